@@ -6,6 +6,18 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from tasks.across.settings import AcrossSettings
+from tasks.engine.reasons import Reason
+
+
+class AcrossReason(Reason):
+    """Why a paragraph is refused for what it shares with others."""
+
+    LEAK = "leak", "of a training article, and it contains what a validation or test article has as its lead or source"
+    NEAR_DUPLICATE = (
+        "near_duplicate",
+        "nearly equal to an earlier paragraph, or in a document nearly equal to an earlier one",
+    )
+
 
 # By setting: the columns of OVERLAPS of which one must hold.
 _LEAKS = {"off": (), "counted": (), "leads": ("lead",), "pages": ("lead", "in_held_out")}
@@ -31,8 +43,8 @@ def refuse_overlaps(paragraphs: pa.Table, overlaps: pa.Table, settings: AcrossSe
     for row, key in enumerate(zip(articles, urls, strict=True)):
         documents[key].append(row)
     for reason, columns in (
-        ("leak", _LEAKS[settings.leakage]),
-        ("near_duplicate", _DUPLICATES[settings.near_duplicates]),
+        (AcrossReason.LEAK, _LEAKS[settings.leakage]),
+        (AcrossReason.NEAR_DUPLICATE, _DUPLICATES[settings.near_duplicates]),
     ):
         for found in _any(overlaps, columns).select(["article", "paragraph_id", "whole"]).to_pylist():
             place = places[found["article"], found["paragraph_id"]]

@@ -13,7 +13,7 @@ from tasks.articles.lead_text import target_of
 from tasks.engine.hashing import article_id, shard_of, unit_interval
 from tasks.sources.choice import open_source
 from tasks.sources.settings import SourceSettings
-from tasks.sources.source import Article, Partition
+from tasks.sources.source import Article, ArticleReason, Partition
 
 SPLITS = ("train", "valid", "test")
 _TRAIN, _VALID = 0.8, 0.1  # shares of the splits, where the source sets none; the rest is for tests
@@ -104,7 +104,7 @@ def merge_articles(parts: pa.Table, kept_out: pa.Table | None = None) -> pa.Tabl
     for id_, lead, split, own_reason in _rows(merged):
         reason = own_reason or refused.get((id_, lead, split))
         duplicate = reason is None and id_ in seen
-        reasons.append("duplicate_title" if duplicate else reason)
+        reasons.append(ArticleReason.DUPLICATE_TITLE if duplicate else reason)
         if reason is None:
             seen.add(id_)
     column = merged.schema.get_field_index("drop_reason")
@@ -129,11 +129,11 @@ def drop_reason(article: Article, lead: str, *, search_will_follow: bool) -> str
     if article.drop_reason is not None:
         return article.drop_reason
     if not article.title.strip():
-        return "empty_title"
+        return ArticleReason.EMPTY_TITLE
     if not lead:
-        return "empty_lead"
+        return ArticleReason.EMPTY_LEAD
     if not (article.references or article.search_results or article.documents or search_will_follow):
-        return "no_sources"
+        return ArticleReason.NO_SOURCES
     return None
 
 

@@ -12,7 +12,7 @@ from tasks.rights.licences import licence_of
 from tasks.rights.text_columns import text_columns
 from tasks.sources.choice import open_source
 from tasks.sources.settings import SourceSettings
-from tasks.sources.source import Article, GivenDocument, Partition
+from tasks.sources.source import Article, GivenDocument, GivenReason, Partition
 
 _NO_DOCUMENT = GivenDocument("", None, ())
 
@@ -79,7 +79,7 @@ def given_documents(
 
 def _document_reason(document: GivenDocument, urls: Collection[str]) -> str | None:
     if document is _NO_DOCUMENT:
-        return "no_documents"
+        return GivenReason.NO_DOCUMENTS
     if document.url in urls:
-        return "duplicate_url"
-    return None if document.paragraphs else "no_text"
+        return GivenReason.DUPLICATE_URL
+    return None if document.paragraphs else GivenReason.NO_TEXT

@@ -19,6 +19,7 @@ from warcio.exceptions import ArchiveLoadFailed
 from storage.schemas import CAPTURES
 from tasks.crawl.archive_file import DamagedError, OpenArchive, ScratchFullError
 from tasks.crawl.domains import registered_domain
+from tasks.crawl.reasons import CaptureReason
 from tasks.crawl.settings import CrawlSettings
 from tasks.crawl.urls import BadUrlError, host_of, normalise_url
 from tasks.crawl.warc_rows import CITED_URL
@@ -29,7 +30,7 @@ logger = logging.getLogger(__name__)
 _SKIP_BYTES = 65_536
 _ROWS = 10_000
 # Record types that contain a page. Others (warcinfo, request, metadata, conversion) are not captures and get no row.
-_CAPTURES = frozenset({"response", "resource", "revisit"})
+_CAPTURES = frozenset({"response", "resource", CaptureReason.REVISIT})
 
 
 def archive_files(settings: CrawlSettings) -> list[str]:
@@ -91,10 +92,10 @@ def index_archive(file: str, settings: CrawlSettings, *, host_shards: int) -> pa
                 return table(_decoded_captures(archive, settings))
     except DamagedError as error:
         logger.warning("%s cannot be read: %s", file, error)
-        return table([_broken("unsupported_compression", 0)])
+        return table([_broken(CaptureReason.UNSUPPORTED_COMPRESSION, 0)])
     except ScratchFullError as error:
         logger.warning("%s is left out: %s", file, error)
-        return table([_broken("archive_too_large", 0)])
+        return table([_broken(CaptureReason.ARCHIVE_TOO_LARGE, 0)])
 
 
 def _table(rows: Iterable[dict[str, Any]], file: str, host_shards: int) -> pa.Table:
@@ -145,7 +146,7 @@ def _plain_captures(
                 raise
             position = max(int(records.offset or 0), offset)
             _warn(archive, position, error)
-            yield _broken("broken_record", position)
+            yield _broken(CaptureReason.BROKEN_RECORD, position)
             offset = archive.next_start(position + 1, decoded=decoded)
 
 
@@ -169,7 +170,7 @@ def _member_captures(archive: OpenArchive, settings: CrawlSettings) -> Iterator[
             if row is not None:
                 yield row
             elif number < 0 and member.cut:
-                yield _broken("broken_record", position)
+                yield _broken(CaptureReason.BROKEN_RECORD, position)
             while member.read(_SKIP_BYTES):  # read on after the record, to find the member's end
                 pass
             start, damaged = member.end, False
@@ -179,7 +180,7 @@ def _member_captures(archive: OpenArchive, settings: CrawlSettings) -> Iterator[
             if isinstance(error, _NotPerRecordError) or (isinstance(error, ArchiveLoadFailed) and not damaged):
                 raise _NotPerRecordError from error
             _warn(archive, position, error)
-            yield _broken("broken_record", position)
+            yield _broken(CaptureReason.BROKEN_RECORD, position)
             start, damaged = archive.next_start(position + 1, decoded=False), True
 
 
@@ -221,12 +222,12 @@ def _capture(headers: Mapping[str, str], offset: int, record: Any, settings: Cra
         row["reason"] = error.reason
         return row
     truncated = is_truncated(record, target)
-    if record.rec_type == "revisit":
-        row["reason"] = "revisit"
+    if record.rec_type == CaptureReason.REVISIT:
+        row["reason"] = CaptureReason.REVISIT
     elif not record.length:
-        row["reason"] = "empty_record"
+        row["reason"] = CaptureReason.EMPTY_RECORD
     elif truncated:
-        row["reason"] = "truncated_record"
+        row["reason"] = CaptureReason.TRUNCATED_RECORD
     return row
 
 

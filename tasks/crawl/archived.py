@@ -10,6 +10,7 @@ import pyarrow as pa
 from tasks.crawl.journal import Journal
 from tasks.crawl.progress import CrawlProgress, ProgressCount
 from tasks.crawl.ranges import FileRange, RangeRecords, gathered_ranges
+from tasks.crawl.reasons import PageReason
 from tasks.crawl.remote_files import RemoteFiles
 from tasks.crawl.replay import Replay
 from tasks.crawl.settings import CrawlSettings
@@ -50,7 +51,7 @@ def archived_pages(
             for url in part.urls:
                 row = replay.row(url, records)
                 with writing:  # at once, because each body may be large
-                    if not (settings.fetch_missing and row["reason"] == "not_in_archive"):
+                    if not (settings.fetch_missing and row["reason"] == PageReason.NOT_IN_ARCHIVE):
                         journal.append(row)
                         count.add(row)
                     count.tick()

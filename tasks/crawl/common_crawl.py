@@ -20,6 +20,7 @@ import pyarrow.compute as pc
 from storage.schemas import CAPTURES
 from tasks.crawl.answers import Answers
 from tasks.crawl.progress import CrawlProgress, ProgressCount
+from tasks.crawl.reasons import PageReason
 from tasks.crawl.remote_files import PATIENCE
 from tasks.crawl.safety import FetchError
 from tasks.crawl.service import Service
@@ -98,15 +99,15 @@ class CaptureIndex:
                 self._query(url, limit=str(_INDEX_LINES)), max_bytes=_INDEX_LINES * _MAX_LINE_BYTES
             )
         except FetchError as fault:
-            raise FetchError("index_failed", fault) from fault
+            raise FetchError(PageReason.INDEX_FAILED, fault) from fault
         if answer.status == 404:
             return []
         if not answer.success:
-            raise FetchError("index_failed", f"HTTP {answer.status}")
+            raise FetchError(PageReason.INDEX_FAILED, f"HTTP {answer.status}")
         written = answer.body.splitlines()
         captures = [line for text in written if (line := _parsed(text, self._settings)) is not None]
         if not captures and any(text.strip() for text in written):
-            raise FetchError("index_bad_answer", repr(answer.body[:80]))
+            raise FetchError(PageReason.INDEX_BAD_ANSWER, repr(answer.body[:80]))
         return sorted(captures, key=lambda line: self._settings.common_crawl.preference(line.captured_at))
 
     def _query(self, url: str, **fields: str) -> str:
@@ -172,7 +173,9 @@ def look_up_captures(
 
         def answered(url: str, captures: list[dict[str, Any]]) -> None:
             answers.add(url, captures)
-            count.add({**refused_row(url, captures[-1]["reason"] if captures else "not_in_archive"), "body": b""})
+            count.add(
+                {**refused_row(url, captures[-1]["reason"] if captures else PageReason.NOT_IN_ARCHIVE), "body": b""}
+            )
             count.tick()
 
         for url in urls:
@@ -200,7 +203,7 @@ def _date(text: str | None) -> datetime | None:
 
 def _has_failed(rows: list[dict[str, Any]]) -> bool:
     """Tell whether a look-up got no answer, so that it is unknown whether there is a capture."""
-    return bool(rows) and rows[-1]["reason"] == "index_failed"
+    return bool(rows) and rows[-1]["reason"] == PageReason.INDEX_FAILED
 
 
 class _Finder:
@@ -274,7 +277,7 @@ class _Finder:
             self._indexes.append(index)
 
     def _place(self, url: str, line: IndexLine) -> dict[str, Any]:
-        reason = "too_large" if line.length > MAX_RECORD_BYTES else None
+        reason = PageReason.TOO_LARGE if line.length > MAX_RECORD_BYTES else None
         row = _row(url, reason)
         row.update(
             file=f"{self._settings.common_crawl.data_url}{line.filename}",

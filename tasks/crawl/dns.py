@@ -9,6 +9,7 @@ import time
 from collections import OrderedDict
 from concurrent.futures import Future
 
+from tasks.crawl.reasons import PageReason
 from tasks.crawl.safety import FetchError, Resolver
 
 LOOKUP_SECONDS = 10.0  # a system's resolver asks each of its servers twice, for 5 s
@@ -60,7 +61,7 @@ class BoundedResolver:
         except TimeoutError as error:
             if lookup.done():  # then it is the resolver's own error
                 raise
-            raise FetchError("dns_timeout", host, transient=True) from error
+            raise FetchError(PageReason.DNS_TIMEOUT, host, transient=True) from error
 
     def _lookup(self, host: str, port: int) -> Future[list[str]]:
         """Return a running or still valid look-up, or start a new one."""
@@ -76,7 +77,7 @@ class BoundedResolver:
                 self._lookups.popitem(last=False)
         if not self._slots.acquire(timeout=self._seconds):
             self._forget(host, port, lookup)
-            lookup.set_exception(FetchError("dns_timeout", f"{host}: too many look-ups hang", transient=True))
+            lookup.set_exception(FetchError(PageReason.DNS_TIMEOUT, f"{host}: too many look-ups hang", transient=True))
             return lookup
         threading.Thread(target=self._run, args=(host, port, lookup), name="lookup", daemon=True).start()
         return lookup

@@ -7,6 +7,7 @@ import pyarrow as pa
 
 from storage.schemas import FRONTIER
 from tasks.crawl.domains import registered_domain
+from tasks.crawl.reasons import FrontierReason
 from tasks.crawl.settings import CrawlSettings
 from tasks.crawl.urls import BadUrlError, archived_url, host_of, normalise_url, under_domain
 from tasks.engine.hashing import shard_of
@@ -59,7 +60,7 @@ def _article_rows(
         for rank, written in urls:
             url, host, reason = _judge(written, settings.mirror_hosts, settings.allowed_hosts)
             if host is not None and url in seen:
-                reason = "duplicate_url" if seen[url] == provenance else "already_cited"
+                reason = FrontierReason.DUPLICATE_URL if seen[url] == provenance else FrontierReason.ALREADY_CITED
             seen.setdefault(url, provenance)
             yield {
                 "article_id": article,
@@ -79,4 +80,4 @@ def _judge(written: str, mirrors: Iterable[str], allowed: Iterable[str]) -> tupl
         return written, None, error.reason
     original = archived_url(url)
     mirror = under_domain(url, mirrors) or (original is not None and under_domain(original, mirrors))
-    return url, host_of(url), "mirror_host" if mirror else None
+    return url, host_of(url), FrontierReason.MIRROR_HOST if mirror else None

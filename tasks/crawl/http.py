@@ -24,7 +24,7 @@ from urllib3.util.request import ACCEPT_ENCODING
 
 from tasks.crawl.body import Body
 from tasks.crawl.final_response import ChunkSizeError, CutHeadersError
-from tasks.crawl.reasons import http_reason
+from tasks.crawl.reasons import PageReason, http_reason
 from tasks.crawl.safety import FetchError, Guard, GuardedAdapter
 from tasks.crawl.settings import CrawlSettings
 
@@ -220,7 +220,7 @@ class Client:
                         timeout=(_CONNECT_SECONDS, self._settings.read_seconds),
                     )
             except FetchError as fault:
-                if fault.reason != "connection_reset" or not self._guard.current.reused:
+                if fault.reason != PageReason.CONNECTION_RESET or not self._guard.current.reused:
                     raise
 
     def _received(
@@ -233,7 +233,7 @@ class Client:
         try:
             if raw.status == http.client.PARTIAL_CONTENT and "Range" not in answer.request.headers:
                 raw.close()
-                raise FetchError("partial_content", url)
+                raise FetchError(PageReason.PARTIAL_CONTENT, url)
             if 200 <= raw.status < 300:
                 check = None if inspect is None else lambda start: inspect(raw.status, headers, start)
                 body, received = read_body(raw, limit, cut=cut, check=check)
@@ -285,12 +285,12 @@ def read_body(
                 checked = True
             if not block:
                 if decode and not _has_ended(raw):
-                    raise FetchError("truncated_body", "compressed data", transient=True, received=body.bytes)
+                    raise FetchError(PageReason.TRUNCATED_BODY, "compressed data", transient=True, received=body.bytes)
                 complete = True
                 return body, body.bytes
             if body.bytes > limit or raw.tell() > 2 * limit + _BLOCK:
                 if not cut:
-                    raise FetchError("too_large", f"more than {limit} bytes", received=body.bytes)
+                    raise FetchError(PageReason.TOO_LARGE, f"more than {limit} bytes", received=body.bytes)
                 return body.cut(limit), body.bytes
     finally:
         if complete:
@@ -356,24 +356,24 @@ def _causes(error: BaseException) -> Iterator[BaseException]:
 # The first line that matches any error of the chain decides, so special types come before their base classes.
 _NAMES: tuple[tuple[tuple[type[BaseException], ...], str, bool], ...] = (
     ((FetchError,), "", False),
-    ((CutHeadersError,), "truncated_headers", True),
-    ((ChunkSizeError,), "malformed_response", False),
-    ((http.client.LineTooLong,), "headers_too_large", False),
-    ((TimeoutError, faults.TimeoutError, requests.Timeout), "timeout", True),
-    ((ssl.SSLCertVerificationError,), "tls_error", False),
-    ((faults.DecodeError,), "bad_encoding", False),
-    ((http.client.RemoteDisconnected, ConnectionError, ssl.SSLEOFError), "connection_reset", True),
-    ((faults.IncompleteRead, http.client.IncompleteRead), "truncated_body", True),
-    ((ssl.SSLError, faults.SSLError), "tls_error", False),
-    ((faults.ProtocolError, http.client.HTTPException, faults.InvalidHeader), "malformed_response", False),
-    ((faults.HTTPError, requests.RequestException, ValueError, OSError), "malformed_response", False),
+    ((CutHeadersError,), PageReason.TRUNCATED_HEADERS, True),
+    ((ChunkSizeError,), PageReason.MALFORMED_RESPONSE, False),
+    ((http.client.LineTooLong,), PageReason.HEADERS_TOO_LARGE, False),
+    ((TimeoutError, faults.TimeoutError, requests.Timeout), PageReason.TIMEOUT, True),
+    ((ssl.SSLCertVerificationError,), PageReason.TLS_ERROR, False),
+    ((faults.DecodeError,), PageReason.BAD_ENCODING, False),
+    ((http.client.RemoteDisconnected, ConnectionError, ssl.SSLEOFError), PageReason.CONNECTION_RESET, True),
+    ((faults.IncompleteRead, http.client.IncompleteRead), PageReason.TRUNCATED_BODY, True),
+    ((ssl.SSLError, faults.SSLError), PageReason.TLS_ERROR, False),
+    ((faults.ProtocolError, http.client.HTTPException, faults.InvalidHeader), PageReason.MALFORMED_RESPONSE, False),
+    ((faults.HTTPError, requests.RequestException, ValueError, OSError), PageReason.MALFORMED_RESPONSE, False),
 )
 
 
 def _name(error: Exception) -> tuple[str, bool] | None:
     chain = list(_causes(error))
     if any(isinstance(cause, http.client.HTTPException) and "headers" in str(cause) for cause in chain):
-        return "headers_too_large", False
+        return PageReason.HEADERS_TOO_LARGE, False
     for kinds, reason, transient in _NAMES:
         for cause in chain:
             if isinstance(cause, kinds):

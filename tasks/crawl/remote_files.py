@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 
 from tasks.crawl.archive_file import OpenArchive, gzip_member
 from tasks.crawl.http import Response
+from tasks.crawl.reasons import PageReason
 from tasks.crawl.safety import FetchError
 from tasks.crawl.service import Patience, Service
 from tasks.crawl.settings import CrawlSettings
@@ -52,7 +53,7 @@ class RemoteFiles(Closing):
         """
         answer = self._get(url, offset, offset + length - 1)
         if len(answer.body) != length:
-            raise FetchError("archive_bad_answer", f"{len(answer.body)} bytes for a range of {length}")
+            raise FetchError(PageReason.ARCHIVE_BAD_ANSWER, f"{len(answer.body)} bytes for a range of {length}")
         return answer.body
 
     def size(self, url: str) -> int:
@@ -64,12 +65,12 @@ class RemoteFiles(Closing):
         content_range = _RANGE.fullmatch(self._get(url, 0, 0).headers["content-range"])
         assert content_range is not None
         if content_range[3] == "*":
-            raise FetchError("archive_bad_answer", f"no size of {url}")
+            raise FetchError(PageReason.ARCHIVE_BAD_ANSWER, f"no size of {url}")
         return int(content_range[3])
 
     def _get(self, url: str, first: int, last: int) -> Response:
         if not url.startswith(self._service.url):
-            raise FetchError("archive_bad_answer", f"{url} is not below {self._service.url}")
+            raise FetchError(PageReason.ARCHIVE_BAD_ANSWER, f"{url} is not below {self._service.url}")
 
         def inspect(status: int, headers: Mapping[str, str], start: bytes | None) -> str | None:
             if start is not None:
@@ -80,7 +81,7 @@ class RemoteFiles(Closing):
                 and content_range is not None
                 and (int(content_range[1]), int(content_range[2])) == (first, last)
             )
-            return None if right else "archive_bad_answer"
+            return None if right else PageReason.ARCHIVE_BAD_ANSWER
 
         wanted = {"Range": f"bytes={first}-{last}", "Accept-Encoding": "identity"}
         with turn(self._queue, self._delay):
@@ -88,10 +89,10 @@ class RemoteFiles(Closing):
         try:
             answer = self._service.get(url, max_bytes=last - first + 1, headers=wanted, inspect=inspect)
         except FetchError as fault:
-            bad = fault.reason in ("archive_bad_answer", "too_large", "bad_encoding")
-            raise FetchError("archive_bad_answer" if bad else "archive_failed", fault) from fault
+            bad = fault.reason in (PageReason.ARCHIVE_BAD_ANSWER, PageReason.TOO_LARGE, PageReason.BAD_ENCODING)
+            raise FetchError(PageReason.ARCHIVE_BAD_ANSWER if bad else PageReason.ARCHIVE_FAILED, fault) from fault
         if not answer.success:
-            raise FetchError("archive_failed", f"HTTP {answer.status} for {url}")
+            raise FetchError(PageReason.ARCHIVE_FAILED, f"HTTP {answer.status} for {url}")
         return answer
 
 

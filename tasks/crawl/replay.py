@@ -19,6 +19,7 @@ from tasks.crawl.archive_file import DamagedError, OpenArchive
 from tasks.crawl.body import Body
 from tasks.crawl.final_response import FinalResponse
 from tasks.crawl.http import Response, named_faults, read_body
+from tasks.crawl.reasons import PageReason
 from tasks.crawl.remote_files import records_in
 from tasks.crawl.safety import FetchError
 from tasks.crawl.settings import CrawlSettings
@@ -123,7 +124,7 @@ class Replay(Closing):
                 if concerns_file(error):
                     raise
                 logger.exception("reading the capture of %s failed unexpectedly", url)
-                row = page_row(Visit(url, url), FetchError("internal_error", error), self._settings)
+                row = page_row(Visit(url, url), FetchError(PageReason.INTERNAL_ERROR, error), self._settings)
             row["seconds"] = 0.0
             if row["reason"] is None:
                 return row
@@ -142,7 +143,7 @@ class Replay(Closing):
         while True:
             captures = self._captures_of(visit.target, visit.seen)
             if not captures:
-                reason = self._refused.get(visit.target, "not_in_archive")
+                reason = self._refused.get(visit.target, PageReason.NOT_IN_ARCHIVE)
                 return page_row(visit, FetchError(reason, visit.target), self._settings)
             # Other captures are tried only for the first hop; for later hops it is always the best.
             capture = captures[number if visit.target == url else 0]
@@ -174,7 +175,7 @@ class Replay(Closing):
         try:
             return self._decoded(url, records, checked, decode=True)
         except FetchError as fault:
-            if fault.reason != "bad_encoding":
+            if fault.reason != PageReason.BAD_ENCODING:
                 raise
             # Some archivers store the decoded body under the original headers.
             return self._decoded(url, records, checked, decode=False)
@@ -216,10 +217,10 @@ class Replay(Closing):
         received, fault = 0, None
         try:
             if answer.status == http.client.PARTIAL_CONTENT:
-                raise FetchError("partial_content", url)
+                raise FetchError(PageReason.PARTIAL_CONTENT, url)
             body, received = read_body(answer, self._settings.max_bytes, decode=decode)
         except FetchError as error:
-            if error.reason == "bad_encoding":
+            if error.reason == PageReason.BAD_ENCODING:
                 raise
             fault, received = error, error.received
         return Response(url, answer.status, headers, body, received, fault, date.timestamp() if date else None)
@@ -230,7 +231,7 @@ class Replay(Closing):
         try:
             return normalise_url(target, allowed_hosts=self._settings.allowed_hosts)
         except BadUrlError as error:
-            raise FetchError("malformed_response", error) from error
+            raise FetchError(PageReason.MALFORMED_RESPONSE, error) from error
 
     def _check_url(self, record: Any, url: str) -> None:
         """Check that a record is what the index says, since files may have moved or been written anew.
@@ -245,7 +246,7 @@ class Replay(Closing):
         except BadUrlError:
             same = False
         if not same:
-            raise FetchError("archive_bad_answer", f"a record of {named[:200]!r} where the index has {url}")
+            raise FetchError(PageReason.ARCHIVE_BAD_ANSWER, f"a record of {named[:200]!r} where the index has {url}")
 
     def _open(self, name: str) -> OpenArchive:
         if name not in self._files:
@@ -270,7 +271,7 @@ def _first(records: Callable[[], Any]) -> Any:
     except Exception as error:
         if concerns_file(error):
             raise
-        raise FetchError("malformed_response", error) from error
+        raise FetchError(PageReason.MALFORMED_RESPONSE, error) from error
 
 
 def _check_whole(record: Any, url: str) -> None:
@@ -282,9 +283,9 @@ def _check_whole(record: Any, url: str) -> None:
     try:
         truncated = is_truncated(record, url)
     except DamagedError as error:
-        raise FetchError("truncated_body", error) from error
+        raise FetchError(PageReason.TRUNCATED_BODY, error) from error
     if truncated:
-        raise FetchError("truncated_body", f"the archive has only a part of the record of {url}")
+        raise FetchError(PageReason.TRUNCATED_BODY, f"the archive has only a part of the record of {url}")
 
 
 class _RecordBytes(io.RawIOBase):
@@ -305,7 +306,7 @@ class _RecordBytes(io.RawIOBase):
         try:
             data = self._stream.read(len(buffer))
         except DamagedError as error:
-            raise FetchError("truncated_body", error) from error
+            raise FetchError(PageReason.TRUNCATED_BODY, error) from error
         except OSError as error:
             if concerns_file(error):
                 self.failure = error
@@ -328,7 +329,9 @@ def _http_response(raw: io.RawIOBase) -> HTTPResponse:
             parsed.begin()
     except FetchError as fault:
         # For http.client, a record that ends within its headers is a lost connection.
-        raise FetchError("malformed_response" if fault.reason == "connection_reset" else fault.reason, fault) from fault
+        raise FetchError(
+            PageReason.MALFORMED_RESPONSE if fault.reason == PageReason.CONNECTION_RESET else fault.reason, fault
+        ) from fault
     if parsed.chunked and not _CHUNK_SIZE.match(file.peek(64)):
         # Some archivers store the chunks joined, but keep the header that announces chunks.
         parsed.chunked, parsed.length = False, None

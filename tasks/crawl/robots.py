@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from tasks.crawl.http import Response
 from tasks.crawl.path_patterns import PathRules, path_of
+from tasks.crawl.reasons import HOST_FAULTS, PageReason
 from tasks.crawl.robots_groups import decoded, group_for
 from tasks.crawl.safety import FetchError
 
@@ -27,11 +28,6 @@ MAX_WILDCARD_RULES = 1_000
 MAX_WILDCARDS = 10_000
 _ENTRY_BYTES = 500  # of an entry without any rules
 
-# Faults that stop the request for robots.txt and would also stop the pages. The pages get the same reason, so that the
-# Internet Archive is asked for the pages of a dead host.
-_SAME_FOR_PAGES = frozenset(
-    {"dns_error", "dns_timeout", "private_address", "connect_error", "connection_reset", "timeout", "tls_error"}
-)
 _ALLOW, _DISALLOW = "+", "-"  # before the patterns that are kept
 
 Judge = Callable[[str], str | None]
@@ -66,7 +62,7 @@ class Robots:
         def reason(url: str) -> str | None:
             path = path_of(url)
             # The file itself is always allowed (RFC 9309, 2.2.2).
-            return None if path == ROBOTS_PATH or rules.allows(path) else "robots_disallowed"
+            return None if path == ROBOTS_PATH or rules.allows(path) else PageReason.ROBOTS_DISALLOWED
 
         return reason
 
@@ -83,9 +79,9 @@ def judge_robots(answer: Response | FetchError, user_agent: str) -> Robots:
         user_agent: product token, with or without version.
     """
     if isinstance(answer, FetchError):
-        return Robots(answer.reason if answer.reason in _SAME_FOR_PAGES else "robots_unreachable")
+        return Robots(answer.reason if answer.reason in HOST_FAULTS else PageReason.ROBOTS_UNREACHABLE)
     if answer.status == 429 or answer.status >= 500 or (answer.success and answer.fault is not None):
-        return Robots("robots_unreachable")
+        return Robots(PageReason.ROBOTS_UNREACHABLE)
     if not answer.success:
         return Robots(None)
     return read_rules(answer.body, user_agent, answer.url)
@@ -110,6 +106,6 @@ def read_rules(body: bytes, user_agent: str, name: str = "a robots.txt") -> Robo
             MAX_WILDCARD_RULES,
             MAX_WILDCARDS,
         )
-        return Robots("robots_too_complex")
+        return Robots(PageReason.ROBOTS_TOO_COMPLEX)
     lines = "\n".join(f"{_ALLOW if allows else _DISALLOW}{pattern}" for allows, pattern in group.rules)
     return Robots(None, zlib.compress(lines.encode("utf-8", "surrogateescape")) if lines else b"", group.delay)

@@ -20,6 +20,7 @@ from urllib3.connection import HTTPConnection, HTTPSConnection
 from urllib3.util.ssl_ import create_urllib3_context
 
 from tasks.crawl.final_response import FinalResponse
+from tasks.crawl.reasons import PageReason
 from tasks.crawl.urls import host_matches
 
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
@@ -154,18 +155,18 @@ class Guard:
         if not host_matches(f"{host}:{port}", self._allowed):
             resolved = [address for address in resolved if is_public(address)]
         if not resolved:
-            raise FetchError("private_address", host)
+            raise FetchError(PageReason.PRIVATE_ADDRESS, host)
         return [(address, port) for address in resolved]
 
     def _resolve(self, host: str, port: int) -> list[str]:
         try:
             resolved = self._resolver(host, port)
         except socket.gaierror as error:
-            raise FetchError("dns_error", error, transient=error.errno == socket.EAI_AGAIN) from error
+            raise FetchError(PageReason.DNS_ERROR, error, transient=error.errno == socket.EAI_AGAIN) from error
         except (OSError, UnicodeError) as error:
-            raise FetchError("dns_error", error) from error
+            raise FetchError(PageReason.DNS_ERROR, error) from error
         if not resolved:
-            raise FetchError("dns_error", f"no address for {host}")
+            raise FetchError(PageReason.DNS_ERROR, f"no address for {host}")
         return resolved
 
     def connect(self, host: str, port: int, timeout: float, options: Iterable[tuple[Any, ...]] = ()) -> socket.socket:
@@ -192,10 +193,10 @@ class Guard:
                 return sock
             except TimeoutError as error:
                 sock.close()
-                fault = FetchError("timeout", error, transient=True)
+                fault = FetchError(PageReason.TIMEOUT, error, transient=True)
             except OSError as error:
                 sock.close()
-                fault = FetchError("connect_error", error, transient=True)
+                fault = FetchError(PageReason.CONNECT_ERROR, error, transient=True)
         assert fault is not None
         raise fault
 

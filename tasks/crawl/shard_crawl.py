@@ -21,6 +21,7 @@ from tasks.crawl.journal import Journal
 from tasks.crawl.pace import Pace
 from tasks.crawl.politeness import HostQueues
 from tasks.crawl.progress import CrawlProgress, ProgressCount
+from tasks.crawl.reasons import PageReason
 from tasks.crawl.reservation_files import ReservationFile
 from tasks.crawl.robots import ROBOTS_PATH, Robots
 from tasks.crawl.safety import FetchError
@@ -46,7 +47,7 @@ _RESULTS_AT_ONCE = 256  # then progress and budgets are checked, even if more re
 
 def unfetched_row(url: str, stored: StoredPage | None, settings: CrawlSettings) -> dict[str, Any]:
     """Return the row of a URL that was not fetched because the budget was spent."""
-    return page_row(Visit(url, url, stored=stored), FetchError("budget_spent"), settings)
+    return page_row(Visit(url, url, stored=stored), FetchError(PageReason.BUDGET_SPENT), settings)
 
 
 def _raise(error: Exception) -> None:
@@ -216,7 +217,7 @@ class ShardCrawl:
         self._running -= 1
         if host in self._given_up:
             self._queues.finish(host)
-            self._end(visit, "host_unavailable")
+            self._end(visit, PageReason.HOST_UNAVAILABLE)
         else:
             self._queues.put_back(host, visit, not_before=not_before)
 
@@ -246,7 +247,7 @@ class ShardCrawl:
             raise
         except Exception as error:
             logger.exception("the row of %s cannot be made", visit.url)
-            row = page_row(visit, FetchError("internal_error", error), self._settings)
+            row = page_row(visit, FetchError(PageReason.INTERNAL_ERROR, error), self._settings)
             self._journal.append(row)
         self._count.add(row)
         self._open -= 1
@@ -255,7 +256,7 @@ class ShardCrawl:
         """Queue a visit at the host of its next request."""
         host = host_of(visit.target)
         if host in self._given_up:
-            self._end(visit, "host_unavailable")
+            self._end(visit, PageReason.HOST_UNAVAILABLE)
         else:
             self._queues.put(host, visit, not_before=not_before)
 
@@ -287,7 +288,7 @@ class ShardCrawl:
     def _known_rules(self, origin: _Origin) -> SiteRules | None:
         """Return the rules for an origin's URLs, or None if its robots.txt must be fetched first."""
         if origin.host in self._given_up:
-            return SiteRules(Robots("host_unavailable"))
+            return SiteRules(Robots(PageReason.HOST_UNAVAILABLE))
         return self._rules.get(origin.name) or self._site_reader.without_robots()
 
     def _read_site_file(self, url: str, answer: Answer) -> Callable[[], None]:
@@ -385,7 +386,7 @@ class ShardCrawl:
             logger.warning("%s failed %d times in a row: its other URLs are not fetched", host, self._failures[host])
             self._given_up.add(host)
             for visit in self._queues.drain(host):
-                self._end(visit, "host_unavailable")
+                self._end(visit, PageReason.HOST_UNAVAILABLE)
             self._advance_host(host)
 
     def _budget_spent(self) -> bool:

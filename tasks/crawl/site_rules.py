@@ -7,6 +7,7 @@ from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
+from tasks.crawl.reasons import PageReason
 from tasks.crawl.reservation_files import PATHS, ReservationFile, read_file
 from tasks.crawl.robots import Robots, judge_robots
 from tasks.crawl.settings import CrawlSettings
@@ -99,7 +100,7 @@ class SiteReader:
         """Return what follows from the answer for robots.txt: it may leave further files to read."""
         robots = judge_robots(answer, self._settings.user_agent)
         if robots.delay > self._settings.max_crawl_delay_seconds:
-            robots = replace(robots, refusal="crawl_delay_too_long")
+            robots = replace(robots, refusal=PageReason.CRAWL_DELAY_TOO_LONG)
         if not self._files:
             return SiteRules(robots)
         judge = robots.judge()

@@ -14,6 +14,8 @@ from requests.utils import requote_uri
 from urllib3.exceptions import LocationParseError
 from urllib3.util import parse_url
 
+from tasks.crawl.reasons import FrontierReason
+
 MAX_URL_CHARACTERS = 4096
 DEFAULT_PORTS = {"http": 80, "https": 443}
 
@@ -86,19 +88,19 @@ def normalise_url(url: str, *, allowed_hosts: Iterable[str] = ()) -> str:
     """
     text = re.sub(r"[\t\r\n]", "", url.strip())
     if not text or len(text) > MAX_URL_CHARACTERS or _CONTROL.search(text):
-        raise BadUrlError("bad_url", url)
+        raise BadUrlError(FrontierReason.BAD_URL, url)
     if text.startswith("//"):
         text = f"https:{text}"
     scheme = _SCHEME.match(text)
     if scheme is None:
-        raise BadUrlError("bad_url", url)
+        raise BadUrlError(FrontierReason.BAD_URL, url)
     if scheme.group(1).lower() not in DEFAULT_PORTS:
-        raise BadUrlError("bad_scheme", url)
+        raise BadUrlError(FrontierReason.BAD_SCHEME, url)
     try:
         # Twice, because undoing unnecessary escapes can reveal dot segments, and resolving those can leave escapes.
         normal = requote_uri(_parsed(requote_uri(_parsed(_in_ascii(text), url)), url))
     except (LocationParseError, InvalidURL, UnicodeError) as error:
-        raise BadUrlError("bad_url", url) from error
+        raise BadUrlError(FrontierReason.BAD_URL, url) from error
     _check_port(normal, allowed_hosts, url)
     return normal
 
@@ -120,7 +122,7 @@ def _in_ascii(url: str) -> str:
     labels = idna.uts46_remap(host, std3_rules=False, transitional=False).removesuffix(".").split(".")
     name = ".".join(label if label.isascii() else f"xn--{label.encode('punycode').decode()}" for label in labels)
     if not _HOST.fullmatch(name):  # a character may stand for two, of which one would end the host
-        raise BadUrlError("bad_url", url)
+        raise BadUrlError(FrontierReason.BAD_URL, url)
     return f"{url[: authority.end() - len(host + colon + port)]}{name}{colon}{port}{url[authority.end() :]}"
 
 
@@ -128,9 +130,9 @@ def _parsed(text: str, url: str) -> str:
     parts = parse_url(text)
     host = (parts.host or "").lower().removesuffix(".")
     if parts.scheme is None or len(host) > 253 or not (_HOST.fullmatch(host) or _IPV6.fullmatch(host)):
-        raise BadUrlError("bad_url", url)
+        raise BadUrlError(FrontierReason.BAD_URL, url)
     if any(len(label) > 63 for label in host.split(".")) or parts.port == 0:
-        raise BadUrlError("bad_url", url)
+        raise BadUrlError(FrontierReason.BAD_URL, url)
     port = "" if parts.port in (None, DEFAULT_PORTS[parts.scheme]) else f":{parts.port}"
     query = f"?{parts.query}" if parts.query else ""
     return f"{parts.scheme}://{host}{port}{parts.path or '/'}{query}"
@@ -141,7 +143,7 @@ def _check_port(normal: str, allowed_hosts: Iterable[str], url: str) -> None:
     if port is None or port in DEFAULT_PORTS.values():
         return
     if (port < 1024 or port in _OTHER_SERVICES) and not host_matches(host_of(normal), allowed_hosts):
-        raise BadUrlError("bad_port", url)
+        raise BadUrlError(FrontierReason.BAD_PORT, url)
 
 
 def join_url(base: str, reference: str, *, allowed_hosts: Iterable[str] = ()) -> str:
@@ -153,7 +155,7 @@ def join_url(base: str, reference: str, *, allowed_hosts: Iterable[str] = ()) ->
     try:
         joined = urljoin(base, reference.strip())
     except ValueError as error:
-        raise BadUrlError("bad_url", reference) from error
+        raise BadUrlError(FrontierReason.BAD_URL, reference) from error
     return normalise_url(joined, allowed_hosts=allowed_hosts)
 
 

@@ -15,7 +15,7 @@ from typing import Any
 from tasks.crawl.content import declared_type, hopeless_type, settled_type
 from tasks.crawl.earlier import StoredPage
 from tasks.crawl.http import Client, Response, retry_wait
-from tasks.crawl.reasons import http_reason
+from tasks.crawl.reasons import HOST_FAULTS, PageReason, http_reason
 from tasks.crawl.robots import ROBOTS_BYTES
 from tasks.crawl.safety import FetchError
 from tasks.crawl.settings import CrawlSettings
@@ -88,24 +88,20 @@ class Step:
     host_failed: bool | None = None
 
 
-# Faults of a host, not of a single page.
-_HOST_FAULTS = frozenset(
-    {"dns_error", "dns_timeout", "connect_error", "connection_reset", "timeout", "tls_error", "private_address"}
-)
 # Reasons that say nothing about a page, although it is not retried. If robots.txt cannot be read, the pages get its
 # host's fault, which may be as temporary as their own.
 _NO_ANSWER = frozenset(
     {
-        "budget_spent",
-        "host_unavailable",
-        "robots_unreachable",
-        "robots_too_complex",
-        "crawl_delay_too_long",
-        "internal_error",
-        "dns_timeout",
-        "connect_error",
-        "connection_reset",
-        "timeout",
+        PageReason.BUDGET_SPENT,
+        PageReason.HOST_UNAVAILABLE,
+        PageReason.ROBOTS_UNREACHABLE,
+        PageReason.ROBOTS_TOO_COMPLEX,
+        PageReason.CRAWL_DELAY_TOO_LONG,
+        PageReason.INTERNAL_ERROR,
+        PageReason.DNS_TIMEOUT,
+        PageReason.CONNECT_ERROR,
+        PageReason.CONNECTION_RESET,
+        PageReason.TIMEOUT,
     }
 )
 
@@ -130,7 +126,7 @@ def step(visit: Visit, client: Client, settings: CrawlSettings, fault: FetchErro
         raise
     except Exception as error:
         logger.exception("fetching %s failed unexpectedly", visit.target)
-        return Step(FetchError("internal_error", error))
+        return Step(FetchError(PageReason.INTERNAL_ERROR, error))
 
 
 def _step(visit: Visit, client: Client, settings: CrawlSettings, fault: FetchError | None) -> Step:
@@ -159,9 +155,9 @@ def _ask(visit: Visit, client: Client, settings: CrawlSettings) -> Answer:
         def inspect(_status: int, headers: Mapping[str, str], start: bytes | None) -> str | None:
             declared, charset = declared_type(headers.get("content-type"))
             if start is None:
-                return "not_html" if hopeless_type(declared, settings.accepted_types) else None
+                return PageReason.NOT_HTML if hopeless_type(declared, settings.accepted_types) else None
             media = settled_type(declared, start, charset)
-            return None if media is None or media in settings.accepted_types else "not_html"
+            return None if media is None or media in settings.accepted_types else PageReason.NOT_HTML
 
         return client.get(visit.target, headers={"Accept": _ACCEPT, **visit.validators}, inspect=inspect)
     except FetchError as fault:
@@ -185,7 +181,7 @@ def _retry(visit: Visit, answer: Answer, settings: CrawlSettings) -> Step | None
         return None
     failed = _host_failed(answer)
     wait = retry_wait(visit.tries - 1, fault.retry_after, settings.backoff_seconds, settings.max_backoff_seconds)
-    pause = wait if fault.reason == "rate_limited" or fault.retry_after is not None else 0.0
+    pause = wait if fault.reason == PageReason.RATE_LIMITED or fault.retry_after is not None else 0.0
     if visit.tries > settings.retries:
         return Step(answer, pause=pause, host_failed=failed)
     visit.last = answer
@@ -194,9 +190,9 @@ def _retry(visit: Visit, answer: Answer, settings: CrawlSettings) -> Step | None
 
 def _host_failed(answer: Answer) -> bool | None:
     if isinstance(answer, FetchError):
-        return answer.reason in _HOST_FAULTS
+        return answer.reason in HOST_FAULTS
     if answer.fault is not None:
-        return answer.fault.reason in _HOST_FAULTS
+        return answer.fault.reason in HOST_FAULTS
     return answer.status == 429
 
 
@@ -222,15 +218,15 @@ def redirect_target(visit: Visit, location: str, settings: CrawlSettings) -> str
         FetchError: the target is invalid or was visited before, or there were too many redirects.
     """
     if not location:
-        raise FetchError("bad_redirect", visit.target)
+        raise FetchError(PageReason.BAD_REDIRECT, visit.target)
     try:
         target = join_url(visit.target, location, allowed_hosts=settings.allowed_hosts)
     except BadUrlError as error:
         raise FetchError(error.reason, error) from error
     if target in visit.seen:
-        raise FetchError("redirect_loop", target)
+        raise FetchError(PageReason.REDIRECT_LOOP, target)
     if len(visit.seen) > MAX_REDIRECTS:
-        raise FetchError("too_many_redirects", target)
+        raise FetchError(PageReason.TOO_MANY_REDIRECTS, target)
     return target
 
 
@@ -288,9 +284,9 @@ def response_columns(answer: Response, settings: CrawlSettings) -> dict[str, Any
     elif not answer.success:
         reason = http_reason(answer.status)
     elif not content.strip():
-        reason = "empty_body"
+        reason = PageReason.EMPTY_BODY
     elif media not in settings.accepted_types:
-        reason = "not_html"
+        reason = PageReason.NOT_HTML
     body = content if reason is None else None
     return {
         "status": answer.status,

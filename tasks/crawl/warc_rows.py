@@ -17,7 +17,7 @@ from typing import Any
 from warcio.statusandheaders import StatusAndHeaders
 from warcio.warcwriter import WARCWriter
 
-from tasks.crawl.reasons import PAGE_REASONS
+from tasks.crawl.reasons import PageReason
 from tasks.crawl.safety import FetchError
 from tasks.crawl.urls import BadUrlError, normalise_url
 
@@ -107,8 +107,8 @@ def read_outcome(record: Any, allowed_hosts: tuple[str, ...]) -> dict[str, Any]:
     text = record.raw_stream.read(_MAX_FIELDS_BYTES).decode("utf-8", "replace")
     fields = dict(line.split(": ", 1) for line in text.split("\r\n") if ": " in line)
     reason, final = fields.get("reason", ""), fields.get("final_url")
-    if reason not in PAGE_REASONS and not _HTTP_REASON.fullmatch(reason):
-        raise FetchError("malformed_response", f"a metadata record with the reason {reason[:80]!r}")
+    if reason not in set(PageReason) and not _HTTP_REASON.fullmatch(reason):
+        raise FetchError(PageReason.MALFORMED_RESPONSE, f"a metadata record with the reason {reason[:80]!r}")
     try:
         return {
             "reason": reason,
@@ -119,11 +119,11 @@ def read_outcome(record: Any, allowed_hosts: tuple[str, ...]) -> dict[str, Any]:
             "bytes": _number(fields, "bytes") or 0,
         }
     except BadUrlError as error:
-        raise FetchError("malformed_response", error) from error
+        raise FetchError(PageReason.MALFORMED_RESPONSE, error) from error
 
 
 def _number(fields: Mapping[str, str], name: str) -> int | None:
     text = fields.get(name)
     if text is not None and not _NUMBERS[name].fullmatch(text):
-        raise FetchError("malformed_response", f"a metadata record with the {name} {text[:80]!r}")
+        raise FetchError(PageReason.MALFORMED_RESPONSE, f"a metadata record with the {name} {text[:80]!r}")
     return None if text is None else int(text)

@@ -17,6 +17,7 @@ from storage.schemas import PAGES
 from tasks.crawl.earlier import EarlierPages, StoredPage
 from tasks.crawl.http import Response
 from tasks.crawl.journal import Journal
+from tasks.crawl.reasons import PageReason
 from tasks.crawl.safety import FetchError
 from tasks.crawl.service import Patience, Service
 from tasks.crawl.settings import CrawlSettings
@@ -33,23 +34,27 @@ DEAD = frozenset(
     {
         "http_404",
         "http_410",
-        "dns_error",
-        "dns_timeout",
-        "connect_error",
-        "connection_reset",
-        "timeout",
-        "host_unavailable",
-        "redirect_loop",
-        "too_many_redirects",
-        "empty_body",
+        PageReason.DNS_ERROR,
+        PageReason.DNS_TIMEOUT,
+        PageReason.CONNECT_ERROR,
+        PageReason.CONNECTION_RESET,
+        PageReason.TIMEOUT,
+        PageReason.HOST_UNAVAILABLE,
+        PageReason.REDIRECT_LOOP,
+        PageReason.TOO_MANY_REDIRECTS,
+        PageReason.EMPTY_BODY,
     }
 )
 
 _MAX_ANSWER_BYTES = 100_000
 _TIMESTAMP = re.compile(r"\d{14}")
 # Faults of an answer that concern the capture, not the archive.
-_OF_THE_CAPTURE = frozenset({"too_large", "bad_encoding", "truncated_body", "partial_content"})
-_NO_ANSWER = frozenset({"index_failed", "index_bad_answer", "archive_failed", "archive_bad_answer"})
+_OF_THE_CAPTURE = frozenset(
+    {PageReason.TOO_LARGE, PageReason.BAD_ENCODING, PageReason.TRUNCATED_BODY, PageReason.PARTIAL_CONTENT}
+)
+_NO_ANSWER = frozenset(
+    {PageReason.INDEX_FAILED, PageReason.INDEX_BAD_ANSWER, PageReason.ARCHIVE_FAILED, PageReason.ARCHIVE_BAD_ANSWER}
+)
 
 
 class Wayback(Closing):
@@ -87,7 +92,7 @@ class Wayback(Closing):
             return dict(dead)
         try:
             if self._failures >= self._settings.host_failure_limit:
-                raise FetchError("index_failed", f"{self._failures} requests in a row failed")
+                raise FetchError(PageReason.INDEX_FAILED, f"{self._failures} requests in a row failed")
             timestamp = self._closest(url)
             answer = None if timestamp is None else self._capture(timestamp, url)
         except FetchError as fault:
@@ -109,18 +114,18 @@ class Wayback(Closing):
                 f"{self._index.url}?{urlencode({'url': url, **wanted})}", max_bytes=_MAX_ANSWER_BYTES
             )
         except FetchError as fault:
-            raise FetchError("index_failed", fault) from fault
+            raise FetchError(PageReason.INDEX_FAILED, fault) from fault
         if not answer.success:
-            raise FetchError("index_failed", f"HTTP {answer.status}")
+            raise FetchError(PageReason.INDEX_FAILED, f"HTTP {answer.status}")
         try:
             closest = json.loads(answer.body)["archived_snapshots"].get("closest")
             if not closest:
                 return None
             timestamp, status = str(closest["timestamp"]), str(closest.get("status", "200"))
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-            raise FetchError("index_bad_answer", repr(answer.body[:80])) from error
+            raise FetchError(PageReason.INDEX_BAD_ANSWER, repr(answer.body[:80])) from error
         if not _TIMESTAMP.fullmatch(timestamp):
-            raise FetchError("index_bad_answer", repr(timestamp[:80]))
+            raise FetchError(PageReason.INDEX_BAD_ANSWER, repr(timestamp[:80]))
         return timestamp if status[:1] in ("2", "3") else None
 
     def _capture(self, timestamp: str, url: str) -> Response | None:
@@ -132,7 +137,7 @@ class Wayback(Closing):
             except FetchError as fault:
                 if fault.reason in _OF_THE_CAPTURE:
                     return None
-                raise FetchError("archive_failed", fault) from fault
+                raise FetchError(PageReason.ARCHIVE_FAILED, fault) from fault
             if answer.location is None:
                 return answer
             try:
@@ -140,7 +145,7 @@ class Wayback(Closing):
             except BadUrlError:
                 return None
             if not target.startswith(self._pages.url):
-                raise FetchError("archive_bad_answer", f"a redirect to {target}")
+                raise FetchError(PageReason.ARCHIVE_BAD_ANSWER, f"a redirect to {target}")
         return None
 
 

@@ -13,6 +13,7 @@ from tasks.extraction.engines import Extracted
 from tasks.extraction.extractor import Extractor
 from tasks.extraction.packed import PackedPages, columns_of
 from tasks.extraction.page_columns import page_columns
+from tasks.extraction.reasons import DocumentReason
 from tasks.extraction.settings import ExtractSettings
 
 _OF_PAGE = ["url", "host", "reason", "mime", "charset", "body", "final_url", "rights_headers"]
@@ -44,7 +45,7 @@ def extract_documents(
         RuntimeError: the extracting process cannot be started.
     """
     extracted = _extract_pages(pages, settings)
-    none = Extracted(None, (), None, "page_missing")
+    none = Extracted(None, (), None, DocumentReason.PAGE_MISSING)
     missing = {**columns_of(none, page_columns(none, "", ())), "boilerplate": ()}
     chosen = frontier.select([*_ORDER, "drop_reason"]).sort_by([(column, "ascending") for column in _ORDER])
     article, done = None, set[str]()
@@ -66,7 +67,7 @@ def _extract_pages(pages: Iterable[pa.RecordBatch], settings: ExtractSettings) -
             for row in zip(*batch.select(_OF_PAGE).columns, strict=True):
                 url, host, reason, mime, charset, body, final_url, headers = (value.as_py() for value in row)
                 if reason is not None or body is None:
-                    page = Extracted(None, (), None, reason or "no_body")
+                    page = Extracted(None, (), None, reason or DocumentReason.NO_BODY)
                 else:
                     working_on(f"page {url}")
                     page = extractor.extract(body, mime=mime, charset=charset)

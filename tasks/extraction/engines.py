@@ -15,6 +15,7 @@ from tasks.extraction.agreement import agreement
 from tasks.extraction.charset import decode
 from tasks.extraction.density import extract_density, page_blocks
 from tasks.extraction.markup import clean, join_wrapped, page_title, parse, plain_paragraphs
+from tasks.extraction.reasons import DocumentReason
 from tasks.extraction.settings import ExtractSettings
 from tasks.rights.claims import Claim, page_claim
 from tasks.rights.reservations import page_reservations
@@ -66,13 +67,15 @@ def extract(body: bytes, mime: str | None, charset: str | None, settings: Extrac
     text = decode(body, charset)
     if mime == markdown.MIME:
         title, lines = markdown.read_markdown(clean(text))
-        return Extracted(title, tuple(lines), "markdown") if lines else Extracted(title, (), None, "no_text")
+        return (
+            Extracted(title, tuple(lines), "markdown") if lines else Extracted(title, (), None, DocumentReason.NO_TEXT)
+        )
     if mime == "text/plain":
         lines = join_wrapped(plain_paragraphs(clean(text)))
-        return Extracted(None, tuple(lines), "plain") if lines else Extracted(None, (), None, "no_text")
+        return Extracted(None, tuple(lines), "plain") if lines else Extracted(None, (), None, DocumentReason.NO_TEXT)
     tree = parse(text)
     if tree is None:
-        return Extracted(None, (), None, "no_text")
+        return Extracted(None, (), None, DocumentReason.NO_TEXT)
     title = page_title(tree)
     claim = page_claim(text, tree) or Claim(None, None)  # before the engines, which change the tree
     rights = (claim.licence, claim.source, tuple(page_reservations(text, tree)))
@@ -82,7 +85,7 @@ def extract(body: bytes, mime: str | None, charset: str | None, settings: Extrac
     if not lines:
         engine, lines = "soup", tidy(_extract_soup(text), title)
     if not lines:
-        return Extracted(title, (), None, "no_text", *rights)
+        return Extracted(title, (), None, DocumentReason.NO_TEXT, *rights)
     return Extracted(title, tuple(join_wrapped(lines)), engine, None, *rights)
 
 

@@ -12,6 +12,7 @@ from typing import IO, Any
 from tasks.engine.closing import Closing
 from tasks.extraction.engines import Extracted
 from tasks.extraction.frames import read_frame, write_frame
+from tasks.extraction.reasons import DocumentReason
 from tasks.extraction.settings import ExtractSettings
 
 _WALL = 20.0  # wall seconds allowed per processor second of the limit; ends a process that hangs without computing
@@ -55,7 +56,7 @@ class Extractor(Closing):
             self.close()
         fresh = self._process is None
         extracted = self._ask(body, mime, charset)
-        if self._process is None and not fresh and extracted.reason != "extraction_timeout":
+        if self._process is None and not fresh and extracted.reason != DocumentReason.EXTRACTION_TIMEOUT:
             extracted = self._ask(body, mime, charset)
         return extracted
 
@@ -95,13 +96,13 @@ class Extractor(Closing):
             self._start()
         self._served += 1
         answer = self._exchange({"mime": mime, "charset": charset}, body, _WALL * self._settings.cpu_seconds)
-        if answer is not None and answer["reason"] != "extraction_memory":
+        if answer is not None and answer["reason"] != DocumentReason.EXTRACTION_MEMORY:
             lists = {name: tuple(answer[name]) for name in ("paragraphs", "reservations")}
             return Extracted(**{**answer, **lists})
         assert self._process is not None
         reason = _reason(self._process.wait(), self._expired)
         self.close()
-        return Extracted(None, (), None, reason if answer is None else "extraction_memory")
+        return Extracted(None, (), None, reason if answer is None else DocumentReason.EXTRACTION_MEMORY)
 
     def _exchange(self, message: dict[str, Any], body: bytes, seconds: float) -> dict[str, Any] | None:
         """Send a message and return the answer, or None if the process died or took too many wall seconds."""
@@ -133,7 +134,7 @@ def _import_path() -> str:
 def _reason(returncode: int, expired: bool) -> str:
     """Return why a page has no text, given how its process ended."""
     if expired or returncode == -signal.SIGPROF:
-        return "extraction_timeout"
+        return DocumentReason.EXTRACTION_TIMEOUT
     if returncode == -signal.SIGKILL:  # sent by the kernel when the machine is out of memory
-        return "extraction_memory"
-    return "extraction_failed"
+        return DocumentReason.EXTRACTION_MEMORY
+    return DocumentReason.EXTRACTION_FAILED

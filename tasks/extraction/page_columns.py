@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
+from tasks.crawl.reasons import PageReason
 from tasks.extraction.engines import Extracted
 from tasks.rights.claims import Claim, settle
 from tasks.rights.domains import domain_licence
@@ -27,7 +28,7 @@ def page_columns(page: Extracted, url: str, headers: Sequence[str]) -> dict[str,
     if claim is None and page.reason is None and (site := domain_licence(url)) is not None:
         claim = Claim(site, "domain")
     signs = [*header_reservations(headers), *page.reservations]
-    if page.reason == "robots_disallowed":
+    if page.reason == PageReason.ROBOTS_DISALLOWED:
         signs.append("robots.txt")
     return {
         "licence": None if claim is None else claim.licence,

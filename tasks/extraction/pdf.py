@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 from tasks.extraction.markup import clean
+from tasks.extraction.reasons import DocumentReason
 
 MIME = "application/pdf"
 
@@ -27,10 +28,10 @@ def read_pdf(body: bytes) -> tuple[str | None, list[str], str | None]:
 
     reader = PdfReader(io.BytesIO(body))
     if reader.is_encrypted and not reader.decrypt(""):
-        return None, [], "encrypted"
+        return None, [], DocumentReason.ENCRYPTED
     title = clean(str(reader.metadata.title or "")).strip() if reader.metadata else ""
     paragraphs = join_lines([clean(page.extract_text()).split("\n") for page in reader.pages])
-    return title or None, paragraphs, None if paragraphs else "no_text_layer"
+    return title or None, paragraphs, None if paragraphs else DocumentReason.NO_TEXT_LAYER
 
 
 def join_lines(pages: Sequence[Sequence[str]]) -> list[str]:

@@ -16,6 +16,7 @@ from lxml import etree
 
 from tasks.extraction.engines import Extracted, extract
 from tasks.extraction.frames import read_frame, write_frame
+from tasks.extraction.reasons import DocumentReason
 from tasks.extraction.settings import ExtractSettings
 
 
@@ -40,7 +41,7 @@ def main() -> None:
         answer = _answer(*frame, settings)
         signal.setitimer(signal.ITIMER_PROF, 0)
         write_frame(answers, answer)
-        if answer["reason"] == "extraction_memory":
+        if answer["reason"] == DocumentReason.EXTRACTION_MEMORY:
             return
 
 
@@ -49,12 +50,12 @@ def _answer(message: dict[str, Any], body: bytes, settings: ExtractSettings) -> 
     try:
         return asdict(extract(body, message["mime"], message["charset"], settings))
     except MemoryError:
-        reason = "extraction_memory"
+        reason = DocumentReason.EXTRACTION_MEMORY
     except etree.LxmlError as error:  # out of memory, libxml2 reports a nameless fault of the document
         lacking = any(sign in str(error) for sign in ("memory", "unknown error"))
-        reason = "extraction_memory" if lacking else "extraction_failed"
+        reason = DocumentReason.EXTRACTION_MEMORY if lacking else DocumentReason.EXTRACTION_FAILED
     except Exception:  # noqa: BLE001  a page may trigger any bug of an engine; that must not affect the next page
-        reason = "extraction_failed"
+        reason = DocumentReason.EXTRACTION_FAILED
     return asdict(Extracted(None, (), None, reason))
 
 

@@ -11,6 +11,7 @@ off: in real articles with long leads it finds quotations, where the lead copied
 from collections.abc import Iterable, Sequence
 from itertools import chain
 
+from tasks.paragraphs.reasons import ParagraphReason
 from tasks.paragraphs.settings import CloneSettings
 from tasks.text.ngrams import TargetNgrams, WordRule, split_words
 
@@ -42,7 +43,7 @@ class LeadClones:
             return None
         settings = self.settings
         if settings.recall is not None and matched / self._bigrams.total > settings.recall:
-            return "clone"
+            return ParagraphReason.CLONE
         # No part can share more bigrams with the paragraph than the whole lead does: most paragraphs end here.
         if (
             settings.part_recall is not None
@@ -50,13 +51,13 @@ class LeadClones:
             and matched / self._smallest_part > settings.part_recall
             and any(part.recall(paragraph) > settings.part_recall for part in self._parts)
         ):
-            return "clone_of_part"
+            return ParagraphReason.CLONE_OF_PART
         if (
             settings.copied is not None
             and len(paragraph) >= _LEAST_WORDS
             and matched / (len(paragraph) - 1) > settings.copied
         ):
-            return "copied_from_lead"
+            return ParagraphReason.COPIED_FROM_LEAD
         return None
 
     def is_clone(self, document: Iterable[Sequence[str]]) -> bool:

@@ -4,6 +4,7 @@ import math
 import re
 from collections.abc import Callable, Sequence
 
+from tasks.paragraphs.reasons import ParagraphReason
 from tasks.paragraphs.settings import ParagraphFilterSettings
 from tasks.text.boilerplate_phrases import is_boilerplate
 
@@ -64,26 +65,26 @@ def drop_reason(text: str, settings: ParagraphFilterSettings, words: Sequence[st
 def _default(text: str, settings: ParagraphFilterSettings, split: Sequence[str] | None) -> str | None:
     """The rules of this pipeline."""
     if len(text) > MAX_CHARACTERS:
-        return "too_long"
+        return ParagraphReason.TOO_LONG
     if not _SPELLED.search(text):
-        return "no_letters"
+        return ParagraphReason.NO_LETTERS
     words, symbols = _words_and_symbols(text)
     if words < settings.min_words:
-        return "too_short"
+        return ParagraphReason.TOO_SHORT
     if _has_any(text, _LINK_SIGNS) and sum(map(len, _LINK.findall(text))) > _MAX_LINK_SHARE * len(text):
-        return "mostly_links"
+        return ParagraphReason.MOSTLY_LINKS
     if symbols > _MAX_SYMBOL_SHARE * (len(text) - text.count(" ")):
-        return "mostly_symbols"
+        return ParagraphReason.MOSTLY_SYMBOLS
     if _has_any(text, _MARKUP_SIGNS) and len(_MARKUP.findall(text)) * _WORDS_PER_MARKUP > words:
-        return "markup"
+        return ParagraphReason.MARKUP
     if len(text) <= _BOILERPLATE_CHARACTERS and is_boilerplate(text, split):
-        return "boilerplate"
+        return ParagraphReason.BOILERPLATE
     sentences = _sentences(text, math.ceil(words / _WORDS_PER_SENTENCE))
     if sentences * _WORDS_PER_SENTENCE < words:
         separators = len(_SEPARATOR.findall(text))
         if separators > max(2, words / _WORDS_PER_SEPARATOR):
-            return "navigation"
-    return None if sentences or _is_unfinished_prose(text, words, settings) else "no_sentence"
+            return ParagraphReason.NAVIGATION
+    return None if sentences or _is_unfinished_prose(text, words, settings) else ParagraphReason.NO_SENTENCE
 
 
 def _has_any(text: str, signs: tuple[str, ...]) -> bool:
@@ -128,12 +129,12 @@ def _is_unfinished_prose(text: str, words: int, settings: ParagraphFilterSetting
 def _liu2018(text: str, _settings: ParagraphFilterSettings, _split: Sequence[str] | None) -> str | None:
     """The paragraph filter of Liu et al. 2018; tokens are separated by white space."""
     if len(text.split()) < 6:
-        return "too_short"
+        return ParagraphReason.TOO_SHORT
     if not _ASCII_LETTER.search(text):
-        return "no_letters"
+        return ParagraphReason.NO_LETTERS
     sentences = _FULL_STOP.split(text.strip())
     if not any(sentence.endswith(".") and len(sentence.split()) > 3 for sentence in sentences):
-        return "no_sentence"
+        return ParagraphReason.NO_SENTENCE
     return None
 
 

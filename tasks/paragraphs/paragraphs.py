@@ -14,6 +14,7 @@ from tasks.paragraphs.clones import LeadClones
 from tasks.paragraphs.filter import MAX_CHARACTERS, drop_reason
 from tasks.paragraphs.foreign import article_language, in_other_language
 from tasks.paragraphs.quality import find_junk
+from tasks.paragraphs.reasons import ParagraphReason
 from tasks.paragraphs.settings import OF_ARTICLE, ParagraphSettings
 from tasks.rights.conditions import COLUMNS, parse_conditions, refusal
 from tasks.rights.personal import mask_personal
@@ -23,7 +24,7 @@ from tasks.text.ngrams import WordRule, split_words
 # 650 pages, has 1.8 million characters, and the one of most lines, a table, 6,222 paragraphs.
 MOST_PARAGRAPHS = 20_000
 MOST_CHARACTERS = 5_000_000
-REST = "rest_of_document"  # the reason of the one row that stands for all paragraphs beyond
+REST = ParagraphReason.REST_OF_DOCUMENT  # the reason of the one row that stands for all paragraphs beyond
 
 
 def build_paragraphs(
@@ -116,7 +117,7 @@ class _Candidates:
                 depths.append((depth, row))
                 depth += 1
         for _, row in sorted(depths)[self._settings.max_paragraphs :]:
-            reasons[row] = "over_limit"
+            reasons[row] = ParagraphReason.OVER_LIMIT
 
     def _reasons(
         self, texts: list[str], repeats: list[bool], language: str | None, engine: str | None
@@ -126,23 +127,31 @@ class _Candidates:
         words = [split_words(text, rule) if len(text) <= MAX_CHARACTERS else [] for text in texts]
         reasons = [
             drop_reason(text, settings.filter, split if rule == "rouge" else None)
-            or ("host_boilerplate" if repeat else None)
+            or (ParagraphReason.HOST_BOILERPLATE if repeat else None)
             for text, split, repeat in zip(texts, words, repeats, strict=True)
         ]
         if self._language is not None and self._has_language(engine):
             other = in_other_language(texts, [reason is not None for reason in reasons], self._language)
-            reasons = [reason or ("language" if no else None) for reason, no in zip(reasons, other, strict=True)]
+            reasons = [
+                reason or (ParagraphReason.LANGUAGE if no else None) for reason, no in zip(reasons, other, strict=True)
+            ]
             language = self._language
         if settings.quality is not None and engine in HTML_ENGINES:
             junk = find_junk(texts, [reason is not None for reason in reasons], settings.quality, language)
-            reasons = [reason or ("junk" if no else None) for reason, no in zip(reasons, junk, strict=True)]
+            reasons = [
+                reason or (ParagraphReason.JUNK if no else None) for reason, no in zip(reasons, junk, strict=True)
+            ]
         kept = [
             [] if reason is not None else split or split_words(text, rule)
             for text, split, reason in zip(texts, words, reasons, strict=True)
         ]
         copy = self._clones.is_clone(kept)
         for text, paragraph, reason in zip(texts, kept, reasons, strict=True):
-            yield reason or ("clone_document" if copy else self._clones.reason(paragraph)) or self._repeated(text)
+            yield (
+                reason
+                or (ParagraphReason.CLONE_DOCUMENT if copy else self._clones.reason(paragraph))
+                or self._repeated(text)
+            )
 
     def _has_language(self, engine: str | None) -> bool:
         """Tell whether a document's language is asked; None is a document of the source, whose language it chose.
@@ -159,7 +168,7 @@ class _Candidates:
         single = text.isprintable() and "  " not in text and text[:1] != " " != text[-1:]
         key = (text if single else " ".join(text.split())).casefold()
         if key in self._seen:
-            return "duplicate"
+            return ParagraphReason.DUPLICATE
         self._seen.add(key)
         return None
 

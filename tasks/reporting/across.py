@@ -7,6 +7,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from tasks.across.refusals import AcrossReason
 from tasks.reporting.blocks import Block, Cell, Section, Table, Text
 
 _RELATIONS = {
@@ -57,6 +58,7 @@ def across_section(overlaps: Overlaps, counts: Mapping[str, Mapping[str, Any]]) 
         if not (whole and relation == "lead")  # leads are looked for in paragraphs
     ]
     refused = counts.get("compared", {}).get("drops", {})
+    leaks, copies = (f"{refused.get(reason, 0):,}" for reason in (AcrossReason.LEAK, AcrossReason.NEAR_DUPLICATE))
     blocks: list[Block] = [
         Text(
             "Nearly equal means a common band of MinHash: with Jaccard similarity .8 of the 5-grams of words 92 % of "
@@ -64,10 +66,7 @@ def across_section(overlaps: Overlaps, counts: Mapping[str, Mapping[str, Any]]) 
             "article: the first of several stays. Paragraphs of fewer than 10 words are not compared."
         ),
         Table("What articles share", ["", "rows", "of kept paragraphs, %", "articles"], rows, frozenset({1, 2, 3})),
-        Text(
-            f"Refused: {refused.get('leak', 0):,} paragraphs as leak, {refused.get('near_duplicate', 0):,} as "
-            "near_duplicate."
-        ),
+        Text(f"Refused: {leaks} paragraphs as leak, {copies} as near_duplicate."),
     ]
     return Section("across", "Across articles", blocks)
 

@@ -178,9 +178,9 @@ class Distributions:
 def funnel(counts: Mapping[str, Mapping[str, Any]]) -> list[FunnelRow]:
     """Return the stages of the corpus in order of the pipeline, from the counts of `storage.builds.summarise`."""
     rows = []
-    for stage, (heading, _) in REPORTED_STAGES.items():
-        if heading is not None and (count := counts.get(stage)) is not None:
-            rows.append(FunnelRow(stage, heading, count["rows"], most_first(count["drops"])))
+    for stage, reported in REPORTED_STAGES.items():
+        if reported.heading is not None and (count := counts.get(stage)) is not None:
+            rows.append(FunnelRow(stage, reported.heading, count["rows"], most_first(count["drops"])))
     return rows
 
 

@@ -18,8 +18,9 @@ from storage.schemas import ARTICLES, PARAGRAPHS
 from tasks.engine.hashing import stable_hash
 from tasks.engine.inputs import Shards
 from tasks.retraining.same_article import KnownArticles
+from tasks.sources.source import ArticleReason
 
-KEPT_OUT = "frozen_test_article"
+KEPT_OUT = ArticleReason.FROZEN_TEST_ARTICLE
 
 
 def find_kept_out(parts: pa.Table, frozen: Iterable[tuple[pa.Table]]) -> pa.Table:

@@ -13,16 +13,31 @@ from fnmatch import fnmatchcase
 from typing import Any
 
 from storage.page_columns import PERSONAL_DATA, QUALITY_SIGNALS
+from tasks.engine.reasons import Reason
 from tasks.rights.terms import TERMS, terms_of
 
+
+class ConditionReason(Reason):
+    """Why the paragraphs of a page are refused together."""
+
+    PAGE_LICENCE = "page_licence", "the licence of its page is not among those asked for"
+    PAGE_RESERVED = "page_reserved", "there is a sign that the rights of its page are reserved against mining"
+    PAGE_LANGUAGE = "page_language", "its page is not surely in a language asked for"
+    PAGE_QUALITY = "page_quality", "a signal of its page's quality is outside the thresholds asked for"
+    PAGE_PERSONAL_DATA = (
+        "page_personal_data",
+        "its page has more personal data, such as e-mail addresses, than asked for",
+    )
+
+
 _TEXTS = {
-    **dict.fromkeys(("licence", "terms", "licence_source"), "page_licence"),
-    "reservations": "page_reserved",
-    "language": "page_language",
+    **dict.fromkeys(("licence", "terms", "licence_source"), ConditionReason.PAGE_LICENCE),
+    "reservations": ConditionReason.PAGE_RESERVED,
+    "language": ConditionReason.PAGE_LANGUAGE,
 }
 _NUMBERS = {
-    **dict.fromkeys(QUALITY_SIGNALS, ("quality", "page_quality")),
-    **dict.fromkeys(PERSONAL_DATA, ("personal", "page_personal_data")),
+    **dict.fromkeys(QUALITY_SIGNALS, ("quality", ConditionReason.PAGE_QUALITY)),
+    **dict.fromkeys(PERSONAL_DATA, ("personal", ConditionReason.PAGE_PERSONAL_DATA)),
 }
 COLUMNS = ("licence", "licence_source", "reservations", "language", "quality", "personal")
 

@@ -15,6 +15,7 @@ from tasks.crawl.safety import FetchError
 from tasks.crawl.service import Patience, Service
 from tasks.crawl.settings import CrawlSettings
 from tasks.crawl.urls import host_of, normalise_url
+from tasks.engine.reasons import Reason
 from tasks.search.settings import SearchSettings
 from tasks.sources.files import file_digest
 
@@ -22,6 +23,15 @@ logger = logging.getLogger(__name__)
 
 # A query is one of many and costs money: a failed one is a row with its reason, and asked again by the next run.
 PATIENCE = Patience(total_seconds=30.0, retries=2, backoff_seconds=2.0, max_backoff_seconds=60.0)
+
+
+class SearchReason(Reason):
+    """Why a query has no results."""
+
+    QUERY_FAILED = "query_failed", "the provider did not answer the query"
+    BAD_ANSWER = "bad_answer", "the provider's answer is not what its interface promises"
+    NO_RESULTS = "no_results", "the provider knows nothing of the title"
+
 
 _MAX_QUERY_CHARACTERS = 300
 _MAX_ANSWER_BYTES = 4_000_000
@@ -155,15 +165,17 @@ class JsonSearch:
         try:
             answer = self._service.get(url, max_bytes=_MAX_ANSWER_BYTES, headers=headers)
         except FetchError as fault:
-            raise SearchError("query_failed", fault.reason) from None  # the reason alone: the URL may hold a key
+            raise SearchError(
+                SearchReason.QUERY_FAILED, fault.reason
+            ) from None  # the reason alone: the URL may hold a key
         if not answer.success:
-            raise SearchError("query_failed", http_reason(answer.status))
+            raise SearchError(SearchReason.QUERY_FAILED, http_reason(answer.status))
         try:
             urls = self._interface.urls(json.loads(answer.body))
             if not all(isinstance(entry, str) for entry in urls):
                 raise TypeError("a result's URL is not a text")
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-            raise SearchError("bad_answer", type(error).__name__) from error
+            raise SearchError(SearchReason.BAD_ANSWER, type(error).__name__) from error
         return list(dict.fromkeys(urls))[:results]
 
     def close(self) -> None:

@@ -9,7 +9,7 @@ import pyarrow as pa
 from storage.schemas import SEARCH
 from tasks.crawl.answers import Answers
 from tasks.engine.shard import Scratch
-from tasks.search.providers import JsonSearch, RecordedSearch, SearchError, SearchProvider
+from tasks.search.providers import JsonSearch, RecordedSearch, SearchError, SearchProvider, SearchReason
 from tasks.search.settings import SearchSettings
 
 logger = logging.getLogger(__name__)
@@ -79,11 +79,11 @@ def _ask(provider: SearchProvider, article: Mapping[str, Any], results: int, ans
         return [_row(article["article_id"], None, 0, provider.name, error.reason)]
     except Exception:
         logger.exception("search for %r at %s failed unexpectedly", article["title"], provider.name)
-        return [_row(article["article_id"], None, 0, provider.name, "query_failed")]
+        return [_row(article["article_id"], None, 0, provider.name, SearchReason.QUERY_FAILED)]
     if title not in answers:  # a failed query is asked again by the next run
         answers.add(title, urls)
     if not urls:
-        return [_row(article["article_id"], None, 0, provider.name, "no_results")]
+        return [_row(article["article_id"], None, 0, provider.name, SearchReason.NO_RESULTS)]
     return _rows(article["article_id"], urls, provider.name)
 
 

@@ -22,7 +22,7 @@ from tasks.sources.kept_answers import KeptAnswers
 from tasks.sources.malformed import Malformed
 from tasks.sources.mediawiki_api import PATIENCE, MediaWikiApi
 from tasks.sources.settings import MediaWikiSettings
-from tasks.sources.source import Article, Partition
+from tasks.sources.source import Article, ArticleReason, Partition
 
 _QUERY_CHARACTERS = 3_000  # of titles in a URL, percent-encoded
 _PARTITION_PAGES = 500  # ten requests: what a failed partition asks for again
@@ -115,12 +115,16 @@ class MediaWikiSource:
                     page = pages.get(revision)
                     if page is None:
                         yield Article(
-                            f"revision {revision}", "", (), revision=str(revision), drop_reason="revision_gone"
+                            f"revision {revision}",
+                            "",
+                            (),
+                            revision=str(revision),
+                            drop_reason=ArticleReason.REVISION_GONE,
                         )
                     else:
                         yield reader.article(page)
         for title in partition.missing:
-            yield Article(title, "", (), drop_reason="missing_page")
+            yield Article(title, "", (), drop_reason=ArticleReason.MISSING_PAGE)
 
     def _api(self, kept: KeptAnswers | None = None) -> MediaWikiApi:
         settings = self._settings

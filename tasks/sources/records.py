@@ -12,7 +12,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationError, mo
 from tasks.sources.files import BLOCK, InputFile, blocks, file_state, file_with, input_files, unzipped
 from tasks.sources.malformed import Malformed
 from tasks.sources.settings import RecordsSettings
-from tasks.sources.source import Article, GivenDocument, Partition
+from tasks.sources.source import Article, ArticleReason, GivenDocument, Partition
 
 _PARTITION_BYTES = 64_000_000  # a partition ends with the line that passes them; a .gz file is one
 FORMAT_VERSION = 1  # rises when the same bytes would give other articles
@@ -272,7 +272,7 @@ def _lines_before(path: Path, offset: int) -> int:
 
 def refused_line(name: str) -> Article:
     """Return what stands for a malformed line."""
-    return Article(name, "", (), drop_reason="malformed_line")
+    return Article(name, "", (), drop_reason=ArticleReason.MALFORMED_LINE)
 
 
 def _article_without(line: bytes) -> Article:

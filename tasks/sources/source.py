@@ -4,6 +4,44 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Protocol
 
+from tasks.engine.reasons import Reason
+
+
+class ArticleReason(Reason):
+    """Why an article is not used: found by its source, or by the stages `intake` and `articles`."""
+
+    EMPTY_TITLE = "empty_title", "the source has no title for it"
+    EMPTY_LEAD = "empty_lead", "the source has no lead section for it: there is no target"
+    NO_SOURCES = "no_sources", "neither a reference nor a search result nor a document"
+    DUPLICATE_TITLE = "duplicate_title", "there is already an article with that title or name; the first one is kept"
+    MALFORMED_LINE = "malformed_line", "the line of JSON is not an article; as many as this may be refused"
+    MALFORMED_ROW = "malformed_row", "the row is not of its corpus's layout"
+    MISSING_PAGE = "missing_page", "the wiki has no page of that title"
+    REVISION_GONE = "revision_gone", "that revision was hidden or deleted after it was planned"
+    NO_CONTENT = "no_content", "the shards have URLs for it, but no text"
+    REDIRECT = "redirect", "the page only leads to another one"
+    OTHER_NAMESPACE = "other_namespace", "the page is not an article: a discussion, a template, a file"
+    NOT_WIKITEXT = "not_wikitext", "the page is not written in wikitext"
+    LIST = "list", "a list, by its title"
+    DISAMBIGUATION = (
+        "disambiguation",
+        "the page only tells apart pages of like titles, by its title, templates or categories",
+    )
+    SHORT_LEAD = "short_lead", "the lead has fewer words than the settings ask for"
+    APPARATUS = "apparatus", "a section of references or links"
+    FROZEN_TEST_ARTICLE = (
+        "frozen_test_article",
+        "it has the title or the lead of a test article on which models are judged",
+    )
+
+
+class GivenReason(Reason):
+    """Why a document that a source gives is not used."""
+
+    NO_DOCUMENTS = "no_documents", "the source has no document for the article"
+    DUPLICATE_URL = "duplicate_url", "there is already a document with that URL; the first one is kept"
+    NO_TEXT = "no_text", "the document has no text"
+
 
 @dataclass(frozen=True)
 class GivenDocument:

@@ -12,7 +12,7 @@ from tasks.sources.collection.files import parse_row, row_bytes, rows
 from tasks.sources.collection.layouts import SOURCE, Layout, layout_of
 from tasks.sources.collection.settings import CollectionSettings
 from tasks.sources.files import file_state, matching_files
-from tasks.sources.source import Article, Partition
+from tasks.sources.source import Article, ArticleReason, Partition
 
 FORMAT_VERSION = 1  # rises when the same rows would give other articles
 _ROWS = 1000  # of a partition, whose documents are in memory: 10 MB of news, 50 MB of WCEP
@@ -64,7 +64,9 @@ class CollectionSource:
             try:
                 yield article_of(parse_row(row), layout, name, split, self._settings.paragraph_words)
             except ValueError:
-                yield Article(f"{path.name}, row {place}", "", (), split=split, drop_reason="malformed_row", id=name)
+                yield Article(
+                    f"{path.name}, row {place}", "", (), split=split, drop_reason=ArticleReason.MALFORMED_ROW, id=name
+                )
         if place < stop:
             raise ValueError(f"{path}: expected rows {start + 1} to {stop}: it has become shorter")
 

@@ -9,7 +9,7 @@ from tasks.sources.dump.pages import Page, Site
 from tasks.sources.dump.prose import plain_prose
 from tasks.sources.dump.rules import PageRules
 from tasks.sources.dump.settings import WikitextSettings
-from tasks.sources.source import Article
+from tasks.sources.source import Article, ArticleReason
 
 FORMAT_VERSION = 3  # rises when the same wikitext would give other articles
 
@@ -63,7 +63,7 @@ class ArticleReader:
             path = " / ".join(plain_prose(name, self.site) for name in section.path)
             listing = not apparatus.isdisjoint(plain_heading(name) for name in section.path)
             prose = "" if listing else plain_prose(section.text, self.site)
-            reason = "apparatus" if listing else self._rules.lead_reason(prose)
+            reason = ArticleReason.APPARATUS if listing else self._rules.lead_reason(prose)
             article = Article(
                 title=f"{page.title} ({path})",
                 lead=prose,
@@ -79,13 +79,13 @@ class ArticleReader:
     def page_reason(self, page: Page) -> str | None:
         """Return why a page is not an article, or None."""
         if page.namespace != 0:
-            return "other_namespace"
+            return ArticleReason.OTHER_NAMESPACE
         if page.redirect or _REDIRECT.match(page.text):
-            return "redirect"
+            return ArticleReason.REDIRECT
         if page.model != "wikitext":
-            return "not_wikitext"
+            return ArticleReason.NOT_WIKITEXT
         templates, categories = _TEMPLATE_NAME.findall(page.text), _CATEGORY_NAME.findall(page.text)
-        magic_word = "disambiguation" if "__DISAMBIG__" in page.text else None
+        magic_word = ArticleReason.DISAMBIGUATION if "__DISAMBIG__" in page.text else None
         return self._rules.page_reason(page.title, templates, categories) or magic_word
 
     def _refused(self, page: Page, reason: str, lead: str = "") -> Article:

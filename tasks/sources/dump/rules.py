@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 
 from tasks.sources.dump.settings import WikitextSettings
+from tasks.sources.source import ArticleReason
 
 
 class PageRules:
@@ -23,20 +24,20 @@ class PageRules:
         """
         folded = title.casefold()
         if folded.startswith(self._settings.list_prefixes):
-            return "list"
+            return ArticleReason.LIST
         if (
             folded.endswith(self._settings.disambiguation_suffixes)
             or any(_folded(name) in self._templates for name in templates)
             or any(_folded(name) in self._categories for name in categories)
         ):
-            return "disambiguation"
+            return ArticleReason.DISAMBIGUATION
         return None
 
     def lead_reason(self, lead: str) -> str | None:
         """Return why a lead is not a target: empty_lead, short_lead, or None."""
         if not lead.strip():
-            return "empty_lead"
-        return "short_lead" if len(lead.split()) < self._settings.min_lead_words else None
+            return ArticleReason.EMPTY_LEAD
+        return ArticleReason.SHORT_LEAD if len(lead.split()) < self._settings.min_lead_words else None
 
 
 def _folded(name: str) -> str:

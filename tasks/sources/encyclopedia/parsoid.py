@@ -18,6 +18,7 @@ from tasks.sources.dump.settings import WikitextSettings
 from tasks.sources.encyclopedia.entry import Entry, identifier_in, licence_in, objects, page_in, title_in
 from tasks.sources.encyclopedia.parsoid_citations import cited_in
 from tasks.sources.encyclopedia.parsoid_prose import marked_text
+from tasks.sources.source import ArticleReason
 from tasks.text.tokens import tokens
 
 _IDENTIFIERS = ("name", "identifier", "main_entity", "namespace", "version")
@@ -57,11 +58,11 @@ def parsoid_entry(row: Mapping[str, Any], settings: WikitextSettings) -> Entry:
 
 def _reason(row: Mapping[str, Any], document: html.HtmlElement) -> str | None:
     if identifier_in(row, "namespace") not in (None, "0"):
-        return "other_namespace"
+        return ArticleReason.OTHER_NAMESPACE
     if any("mw:PageProp/redirect" in tokens(link, "rel") for link in document.iter("link")):
-        return "redirect"
+        return ArticleReason.REDIRECT
     marked = any("mw:PageProp/disambiguation" in tokens(meta, "property") for meta in document.iter("meta"))
-    return "disambiguation" if marked else None
+    return ArticleReason.DISAMBIGUATION if marked else None
 
 
 def _names(row: Mapping[str, Any], column: str) -> Iterator[str]:

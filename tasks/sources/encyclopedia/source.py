@@ -14,7 +14,7 @@ from tasks.sources.encyclopedia.entry import Entry
 from tasks.sources.encyclopedia.files import Row, Rows, rows_in
 from tasks.sources.encyclopedia.settings import EncyclopediaLayout, EncyclopediaSettings
 from tasks.sources.files import file_with, json_object
-from tasks.sources.source import Article, Partition
+from tasks.sources.source import Article, ArticleReason, Partition
 
 FORMAT_VERSION = 2  # rises when the same rows would give other articles
 _PARTITION_BYTES = 64_000_000
@@ -84,7 +84,7 @@ class EncyclopediaSource:
                 return self._entry(row).article(self._rules, self._wikitext.licence)
             except MalformedRowError:
                 name = f"{file.path.name}, row {number} from byte {place}"
-                return Article(name, "", (), drop_reason="malformed_row")
+                return Article(name, "", (), drop_reason=ArticleReason.MALFORMED_ROW)
 
         return rows.parse(partition, article)
 

@@ -20,6 +20,7 @@ from tasks.sources.dump.prose import ITEM
 from tasks.sources.dump.settings import WikitextSettings
 from tasks.sources.encyclopedia.entry import Entry, identifier_in, licence_in, objects, one_line, page_in, title_in
 from tasks.sources.encyclopedia.links import cited_urls, is_source
+from tasks.sources.source import ArticleReason
 
 COLUMNS = ("name", "identifier", "main_entity", "abstract", "sections", "references", "version", "license", "namespace")
 Part = Mapping[str, Any]
@@ -44,7 +45,7 @@ def structured_entry(row: Mapping[str, Any], settings: WikitextSettings) -> Entr
         revision=identifier_in(row, "version"),
         licence=licence_in(row, "license"),
         page=page_in(row),
-        reason=None if identifier_in(row, "namespace") in (None, "0") else "other_namespace",
+        reason=None if identifier_in(row, "namespace") in (None, "0") else ArticleReason.OTHER_NAMESPACE,
     )
 
 

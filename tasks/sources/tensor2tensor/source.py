@@ -12,7 +12,7 @@ from typing import Any
 
 from tasks.sources.files import file_state
 from tasks.sources.malformed import Malformed
-from tasks.sources.source import Article, Partition
+from tasks.sources.source import Article, ArticleReason, Partition
 from tasks.sources.tensor2tensor.example import Values, read_example
 from tasks.sources.tensor2tensor.settings import Tensor2TensorSettings
 from tasks.sources.tensor2tensor.tfrecord import read_records
@@ -90,7 +90,7 @@ class Tensor2TensorSource:
                 )
         malformed.check()
         for url, (title, _) in urls.items():
-            yield Article(title or _title_of(url), "", (), split=split, drop_reason="no_content")
+            yield Article(title or _title_of(url), "", (), split=split, drop_reason=ArticleReason.NO_CONTENT)
 
     def _shards(self) -> list[_Shard]:
         urls = _files(self._settings.urls, "wiki_urls.json", "source.tensor2tensor.urls")

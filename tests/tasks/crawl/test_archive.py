@@ -14,7 +14,7 @@ from storage.schemas import ARTICLES, CAPTURES
 from storage.store import Store
 from tasks.crawl.archive import archive_files, file_state, index_archive
 from tasks.crawl.frontier import build_frontier
-from tasks.crawl.reasons import CAPTURE_REASONS
+from tasks.crawl.reasons import CaptureReason
 from tasks.crawl.replay import Replay
 from tasks.crawl.settings import CrawlSettings
 from tasks.engine.hashing import shard_of
@@ -277,7 +277,7 @@ def test_sample_archives(name: str, shared_data: Path, tmp_path: Path) -> None:
     options = CrawlSettings(archive=(file,))
     captures = index_archive(file, options, host_shards=3)
     assert captures.column("reason").to_pylist() == refused
-    assert set(refused) - {None} <= set(CAPTURE_REASONS)
+    assert set(refused) - {None} <= set(CaptureReason)
     rows = replayed(tmp_path, list(wanted), captures, options).to_pylist()
     assert {row["url"]: row["reason"] for row in rows} == wanted
     assert all((row["body"] is None) == (row["reason"] is not None) for row in rows)

@@ -17,7 +17,7 @@ from storage.schemas import CAPTURES
 from tasks.crawl.answers import Answers
 from tasks.crawl.common_crawl import look_up_captures
 from tasks.crawl.ranges import GAP_BYTES
-from tasks.crawl.reasons import CAPTURE_REASONS, PAGE_REASONS
+from tasks.crawl.reasons import CaptureReason, PageReason
 from tasks.crawl.service import Patience
 from tasks.crawl.settings import CrawlSettings
 from tests.patience import PATIENCE
@@ -138,7 +138,7 @@ def pages(server: LoopbackServer, tmp_path: Path, urls: list[str], **settings: A
     chosen = options(server, **settings)
     captures = looked_up(server, tmp_path, urls, chosen)
     assert captures.schema.equals(CAPTURES.schema)
-    assert set(captures.column("reason").to_pylist()) - {None} <= set(CAPTURE_REASONS)
+    assert set(captures.column("reason").to_pylist()) - {None} <= set(CaptureReason)
     with local_journal(tmp_path) as journal:
         table = crawl_pages(
             frontier(urls),
@@ -150,7 +150,7 @@ def pages(server: LoopbackServer, tmp_path: Path, urls: list[str], **settings: A
         )
     rows = {row["url"]: row for row in table.to_pylist()}
     assert sorted(rows) == sorted(urls)
-    assert {row["reason"] for row in rows.values()} - {None} <= {*PAGE_REASONS, "http_404"}
+    assert {row["reason"] for row in rows.values()} - {None} <= {*PageReason, "http_404"}
     return rows
 
 

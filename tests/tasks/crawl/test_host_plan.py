@@ -6,7 +6,7 @@ import pyarrow as pa
 import pytest
 
 from tasks.crawl.host_plan import ARCHIVES, DomainLoad, HostPlan, plan_hosts
-from tasks.crawl.reasons import FRONTIER_REASONS
+from tasks.crawl.reasons import FrontierReason
 
 
 def planned(*rows: tuple[str | None, int, str | None], **options: Any) -> HostPlan:
@@ -18,7 +18,7 @@ def planned(*rows: tuple[str | None, int, str | None], **options: Any) -> HostPl
 
 
 def test_kept_urls_of_a_domain_are_counted_over_its_hosts() -> None:
-    assert "mirror_host" in FRONTIER_REASONS
+    assert "mirror_host" in set(FrontierReason)
     plan = planned(
         ("a.site.com", 1, None),
         ("b.other.org", 0, None),

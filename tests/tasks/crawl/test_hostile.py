@@ -15,7 +15,7 @@ import brotli
 import pytest
 from backports import zstd
 
-from tasks.crawl.reasons import PAGE_REASONS
+from tasks.crawl.reasons import PageReason
 from tests.tasks.crawl.loopback_server import PAGE, Exchange, Handler, LoopbackServer, answer, crawl, local_journal
 
 pytestmark = pytest.mark.integration
@@ -268,7 +268,7 @@ def test_hostile_answer_ends_with_its_reason(name: str, rows: dict[str, dict[str
     assert row["reason"] == reason
     assert (row["body"] is None) == (reason is not None)
     assert row["bytes"] <= 200_000 + 65_536
-    assert reason is None or reason in PAGE_REASONS or reason.startswith("http_")
+    assert reason is None or reason in set(PageReason) or reason.startswith("http_")
 
 
 def test_no_good_page_is_lost(rows: dict[str, dict[str, Any]]) -> None:

@@ -12,7 +12,7 @@ import pyarrow.fs as pafs
 import pytest
 
 from storage.schemas import PAGES
-from tasks.crawl.reasons import PAGE_REASONS
+from tasks.crawl.reasons import PageReason
 from tasks.crawl.service import Patience
 from tasks.crawl.settings import CrawlSettings
 from tasks.crawl.stage import crawl_shard
@@ -175,7 +175,7 @@ def test_only_pages_that_are_gone_are_looked_for(archive: Archive, tmp_path: Pat
     rows = crawled(archive, tmp_path, [GONE], options())
     assert rows[0]["reason"] == "http_403"
     assert archive.asked() == []
-    assert {reason for reason in DEAD if not reason.startswith("http_")} <= set(PAGE_REASONS)
+    assert {reason for reason in DEAD if not reason.startswith("http_")} <= set(PageReason)
 
 
 @pytest.mark.parametrize(
@@ -250,7 +250,7 @@ def test_hostile_availability(name: str, archive: Archive) -> None:
     archive.pages["//api.ia.test/available"] = reply
     row = rescued(archive, options())
     assert (row["reason"], row["status"], row["body"]) == (reason, 404, None)
-    assert reason in {*PAGE_REASONS, "http_404"}
+    assert reason in {*PageReason, "http_404"}
 
 
 CAPTURE: dict[str, tuple[bytes, str]] = {

@@ -1,0 +1,19 @@
+"""Reasons of pages without text."""
+
+from tasks.engine.reasons import Reason
+
+
+class DocumentReason(Reason):
+    """Why a fetched page is no document."""
+
+    PAGE_MISSING = "page_missing", "the page is not among those fetched"
+    NO_BODY = "no_body", "the page has no body"
+    NO_TEXT = "no_text", "no engine found a main text"
+    NO_TEXT_LAYER = (
+        "no_text_layer",
+        "the PDF has no text, only pictures of pages: it needs text recognition (OCR) first",
+    )
+    ENCRYPTED = "encrypted", "the PDF is protected by a password"
+    EXTRACTION_TIMEOUT = "extraction_timeout", "extraction took longer than the settings allow"
+    EXTRACTION_MEMORY = "extraction_memory", "extraction took more memory than the settings allow"
+    EXTRACTION_FAILED = "extraction_failed", "no engine could read it: it may be damaged"
