@@ -35,7 +35,7 @@ def open_source(settings: SourceSettings, contact: str = "", kept: KeptAnswers |
         case "dump":
             return DumpSource(settings.dump, settings.wikitext)
         case "encyclopedia":
-            return EncyclopediaSource(settings.encyclopedia, settings.wikitext)
+            return EncyclopediaSource(settings.encyclopedia, settings.wikitext, malformed=settings.malformed)
         case "mediawiki":
             return MediaWikiSource(settings.mediawiki, settings.wikitext, contact=contact, kept=kept)
         case "tensor2tensor":
@@ -43,19 +43,18 @@ def open_source(settings: SourceSettings, contact: str = "", kept: KeptAnswers |
         case "sections":
             return SectionsSource(settings.sections, settings.dump, settings.wikitext, malformed=settings.malformed)
         case "collection":
-            return CollectionSource(settings.collection)
+            return CollectionSource(settings.collection, malformed=settings.malformed)
 
 
 def check_beginnings(settings: SourceSettings, partitions: Sequence[Partition]) -> None:
     """Read the first article of some partitions, so that a file of the wrong kind is reported before work starts.
 
-    A live wiki is not checked, because that would cost requests, nor a collection, whose files have been read to the
-    end to find its partitions.
+    A live wiki is not checked, because that would cost requests.
 
     Raises:
         ValueError: malformed input, naming file and line.
     """
-    if settings.kind not in ("miniweb", "mediawiki", "collection"):
+    if settings.kind not in ("miniweb", "mediawiki"):
         source = open_source(settings)
         for partition in partitions[:: -(-len(partitions) // _MOST_LOOKED_INTO)]:
             next(source.read(partition), None)

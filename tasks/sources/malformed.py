@@ -1,7 +1,11 @@
 """Malformed parts of a source's input: all are looked for, the first twenty named and the others counted."""
 
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
+from typing import TypeVar
 
+T = TypeVar("T")
+R = TypeVar("R")
 _MOST_NAMED = 20
 
 
@@ -35,3 +39,55 @@ class Malformed:
         if self.number:
             total = [f"{self.number} malformed in all{more}"] if self.number > 1 or more else []
             raise ValueError("\n  ".join([*self.named, *total]))
+
+
+def parsed(
+    rows: Iterable[tuple[int, R]],
+    parser: Callable[[R], T],
+    wrong: type[ValueError],
+    named: Callable[[int], str],
+    *,
+    refused: Callable[[int], T] | None,
+    allowed: int,
+    total: Callable[[], int],
+) -> Iterator[T]:
+    """Yield what the rows of a part of a file hold; after the first that is one too many, nothing.
+
+    Args:
+        rows: rows with their places.
+        parser: returns what a row holds.
+        wrong: error by which the parser says that a row is malformed.
+        named: returns the name of a place, for messages.
+        refused: returns what stands for a malformed row, by its place; None = no malformed row is allowed.
+        allowed: how many malformed rows the file may have.
+        total: counts those of the whole file; called only where there is one and some are allowed.
+
+    Raises:
+        ValueError: the file has more malformed rows than it may: names the first twenty of the part, and how many
+            there are.
+    """
+    found, number = Malformed(), 0
+    for place, row in rows:
+        try:
+            content = parser(row)
+        except wrong as error:
+            number = number or (total() if allowed else 1)
+            if refused is not None and number <= allowed:
+                yield refused(place)
+            else:
+                found.add(f"{named(place)}: {error}")
+        else:
+            if not found.number:
+                yield content
+    found.check(f"; the file has {number}, source.malformed allows {allowed}" if allowed else "")
+
+
+def malformed_among(rows: Iterable[R], parser: Callable[[R], object], wrong: type[ValueError]) -> int:
+    """Return how many rows a parser refuses; slow, so only where there is one."""
+    number = 0
+    for row in rows:
+        try:
+            parser(row)
+        except wrong:
+            number += 1
+    return number

@@ -3,14 +3,14 @@
 import hashlib
 import json
 from collections.abc import Callable, Iterator
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Annotated, Literal, Self, TypeVar
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationError, model_validator
 
 from tasks.sources.files import BLOCK, InputFile, blocks, file_state, file_with, input_files, unzipped
-from tasks.sources.malformed import Malformed
+from tasks.sources.malformed import malformed_among, parsed
 from tasks.sources.settings import RecordsSettings
 from tasks.sources.source import Article, ArticleReason, GivenDocument, Partition
 
@@ -157,24 +157,17 @@ class RecordsSource:
         """
         file = file_with(partition, self.files())
         offset = 0 if _is_zipped(file) else partition.start - file.start
-        before = total = 0
-        found = Malformed()
-        for number, line in enumerate(_lines(file, offset, partition.stop - partition.start), 1):
-            if not line.strip():
-                continue
-            try:
-                content = parser(line)
-            except MalformedLineError as error:
-                before = before or _lines_before(file.path, offset)
-                total = total or (_malformed_in(file, parser) if self._malformed else 1)
-                if refused is not None and total <= self._malformed:
-                    yield refused(f"{file.path.name}, line {before + number}")
-                else:
-                    found.add(f"{file.path}, line {before + number}: {error}")
-            else:
-                if not found.number:
-                    yield content
-        found.check(f"; the file has {total}, source.malformed allows {self._malformed}" if self._malformed else "")
+        lines = enumerate(_lines(file, offset, partition.stop - partition.start), 1)
+        before = cache(partial(_lines_before, file.path, offset))
+        return parsed(
+            ((number, line) for number, line in lines if line.strip()),
+            parser,
+            MalformedLineError,
+            lambda number: f"{file.path}, line {before() + number}",
+            refused=None if refused is None else lambda number: refused(f"{file.path.name}, line {before() + number}"),
+            allowed=self._malformed,
+            total=lambda: malformed_among(filter(bytes.strip, _lines(file, 0, file.size)), parser, MalformedLineError),
+        )
 
     def files(self) -> list[InputFile]:
         """Return the files in the order of the settings, those of a pattern sorted by name.
@@ -251,17 +244,6 @@ def _lines(file: InputFile, offset: int, size: int) -> Iterator[bytes]:
         while size > 0 and (line := plain.readline()):
             size -= len(line)
             yield line
-
-
-def _malformed_in(file: InputFile, parser: Callable[[bytes], object]) -> int:
-    """Return how many lines of a file a parser refuses; slow, so only where there is one."""
-    number = 0
-    for line in filter(bytes.strip, _lines(file, 0, file.size)):
-        try:
-            parser(line)
-        except MalformedLineError:
-            number += 1
-    return number
 
 
 def _lines_before(path: Path, offset: int) -> int:

@@ -86,8 +86,8 @@ class SourceSettings(Settings):
     )
     malformed: int = tuning(
         0,
-        "malformed lines that a JSONL file of records or sections may have: they are refused (`malformed_line`); with "
-        "more the build stops and names the first twenty",
+        "malformed lines or rows that a file of records, sections, an encyclopedia or a collection may have: they are "
+        "refused (`malformed_line`, `malformed_row`); with more the build stops and names the first twenty",
         ge=0,
     )
     miniweb: MiniwebSettings = MiniwebSettings()

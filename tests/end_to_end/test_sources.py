@@ -263,7 +263,9 @@ def test_structured_contents(tmp_path: Path) -> None:
     with LoopbackServer(WEB) as server:
         encyclopedia = {"layout": "structured", "paths": [str(tmp_path / "*.parquet")]}
         found = ended(
-            tmp_path / "data", {"kind": "encyclopedia", "encyclopedia": encyclopedia}, {"*.test": server.address}
+            tmp_path / "data",
+            {"kind": "encyclopedia", "encyclopedia": encyclopedia},
+            {"*.test": server.address},
         )
         assert sorted(server.paths()) == ["/arlen", "/crossing", "/gone", "/tolls"]
     assert found.counts["articles"] == (2, {"no_sources": 1, "short_lead": 1, "list": 1})
@@ -307,7 +309,9 @@ def test_megawika_with_its_cited_pages_out_of_a_warc(tmp_path: Path) -> None:
     (tmp_path / "chunk-0.jsonl").write_bytes(lines_of(*rows))
     encyclopedia = {"layout": "megawika", "paths": [str(tmp_path / "chunk-0.jsonl")]}
     crawl = {"archive": [str(write_warc(tmp_path / "pages.warc.gz"))]}
-    found = ended(tmp_path / "data", {"kind": "encyclopedia", "encyclopedia": encyclopedia}, crawl=crawl)
+    found = ended(
+        tmp_path / "data", {"kind": "encyclopedia", "encyclopedia": encyclopedia, "malformed": 1}, crawl=crawl
+    )
     assert found.counts["articles"] == (2, {"redirect": 1, "malformed_row": 1, "no_sources": 1})
     assert found.counts["captures"] == (4, {})
     assert found.counts["pages"] == (3, {"http_404": 1, "not_in_archive": 1})
@@ -345,7 +349,9 @@ def test_html_dump(tmp_path: Path) -> None:
     with LoopbackServer(WEB) as server:
         encyclopedia = {"layout": "html", "paths": [str(archive)]}
         found = ended(
-            tmp_path / "data", {"kind": "encyclopedia", "encyclopedia": encyclopedia}, {"*.test": server.address}
+            tmp_path / "data",
+            {"kind": "encyclopedia", "encyclopedia": encyclopedia, "malformed": 1},
+            {"*.test": server.address},
         )
         assert sorted(server.paths()) == ["/arlen", "/crossing", "/gone", "/tolls"]
     drops = {"disambiguation": 1, "other_namespace": 1, "no_sources": 1, "malformed_row": 1}
@@ -549,7 +555,7 @@ def test_a_collection(tmp_path: Path) -> None:
     (tmp_path / "val.src").open("ab").write(b"\xff\n")
     (tmp_path / "val.tgt").open("a").write("Lost.\n")
     settings = {"layout": "multi-news", "paths": [str(tmp_path / "*.src")], "paragraph_words": 50}
-    found = ended(tmp_path / "data", {"kind": "collection", "collection": settings})
+    found = ended(tmp_path / "data", {"kind": "collection", "collection": settings, "malformed": 1})
     assert found.counts["articles"] == (2, {"empty_lead": 1, "no_sources": 1, "malformed_row": 1})
     assert found.counts["given"] == (4, {})
     assert found.counts["paragraphs"] == (4, {"duplicate": 1, "clone": 1, "too_short": 1})

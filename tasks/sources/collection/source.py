@@ -8,10 +8,11 @@ from itertools import islice
 from pathlib import Path
 
 from tasks.sources.collection.articles import article_of, split_of
-from tasks.sources.collection.files import parse_row, row_bytes, rows
+from tasks.sources.collection.files import Row, parse_row, row_bytes, rows
 from tasks.sources.collection.layouts import SOURCE, Layout, layout_of
 from tasks.sources.collection.settings import CollectionSettings
 from tasks.sources.files import file_state, matching_files
+from tasks.sources.malformed import malformed_among, parsed
 from tasks.sources.source import Article, ArticleReason, Partition
 
 FORMAT_VERSION = 1  # rises when the same rows would give other articles
@@ -25,7 +26,15 @@ class CollectionSource:
     name = "collection"
     gives_documents = True
 
-    def __init__(self, settings: CollectionSettings, *, partition_rows: int = _ROWS) -> None:
+    def __init__(self, settings: CollectionSettings, *, partition_rows: int = _ROWS, malformed: int = 0) -> None:
+        """Take the settings; no file is opened yet.
+
+        Args:
+            settings: which files, and their layout.
+            partition_rows: size of a partition.
+            malformed: how many rows of a file may be of no such layout; they are refused.
+        """
+        self._malformed = malformed
         self._settings = settings
         self._partition_rows = partition_rows
 
@@ -53,22 +62,31 @@ class CollectionSource:
 
         Raises:
             FileNotFoundError: a file is missing.
-            ValueError: the file is damaged or has become shorter.
+            ValueError: the file is damaged or has become shorter, or has more rows that are not of the layout than it
+                may: names the first twenty of the range.
         """
         number, start = divmod(partition.start, _FILE)
         path = self._files()[number]
         layout, split = layout_of(self._settings), split_of(path.name)
-        place, stop = start, start + partition.stop - partition.start
-        for place, row in enumerate(islice(rows(path), start, stop), start + 1):
-            name = f"{path.name}:{place}"
-            try:
-                yield article_of(parse_row(row), layout, name, split, self._settings.paragraph_words)
-            except ValueError:
-                yield Article(
-                    f"{path.name}, row {place}", "", (), split=split, drop_reason=ArticleReason.MALFORMED_ROW, id=name
-                )
-        if place < stop:
-            raise ValueError(f"{path}: expected rows {start + 1} to {stop}: it has become shorter")
+        stop = start + partition.stop - partition.start
+
+        def article(numbered: tuple[int, Row]) -> Article:
+            place, row = numbered
+            return article_of(parse_row(row), layout, f"{path.name}:{place}", split, self._settings.paragraph_words)
+
+        def refused(place: int) -> Article:
+            name, reason = f"{path.name}, row {place}", ArticleReason.MALFORMED_ROW
+            return Article(name, "", (), split=split, drop_reason=reason, id=f"{path.name}:{place}")
+
+        return parsed(
+            ((place, (place, row)) for place, row in enumerate(_whole(path, start, stop), start + 1)),
+            article,
+            ValueError,
+            lambda place: f"{path}, row {place}",
+            refused=refused,
+            allowed=self._malformed,
+            total=lambda: malformed_among(enumerate(rows(path), 1), article, ValueError),
+        )
 
     def _files(self) -> list[Path]:
         """Return the files in the order of the settings, those of a pattern sorted by name."""
@@ -80,6 +98,20 @@ class CollectionSource:
                 f"source.collection.paths has two files {twice!r}: expected different names, as rows are named by them"
             )
         return files
+
+
+def _whole(path: Path, start: int, stop: int) -> Iterator[Row]:
+    """Yield a range of rows.
+
+    Raises:
+        ValueError: the file is damaged or has become shorter.
+    """
+    found = 0
+    for row in islice(rows(path), start, stop):
+        found += 1
+        yield row
+    if found < stop - start:
+        raise ValueError(f"{path}: expected rows {start + 1} to {stop}: it has become shorter")
 
 
 def _state(path: Path) -> tuple[tuple[int, int, int], ...]:
@@ -95,10 +127,10 @@ def _ranges(
     """Return first row, one past the last, and digest of each partition of a file; once per process and state."""
     ranges = []
     start = stop = 0
+    checked = False
     digest = hashlib.sha256()
     for stop, row in enumerate(rows(path), 1):
-        if stop == 1:
-            _check_columns(path, row, layout)
+        checked = checked or _has_columns(path, row, layout)
         if stop - 1 == start:
             digest = hashlib.sha256(f"{recipe}|{path.name}|{start}".encode())
         digest.update(row_bytes(row))
@@ -112,11 +144,17 @@ def _ranges(
     return tuple(ranges)
 
 
-def _check_columns(path: Path, row: object, layout: Layout) -> None:
+def _has_columns(path: Path, row: Row, layout: Layout) -> bool:
+    """Check the columns of the first row that has any; False for one that is malformed, which is found when it is read.
+
+    Raises:
+        ValueError: a column is missing.
+    """
     try:
         columns = parse_row(row)
-    except ValueError as error:
-        raise ValueError(f"{path}, row 1: {error}") from error
+    except ValueError:
+        return False
     missing = [name for name in layout.needed if name not in columns]
     if missing:
         raise ValueError(f"{path}: expected a column {missing[0]!r}, got {', '.join(map(str, columns)) or 'none'}")
+    return True

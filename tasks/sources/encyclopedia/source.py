@@ -4,7 +4,7 @@ import hashlib
 import json
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
-from itertools import count
+from itertools import chain
 from typing import Any
 
 from tasks.sources.dump.rules import PageRules
@@ -14,6 +14,7 @@ from tasks.sources.encyclopedia.entry import Entry
 from tasks.sources.encyclopedia.files import Row, Rows, rows_in
 from tasks.sources.encyclopedia.settings import EncyclopediaLayout, EncyclopediaSettings
 from tasks.sources.files import file_with, json_object
+from tasks.sources.malformed import malformed_among, parsed
 from tasks.sources.source import Article, ArticleReason, Partition
 
 FORMAT_VERSION = 2  # rises when the same rows would give other articles
@@ -38,8 +39,22 @@ class EncyclopediaSource:
     gives_documents = False
 
     def __init__(
-        self, settings: EncyclopediaSettings, wikitext: WikitextSettings, *, partition_bytes: int = _PARTITION_BYTES
+        self,
+        settings: EncyclopediaSettings,
+        wikitext: WikitextSettings,
+        *,
+        partition_bytes: int = _PARTITION_BYTES,
+        malformed: int = 0,
     ) -> None:
+        """Take the settings; no file is opened yet.
+
+        Args:
+            settings: which files, and their layout.
+            wikitext: what is an article.
+            partition_bytes: size of a partition.
+            malformed: how many rows of a file may be of no such layout; they are refused.
+        """
+        self._malformed = malformed
         self._settings = settings
         self._wikitext = wikitext
         self._rules = PageRules(wikitext)
@@ -48,23 +63,19 @@ class EncyclopediaSource:
     def partitions(self) -> list[Partition]:
         """Return parts of the files; a digest covers their bytes, the layout and the settings of wikitext.
 
-        Reads every file once, and the first row of each file.
+        Reads every file once, and of each file the first row.
 
         Raises:
             FileNotFoundError: a file is missing, or nothing matches a pattern.
-            ValueError: no path was given, a file is of another kind or damaged, or its first row is not of the layout.
+            ValueError: no path was given, a file is of another kind or damaged, or its first row is not of the layout
+                and no such row is allowed.
         """
         rows = self._rows()
         recipe = json.dumps([FORMAT_VERSION, self._settings.layout, self._wikitext.recipe()], sort_keys=True)
         parts = rows.partitions()
         firsts = {file_with(part, rows.files()).path: part for part in reversed(parts)}
-        for path, part in firsts.items():
-            try:
-                next(rows.parse(part, self._entry), None)
-            except MalformedRowError as error:
-                raise ValueError(
-                    f"{path}, first row: {error} (source.encyclopedia.layout {self._settings.layout})"
-                ) from error
+        for part in firsts.values():
+            next(self.read(part), None)
         return [replace(part, digest=hashlib.sha256(f"{recipe}|{part.digest}".encode()).hexdigest()) for part in parts]
 
     def read(self, partition: Partition) -> Iterator[Article]:
@@ -72,21 +83,29 @@ class EncyclopediaSource:
 
         Raises:
             FileNotFoundError: a file is missing.
-            ValueError: the file is damaged or has become shorter.
+            ValueError: the file is damaged or has become shorter, or has more rows that are not of the layout than it
+                may: names the first twenty of the part.
         """
         rows = self._rows()
         file = file_with(partition, rows.files())
-        place, numbers = partition.start - file.start, count(1)
+        place = partition.start - file.start
 
-        def article(row: Row) -> Article:
-            number = next(numbers)
-            try:
-                return self._entry(row).article(self._rules, self._wikitext.licence)
-            except MalformedRowError:
-                name = f"{file.path.name}, row {number} from byte {place}"
-                return Article(name, "", (), drop_reason=ArticleReason.MALFORMED_ROW)
+        def named(number: int) -> str:
+            return f"{file.path.name}, row {number} from byte {place}"
 
-        return rows.parse(partition, article)
+        def of_file() -> Iterator[Row]:
+            parts = (part for part in rows.partitions() if file_with(part, rows.files()).path == file.path)
+            return chain.from_iterable(rows.parse(part, _unread) for part in parts)
+
+        return parsed(
+            enumerate(rows.parse(partition, _unread), 1),
+            lambda row: self._entry(row).article(self._rules, self._wikitext.licence),
+            MalformedRowError,
+            lambda number: f"{file.path.parent / named(number)} (source.encyclopedia.layout {self._settings.layout})",
+            refused=lambda number: Article(named(number), "", (), drop_reason=ArticleReason.MALFORMED_ROW),
+            allowed=self._malformed,
+            total=lambda: malformed_among(of_file(), self._entry, MalformedRowError),
+        )
 
     def _rows(self) -> Rows:
         return rows_in(self._settings.paths, _SETTING, _COLUMNS, self._partition_bytes)
@@ -102,3 +121,7 @@ class EncyclopediaSource:
             return _LAYOUTS[self._settings.layout](content, self._wikitext)
         except (ValueError, RecursionError) as error:
             raise MalformedRowError(str(error)) from error
+
+
+def _unread(row: Row) -> Row:
+    return row

@@ -25,8 +25,9 @@ from tests.tasks.sources.collection_files import (
 )
 
 
-def collection(*paths: Path, partition_rows: int = 1000, **settings: Any) -> CollectionSource:
-    return CollectionSource(CollectionSettings(paths=tuple(map(str, paths)), **settings), partition_rows=partition_rows)
+def collection(*paths: Path, partition_rows: int = 1000, malformed: int = 0, **settings: Any) -> CollectionSource:
+    chosen = CollectionSettings(paths=tuple(map(str, paths)), **settings)
+    return CollectionSource(chosen, partition_rows=partition_rows, malformed=malformed)
 
 
 def read(source: CollectionSource) -> list[Article]:
@@ -130,7 +131,7 @@ def test_long_paragraphs_are_cut_between_sentences(tmp_path: Path) -> None:
     assert texts(article) == [(f"{FIRE} {CAUSE} {OWNER}",)]
 
 
-def test_rows_that_are_not_of_the_layout_are_refused_one_by_one(tmp_path: Path) -> None:
+def test_rows_that_are_not_of_the_layout_are_named_or_refused_where_as_many_are_allowed(tmp_path: Path) -> None:
     good = {"documents": [FIRE], "summary": SUMMARY}
     bad: list[Any] = [
         "{",
@@ -142,7 +143,12 @@ def test_rows_that_are_not_of_the_layout_are_refused_one_by_one(tmp_path: Path) 
         "[" * 100_000,
     ]
     file = json_lines(tmp_path / "a.jsonl", good, *bad, "", {"summary": SUMMARY}, {"documents": [FIRE]})
-    articles = read(collection(file))
+    for size in (1000, 2):
+        with pytest.raises(ValueError, match=r"the file has 7, source\.malformed allows 6"):
+            read(collection(file, malformed=6, partition_rows=size))
+    with pytest.raises(ValueError, match=r"(?s)a\.jsonl, row 2: .*a\.jsonl, row 8: .*  7 malformed in all$"):
+        read(collection(file))
+    articles = read(collection(file, malformed=7))
     assert [article.drop_reason for article in articles] == [None, *["malformed_row"] * 7, None, None]
     assert (articles[1].title, articles[1].id) == ("a.jsonl, row 2", "a.jsonl:2")
     assert (articles[8].documents, articles[9].lead) == ((), "")
@@ -150,7 +156,7 @@ def test_rows_that_are_not_of_the_layout_are_refused_one_by_one(tmp_path: Path) 
 
 def test_a_row_of_csv_with_other_fields_than_columns_is_refused(tmp_path: Path) -> None:
     rows = [[FIRE, SUMMARY], [FIRE, SUMMARY, "more"], [FIRE]]
-    articles = read(collection(comma_separated(tmp_path / "a.csv", ["documents", "summary"], *rows)))
+    articles = read(collection(comma_separated(tmp_path / "a.csv", ["documents", "summary"], *rows), malformed=1))
     assert [article.drop_reason for article in articles] == [None, "malformed_row", None]
     assert articles[2].lead == ""  # refused as without a target
 
@@ -158,7 +164,8 @@ def test_a_row_of_csv_with_other_fields_than_columns_is_refused(tmp_path: Path) 
 def test_a_line_that_is_not_utf_8_is_refused(tmp_path: Path) -> None:
     file = multi_news(tmp_path, "train", [FIRE, FIRE], [SUMMARY, SUMMARY])
     file.write_bytes(f"{FIRE}\n".encode() + b"\xff\n")
-    assert [article.drop_reason for article in read(collection(file, layout="multi-news"))] == [None, "malformed_row"]
+    articles = read(collection(file, layout="multi-news", malformed=1))
+    assert [article.drop_reason for article in articles] == [None, "malformed_row"]
 
 
 def refused(*paths: Path, **settings: Any) -> str:
@@ -172,8 +179,6 @@ def test_files_of_another_kind_are_reported_before_work(tmp_path: Path) -> None:
     assert refused(rows) == f"{rows}: expected a column 'documents', got text, summary"
     (text := tmp_path / "a.txt").write_text(FIRE)
     assert refused(text).startswith(f"{text}: expected a file ending in .jsonl, .json, .csv")
-    (prose := tmp_path / "b.jsonl").write_text(FIRE)
-    assert refused(prose).startswith(f"{prose}, row 1: Expecting value")
     (array := tmp_path / "c.json").write_text('[{"documents": [], "summary": ""}, {"docu')
     assert refused(array).startswith(f"{array}: ")
     (zipped := tmp_path / "d.jsonl.gz").write_bytes(rows.read_bytes())
@@ -186,6 +191,13 @@ def test_files_of_another_kind_are_reported_before_work(tmp_path: Path) -> None:
     (tmp_path / "sub").mkdir()
     same = json_lines(tmp_path / "sub" / "a.jsonl", {"documents": [], "summary": ""})
     assert "two files 'a.jsonl'" in refused(json_lines(rows, {"documents": [], "summary": ""}), same)
+
+
+def test_a_first_row_that_is_malformed_is_one_of_those_that_a_file_may_have(tmp_path: Path) -> None:
+    file = json_lines(tmp_path / "a.jsonl", "{", {"documents": [FIRE], "summary": SUMMARY})
+    with pytest.raises(ValueError, match=r"a\.jsonl, row 1: Expecting property name"):
+        read(collection(file))
+    assert [article.drop_reason for article in read(collection(file, malformed=1))] == ["malformed_row", None]
 
 
 def test_parallel_files_have_equally_many_lines(tmp_path: Path) -> None:

@@ -32,10 +32,16 @@ LEAD = "Ada is a long enough article about Ada in a test."
 
 
 def encyclopedia(
-    *paths: Path, layout: EncyclopediaLayout = "structured", partition_bytes: int = 1 << 20, **wikitext: Any
+    *paths: Path,
+    layout: EncyclopediaLayout = "structured",
+    partition_bytes: int = 1 << 20,
+    malformed: int = 0,
+    **wikitext: Any,
 ) -> EncyclopediaSource:
     settings = EncyclopediaSettings(layout=layout, paths=tuple(map(str, paths)))
-    return EncyclopediaSource(settings, WikitextSettings(**wikitext), partition_bytes=partition_bytes)
+    return EncyclopediaSource(
+        settings, WikitextSettings(**wikitext), partition_bytes=partition_bytes, malformed=malformed
+    )
 
 
 def read(source: EncyclopediaSource) -> list[Article]:
@@ -108,14 +114,26 @@ def test_several_files_are_read_in_order(tmp_path: Path) -> None:
     assert outcomes(source) == [("Ada", None), ("Cy", None), ("Bo", None)]
 
 
-def test_a_bad_row_is_refused_and_the_others_are_read(tmp_path: Path) -> None:
+def test_all_bad_rows_are_named_or_refused_where_as_many_are_allowed(tmp_path: Path) -> None:
     bad: list[Any] = [b"{", b"\xff", [1], named("Bo") | {"name": " "}, named("Cy") | {"sections": "x"}, b"[" * 9000]
     path = write(tmp_path / "a.jsonl", named("Ada"), *bad, named("Di"))
-    assert outcomes(encyclopedia(path)) == [
+    with pytest.raises(ValueError, match=r"(?s)row 2 from byte 0 .*row 7 from byte 0 .*  6 malformed in all$"):
+        read(encyclopedia(path))
+    with pytest.raises(ValueError, match=r"  6 malformed in all; the file has 6, source\.malformed allows 5"):
+        read(encyclopedia(path, malformed=5))
+    assert outcomes(encyclopedia(path, malformed=6)) == [
         ("Ada", None),
         *((f"a.jsonl, row {number} from byte 0", "malformed_row") for number in range(2, 8)),
         ("Di", None),
     ]
+
+
+def test_the_bad_rows_of_a_whole_file_count(tmp_path: Path) -> None:
+    path = write(tmp_path / "a.jsonl", b"{", named("Ada"), named("Bo"), b"{")
+    found = outcomes(encyclopedia(path, malformed=2, partition_bytes=1))
+    assert [reason for _, reason in found] == ["malformed_row", None, None, "malformed_row"]
+    with pytest.raises(ValueError, match=r"the file has 2, source\.malformed allows 1"):
+        read(encyclopedia(path, malformed=1, partition_bytes=1))
 
 
 def test_what_is_no_article_is_refused_by_the_rules_of_a_dump(tmp_path: Path) -> None:
@@ -144,9 +162,14 @@ def test_what_is_no_article_is_refused_by_the_rules_of_a_dump(tmp_path: Path) ->
             "a.jsonl",
             lines_of({"title": "Ada"}),
             "structured",
-            "a.jsonl, first row: expected a column 'sections' or",
+            r"a.jsonl, row 1 from byte 0 \(source.encyclopedia.layout structured\): expected a column 'sections' or",
         ),
-        ("a.jsonl", lines_of({"name": "Ada"}), "megawika", "first row: expected a column 'elements', got name"),
+        (
+            "a.jsonl",
+            lines_of({"name": "Ada"}),
+            "megawika",
+            r"layout megawika\): expected a column 'elements', got name",
+        ),
         ("a.jsonl", lines_of({"name": 3, "abstract": ""}), "structured", "column 'name': expected a title, got 3"),
         ("a.jsonl", lines_of({"name": "A", "sections": [3]}), "structured", "expected a list of objects, got \\[3\\]"),
         ("a.csv", b"name\n", "structured", "a.csv: expected a file ending in .jsonl, .ndjson, .json, .jsonl.gz"),
