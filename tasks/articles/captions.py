@@ -16,26 +16,7 @@ _BEGINS = re.compile(  # at most six words, then what a picture is, then of what
     r"|(?:features|views?|variety|cover|types|families) of)\b",
     re.IGNORECASE,
 )
-_JOINING = (
-    "of",
-    "by",
-    "for",
-    "in",
-    "on",
-    "at",
-    "the",
-    "a",
-    "an",
-    "and",
-    "or",
-    "from",
-    "with",
-    "to",
-    "after",
-    "before",
-    "while",
-    "when",
-)
+_JOINING = "of by for in on at the a an and or from with to after before while when".split()  # noqa: SIM905
 _NOT_BEFORE = "".join(rf"(?<!\b{word} )" for word in _JOINING)
 _ACTS = re.compile(  # names or a noun, then directly what they are seen doing
     rf"^(?!(?:it|he|she|they|we|this|these|there)\b)(?:[\w'’.-]+ ){{1,9}}?{_NOT_BEFORE}"

@@ -1,32 +1,19 @@
 """What a crawl will ask of the largest sites, from its frontier: URLs and days at the polite rate."""
 
 from collections import Counter
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from tasks.crawl.domains import registered_domain
+from tasks.engine.data_files import read_data
 
 LARGEST = 10  # domains named in a plan
 _DAY = 86_400.0
 
-# Registered domains of web archives that Wikipedia cites most, and how their captures are reached in bulk. They answer
-# slowly, refuse those who ask often, and hold so many cited pages that they are often the last domain of a crawl.
-ARCHIVES = {
-    "archive.org": "ask the Internet Archive for the captures in bulk, as WARC files for crawl.archive",
-    **dict.fromkeys(
-        ("archive.today", "archive.is", "archive.ph", "archive.fo", "archive.li", "archive.md", "archive.vn"),
-        "it cannot be fetched in bulk and demands captchas: name it in crawl.mirror_hosts to leave it out",
-    ),
-    "archive-it.org": "its collections can be had as WARC files (WASAPI) for crawl.archive",
-    "webcitation.org": "it takes no new pages and often fails: name it in crawl.mirror_hosts to leave it out",
-    "perma.cc": "ask it for the captures as WARC files for crawl.archive",
-    "arquivo.pt": "ask it for the captures as WARC files for crawl.archive",
-    "ghostarchive.org": "it cannot be fetched in bulk: name it in crawl.mirror_hosts to leave it out",
-    "wikiwix.com": "it cannot be fetched in bulk: name it in crawl.mirror_hosts to leave it out",
-}
+ARCHIVES: Mapping[str, str] = read_data("tasks.crawl", "sites.toml")["archives"]
 
 
 @dataclass(frozen=True)

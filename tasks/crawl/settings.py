@@ -9,31 +9,14 @@ from pydantic import AfterValidator, Field, field_validator, model_validator
 from tasks.crawl.content import declared_type
 from tasks.crawl.turns import LONGEST_WAIT
 from tasks.crawl.urls import BadUrlError, host_of, normalise_url
+from tasks.engine.data_files import read_data
 from tasks.engine.settings import HEADER_TEXT, Settings, tuning
 
 # RFC 9309, 2.2.1: a product token has no digits, so a robots.txt could not name another.
 USER_AGENT = r"^[A-Za-z][A-Za-z_-]*(/[A-Za-z0-9._-]+)?$"
 _DAY = 86_400.0  # seconds; no request or pause takes longer
 
-# Wikipedia and sites that copy it. A page of these would hand the target to the summarizer as a source.
-MIRROR_HOSTS = (
-    "wikipedia.org",
-    "wikiwand.com",
-    "dbpedia.org",
-    "alchetron.com",
-    "en-academic.com",
-    "enacademic.com",
-    "everipedia.org",
-    "everybodywiki.com",
-    "infogalactic.com",
-    "justapedia.org",
-    "kiddle.co",
-    "thereaderwiki.com",
-    "wiki2.org",
-    "wikimili.com",
-    "wikitia.com",
-    "wikizero.com",
-)
+MIRROR_HOSTS: tuple[str, ...] = tuple(read_data("tasks.crawl", "sites.toml")["mirrors"])
 
 
 def service_url(url: str) -> str:

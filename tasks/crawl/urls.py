@@ -15,43 +15,12 @@ from urllib3.exceptions import LocationParseError
 from urllib3.util import parse_url
 
 from tasks.crawl.reasons import FrontierReason
+from tasks.engine.data_files import read_data
 
 MAX_URL_CHARACTERS = 4096
 DEFAULT_PORTS = {"http": 80, "https": 443}
 
-# Any port above 1023 may belong to a web server, except these, where a request could do harm (the Fetch standard's list
-# of blocked ports, and databases).
-_OTHER_SERVICES = frozenset(
-    [
-        1719,
-        1720,
-        1723,
-        2049,
-        2379,
-        3306,
-        3659,
-        4045,
-        4190,
-        5060,
-        5061,
-        5432,
-        6000,
-        6379,
-        6566,
-        6665,
-        6666,
-        6667,
-        6668,
-        6669,
-        6679,
-        6697,
-        9042,
-        10080,
-        11211,
-        27017,
-    ]
-)
-
+_OTHER_SERVICES = frozenset(read_data("tasks.crawl", "sites.toml")["other_services"])
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*):")
 _HOST = re.compile(r"[a-z0-9_]([a-z0-9_-]*[a-z0-9_])?(\.[a-z0-9_]([a-z0-9_-]*[a-z0-9_])?)*")
 _IPV6 = re.compile(r"\[[0-9a-f:.]+\]")

@@ -6,8 +6,7 @@ from typing import Any
 from tasks.crawl.reasons import PageReason
 from tasks.extraction.engines import Extracted
 from tasks.rights.claims import Claim, settle
-from tasks.rights.domains import domain_licence
-from tasks.rights.licences import licence_of_url
+from tasks.rights.licences import domain_licence, licence_of_url
 from tasks.rights.reservations import header_licences, header_reservations
 from tasks.rights.text_columns import text_columns
 

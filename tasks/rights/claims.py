@@ -11,25 +11,14 @@ from itertools import islice
 
 from lxml import html
 
+from tasks.engine.data_files import read_data
 from tasks.rights.described import describes_page, json_ld_licences, marked_licences
 from tasks.rights.licences import agreed, licence_of, licence_of_url, may_name_licence, named_licences
 from tasks.rights.surroundings import block_of, in_caption, in_foot, text_before, text_of, without_catalogues
 from tasks.rights.wording import sentence_around, speaks_of_other, speaks_of_page
 from tasks.text.tokens import tokens
 
-_META_NAMES = frozenset(
-    {
-        "license",
-        "licence",
-        "dc.rights",
-        "dc.rights.license",
-        "dcterms.rights",
-        "dcterms.license",
-        "dc.license",
-        "rights",
-        "copyright",
-    }
-)
+_META_NAMES = frozenset(read_data("tasks.rights", "markup.toml")["licence_metas"])
 _NEVER = frozenset({"script", "style", "pre", "code", "textarea"})  # text in them is shown to be copied
 _AROUND = 600  # characters of a block before and after a licence's name
 _MOST_PLACES = 50  # looked at on one page; a page that names more licences lists them

@@ -13,6 +13,7 @@ from fnmatch import fnmatchcase
 from typing import Any
 
 from storage.page_columns import PERSONAL_DATA, QUALITY_SIGNALS
+from tasks.engine.data_files import read_data
 from tasks.engine.reasons import Reason
 from tasks.rights.terms import TERMS, terms_of
 
@@ -41,23 +42,7 @@ _NUMBERS = {
 }
 COLUMNS = ("licence", "licence_source", "reservations", "language", "quality", "personal")
 
-# The thresholds that the papers publish for whole pages (`tasks.rights.signals` names their sections).
-RULE_SETS: Mapping[str, tuple[str, ...]] = {
-    "gopher": (
-        "words>=50",
-        "words<=100000",
-        "word_length>=3",
-        "word_length<=10",
-        "symbols<=0.1",
-        "bullets<=0.9",
-        "ellipses<=0.3",
-        "alphabetic>=0.8",
-        "stop_words>=2",
-    ),
-    "c4": ("sentences>=3", "placeholders<=0"),
-    "fineweb": ("ended>0.12", "repeated<0.1", "short<0.67"),
-}
-
+RULE_SETS: Mapping[str, list[str]] = read_data("tasks.rights", "rule_sets.toml")
 _COMPARE: Mapping[str, Callable[[Any, Any], bool]] = {
     "<=": operator.le,
     ">=": operator.ge,

@@ -10,43 +10,13 @@ from typing import Any
 
 from lxml import html
 
+from tasks.engine.data_files import read_data
 from tasks.rights.licences import licence_of
 from tasks.rights.surroundings import in_caption
 from tasks.text.tokens import tokens
 
-# What a page may be in schema.org, and what its main text may be.
-_PAGES = frozenset({"webpage", "itempage", "aboutpage", "website", "blog"})
-_WORKS = frozenset(
-    {
-        "article",
-        "newsarticle",
-        "blogposting",
-        "scholarlyarticle",
-        "medicalscholarlyarticle",
-        "techarticle",
-        "report",
-        "creativework",
-        "book",
-        "chapter",
-        "thesis",
-        "text",
-        "document",
-    }
-)
-_PROPERTIES = frozenset(
-    {
-        "license",
-        "dct:license",
-        "dcterms:license",
-        "dc:license",
-        "cc:license",
-        "schema:license",
-        "xhv:license",
-        "http://creativecommons.org/ns#license",
-        "http://schema.org/license",
-        "https://schema.org/license",
-    }
-)
+_MARKUP = read_data("tasks.rights", "markup.toml")
+_PAGES, _WORKS, _PROPERTIES = (frozenset(_MARKUP[name]) for name in ("pages", "works", "licence_properties"))
 _MAIN = frozenset({"mainentity", "mainentityofpage"})
 _JSON_TYPE = "application/ld+json"
 _JSON_BYTES = 500_000

@@ -5,6 +5,9 @@ Jurisdictions and missing versions are kept as written, so that no page is said 
 """
 
 import re
+from urllib.parse import urlsplit
+
+from tasks.engine.data_files import read_data
 
 _DEEDS = frozenset({"by", "by-sa", "by-nd", "by-nc", "by-nc-sa", "by-nc-nd"})
 _DEED_URL = re.compile(
@@ -107,3 +110,10 @@ def _deed(match: re.Match[str]) -> str | None:
     named = match.groupdict()
     igo = "-IGO" if version and (named.get("igo") or named.get("igo_after")) else ""
     return f"CC-{name}{version}{igo}"
+
+
+def domain_licence(url: str) -> str | None:
+    """Return the licence under which the terms of a URL's site put all its text (`sites.toml`), or None."""
+    host = f".{urlsplit(url).hostname}"
+    sites = read_data("tasks.rights", "sites.toml")
+    return next((licence for domain, licence in sites.items() if host.endswith(f".{domain}")), None)

@@ -6,44 +6,12 @@ from collections.abc import Iterable, Iterator
 
 from lxml import etree, html
 
+from tasks.engine.data_files import read_data
 from tasks.rights.licences import licence_of_url
 from tasks.text.tokens import tokens
 
-_BLOCKS = frozenset(
-    {
-        "p",
-        "li",
-        "div",
-        "td",
-        "th",
-        "dd",
-        "dt",
-        "footer",
-        "section",
-        "article",
-        "aside",
-        "blockquote",
-        "body",
-        "pre",
-        "figure",
-        "figcaption",
-        "main",
-        "header",
-        "center",
-        "h1",
-        "h2",
-        "h3",
-        "h4",
-        "h5",
-        "h6",
-        "small",
-    }
-)
-# Parts of a class, between its hyphens: what is only a caption, and what may also be a column with pictures in it.
-_CAPTIONS = frozenset(
-    {"caption", "captions", "figcaption", "credit", "credits", "thumb", "thumbnail", "thumbcaption", "gallery"}
-)
-_PICTURES = frozenset({"image", "images", "img", "photo", "photos", "picture", "media", "figure"})
+_MARKUP = read_data("tasks.rights", "markup.toml")
+_BLOCKS, _CAPTIONS, _PICTURES = (frozenset(_MARKUP[name]) for name in ("blocks", "captions", "pictures"))
 _PROSE = 60  # characters of a paragraph; a caption is not around one
 _FOOT = re.compile(r"foot|copyright|licen[cs]e|colophon|legal", re.IGNORECASE)
 _ITEMS = {"li": 2, "tr": 2, "article": 2, "dd": 2, "div": 3, "section": 3}  # so many of one kind are a catalogue

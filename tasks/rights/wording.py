@@ -5,12 +5,10 @@ texts"), or has no subject at all ("Distributed under ..."); a noun alone, such 
 """
 
 import re
-import tomllib
-from pathlib import Path
 
-_WORDS: dict[str, dict[str, list[str]]] = tomllib.loads(
-    Path(__file__).with_name("wording.toml").read_text(encoding="utf-8")
-)
+from tasks.engine.data_files import read_data
+
+_WORDS: dict[str, dict[str, list[str]]] = read_data("tasks.rights", "wording.toml")
 
 
 def _any(kind: str) -> str:

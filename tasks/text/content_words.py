@@ -2,19 +2,12 @@
 
 from collections.abc import Set
 
+from tasks.engine.data_files import read_data
 from tasks.text.ngrams import split_words
 
-# English words that occur in any sentence; texts in other languages keep all their words.
-_FUNCTION_LIST = """
-    a about after again all also although always am among an and another any are as at be became because been before
-    being between both but by can could did do does during each either every few for from further had has have having
-    he her here hers him his how however i if in including into is it its itself just later many may me might more
-    most much must my near no nor not of often on once one only or other others our out over own s same several she
-    should since so some still such t than that the their them then there these they this those through thus to too
-    under until up upon us very was we were what when where which while who whom whose why will with within without
-    would you your
-"""
-FUNCTION_WORDS = frozenset(_FUNCTION_LIST.split())
+FUNCTION_WORDS = frozenset(
+    read_data("tasks.text", "words.toml")["function_words"]
+)  # texts in other languages keep all their words
 
 
 def content_words(text: str) -> frozenset[str]:

@@ -9,46 +9,9 @@ import re
 from collections.abc import Iterator, Sequence
 
 from models.sentences import first_sentence
+from tasks.engine.data_files import read_data
 
-# The 36 markers of Liu & Lapata 2019, app. A.2, as printed there.
-MARKERS = (
-    "again",
-    "also",
-    "another",
-    "comparatively",
-    "furthermore",
-    "at the same time",
-    "however",
-    "immediately",
-    "indeed",
-    "instead",
-    "to be sure",
-    "likewise",
-    "meanwhile",
-    "moreover",
-    "nevertheless",
-    "nonetheless",
-    "notably",
-    "otherwise",
-    "regardless",
-    "similarly",
-    "unlike",
-    "in addition",
-    "even",
-    "in turn",
-    "in exchange",
-    "in this case",
-    "in any event",
-    "finally",
-    "later",
-    "as well",
-    "especially",
-    "as a result",
-    "example",
-    "in fact",
-    "then",
-    "the day before",
-)
+MARKERS: tuple[str, ...] = tuple(read_data("tasks.text", "words.toml")["markers"])
 
 _MARKER = re.compile(
     r"(?<![\w-])(?:" + "|".join(marker.replace(" ", r"\s+") for marker in MARKERS) + r")(?![\w-])", re.IGNORECASE

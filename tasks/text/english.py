@@ -2,13 +2,9 @@
 
 from collections.abc import Sequence
 
-_COMMONEST = """
-    the of and to in a is that for it as was with be by on not he i this are or his from at which but have an had
-    they you were their one all we can her has there been if more when will would who so no she about its than into
-    could other only what do may some me these then did most any over such our even how also because where after
-    between those while during under through before both being should does him my out up your
-"""
-FUNCTION_WORDS = frozenset(_COMMONEST.split())
+from tasks.engine.data_files import read_data
+
+FUNCTION_WORDS = frozenset(read_data("tasks.text", "words.toml")["commonest"])
 # Share of the words of a text: below it no text of many words is English prose, above it none is in another language.
 LEAST_SHARE = 0.25
 

@@ -4,14 +4,12 @@ from functools import lru_cache
 
 from py3langid.langid import MODEL_FILE, LanguageIdentifier
 
+from tasks.engine.data_files import read_data
 from tasks.text.language_codes import check_language
 
 _CHARACTERS = 40  # from which the language can be told
 _PROBABILITY = 0.9  # from which it is sure
 _BYTES = 40  # in UTF-8, from which one language can be asked for: a Chinese character says as much as three letters
-
-# Codes of one macrolanguage (ISO 639-3): their texts are told apart badly, and who writes in one reads the others.
-_MACROLANGUAGES = ("ar ary arz", "bs hr sr", "id ms", "ku sdh", "ltg lv", "nn no", "uz uzs", "wuu yue zh")
 
 
 def sure_language(text: str) -> str | None:
@@ -36,7 +34,14 @@ def language_probability(text: str, language: str) -> float | None:
         return None
     check_language(language)
     probabilities = dict(_identifier().rank(text))
-    codes = next((group.split() for group in _MACROLANGUAGES if language in group.split()), [language])
+    codes = next(
+        (
+            group.split()
+            for group in read_data("tasks.text", "words.toml")["macrolanguages"]
+            if language in group.split()
+        ),
+        [language],
+    )
     return float(sum(probabilities[code] for code in codes))
 
 

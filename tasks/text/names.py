@@ -8,6 +8,7 @@ words around it suggest a name. `benchmarks/entities.py` measures it on Wikigold
 import re
 from collections.abc import Iterator, Sequence
 
+from tasks.engine.data_files import read_data
 from tasks.text.content_words import FUNCTION_WORDS
 
 VERSION = "2"
@@ -16,20 +17,8 @@ LONGEST_NAME = 9  # words; a longer run of capitals is a heading
 _ENDS = frozenset({".", "!", "?", "...", "…", ":", ";", "\n", "•", "*"})
 _OPENING_QUOTES = frozenset({'"', "“", "«", "``", "‘"})
 _CLOSING_QUOTES = frozenset({'"', "”", "»", "''", "’"})
-_JOINT_LIST = "al bin da de del della den der di du ibn la le of van von zu -"
-_JOINTS = frozenset(_JOINT_LIST.split())  # what may stand between two parts of a name
-_CALENDAR_LIST = """
-    January February March April May June July August September October November December Monday Tuesday Wednesday
-    Thursday Friday Saturday Sunday
-"""
-_CALENDAR = frozenset(_CALENDAR_LIST.split())
-# Titles before a person's name, which are not part of it.
-_TITLE_LIST = """
-    Mr Mrs Ms Dr Prof Professor Sir Dame Lord Lady Rev Captain Major Colonel General Lieutenant Sergeant Brigadier
-    Commander Admiral President Senator Governor Minister Secretary Chancellor Mayor Chief Judge Bishop Pope King Queen
-    Prince Princess Emperor Chairman Director Coach Senior Junior
-"""
-_TITLES = frozenset(_TITLE_LIST.split())
+_WORDS = read_data("tasks.text", "words.toml")
+_JOINTS, _CALENDAR, _TITLES = (frozenset(_WORDS[name]) for name in ("joints", "calendar", "titles"))
 _NO_NAME = re.compile(r"(?:ed|ing|tion|ment|s)$")  # a lone word with such an ending opens a sentence; it is not a name
 _AFTER_SUBJECT = re.compile(r"was|were|is|are|has|had|became|and|also|of|'s|[(,]|\w{2,}(?:s|ed)")
 
