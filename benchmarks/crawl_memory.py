@@ -1,6 +1,6 @@
 """Peak memory of the crawl of one shard, by kind and number of its URLs.
 
-    python -m benchmarks.crawl_memory [KIND=URLS ...] [--hosts N]
+    python -m benchmarks.crawl_memory [--runs KIND=URLS ...] [--hosts N]
 
 Kinds: `good` pages of 4 kB; `refused` by robots.txt; `spent`, skipped because the page budget is spent after a hundred;
 `large` pages of 9.9 MB; `mixed`: of a thousand, 549 good, 200 refused, 150 gone, 100 redirected and one large. Each

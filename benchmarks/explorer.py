@@ -1,6 +1,6 @@
-"""The corpus explorer at the size of WikiSum: 1.5 M articles in 1,000 shards, written once below --root.
+"""The corpus explorer at the size of WikiSum: 1.5 M articles in 1,000 shards, written once below a folder.
 
-    python -m benchmarks.explorer --root /tmp/explorer
+    python -m benchmarks.explorer /tmp/explorer
 
 Seconds to open it and show the first articles, to read all titles, to find one, and to show one article with 525
 paragraphs and 57 URLs in 57 host shards. Articles, their frontier shard and paragraphs shard have the full size; the 57

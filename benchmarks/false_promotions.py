@@ -96,9 +96,7 @@ def weeks_promoted(world: World, rule: Rule, seed: int, *, stop: bool = False) -
     """Return the weeks of a year, from 0 on, whose challenger is promoted.
 
     Args:
-        world: the simulated sizes and scores.
         rule: decides who is promoted.
-        seed: of the year.
         stop: end with the first promotion.
     """
     random = np.random.default_rng(seed)

@@ -1,6 +1,6 @@
 """Peak memory of CPU stages at 1,000 articles of 525 paragraphs x 70 words per shard.
 
-    python -m benchmarks.stage_memory [STAGE ...] [--articles N] [--keep DIRECTORY]
+    python -m benchmarks.stage_memory [--stages STAGE ...] [--articles N] [--keep DIRECTORY]
 
 Each stage runs in a separate process, exactly as in a build: inputs are read from the store with their checks, the
 result is digested and written. The peak is the highest resident memory of that process and of the largest process it

@@ -59,7 +59,6 @@ def record_build(
     """Write and return the manifest of a finished run.
 
     Args:
-        store: the root.
         config: the whole configuration.
         stages: stage -> shard number -> record.
         directories: model or report -> record.

@@ -114,7 +114,6 @@ def publish_directory(
         store: where to publish.
         folder: what `working_directory` returned, filled.
         name: what it is, such as models/ranker.
-        key: the recipe's key.
         published: files that readers load; their digests make the directory's digest.
         settings: the fields of the recipe.
         inputs: name of each input -> digests of what was read of it.

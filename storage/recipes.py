@@ -33,10 +33,8 @@ def recipe_key(stage: str, version: int, settings: JSON, shard: int, inputs: JSO
     """Return the 16 hex digits that name a shard.
 
     Args:
-        stage: stage name.
         version: the stage's version; schema and code of the stage share it.
         settings: the fields that decide what the shard holds.
-        shard: shard number.
         inputs: name of each input -> digests of what is read of it.
     """
     recipe = {"stage": stage, "version": version, "settings": settings, "shard": shard, "inputs": inputs}
@@ -130,9 +128,6 @@ def find_record(store: Store, listing: Mapping[str, int], stage: str, shard: int
     Args:
         store: where the stage's files are.
         listing: the stage's files with their sizes (`Store.sizes`), fetched once for all shards.
-        stage: stage name.
-        shard: shard number.
-        key: the recipe's key.
     """
     path, sidecar = shard_path(stage, shard, key), record_path(stage, shard, key)
     size = listing.get(path.rpartition("/")[2])
@@ -152,8 +147,6 @@ def newest_records(store: Store, infos: Mapping[str, pafs.FileInfo], stage: str,
     Args:
         store: where the stage's files are.
         infos: the stage's files (`Store.infos`).
-        stage: stage name.
-        shard: shard number.
     """
     sizes = {name: info.size for name, info in infos.items()}
     names = [name for name in infos if re.fullmatch(rf"part-{shard:05d}\.[0-9a-f]+\.json", name)]

@@ -41,7 +41,6 @@ def kept_on_store(store: Store, folder: Path, name: str, key: str) -> Iterator[N
         store: where the directory will be published.
         folder: what `working_directory` returned.
         name: what it is, such as models/summarizer.
-        key: the recipe's key.
     """
     if store.is_local:
         yield

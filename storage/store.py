@@ -225,7 +225,6 @@ class Store:
         """Write a stage's shard atomically.
 
         Args:
-            name: the file.
             rows: a table, or its batches in order, which are never held all at once; those of a grouped dataset come
                 in order of the column that it is grouped by.
             dataset: whose schema the rows have.

@@ -91,7 +91,6 @@ def verify(
     The caller holds the root's lock.
 
     Args:
-        store: the root.
         repair: rename damaged files, so that a build computes them again; else only report them.
         workers: number of records checked at the same time.
         progress: called with the progress every few seconds and at the end.

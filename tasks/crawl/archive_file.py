@@ -20,7 +20,7 @@ from typing import Any, BinaryIO, cast
 
 import pyarrow as pa
 import pyarrow.fs as pafs
-from warcio.archiveiterator import ArchiveIterator
+from warcio.archiveiterator import ArchiveIterator  # FastWARC 2.0 reads no ARC files, and ends at a truncated record
 
 from tasks.engine.closing import Closing
 

@@ -32,7 +32,6 @@ def form_groups(systems: Sequence[str], articles: Sequence[str], size: int, seed
     """Return the systems to compare on each article: each system and each pair as often as the others, or nearly so.
 
     Args:
-        systems: all of them.
         articles: drawn ones.
         size: systems in a group.
         seed: decides between groups that are as good.
@@ -61,7 +60,6 @@ def assign(
     """Return each rater's items in the order of the form: an article, and the systems in the order shown.
 
     Args:
-        systems: all of them.
         articles: drawn ones.
         size: systems in an item; with 1, raters see different systems on an article.
         raters: how many; they are numbered from 1.

@@ -59,8 +59,6 @@ def answer_of(study: Study, item: Item, given: Mapping[str, str], texts: Sequenc
     """Return an answer as a form of ours would have it; it is checked when it is read (`answers.py`).
 
     Args:
-        study: the study.
-        item: the item.
         given: field -> what was chosen or written.
         texts: those that the rater saw.
     """

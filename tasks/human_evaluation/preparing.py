@@ -27,10 +27,7 @@ def prepare_study(store: Store, build: Build, name: str, settings: StudySettings
     Questions are drafted first and the forms made when the same command is run again, so that people can edit them.
 
     Args:
-        store: the root.
         build: a finished build below it.
-        name: of the corpus.
-        settings: see the class.
         folder: where to; it is created.
 
     Raises:

@@ -88,7 +88,6 @@ def from_csv(text: str, articles: Sequence[Article], name: str) -> dict[str, lis
     """Read edited questions: article -> its questions.
 
     Args:
-        text: the table.
         articles: those of the study.
         name: of the file, for errors.
 

@@ -21,7 +21,6 @@ def sections(study: Study, scores: Sequence[MeasureScores], answered: Sequence[A
     """Return the sections of the report.
 
     Args:
-        study: the study.
         scores: one a measure.
         answered: the answers, for raters' comments.
         note: what readers must know of the marks; may be empty.

@@ -106,7 +106,6 @@ def read_study(text: str, name: str) -> Study:
     """Read a key.
 
     Args:
-        text: the key.
         name: of the file, for errors.
 
     Raises:

@@ -24,7 +24,6 @@ def build_passages(
         articles: ARTICLES rows of a shard, sorted by article_id.
         paragraphs: PARAGRAPHS rows of the shard, sorted by article_id.
         vocabulary: the VOCABULARY table, or the vocabulary read from it.
-        settings: see the class.
 
     Returns:
         PASSAGES rows sorted by article_id. A passage never spans two pages; a sentence longer than a passage is cut.

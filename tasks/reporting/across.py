@@ -40,7 +40,6 @@ def across_section(overlaps: Overlaps, counts: Mapping[str, Mapping[str, Any]]) 
     """What articles share, as rows of a table, and what of it was refused.
 
     Args:
-        overlaps: the counts.
         counts: rows and refused rows of each stage.
     """
     given = counts.get("paragraphs", {})

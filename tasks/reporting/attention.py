@@ -56,7 +56,6 @@ def lay_out(
     """Return the attention of a summary; None for a system without attention, or an empty summary.
 
     Args:
-        summary: the text.
         tokens: its T pieces.
         weights: [T, P], or empty.
         urls: page of each ranked paragraph; those beyond P were not read.

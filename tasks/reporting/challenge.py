@@ -183,7 +183,6 @@ def challenge_section(challenge: Challenge, decision: str = "") -> Section:
     """Return means with intervals, the paired verdict, and examples side by side.
 
     Args:
-        challenge: the comparison.
         decision: a sentence that says what was decided and why; shown first.
     """
     blocks: list[Block] = [Text(decision)] if decision else []

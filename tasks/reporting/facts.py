@@ -38,7 +38,6 @@ def gather_facts(
         counts: of every stage, `storage.builds.summarise`.
         ranker: directory of the trained ranker; None if the paragraphs were imported ranked.
         summarizer: directory of the trained summarizer.
-        seed: of the build.
         test_articles: number of articles on which systems were scored.
     """
     used = counts.get("articles")

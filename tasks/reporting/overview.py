@@ -41,8 +41,6 @@ def publish_overview(
     """Publish lineage and index of a finished build; its other artifacts are published already.
 
     Args:
-        build: its manifest.
-        corpus: name of the corpus.
         stages: stage -> records of its shards.
         directories: model or report -> record.
     """

@@ -29,12 +29,7 @@ def templates(folder: Path) -> Environment:
 
 
 def page(title: str, sections: Sequence[Section]) -> str:
-    """Return the page; text from outside is escaped, and only web addresses become links.
-
-    Args:
-        title: of the page.
-        sections: in order.
-    """
+    """Return the page; text from outside is escaped, and only web addresses become links."""
     environment = templates(Path(__file__).parent)
     environment.filters.update({"percent": percent, "base64": _base64})
     return environment.get_template(TEMPLATE).render(title=title, sections=sections)

@@ -77,11 +77,9 @@ def write_report(
         overlaps: (overlaps,) of each article shard; None if articles were not compared.
         ranker: directory of the trained ranker; None if the paragraphs were imported ranked.
         summarizer: directory of the trained summarizer.
-        settings: see the class.
         counts: rows that each stage kept and refused (`storage.builds.summarise`).
         config: the recipe of the build's settings.
         seed: decides the resamples of the intervals.
-        directory: folder of the files.
         took: seconds, peak bytes and bytes on disk of each stage, from there too.
 
     Returns:

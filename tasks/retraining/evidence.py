@@ -82,8 +82,6 @@ def find_all_evidence(
 
     Args:
         champion: test split -> SCORES rows.
-        challenger: likewise.
-        metrics: which metrics.
         settings: of the intervals.
         flips: random sign flips of the test.
         seed: decides resamples and flips.
@@ -117,10 +115,6 @@ def find_evidence(
     A metric that neither has on this test split has no finding: no summary of either has anything to measure.
 
     Args:
-        split: name of the test split.
-        champion: SCORES rows.
-        challenger: likewise.
-        metrics: which metrics.
         settings: of the intervals.
         flips: random sign flips of the test.
         seed: decides resamples and flips.

@@ -59,7 +59,6 @@ def without(candidates: pa.Table, seen: Iterable[pa.Table], corpus: Iterable[tup
     """Return the ARTICLES rows that are none of those seen.
 
     Args:
-        candidates: the rows.
         seen: ARTICLES rows in which each is looked for.
         corpus: ARTICLES tables that say which words are rare (`KnownArticles`).
     """
@@ -108,7 +107,6 @@ def freeze_paragraphs(articles: pa.Table, shards: Shards, *, shard: int, of: int
 
     Args:
         articles: result of `freeze_articles` for this shard.
-        shards: see there.
         shard: number of the shard of the split.
         of: number of its shards.
     """

@@ -51,14 +51,10 @@ def finish_retraining(
     """Judge the challenger, keep it as a version, promote it if it is better, and prune; return what happened.
 
     Args:
-        run: the finished walk.
         config: the whole configuration.
         settings: how to judge, and what to keep.
-        splits: the test splits.
-        challenger: the new models.
         champion: the models in use, None before the first.
         start: the models from which training continued where they fit, None where it started from scratch.
-        seed: of the test.
         started: `time.monotonic` at the start of the run.
     """
     store = run.store
@@ -123,12 +119,8 @@ def _contest(
     """Return the verdict, and both side by side on each test split where the metric that must improve was scored.
 
     Args:
-        store: the root.
         sides: both of them.
         scores: test split -> the challenger's SCORES rows.
-        splits: the test splits.
-        settings: how to judge.
-        seed: of the test.
     """
     criteria = criteria_of(settings)
     before = {split: _table(store, part) for split, part in splits.apart(sides.champion.scores).items()}

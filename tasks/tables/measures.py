@@ -75,13 +75,7 @@ def measure(
     Args:
         scores: (RANKING_SCORES, SCORES of some systems, SCORES of others and so on) of each article shard.
         attention: SCORES rows of the metric `attention`.
-        parameters: see `Measured`, as for the rest.
-        validation: likewise.
-        batches: likewise.
-        reasons: likewise.
         headline: likewise; if it was not scored, another metric is used.
-        significance: likewise.
-        seed: likewise.
     """
     rankings, tables = [RANKING_SCORES.schema.empty_table()], [SCORES.schema.empty_table(), attention]
     for ranking, *scored in scores:

@@ -45,7 +45,6 @@ def write_tables(
         scores: (RANKING_SCORES, SCORES of the baselines, SCORES of each system) of each article shard.
         attention: (ARTICLES, RANKED, PREDICTIONS of the baselines, PREDICTIONS of each system whose attention a table
             shows) of each.
-        settings: which tables.
         reporting: headline metric.
         parameters: trained system -> number of weights.
         validation: trained system -> seconds and articles of one pass over the validation articles.
@@ -53,7 +52,6 @@ def write_tables(
         reasons: system -> why it was not run.
         steps: training steps of each system.
         seed: decides the resamples of the intervals.
-        directory: folder of the files.
 
     Returns:
         `published`, the files, and the headline metric in percent by system.

@@ -27,7 +27,6 @@ def expected_order(measured: Measured, *, source_scale: float, steps: int) -> st
     paper trained and decoded alike.
 
     Args:
-        measured: the measured figures.
         source_scale: lengths of sources relative to the papers'.
         steps: training steps of each system.
     """

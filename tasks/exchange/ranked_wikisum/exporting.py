@@ -62,7 +62,6 @@ def export_corpus(
     Args:
         store: where the corpus is.
         target: folder that gets the shards, the vocabulary, and below `records` what each was made from.
-        settings: see the class.
         examples, vocabulary, graphs: complete stages; graphs are needed for the layout json.
         tell: called after each shard of the store.
 
@@ -95,7 +94,6 @@ def items_of(
         examples: EXAMPLES rows.
         graphs: GRAPHS rows of the same articles, or None; edges to paragraphs an example does not keep are left out.
         words: their vocabulary.
-        sentence_marks: see `ExportSettings`.
 
     Raises:
         ValueError: an article has no graph.

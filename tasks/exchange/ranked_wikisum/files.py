@@ -63,8 +63,6 @@ def load_items(folder: Store, shard: ShardFile, sha256: str | None = None) -> li
     """Return the items of a shard without checking them.
 
     Args:
-        folder: folder of the file.
-        shard: the shard.
         sha256: expected digest of the file, or None.
 
     Raises:

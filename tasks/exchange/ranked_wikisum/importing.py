@@ -113,7 +113,6 @@ def import_examples(
         vocabulary: the VOCABULARY table, or the vocabulary read from it.
         folder: where the file is.
         file: the fields of its `ShardFile`, and its `sha256`.
-        sentence_marks: see `ImportSettings`.
 
     Returns:
         EXAMPLES rows sorted by article_id; `title_text` is decoded from the ids.
@@ -180,7 +179,6 @@ def paragraphs_of(examples: pa.Table, vocabulary: pa.Table | Vocabulary, texts: 
     Args:
         examples: EXAMPLES rows sorted by article_id.
         vocabulary: the VOCABULARY table, or the vocabulary read from it.
-        texts: see `ImportSettings`.
     """
     words = read_vocabulary(vocabulary)
     if texts == "evaluated":

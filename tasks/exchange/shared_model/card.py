@@ -15,7 +15,6 @@ def model_card(chosen: ChosenModel, config: Mapping[str, Any], guided: Sequence[
     """Return the card as Markdown with a YAML header.
 
     Args:
-        chosen: the model.
         config: its `config.json`.
         guided: settings of its search that an export does not have.
     """

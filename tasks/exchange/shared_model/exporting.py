@@ -24,7 +24,6 @@ def export_model(store: Store, target: Store, which: str, *, dry_run: bool = Fal
     Args:
         store: where it was trained.
         target: folder that gets it.
-        which: see `choose_model`.
         dry_run: whether to write nothing.
 
     Raises:
