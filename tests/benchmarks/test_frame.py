@@ -8,7 +8,7 @@ import pytest
 
 from benchmarks.frame import OptionError, apart, command, fastest
 
-CALLS: list[dict[str, object]] = []
+calls: list[dict[str, object]] = []
 
 
 def main(
@@ -20,7 +20,7 @@ def main(
 ) -> int:
     if pages < 0:
         raise OptionError(f"expected --pages of 0 or more, got {pages}")
-    CALLS.append({"folder": folder, "pages": pages, "half": half, "names": tuple(names), "dry_run": dry_run})
+    calls.append({"folder": folder, "pages": pages, "half": half, "names": tuple(names), "dry_run": dry_run})
     return 3
 
 
@@ -32,10 +32,10 @@ def called(monkeypatch: pytest.MonkeyPatch, *arguments: str) -> object:
 
 
 def test_parameters_are_options(monkeypatch: pytest.MonkeyPatch) -> None:
-    CALLS.clear()
+    calls.clear()
     assert called(monkeypatch, "here") == 3
     assert called(monkeypatch, "here", "--pages", "7", "--half", "1", "--names", "b", "c", "--dry-run") == 3
-    assert CALLS == [
+    assert calls == [
         {"folder": Path("here"), "pages": 5, "half": None, "names": ("a",), "dry_run": False},
         {"folder": Path("here"), "pages": 7, "half": 1, "names": ("b", "c"), "dry_run": True},
     ]
