@@ -14,7 +14,7 @@ from flows.dag import find_paragraphs
 from flows.running.notification import notify
 from flows.running.session import Session, walk_flow
 from flows.stages import intake, texts
-from flows.stages.held_out import judged_before, judged_on
+from flows.stages.held_out import earlier_test_articles, held_out_splits
 from flows.stages.results import VocabularyTable
 from flows.stages.texts import Corpus
 from flows.stages.versions import check_deciding, judge, registered, train_challenger
@@ -60,7 +60,7 @@ def challenge(session: Session) -> str:
     champion = champion_models(store, PREDICTOR if config.decoding.guidance.reads_predictor else None)
     start = starting_models(store, champion) if settings.vocabulary == "champion" else None
     corpus = updated_corpus(session, start)
-    splits = judged_on(session, corpus)
+    splits = held_out_splits(session, corpus)
     challenger = judge(session, "challenger", splits, train_challenger(session, corpus, start))
     before = None if champion is None else (champion, judge(session, "champion", splits, registered(champion)))
     if session.run.planning:
@@ -82,7 +82,7 @@ def challenge(session: Session) -> str:
 
 def updated_corpus(session: Session, start: VersionModels | None) -> Corpus:
     """Build this week's corpus: without the articles that earlier weeks judged on, in the vocabulary of `start`."""
-    articles = intake.articles(session, kept_out=judged_before(session))
+    articles = intake.articles(session, kept_out=earlier_test_articles(session))
     paragraphs = find_paragraphs(session, articles).compared
     features = texts.features(session, articles, paragraphs)
     vocabulary = texts.vocabulary(session, articles, paragraphs) if start is None else VocabularyTable(start.vocabulary)

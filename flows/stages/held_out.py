@@ -19,7 +19,7 @@ _log = logging.getLogger(__name__)
 _RECENT_ARTICLES = 2_000  # of the second test split, at most; each week brings its share
 
 
-def judged_before(session: Session) -> Articles:
+def earlier_test_articles(session: Session) -> Articles:
     """Return the test articles that earlier weeks fixed; none before the first champion."""
     store = session.run.store
     frozen, before = read_frozen(store), newest_version(store)
@@ -29,7 +29,7 @@ def judged_before(session: Session) -> Articles:
     return Articles(joined(articles, *(split.articles for split in _carried(session, before).values())))
 
 
-def judged_on(session: Session, corpus: Corpus) -> JudgedOn:
+def held_out_splits(session: Session, corpus: Corpus) -> JudgedOn:
     """Return the frozen test split and, after the first week, the recent one with this week's new articles."""
     frozen, before = freeze(session, corpus), newest_version(session.run.store)
     recent = _carried(session, before)
@@ -76,7 +76,7 @@ def freeze(session: Session, corpus: Corpus) -> TestSplit:
         inputs={"articles": same(articles), **shards},
         name="frozen_paragraphs",
     )
-    return TestSplit(articles, paragraphs)
+    return TestSplit(articles=articles, paragraphs=paragraphs)
 
 
 def _carried(session: Session, before: Version | None) -> dict[str, TestSplit]:
@@ -114,4 +114,4 @@ def _new_split(session: Session, corpus: Corpus, before: Version, fixed: JudgedO
         inputs={"articles": same(articles), "shards": every(corpus.paragraphs)},
         name="recent_paragraphs",
     )
-    return TestSplit(articles, paragraphs)
+    return TestSplit(articles=articles, paragraphs=paragraphs)

@@ -145,4 +145,4 @@ def judge(session: Session, name: str, splits: JudgedOn, models: TrainedModels) 
         progress=f"decoding-{name}",
     )
     scores = evaluation.scores(session, corpus, ranked, predictions, f"{name}_scores", facts=False)
-    return Judged(vocabulary, models.by_name, predictions, scores)
+    return Judged(vocabulary=vocabulary, models=models.by_name, predictions=predictions, scores=scores)

@@ -20,7 +20,7 @@ from flows.prune import prune_root
 from flows.retrain import challenge, updated_corpus
 from flows.running.session import Session, planning_session
 from flows.stages import intake, versions
-from flows.stages.held_out import freeze, judged_before, judged_on
+from flows.stages.held_out import earlier_test_articles, freeze, held_out_splits
 from flows.stages.results import Articles, Compared, Features, VocabularyTable
 from flows.stages.texts import Corpus
 from flows.stages.versions import judge, train_challenger
@@ -116,7 +116,7 @@ def test_without_a_champion_and_where_none_fits_models_are_trained_afresh(tmp_pa
 def test_the_frozen_split_is_judged_shard_by_shard(tmp_path: Path) -> None:
     def wiring(session: Session) -> Judged:
         corpus = updated_corpus(session, None)
-        return judge(session, "challenger", judged_on(session, corpus), train_challenger(session, corpus, None))
+        return judge(session, "challenger", held_out_splits(session, corpus), train_challenger(session, corpus, None))
 
     session, jobs = walked(config(), wiring, tmp_path)
     stages = (
@@ -167,7 +167,7 @@ def find_week(root: Path, *lines: dict[str, Any]) -> Session:
     settings = config(root=str(root), source={"kind": "records", "records": {"paths": [str(root / "articles.jsonl")]}})
     executor = InlineExecutor()
     session = Session(settings, executor, Run(Store(str(root)), executor))  # type: ignore[arg-type]
-    intake.articles(session, kept_out=judged_before(session))
+    intake.articles(session, kept_out=earlier_test_articles(session))
     return session
 
 
@@ -226,7 +226,7 @@ def judge_week(root: Path, number: int, *lines: dict[str, Any]) -> dict[str, lis
     texts = run.stage(Recipe(schemas.PARAGRAPHS, paragraphs_of), shards=3, inputs={"articles": same(articles)})
     weekly = session.config.retraining.model_copy(update={"week": label})
     session.config = session.config.model_copy(update={"retraining": weekly})
-    judged = judged_on(session, corpus_of(articles, texts))
+    judged = held_out_splits(session, corpus_of(articles, texts))
     files = {
         week: {name: part.in_order[0].path for name, part in vars(split).items()}
         for week, split in judged.recent.items()
