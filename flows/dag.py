@@ -38,14 +38,14 @@ def articles(session: Session) -> results.Articles:
 
 
 def find_paragraphs(session: Session, articles: results.Articles) -> CandidateParagraphs:
-    """Find the paragraphs of articles: in the documents of their source, and on pages, fetched host by host."""
-    given = intake.given_documents(session)
+    """Find the paragraphs of articles: on pages, fetched host by host, and in the documents of their source."""
     search = crawling.search(session, articles)
     frontier = crawling.frontier(session, articles, search)
     captures = archives.captures(session)
     indexed = archives.indexed_captures(session, frontier)
     pages = crawling.pages(session, frontier, captures, indexed)
     documents = texts.documents(session, frontier, pages)
+    given = intake.given_documents(session)
     paragraphs = texts.paragraphs(session, articles, documents, given)
     overlaps = across.overlaps(session, articles, paragraphs)
     return CandidateParagraphs(across.compared(session, paragraphs, overlaps), overlaps)
