@@ -1,5 +1,7 @@
 """Summaries of the test articles and their scores (Liu & Lapata 2019, sec. 5)."""
 
+from typing import Any
+
 from flows.running.session import Session
 from flows.stages.results import (
     Articles,
@@ -15,7 +17,7 @@ from flows.stages.results import (
 )
 from flows.stages.texts import Corpus
 from storage import schemas
-from tasks.engine.inputs import Input, StageResult, contents, same
+from tasks.engine.inputs import Input, StageResult, contents, every, same
 from tasks.engine.recipe import Recipe
 from tasks.evaluation.judges import judge_notes
 from tasks.summarization.positions import check_lengths
@@ -26,8 +28,13 @@ def baselines(session: Session, articles: Articles, ranked: Ranked) -> Baselines
     """Summarize the test articles with the systems without training."""
     config = session.config
     function = "tasks.evaluation.baselines:predict_baselines"
-    recipe = Recipe(schemas.PREDICTIONS, function, settings=config.baselines, arguments={"words": config.words})
+    arguments: dict[str, Any] = {"words": config.words}
     inputs = {"articles": same(articles), "ranked": same(ranked)}
+    if {"filler", "ceiling"} & set(config.baselines.systems):
+        arguments["read"] = config.summarizer.max_paragraphs
+    if "filler" in config.baselines.systems:
+        inputs["training"] = every(articles, ranked)
+    recipe = Recipe(schemas.PREDICTIONS, function, settings=config.baselines, arguments=arguments)
     return Baselines(session.run.stage(recipe, shards=len(ranked.shards), inputs=inputs, name="baselines"))
 
 

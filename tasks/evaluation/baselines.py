@@ -1,9 +1,10 @@
-"""Extractive systems on the test split -> predictions: Lead, LexRank and the oracle (Liu & Lapata 2019, sec. 4), and
-coverage, which a corpus too small for a summarizer can be summarized with.
+"""Systems without a model on the test split -> predictions: Lead, LexRank and the greedy ROUGE-2 oracle (Liu & Lapata
+2019, sec. 4), coverage, which a corpus too small for a summarizer can be summarized with, a filler of templates, and
+the ceiling: what could be said at best of the paragraphs read.
 """
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from typing import Any
 
 import pyarrow as pa
@@ -11,9 +12,12 @@ import pyarrow.compute as pc
 
 from models.extractive import best_first, first_words, greedy_coverage, greedy_oracle, lexrank_scores
 from models.sentences import split_sentences
+from models.values import Evidence, find_values
 from storage.schemas import PREDICTIONS
 from tasks.engine.grouping import join_by_article
-from tasks.evaluation.settings import Baseline, BaselineSettings
+from tasks.engine.inputs import Shards
+from tasks.evaluation.filler import Filler
+from tasks.evaluation.settings import BaselineSettings
 from tasks.text.content_words import content_words
 from tasks.text.ngrams import TargetNgrams, WordRule, split_words
 from tasks.text.standalone import defects, is_list
@@ -26,6 +30,8 @@ from tasks.text.tfidf import tfidf_matrix
 _RANK_POWER, _LENGTH_POWER = 0.3, 0.7
 _PER_DEFECT = 0.5
 _LEAST_WORDS = 6
+_FILLERS: dict[Hashable, Filler] = {}  # the last one learned: the jobs of a process read the same training articles
+_AROUND = ".;:()’'\"“”"  # a word
 _ENDS = (".", "!", "?", '"', "\u201d")
 
 
@@ -35,6 +41,9 @@ def predict_baselines(
     settings: BaselineSettings,
     words: WordRule = "rouge",
     split: str = "test",
+    *,
+    read: int | None = None,
+    training: Shards | None = None,
 ) -> pa.Table:
     """Summarize every article that has a paragraph with each system of the settings, in their order.
 
@@ -45,6 +54,8 @@ def predict_baselines(
         settings: which systems.
         words: how paragraphs are cut into words for tf-idf.
         split: split whose articles are summarized: train | valid | test.
+        read: how many paragraphs of an article filler and ceiling read, as the summarizer does; None = all.
+        training: tables of the `articles` and `ranked` datasets of every shard, which the filler learns from.
 
     Returns:
         Table of the `predictions` dataset; `tokens` and `attention` are empty.
@@ -52,9 +63,38 @@ def predict_baselines(
     rows = []
     for article_id, title, target, texts in _articles(articles, ranked, split):
         for system in settings.systems:
-            summary = _SYSTEMS[system](title, target, texts, words)
+            if system == "filler":
+                assert training is not None, "the filler needs articles to learn from"
+                summary = _filler(training, read).write(title, texts[:read])
+            elif system == "ceiling":
+                summary = ceiling(title, target, texts[:read])
+            else:
+                summary = _SYSTEMS[system](title, target, texts, words)
             rows.append(_row(article_id, system, summary))
     return pa.Table.from_pylist(rows, schema=PREDICTIONS.schema)
+
+
+def _filler(training: Shards, read: int | None) -> Filler:
+    key = (training.parts, read)
+    if key not in _FILLERS:
+        _FILLERS.clear()
+        _FILLERS[key] = Filler(
+            (title, target, texts[:read])
+            for articles, ranked in training
+            for _, title, target, texts in _articles(articles, ranked, "train")
+        )
+    return _FILLERS[key]
+
+
+def ceiling(title: str, target: str, texts: Sequence[str]) -> str:
+    """Return the target without the names, numbers and dates that the title and the texts lack."""
+    shown, context = Evidence([title, *texts]), Evidence([title, *texts, target])
+    kept = []
+    for sentence in split_sentences(target):
+        lost = {part for value in find_values(sentence, context) if value not in shown for part in str(value).split()}
+        words = ((word, word.casefold().replace(",", "").strip(_AROUND)) for word in sentence.split())
+        kept += [word for word, plain in words if plain not in lost]
+    return " ".join(kept)
 
 
 def _articles(articles: pa.Table, ranked: pa.Table, split: str) -> Iterator[tuple[str, str, str, list[str]]]:
@@ -128,7 +168,7 @@ def _values(words: Sequence[str]) -> frozenset[str]:
     return frozenset(f"={word.lower()}" for word in stripped if word[:1].isupper() or word[:1].isdigit())
 
 
-def _oracle(title: str, target: str, texts: Sequence[str], rule: WordRule) -> str:
+def _greedy_rouge2(title: str, target: str, texts: Sequence[str], rule: WordRule) -> str:
     bigrams = TargetNgrams(split_words(target), 2)
     words = [split_words(text) for text in texts]
 
@@ -141,9 +181,9 @@ def _oracle(title: str, target: str, texts: Sequence[str], rule: WordRule) -> st
     return " ".join(" ".join(texts[index].split()) for index in sorted(greedy_oracle(useful, f1)))
 
 
-_SYSTEMS: dict[Baseline, Callable[[str, str, Sequence[str], WordRule], str]] = {
+_SYSTEMS: dict[str, Callable[[str, str, Sequence[str], WordRule], str]] = {
     "lead": _lead,
     "lexrank": _lexrank,
     "coverage": _coverage,
-    "oracle": _oracle,
+    "greedy-rouge2": _greedy_rouge2,
 }

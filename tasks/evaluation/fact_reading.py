@@ -55,10 +55,13 @@ def facts_of(topic: Topic) -> Iterator[tuple[str, str, int | None]]:
 
 
 @cache
-def forms(name: str) -> tuple[Form, ...]:
-    """Return every sentence form that leads and other pages use for topics of a kind, plain."""
+def forms(name: str, *, paraphrases: bool = False) -> tuple[Form, ...]:
+    """Return every sentence form that leads and other pages use for topics of a kind, plain; or those that say the same
+    in other words, such as a part of it.
+    """
     kind = KINDS[_NAMES.index(name)]
-    every = chain(*chain(*(aspect.lead + aspect.told for aspect in kind.aspects), kind.colour))
+    written = chain(*(aspect.lead + aspect.told for aspect in kind.aspects), kind.colour)
+    every = chain.from_iterable(kind.paraphrases if paraphrases else written)
     plain_slots = ((form.start, ((fact_of(slot), plain(words)) for slot, words in form.slots)) for form in every)
     return tuple(dict.fromkeys(Form(plain(start), tuple(slots)) for start, slots in plain_slots))
 

@@ -16,8 +16,9 @@ What counts:
 * unread: a sentence that matches no template, mostly a garbled one; its facts are not counted, so the share of such
   sentences must be shown beside every other figure
 
-A sentence is true if every fact that it states is right, its topic's name and kind included, and it states each value
-once: "starring A and A" is not true of a film that stars A and B. The share of true sentences is the strictest of these
+A sentence is true if it states a fact besides its topic's name ("the bakery opens at five" may be said of any town),
+if every fact that it states is right, its topic's name and kind included, and if no value stands in two places:
+"starring A and A" is not true of a film that stars A and B. The share of true sentences is the strictest of these
 figures, for a garbled sentence is not true either. A summary that states nothing has no true sentence and no right
 fact, which counts as 0; shares of what is wrong, where lower is better, are not defined for it.
 
@@ -129,8 +130,11 @@ def find_facts(truth: Truth, text: str) -> Findings:
             unread.append(sentence)
         else:
             statements = list(_statements(truth, reading))
-            values = [statement for statement in statements if statement[0][1] not in (NAME, PRONOUN)]
-            true += len(set(values)) == len(values) and all(_is_right(truth, statement) for statement in statements)
+            stated_here = [statement for statement in statements if statement[0][1] not in (NAME, PRONOUN)]
+            # Two numbers of a topic may be equal; two names or words of one sentence are not.
+            places = [(value.isnumeric() and fact, value) for (_, fact), value in stated_here]
+            told = 0 < len(places) == len(set(places))
+            true += told and all(_is_right(truth, statement) for statement in statements)
             stated.update(statements)
     # Most facts have one value; the two tributaries of a river are one fact with two.
     counts: dict[Fact, Counter[str]] = {

@@ -57,19 +57,35 @@ class Truth:
         return (NAME, value) if pronoun is None else (PRONOUN, pronoun)
 
     def read(self, sentence: str) -> Reading | None:
-        """Read a sentence as one of the topic's kind, or else of any kind; None if no form matches."""
+        """Read a sentence by a form of the topic's kind that makes it true, or else by the one that explains most of
+        its words: of the topic's kind, or else of any; paraphrases come last. None if no form matches.
+        """
+        text = plain_sentence(sentence)
+        written, reworded = (self._readings(text, [self.kind], paraphrases=each) for each in (False, True))
+        for _, reading in written + reworded:
+            if all(self.right(*value) for value in reading.values):
+                return reading
         others = [kind.name for kind in KINDS if kind.name != self.kind]
-        return self._read(plain_sentence(sentence), [self.kind]) or self._read(plain_sentence(sentence), others)
+        found = (
+            written
+            or self._readings(text, others, paraphrases=False)
+            or reworded
+            or self._readings(text, others, paraphrases=True)
+        )
+        return max(found, key=itemgetter(0))[1] if found else None
 
-    def _read(self, text: str, kinds: Iterable[str]) -> Reading | None:
-        """Read a plain sentence by the form that explains most of its words."""
-        candidates = ((form, kind, read_back(kind, form, text, self.right)) for kind in kinds for form in forms(kind))
-        found = [
+    def _readings(self, text: str, kinds: Iterable[str], *, paraphrases: bool) -> list[tuple[int, Reading]]:
+        """Return how much of a plain sentence each form explains, and the reading, for the forms that match."""
+        candidates = (
+            (form, kind, read_back(kind, form, text, self.right))
+            for kind in kinds
+            for form in forms(kind, paraphrases=paraphrases)
+        )
+        return [
             (len(form.start) + sum(len(words) for _, words in form.slots), Reading(kind, values))
             for form, kind, values in candidates
             if values is not None
         ]
-        return max(found, key=itemgetter(0))[1] if found else None
 
 
 def truth_of(settings: MiniwebSettings, title: str) -> Truth:
@@ -78,7 +94,7 @@ def truth_of(settings: MiniwebSettings, title: str) -> Truth:
     Raises:
         ValueError: the world of the settings has no article of this title.
     """
-    world = _world(settings.seed)
+    world = _world(settings.seed, settings.held_back)
     index = world.find(title)
     if index is None or index >= settings.topics_now:
         raise ValueError(
@@ -95,7 +111,7 @@ def truth_of(settings: MiniwebSettings, title: str) -> Truth:
     for fact, value, other in facts_of(topic):
         add(fact, value, *(() if other is None else world.topic(other).aliases))
     truth = Truth(topic.kind.name, facts, frozenset(map(plain_value, topic.nouns)), frozenset())
-    values = (value for said in write_lead(topic, world.seed) for value in said.values)
+    values = (value for said in write_lead(topic, world) for value in said.values)
     stated = (truth.stated(fact_of(slot), plain_value(words)) for slot, words in values)
     return replace(truth, lead=frozenset(fact for fact, _ in filter(None, stated)))
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, get_args
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -11,11 +11,12 @@ from storage.builds import Build
 from storage.schemas import ARTICLES, PREDICTIONS, RANKED
 from storage.store import Store
 from tasks.engine.finished import finished_stage
+from tasks.evaluation.settings import Baseline
 from tasks.human_evaluation.settings import GOLD
 from tasks.reporting.blocks import clean
 
 _BASELINES = ("lead", "coverage")  # compared unless systems are named
-_ALL_BASELINES = frozenset({"lead", "lexrank", "coverage", "oracle"})
+_ALL_BASELINES = frozenset(get_args(Baseline))
 _SOURCES = 10  # best ranked paragraphs shown as the input; raters do not read more
 _SOURCE_CHARACTERS = 1000
 

@@ -16,7 +16,13 @@ from tasks.reporting.facts import Fact
 from tasks.reporting.findings import Cost, Distributions, FunnelRow, HostRow, Ranking, Table1, imbalances
 from tasks.reporting.reasons import meaning
 from tasks.reporting.samples import Sample, Samples
-from tasks.reporting.verdicts import NOTHING_SCORED, comparison_sentence, counted_articles, headline_sentence
+from tasks.reporting.verdicts import (
+    NOTHING_SCORED,
+    SHOWN_THE_TARGET,
+    comparison_sentence,
+    counted_articles,
+    headline_sentence,
+)
 
 _METHODS = {
     "similarity": "tf-idf similarity with the title",
@@ -28,7 +34,10 @@ _BASELINES = {
     "lead": "lead: the title and the best paragraphs, cut at the length of the target",
     "lexrank": "lexrank: the most central paragraphs (LexRank)",
     "coverage": "coverage: the whole sentences that together hold most of what many good paragraphs contain",
-    "oracle": "oracle: the paragraphs chosen by comparison with the target, an upper bound and not a competitor",
+    "filler": "filler: sentences of training leads, with the values that stand where theirs stood",
+    "greedy-rouge2": "greedy-rouge2: the paragraphs that, one by one, raise ROUGE-2 with the target most (the papers' "
+    "oracle): a bound for choosing whole paragraphs, and not a competitor",
+    "ceiling": "ceiling: the target without what the paragraphs read lack: the best that could be said of them",
 }
 _JUDGES = ("ranker-loss", "summarizer-nll")  # the curves whose lowest validation picks a model's checkpoint
 _NONE = "–"
@@ -349,7 +358,7 @@ def short_score_table(ranking: Ranking) -> Table:
 
 
 def _score_table(ranking: Ranking, heading: str, metrics: Sequence[str]) -> Table:
-    rivals = [system for system in ranking.systems if system != "oracle"]
+    rivals = [system for system in ranking.systems if system not in SHOWN_THE_TARGET]
     best = {}
     for metric in metrics:
         values = [ranking.scores[system, metric].value.mean for system in rivals if (system, metric) in ranking.scores]

@@ -218,9 +218,14 @@ class Links:
         return unit_interval(self.world.seed, "clone", topic) < CLONE_RATE
 
     def _other_topic(self, topic: int, dice: Dice) -> int:
-        """Return another topic of the same region."""
+        """Return another topic of the same region, one of the test split for such a topic alone: other articles shall
+        not show the forms of sentences on its pages.
+        """
         start = topic - topic % REGION_TOPICS
-        return start + (topic - start + 1 + dice.below(REGION_TOPICS - 1)) % REGION_TOPICS
+        while True:
+            other = start + (topic - start + 1 + dice.below(REGION_TOPICS - 1)) % REGION_TOPICS
+            if "test" in (self.world.split(topic), "" if self.world.split(other) == "test" else "test"):
+                return other
 
     def _host(self, genre: str, key: int) -> str:
         """Return one of the hosts of a genre, by the key of what it serves."""

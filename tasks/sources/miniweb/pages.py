@@ -61,7 +61,7 @@ class Pages:
 
     def lead(self, topic: int) -> str:
         """Return the lead of a topic's article in the settings' week."""
-        return text_of(write_lead(self._current(topic), self.world.seed))
+        return text_of(write_lead(self._current(topic), self.world))
 
     def revision(self, topic: int) -> int:
         """Return how many times the lead of a topic has been edited by the settings' week."""
@@ -90,7 +90,7 @@ class Pages:
         blocks: list[tuple[str, str]] = []
         for topic in dice.sample(range(start, start + len(KINDS)), len(KINDS)):
             subject = self.world.topic(topic)
-            lines = self._lines(subject, salient=True, slot=dice.below(9))
+            lines = self._lines(subject, salient=True, slot=dice.below(9), test=False)
             text = text_of(Narrator(subject, dice).paragraph(lines, 3, opening=True))
             blocks += [("h2", subject.title), ("p", text)]
         title = f"Six things to know about the {self.world.region(region)['region']}"
@@ -104,7 +104,9 @@ class Pages:
         """Yield headings and paragraphs according to the genre's recipe, with each aspect of the topic once."""
         recipe = SITES[genre].recipe
         narrator = Narrator(subject, dice)
-        salient_lines, aside = (self._lines(subject, salient=salient, slot=slot) for salient in (True, False))
+        salient_lines, aside = (
+            self._lines(subject, salient=salient, slot=slot, test=self._of_test(subject)) for salient in (True, False)
+        )
         mentions = self._mentions(subject, slot)
         remarks = iter(dice.sample(REMARKS, recipe.count("k")))
         neighbours = iter(dice.sample(sorted(set(subject.related.values())), recipe.count("r")))
@@ -122,9 +124,16 @@ class Pages:
                 yield "p", self._filled(next(mentions if part == "m" else remarks), subject, genre, dice)
             named = named or part in "sam"
 
-    def _lines(self, subject: Topic, *, salient: bool, slot: int) -> Iterator[Line]:
-        """Yield a line on each aspect; the first aspect and the wording differ from page to page."""
-        aspects = [aspect.told for aspect in subject.kind.aspects if bool(aspect.lead) == salient]
+    def _of_test(self, subject: Topic) -> bool:
+        return self.world.split(subject.index) == "test"
+
+    def _lines(self, subject: Topic, *, salient: bool, slot: int, test: bool) -> Iterator[Line]:
+        """Yield a line on each aspect; the first aspect and the wording differ from page to page.
+
+        `test` says whether the page is that of a test article, which may use what is held back from the others.
+        """
+        wording = self.world.wording(subject.kind, test=test)
+        aspects = [aspect.told for aspect in wording if bool(aspect.lead) == salient]
         order = Dice(self.world.seed, "told", subject.index).sample(aspects, len(aspects))
         for step in count():
             line = order[(3 * slot + step) % len(order)]
@@ -140,7 +149,8 @@ class Pages:
         """Return a paragraph that mentions a related topic and then describes it."""
         neighbour = self.world.topic(other)
         bridge = capital(dice.pick(LINKS).format(T=subject.name, R=neighbour.name))
-        lines = self._lines(neighbour, salient=dice.chance(0.7), slot=dice.below(9))
+        salient, slot = dice.chance(0.7), dice.below(9)
+        lines = self._lines(neighbour, salient=salient, slot=slot, test=self._of_test(subject))
         return f"{bridge}. {text_of(Narrator(neighbour, dice).paragraph(lines, 2))}"
 
     def _filled(self, template: str, subject: Topic, genre: str, dice: Dice) -> str:
@@ -151,7 +161,7 @@ class Pages:
 
     def _clone(self, subject: Topic, slot: int, genre: str, dice: Dice) -> Iterator[tuple[str, str]]:
         """Yield a copy of the article, word for word or with a few words exchanged, and two other paragraphs."""
-        lead = text_of(write_lead(subject, self.world.seed))
+        lead = text_of(write_lead(subject, self.world))
         yield "p", _reworded(lead) if slot == NEAR_CLONE_SLOT else lead
         yield "p", self._related(subject, dice.pick(sorted(subject.related.values())), dice)
         yield "p", self._filled(dice.pick(MENTIONS), subject, genre, dice)

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from tasks.engine.dice import Dice
 from tasks.sources.miniweb.chatter import MARKERS
 from tasks.sources.miniweb.kinds.kind import Form, Line
-from tasks.sources.miniweb.world import Topic
+from tasks.sources.miniweb.world import Topic, World
 
 SHORT, LONG = 27, 66  # words of a paragraph: a shorter one gets another sentence; a longer one gets none
 
@@ -29,13 +29,14 @@ def say(form: Form, topic: Topic, subject: str, marker: str = "") -> Said:
     return Said(capital(re.sub(r"\b([Aa]) (?=[aeioAEIO8])", r"\1n ", text)) + ".", values)
 
 
-def write_lead(topic: Topic, seed: int) -> list[Said]:
+def write_lead(topic: Topic, world: World) -> list[Said]:
     """Return the lead of a topic: a paragraph of 60 to 140 words in the manner of an encyclopedia.
 
     A revision changes numbers in it, not its wording.
     """
-    dice = Dice(seed, "lead", topic.index)
-    sentences = (aspect.lead for aspect in topic.kind.aspects if aspect.lead and dice.chance(aspect.chance))
+    dice = Dice(world.seed, "lead", topic.index)
+    aspects = world.wording(topic.kind, test=world.split(topic.index) == "test")
+    sentences = (aspect.lead for aspect in aspects if aspect.lead and dice.chance(aspect.chance))
     lead: list[Said] = []
     for lines in sentences:
         form = dice.pick(dice.pick(lines))

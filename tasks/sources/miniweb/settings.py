@@ -16,6 +16,13 @@ class MiniwebSettings(Settings):
     growth: float = Field(0.01, ge=0, le=1, description="new topics per week, as a share of `topics`")
     edits: float = Field(0.02, ge=0, le=1, description="share of topics whose lead is edited each week")
     deaths: float = Field(0.01, ge=0, lt=1, description="share of living pages that turn into dead links each week")
+    held_back: float = Field(
+        0.3,
+        ge=0,
+        lt=1,
+        description="share of the forms of sentences, in leads and on pages, that only the articles of the test split "
+        "and their pages show, and no others; 0 = all show all",
+    )
     faults: float = Field(
         1.0, ge=0, le=4, description="multiplies every rate of links.FAULT_RATES; 0 = a web without faults"
     )
@@ -35,7 +42,7 @@ class MiniwebSettings(Settings):
     @property
     def of_facts(self) -> "MiniwebSettings":
         """The settings that decide what is true of the topics; the others, of the web around them, have defaults."""
-        names = ("topics", "seed", "week", "growth", "edits") if self.week else ("topics", "seed")
+        names = ("topics", "seed", "held_back", *(("week", "growth", "edits") if self.week else ()))
         return MiniwebSettings.model_validate({name: getattr(self, name) for name in names})
 
     @property

@@ -41,7 +41,7 @@ class Miniweb:
 
     def __init__(self, settings: MiniwebSettings) -> None:
         self.settings = settings
-        self.world = World(settings.seed)
+        self.world = World(settings.seed, settings.held_back)
         self.links = Links(settings, self.world)
         self.pages = Pages(settings, self.world, self.links)
         self.hosts = dict.fromkeys(hosts_of(settings))

@@ -30,6 +30,7 @@ class MiniwebSource:
             yield Article(
                 title=self._web.world.title(topic),
                 lead=self._web.pages.lead(topic),
+                split=self._web.world.split(topic),
                 references=tuple(link.url for link in self._web.links.references(topic)),
                 revision=str(self._web.pages.revision(topic)),
                 licence="CC0-1.0",
@@ -40,6 +41,14 @@ class MiniwebSource:
         revisions = ((topic, self._web.pages.revision(topic)) for topic in range(start, stop) if settings.week)
         edits = ",".join(f"{topic}:{revision}" for topic, revision in revisions if revision)
         digest = stable_hash(
-            "miniweb", WORLD_VERSION, settings.seed, settings.hosts, repr(settings.faults), start, stop, edits
+            "miniweb",
+            WORLD_VERSION,
+            settings.seed,
+            settings.hosts,
+            repr(settings.faults),
+            repr(settings.held_back),
+            start,
+            stop,
+            edits,
         )
         return Partition(f"topics {start}-{stop - 1}", f"{digest:016x}", start, stop)

@@ -9,13 +9,13 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from tasks.engine.dice import Dice
-from tasks.engine.hashing import stable_hash
+from tasks.engine.hashing import stable_hash, unit_interval
 from tasks.sources.miniweb.kinds import KINDS, Kind
-from tasks.sources.miniweb.kinds.kind import By, Fact, Near, Of
+from tasks.sources.miniweb.kinds.kind import Aspect, By, Fact, Near, Of
 from tasks.sources.miniweb.kinds.makers import PERSON, PROFESSIONS
 from tasks.sources.miniweb.names import HEADS, MIDDLES, WOMEN, words
 
-WORLD_VERSION = 2  # rises with every change of a fact, a sentence or a page; it is part of every partition's digest
+WORLD_VERSION = 3  # rises with every change of a fact, a sentence or a page; it is part of every partition's digest
 
 REGION_RANKS = 10  # topics of each kind in a region
 REGION_TOPICS = REGION_RANKS * len(KINDS)
@@ -27,6 +27,7 @@ _KIND_INDEX = {kind.name: place for place, kind in enumerate(KINDS)}
 _COUNTRIES = words("Valdria Norvenia Kestria Almoria Torvania Belisia Meravia Sorlandia Istrovia Carvonia Lethonia")
 _LANDS = words("Marches Highlands Vale Lowlands Dales Uplands Wolds Lakes Foothills Fens")
 _LAST_YEAR = 2024
+_TRAIN, _VALID = 0.8, 0.1  # shares of the splits; the rest is for tests
 
 
 @dataclass(frozen=True)
@@ -45,10 +46,12 @@ class Topic:
 
 
 class World:
-    """The world of one seed."""
+    """The world of one seed, in which a share of the forms of sentences is held back for test articles."""
 
-    def __init__(self, seed: int) -> None:
+    def __init__(self, seed: int, held_back: float = 0.0) -> None:
         self.seed = seed
+        self.held_back = held_back
+        self._wordings = {kind.name: kind.divided(seed, held_back) for kind in KINDS}
         self.topic = lru_cache(maxsize=4096)(self._topic)
         self.region = lru_cache(maxsize=256)(self._region)
 
@@ -73,6 +76,17 @@ class World:
         """Return how often the lead of topic `index` has been edited up to `week`, at `share` edits per week."""
         limit = share * (1 << 64)
         return sum(stable_hash(self.seed, "edit", index, past) < limit for past in range(1, week + 1))
+
+    def split(self, index: int) -> str:
+        """Return the split of the article on topic `index`: train | valid | test."""
+        draw = unit_interval(self.seed, "split", index)
+        return "train" if draw < _TRAIN else "valid" if draw < _TRAIN + _VALID else "test"
+
+    def wording(self, kind: Kind, *, test: bool) -> tuple[Aspect, ...]:
+        """Return what sentences say of a kind of topic in the texts of test articles, or of all others: no form in
+        both, if a share is held back.
+        """
+        return self._wordings[kind.name][test]
 
     def _parts(self, index: int) -> tuple[str, ...]:
         return self.kind(index).scheme.name_parts(self.seed, index // len(KINDS))

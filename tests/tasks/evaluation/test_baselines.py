@@ -1,13 +1,17 @@
-"""Lead, LexRank and oracle predictions of the test split."""
+"""What systems without a model predict for the test split."""
 
+from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 import pytest
 from pydantic import ValidationError
 
+from storage.parts import Part
 from storage.schemas import ARTICLES, PARAGRAPHS, PREDICTIONS, RANKED
-from tasks.evaluation.baselines import predict_baselines
+from storage.store import Store
+from tasks.engine.inputs import Shards
+from tasks.evaluation.baselines import ceiling, predict_baselines
 from tasks.evaluation.settings import Baseline, BaselineSettings
 
 ARTICLE_ROWS: list[dict[str, Any]] = [
@@ -91,15 +95,15 @@ def test_coverage_is_lead_where_no_sentence_fits() -> None:
     assert only("coverage", ranked(texts)) == only("lead", ranked(texts))
 
 
-def test_oracle_takes_what_overlaps_and_nothing_else() -> None:
+def test_greedy_rouge2_takes_what_overlaps_and_nothing_else() -> None:
     # Target bigrams: the-ash ash-is is-a a-tall tall-tree. Paragraph 1 has 2 of its 3 (F1 4/8); with paragraph 2
     # (2 of its 6) there are 4 of 10, bigrams across the join included (F1 8/15): a gain. The others have none.
-    assert only("oracle", ranked()) == f"{TEXTS[1]} {TEXTS[2]}"
+    assert only("greedy-rouge2", ranked()) == f"{TEXTS[1]} {TEXTS[2]}"
 
 
 def test_systems_are_named_and_in_order() -> None:
-    table = predict_baselines(articles(), ranked(), BaselineSettings(systems=("oracle", "lead")))
-    assert table["system"].to_pylist() == ["oracle", "lead"]
+    table = predict_baselines(articles(), ranked(), BaselineSettings(systems=("greedy-rouge2", "lead")))
+    assert table["system"].to_pylist() == ["greedy-rouge2", "lead"]
 
 
 def test_all_candidates_may_be_given_instead_of_the_ranked() -> None:
@@ -108,7 +112,7 @@ def test_all_candidates_may_be_given_instead_of_the_ranked() -> None:
         for i, text in enumerate(TEXTS)
     ]
     paragraphs = pa.Table.from_pylist(rows, PARAGRAPHS.schema)
-    assert only("oracle", paragraphs) == TEXTS[2]
+    assert only("greedy-rouge2", paragraphs) == TEXTS[2]
 
 
 def test_another_split() -> None:
@@ -123,3 +127,46 @@ def test_no_articles() -> None:
 def test_an_unknown_system_is_refused() -> None:
     with pytest.raises(ValidationError):
         BaselineSettings(systems=("random",))
+
+
+def training(store: Store) -> Shards:
+    """Twenty towns: the lead has the number of mills, the paragraph that of bridges too."""
+    names = [
+        f"{first}{last}" for first in ("Ash", "Elm", "Oak", "Fir") for last in ("ford", "ham", "ton", "wick", "by")
+    ]
+    leads, texts = [], []
+    for number, title in enumerate(names, start=20):
+        lead = f"{title} is a town. It has {number} mills."
+        text = f"In {title} there are {number + 30} bridges. The council of {title} counted {number} mills."
+        leads.append({"article_id": title, "title": title, "lead": lead, "split": "train"})
+        texts.append({"article_id": title, "rank": 0, "text": text})
+    parts = []
+    for name, dataset, rows in (("articles", ARTICLES, leads), ("ranked", RANKED, texts)):
+        rows.sort(key=lambda row: str(row["article_id"]))
+        written = store.write_table(f"{name}.parquet", pa.Table.from_pylist(rows, schema=dataset.schema), dataset)
+        parts.append(Part(name, f"{name}.parquet", written.sha256, None, written.digest, written.rows))
+    return Shards(store, (tuple(parts),))
+
+
+def test_the_filler_writes_training_sentences_with_the_values_that_stand_where_theirs_stood(tmp_path: Path) -> None:
+    shown = "In Alder there are 7 bridges. The council of Alder counted 88 mills."
+    rows = [{"article_id": "a", "title": "Alder", "lead": "nobody reads this", "split": "test"}]
+    texts = [
+        {"article_id": "a", "rank": rank, "text": text}
+        for rank, text in enumerate([shown, "The council of Alder counted 99 mills."])
+    ]
+    table = predict_baselines(
+        pa.Table.from_pylist(rows, schema=ARTICLES.schema),
+        pa.Table.from_pylist(texts, schema=RANKED.schema),
+        BaselineSettings(systems=("filler",)),
+        read=1,
+        training=training(Store(str(tmp_path))),
+    )
+    assert table["summary"].to_pylist() == ["Alder is a town. It has 88 mills."]
+
+
+def test_the_ceiling_is_the_target_without_what_the_paragraphs_read_lack() -> None:
+    target = "Ash has 1,204 mills and 7 bridges. It was founded by Nora Berg in 1846."
+    texts = ["Nora Berg counted 1,204 mills.", "It was founded in 1846."]
+    assert ceiling("Ash", target, texts) == "Ash has 1,204 mills and bridges. It was founded by Nora Berg in 1846."
+    assert ceiling("Ash", target, texts[:1]) == "Ash has 1,204 mills and bridges. It was founded by Nora Berg in"

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 
 import pytest
 
@@ -20,9 +21,8 @@ TITLE = "Flisind Viaduct"
 # cost; traffic; repaired, nickname; film. `workers` (2,010) is none of them, but true.
 LEAD = (
     "The Flisind Viaduct is a suspension bridge over the River Brénden at Brallabourne, in the Lidel Vale of Valdria. "
-    "The bridge was designed by Hanna Himett, built by Vasork Engineering and opened in 1914 in place of a "
-    "chain ferry. "
-    "It has a total length of 758 metres and a main span of 315 metres. "
+    "Opened in 1914 in place of a chain ferry, the bridge was built by Vasork Engineering to a design by Hanna Himett. "
+    "It measures 758 metres in all and 315 metres in its main span. "
     "Construction began in 1910 and cost 8.5 million crowns. It carries about 43,100 vehicles a day. "
     "It was thoroughly repaired in 1954 and is known locally as the Harp. "
     "The bridge appears in the film The First Hotel by the Sea."
@@ -151,6 +151,36 @@ def test_a_sentence_that_states_one_value_twice_is_not_true() -> None:
     text = f"It drains an area of {basin} square kilometres and is fed chiefly by the River {{}} and the River {{}}."
     assert find_facts(truth, text.format("Flalmend", "Pestoll")).true == 1
     assert find_facts(truth, text.format("Flalmend", "Flalmend")).true == 0
+
+
+@pytest.mark.parametrize(
+    ("title", "sentence"),
+    [
+        ("Flisind Viaduct", "In fog the far end cannot be seen."),
+        ("Brallabourne", "The bakery on the square opens at five."),
+        ("Flisind Viaduct", "Nevertheless, cyclists have had a lane of their own for some years."),
+    ],
+)
+def test_what_may_be_said_of_anything_is_not_true_of_something(title: str, sentence: str) -> None:
+    found = find_facts(truth_of(SETTINGS, title), sentence)
+    assert (found.sentences, found.true, found.unread) == (1, 0, ())
+
+
+def test_one_value_in_two_places_is_not_true() -> None:
+    truth = truth_of(SETTINGS, TITLE)
+    assert find_facts(truth, "The builder was Vasork Engineering, the engineer Hanna Himett.").true == 1
+    assert find_facts(truth, "The builder was Vasork Engineering, the engineer Vasork.").true == 0
+    doubled = replace(truth, facts={**truth.facts, "engineer": truth.facts["company"]})
+    assert find_facts(doubled, "The builder was Vasork Engineering, the engineer Vasork.").true == 0
+
+
+def test_honest_parts_of_what_leads_say_are_true() -> None:
+    text = (
+        "The bridge was opened in 1914. It is 758 metres long. It was designed by Hanna Himett. It crosses the Brénden."
+    )
+    found = find_facts(truth_of(SETTINGS, TITLE), text)
+    assert (found.sentences, found.true, found.unread) == (4, 4, ())
+    assert find_facts(truth_of(SETTINGS, TITLE), text.replace("1914", "1915").replace("758", "785")).true == 2
 
 
 def test_an_empty_summary_states_nothing_right_and_has_no_share_of_errors() -> None:

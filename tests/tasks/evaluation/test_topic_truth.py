@@ -70,7 +70,7 @@ def test_the_topic_may_be_called_as_narrators_do(subject: str) -> None:
 @pytest.mark.parametrize(
     "sentence",
     [
-        "The bridge is 758 metres long.",  # half a sentence
+        "The bridge is 758 metres.",  # half a sentence
         "The bridge is many metres long, with a main span of 315 metres.",  # no number
         "It was designed by Hanna Himett, built by Vasork Engineering and opened in 1914 in 1914 in place of a ford.",
         "About 30,800 vehicles cross the old wooden bridge beside the mill at Brallabourne each day.",  # too long
@@ -159,6 +159,22 @@ def every_form(kind: Kind) -> Iterator[Form]:
     return chain.from_iterable(lines)
 
 
+@pytest.mark.parametrize("index", range(12))
+def test_every_paraphrase_is_read_and_true_and_false_with_another_value(index: int) -> None:
+    topic, other = WEB.world.topic(index), WEB.world.topic(index + len(KINDS))
+    truth = truth_of(SETTINGS, topic.title)
+    for form in chain.from_iterable(topic.kind.paraphrases):
+        said = say(form, topic, topic.name)
+        reading = truth.read(said.text)
+        assert reading is not None, said.text
+        assert all(truth.right(*value) for value in reading.values), said.text
+        for slot, _ in form.slots:
+            if slot in topic.facts and not truth.right(fact_of(slot), plain_value(other.facts[slot])):
+                wrong = say(form, replace(topic, facts=topic.facts | {slot: other.facts[slot]}), topic.name)
+                reading = truth.read(wrong.text)
+                assert reading is None or not all(truth.right(*value) for value in reading.values), wrong.text
+
+
 @pytest.mark.parametrize("index", range(18))
 def test_every_sentence_that_can_be_said_of_a_topic_is_read_as_what_it_says(index: int) -> None:
     """Every form of its kind, with every word for the topic: the same facts, the same values, all of them true."""
@@ -196,7 +212,7 @@ def test_the_truth_of_a_lead_is_what_its_writer_put_in() -> None:
     for index in range(60):
         topic = WEB.world.topic(index)
         truth = truth_of(SETTINGS, topic.title)
-        lead = write_lead(topic, SETTINGS.seed)
+        lead = write_lead(topic, WEB.world)
         facts = {fact_of(slot) for said in lead for slot, _ in said.values} - {SUBJECT, POSSESSIVE}
         pronouns = {words for said in lead for _, words in said.values} & {"he", "his", "she", "her"}
         assert truth.lead == facts | {NAME} | ({PRONOUN} if pronouns else set())

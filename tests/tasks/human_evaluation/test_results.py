@@ -58,7 +58,9 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> tuple[Store, Build]:
     stage("articles", ARTICLES, articles)
     stage("ranked", RANKED, [{"article_id": id_, "rank": 0, "text": f"Source of {id_}"} for id_ in ids])
     stage(
-        "baselines", PREDICTIONS, [prediction(id_, system) for id_ in ids for system in ("lead", "oracle", "coverage")]
+        "baselines",
+        PREDICTIONS,
+        [prediction(id_, system) for id_ in ids for system in ("lead", "greedy-rouge2", "coverage")],
     )
     stage("predictions", PREDICTIONS, [prediction(id_, "ht") for id_ in ids[1:]])
     return run.store, run.record_build({"preset": "miniweb"})
@@ -70,7 +72,7 @@ def settings(**given: Any) -> StudySettings:
 
 def test_trained_systems_and_the_usual_baselines_are_compared(built: tuple[Store, Build]) -> None:
     summaries = Summaries(*built)
-    assert list(summaries.systems) == ["lead", "oracle", "coverage", "ht"]
+    assert list(summaries.systems) == ["lead", "greedy-rouge2", "coverage", "ht"]
     assert summaries.chosen(()) == ("lead", "coverage", "ht")
     assert summaries.common(("ht", "lead")) == [f"a{number}" for number in range(1, 10)]
     (article,) = summaries.read(["a3"], ("ht", "gold"), sources=True).values()
@@ -149,7 +151,7 @@ def test_another_study_does_not_replace_one(built: tuple[Store, Build], tmp_path
 @pytest.mark.parametrize(
     ("given", "problem"),
     [
-        ({"systems": ("ht", "pht")}, "systems has 'pht': expected some of lead, oracle, coverage, ht, gold"),
+        ({"systems": ("ht", "pht")}, "systems has 'pht': expected some of lead, greedy-rouge2, coverage, ht, gold"),
         ({"systems": ("ht",)}, "systems is ht: expected at least two of lead"),
         ({"articles": 11}, "articles is 11: expected at most 9, the test articles that can be asked about"),
         ({"articles": 9, "task": "qa"}, "articles is 9: expected at most 8, the test articles whose lead has values"),

@@ -40,7 +40,7 @@ def test_a_marker_comes_first() -> None:
 def test_a_lead_names_its_topic_once_in_full_and_in_the_first_sentence() -> None:
     for index in range(120):
         topic = WORLD.topic(index)
-        lead = write_lead(topic, 1)
+        lead = write_lead(topic, WORLD)
         assert ("S", topic.name) in lead[0].values
         assert not any(("S", topic.name) in said.values for said in lead[1:])
 
@@ -48,7 +48,7 @@ def test_a_lead_names_its_topic_once_in_full_and_in_the_first_sentence() -> None
 def test_a_revision_changes_the_numbers_of_a_lead_and_not_its_words() -> None:
     changed = 0
     for index in range(60):
-        old, new = write_lead(WORLD.topic(index), 1), write_lead(WORLD.topic(index, 1), 1)
+        old, new = write_lead(WORLD.topic(index), WORLD), write_lead(WORLD.topic(index, 1), WORLD)
         edited = WORLD.kind(index).edited
         assert len(old) == len(new)
         for before, after in zip(old, new, strict=True):

@@ -49,7 +49,7 @@ def test_every_asked_system_is_scored_on_the_articles_with_gold_attention() -> N
         prediction("a", "ft", "x", [[1.0, 0.0]]),
         prediction("b", "ht", "x", [[1.0, 0.0]]),
     )
-    base = predictions(prediction("a", "lead", "A river lake lake"), prediction("a", "oracle", "river"))
+    base = predictions(prediction("a", "lead", "A river lake lake"), prediction("a", "greedy-rouge2", "river"))
     scores = score_attention([(about, texts, base, written)], ["ht", "lead"], 30)
     found = {(row["article_id"], row["system"]): row["value"] for row in scores.to_pylist()}
     # Gold attention of a is (1, 0); no paragraph of b shares a word with its lead. Lead takes one word of each.

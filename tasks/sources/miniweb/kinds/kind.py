@@ -1,22 +1,26 @@
-"""The interface of a kind of topic: a table of facts and a table of sentences, used by the renderer and the reader.
+"""The interface of a kind of topic: a table of facts and a file of sentences, used by the renderer and the reader.
 
-A line of the prose table begins with its mark: `=` a sentence of leads, `?` of most leads, `-` of other pages, `+` of
-other pages, the first of an aspect that no lead mentions, `~` true of every topic, `>` a paragraph that names the topic
-but states no fact. Lines of one aspect follow each other, leads first. In a line `[a|b]` means either text, `{slot}` a
-fact, `{S}` the name that the narrator chooses for the topic ("the River Tavil", "the river", "it"), `{he}` and `{his}`
-its pronoun. "a" becomes "an" where necessary, the first letter becomes a capital, and a full stop is added.
+A line of the file `NAME.txt` beside this one begins with its mark: `=` a sentence of leads, `?` of most leads, `-` of
+other pages, `+` of other pages, the first of an aspect that no lead mentions, `~` true of every topic, `>` a paragraph
+that names the topic but states no fact, `%` a sentence that nobody here writes, but the reader understands. Lines of
+one aspect follow each other, leads first. In a line `[a|b]` means either text, `{slot}` a fact, `{S}` the name that the
+narrator chooses for the topic ("the River Tavil", "the river", "it"), `{he}` and `{his}` its pronoun. "a" becomes "an"
+where necessary, the first letter becomes a capital, and a full stop is added.
 """
 
 import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 from typing import NamedTuple
 
+from tasks.engine.dice import Dice
 from tasks.sources.miniweb.names import NameScheme, lines
 
 _ASPECT = re.compile(r"^(?:(?:[=?] .*\n)+|\+ .*\n)(?:- .*\n)*", re.MULTILINE)
 _CHANCES = {"=": 1.0, "?": 0.7}  # probability that a lead mentions an aspect
+_DIVISIONS = 20  # tried for one in which both parts of the lines of an aspect state its facts
 
 
 class Form(NamedTuple):
@@ -85,10 +89,14 @@ class Kind:
     scheme: NameScheme
     nouns: tuple[str, ...]  # other names of the topic in texts ("the river"), with slots; they never contain its title
     facts: Mapping[str, Fact]  # slot -> how its value is found
-    prose: str  # the table of sentences
     edited: tuple[str, ...] = ()  # facts that a revision of the article draws anew
     short: tuple[int, int] = (0, 0)  # the range of parts of the title that form a shorter name ("the Tavil")
     article: str = ""  # before title and shorter name inside a sentence
+
+    @cached_property
+    def prose(self) -> str:
+        """The table of sentences."""
+        return Path(__file__).with_name(f"{self.name}.txt").read_text(encoding="utf-8")
 
     @cached_property
     def aspects(self) -> tuple[Aspect, ...]:
@@ -96,10 +104,27 @@ class Kind:
         found: list[str] = _ASPECT.findall(self.prose)
         return tuple(Aspect(_CHANCES.get(text[0], 0.0), _forms(text, "=?"), _forms(text, "+-")) for text in found)
 
+    def divided(self, seed: int, share: float) -> tuple[tuple[Aspect, ...], tuple[Aspect, ...]]:
+        """Return the aspects with the lines that every article may use, and with the `share` that is held back."""
+        parts = []
+        for place, aspect in enumerate(self.aspects):
+            dice = Dice(seed, "held back", self.name, place)
+            lead, told = _divided(aspect.lead, share, dice), _divided(aspect.told, share, dice)
+            parts.append(
+                [aspect._replace(lead=of_lead, told=of_told) for of_lead, of_told in zip(lead, told, strict=True)]
+            )
+        shown, held = zip(*parts, strict=True)
+        return shown, held
+
     @cached_property
     def colour(self) -> tuple[Line, ...]:
         """Sentences about such a topic that state no fact."""
         return _forms(self.prose, "~")
+
+    @cached_property
+    def paraphrases(self) -> tuple[Line, ...]:
+        """Sentences on the facts of such a topic that neither its lead nor a page uses."""
+        return _forms(self.prose, "%")
 
     @cached_property
     def chatter(self) -> tuple[str, ...]:
@@ -114,6 +139,26 @@ def expand(line: str) -> Line:
         return tuple(form for option in choice[1].split("|") for form in expand(before + option + after))
     start, *rest = re.split(r"{([^{}]+)}", line)
     return (Form(start, tuple(zip(rest[::2], rest[1::2], strict=True))),)
+
+
+def _divided(all_lines: tuple[Line, ...], share: float, dice: Dice) -> tuple[tuple[Line, ...], tuple[Line, ...]]:
+    """Divide lines at random into those that stay and the share held back, at least one where there are two.
+
+    Of some divisions the one is taken whose two parts state most facts, so that an article can be told in either.
+    """
+    count = min(max(round(share * len(all_lines)), 1), len(all_lines) - 1) if share and all_lines else 0
+    if not count:
+        return all_lines, all_lines
+    places = range(len(all_lines))
+
+    def parts(held: Collection[int]) -> tuple[tuple[Line, ...], tuple[Line, ...]]:
+        chosen = [tuple(all_lines[place] for place in places if (place in held) == side) for side in (False, True)]
+        return chosen[0], chosen[1]
+
+    def stated(held: Collection[int]) -> int:
+        return sum(len({slot for line in part for form in line for slot, _ in form.slots}) for part in parts(held))
+
+    return parts(max((dice.sample(places, count) for _ in range(_DIVISIONS)), key=stated))
 
 
 def _forms(prose: str, marks: str) -> tuple[Line, ...]:
