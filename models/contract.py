@@ -5,15 +5,16 @@ V vocabulary. Padding is the vocabulary's pad id; a paragraph of padding alone c
 """
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass, fields, is_dataclass, replace
+from collections.abc import Callable
+from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Self
+from typing import Self
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from models.layers.places import ParagraphPlaces
+from models.layers.places import ParagraphPlaces, change_tensors
 from models.layers.precision import widened
 
 
@@ -54,27 +55,16 @@ class SourceBatch:
 
     def to(self, device: torch.device | str) -> "SourceBatch":
         """Return the batch on `device`."""
-        moved = SourceBatch(
-            tokens=self.tokens.to(device, non_blocking=True),
-            ranks=self.ranks.to(device, non_blocking=True),
-            title=self.title.to(device, non_blocking=True),
-            pad=self.pad,
-            graph=None if self.graph is None else self.graph.to(device, non_blocking=True),
-        )
-        vars(moved)["places"] = self.places.to(device)
-        return moved
+        return self._changed(lambda tensor: tensor.to(device, non_blocking=True))
 
     def pin_memory(self) -> "SourceBatch":
         """Return the batch in pinned memory, from which a GPU copies while the host goes on."""
-        pinned = SourceBatch(
-            tokens=self.tokens.pin_memory(),
-            ranks=self.ranks.pin_memory(),
-            title=self.title.pin_memory(),
-            pad=self.pad,
-            graph=None if self.graph is None else self.graph.pin_memory(),
-        )
-        vars(pinned)["places"] = self.places.pin_memory()
-        return pinned
+        return self._changed(Tensor.pin_memory)
+
+    def _changed(self, change: Callable[[Tensor], Tensor]) -> "SourceBatch":
+        changed = change_tensors(self, change)
+        vars(changed)["places"] = change_tensors(self.places, change)
+        return changed
 
 
 class PerArticle:
@@ -82,8 +72,7 @@ class PerArticle:
 
     def select(self, articles: Tensor) -> Self:
         """Return the part of the given articles ([b] int64), so that finished ones can leave a search."""
-        kept: Self = _select(self, articles)
-        return kept
+        return change_tensors(self, lambda tensor: tensor.index_select(0, articles))
 
 
 class Memory(PerArticle):
@@ -99,16 +88,6 @@ class Memory(PerArticle):
     def articles(self) -> int:
         """Number of articles, B."""
         return len(self.mask)
-
-
-def _select(value: Any, articles: Tensor) -> Any:
-    if isinstance(value, Tensor):
-        return value.index_select(0, articles)
-    if isinstance(value, tuple):
-        return tuple(_select(part, articles) for part in value)
-    if is_dataclass(value) and not isinstance(value, type):
-        return replace(value, **{field.name: _select(getattr(value, field.name), articles) for field in fields(value)})
-    return value
 
 
 class Cache(ABC):

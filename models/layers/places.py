@@ -7,13 +7,16 @@ Shapes: B articles, P paragraphs, N paragraphs that exist, L tokens a paragraph,
 article's flat sequence.
 """
 
-from dataclasses import dataclass, replace
+from collections.abc import Callable
+from dataclasses import dataclass, fields, is_dataclass, replace
+from typing import Any, TypeVar, cast
 
 import torch
 from torch import Tensor
 
 # Flat lengths are rounded up to this, so that fewer shapes occur: some GPU kernels are planned anew for every shape.
 LENGTH_STEP = 32
+Value = TypeVar("Value")
 
 
 @dataclass(frozen=True)
@@ -57,15 +60,6 @@ class TokenPlaces:
         flat_M = self.flat // self.length * flat_length(limit) + offset_M
         return TokenPlaces(self.row[kept_M], self.cell[kept_M], flat_M[kept_M], self.articles, limit)
 
-    def to(self, device: torch.device | str) -> "TokenPlaces":
-        """Return the places on `device`."""
-        moved = {name: getattr(self, name).to(device, non_blocking=True) for name in ("row", "cell", "flat")}
-        return replace(self, **moved)
-
-    def pin_memory(self) -> "TokenPlaces":
-        """Return the places in pinned memory."""
-        return replace(self, **{name: getattr(self, name).pin_memory() for name in ("row", "cell", "flat")})
-
 
 @dataclass(frozen=True)
 class ParagraphPlaces:
@@ -86,16 +80,20 @@ class ParagraphPlaces:
         tokens = TokenPlaces.of(mask_BPL[article_N, column_N], article_N, len(tokens_BPL))
         return cls(article_N, column_N, tokens)
 
-    def to(self, device: torch.device | str) -> "ParagraphPlaces":
-        """Return the places on `device`."""
-        article, column = (one.to(device, non_blocking=True) for one in (self.article, self.column))
-        return ParagraphPlaces(article, column, self.tokens.to(device))
-
-    def pin_memory(self) -> "ParagraphPlaces":
-        """Return the places in pinned memory."""
-        return ParagraphPlaces(self.article.pin_memory(), self.column.pin_memory(), self.tokens.pin_memory())
-
 
 def flat_length(tokens: int) -> int:
     """Return S for the tokens of the longest article."""
     return max(1, -(-tokens // LENGTH_STEP)) * LENGTH_STEP
+
+
+def change_tensors(value: Value, change: Callable[[Tensor], Tensor]) -> Value:
+    """Return a tensor, a tuple or a dataclass with `change` made to every tensor in it, nested ones included."""
+    changed: Any = value
+    if isinstance(value, Tensor):
+        changed = change(value)
+    elif isinstance(value, tuple):
+        changed = tuple(change_tensors(part, change) for part in value)
+    elif is_dataclass(value) and not isinstance(value, type):
+        parts = {field.name: change_tensors(getattr(value, field.name), change) for field in fields(value)}
+        changed = replace(value, **parts)
+    return cast(Value, changed)

@@ -112,14 +112,6 @@ def test_what_falls_out_in_any_place_is_missed(preset: str) -> None:
     assert torch.equal(logits(model, batch(), target()), whole)
 
 
-@ALL
-def test_dropout_falls_in_training_only(preset: str) -> None:
-    assert {module.p for module in dropouts(dropping(preset, 0.5)).values()} == {0.5}
-    model = dropping(preset, 0.5)
-    assert torch.equal(logits(model, batch(), target()), logits(model, batch(), target()))
-    assert not torch.equal(logits(model.train(), batch(), target()), logits(model, batch(), target()))
-
-
 class TestAttentionDropout:
     """With a single key a weight of 1 is dropped or, at a rate of .5, doubled: nothing else can come out."""
 
