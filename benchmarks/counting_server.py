@@ -19,8 +19,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from flows.running.child_processes import free_port, start, stop, wait_for_api
-from flows.running.parent_watch import end_with_parent
+from flows.running.child_processes import end_with_parent, free_port, start, stop, wait_for_api
 
 _ID = re.compile(r"[0-9a-f]{8}-[0-9a-f-]{27}")
 _START_SECONDS, _STOP_SECONDS = 600.0, 60.0

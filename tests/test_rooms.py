@@ -143,7 +143,7 @@ def test_nothing_pickled_comes_from_outside() -> None:
 # What takes long to import, with all that it brings along.
 HEAVY = {"torch", "prefect", "spacy", "scipy", "sklearn", "trafilatura", "matplotlib", "pyarrow", "nltk"}
 RUN = "import runpy, sys; sys.argv[1:] = {}; runpy.run_module({!r}, run_name='__main__', alter_sys=True)"
-FLOWS = ["build_wikisum", "build_corpus", "train", "retrain", "reproduce_tables"]
+FLOWS = ["build_wikisum", "build_corpus", "train", "evaluate", "retrain", "reproduce_tables", "pretrain"]
 
 
 @pytest.mark.parametrize(
@@ -153,7 +153,7 @@ FLOWS = ["build_wikisum", "build_corpus", "train", "retrain", "reproduce_tables"
         *(RUN.format(["--help"], f"flows.{name}") for name in FLOWS),
         *(
             RUN.format(["--help"], f"flows.{name}")
-            for name in ("export", "promote", "prune", "verify", "republish", "human_evaluation", "summarize")
+            for name in ("export", "promote", "prune", "verify", "republish", "human_evaluation", "summarize", "serve")
         ),
         RUN.format(["--help", "training"], "flows.build_wikisum"),
         RUN.format(["--help", "all"], "flows.build_wikisum"),

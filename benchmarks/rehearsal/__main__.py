@@ -31,7 +31,7 @@ from benchmarks.rehearsal.execution import End, execute
 from benchmarks.rehearsal.extrapolation import Extrapolation, Prices
 from benchmarks.rehearsal.fan_in import measure
 from benchmarks.rehearsal.page import write_page
-from flows.running.archive_costs import CORPUS_URLS
+from flows.running.estimates import CORPUS_URLS
 
 _LEAST = 10  # articles: some for each split
 _SMALL_ARTICLES, _SMALL_SHARDS = 30, 20

@@ -6,8 +6,7 @@ from typing import Any
 
 from benchmarks.rehearsal.execution import CRAWL_DELAY
 from benchmarks.rehearsal.fan_in import READERS
-from flows.running.archive_costs import DOLLARS_PER_GB, DOLLARS_PER_MILLION_REQUESTS, RECORD_BYTES
-from flows.running.estimates import CORPUS_ARTICLES
+from flows.running.estimates import CORPUS_ARTICLES, DOLLARS_PER_GB, DOLLARS_PER_MILLION_REQUESTS, RECORD_BYTES
 from tasks.crawl.settings import CommonCrawlSettings
 
 # Of 7,648 references in 100 articles 2,400 hosts are different ones; and their number grows with the power .75 of that

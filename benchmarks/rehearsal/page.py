@@ -10,8 +10,7 @@ from benchmarks.rehearsal import extrapolation as extrapolation_module
 from benchmarks.rehearsal import world
 from benchmarks.rehearsal.execution import CRAWL_DELAY, WORKERS
 from benchmarks.rehearsal.extrapolation import Extrapolation, Prices, StageCost
-from flows.running.archive_costs import RECORD_BYTES
-from flows.running.estimates import ARTICLE_PARAGRAPHS, CORPUS_ARTICLES
+from flows.running.estimates import ARTICLE_PARAGRAPHS, CORPUS_ARTICLES, RECORD_BYTES
 from storage.schemas import DOCUMENTS, FRONTIER, RANKED
 from tasks.crawl.settings import CommonCrawlSettings
 

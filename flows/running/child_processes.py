@@ -1,17 +1,21 @@
-"""Child processes: start them in their own session, wait until they answer, and end them with all their children."""
+"""Child processes: start them in their own session, wait until they answer, end them with all their children, or with
+their parent. Imports nothing heavy, because a child watches its parent before it imports what is.
+"""
 
 import contextlib
 import os
 import signal
 import socket
 import subprocess
+import threading
 import time
 from collections.abc import Collection, Mapping, Sequence
-
-import requests
+from http.client import HTTPException
+from urllib.request import urlopen
 
 _POLL_SECONDS = 0.1
 _LAST_PORT = 65535
+_WATCH_SECONDS = 1.0
 
 
 def start(
@@ -46,6 +50,21 @@ def stop(process: "subprocess.Popen[bytes]", seconds: float) -> None:
         process.wait()
 
 
+def end_with_parent(parent: int) -> None:
+    """End this process when the process with id `parent`, which started it, has ended for any reason.
+
+    Otherwise the workers of a killed build would continue beside the build that replaces it. The id is passed as an
+    argument, because the parent may have ended before this process could ask for it.
+    """
+
+    def watch() -> None:
+        while os.getppid() == parent:
+            time.sleep(_WATCH_SECONDS)
+        os._exit(1)
+
+    threading.Thread(target=watch, name="parent-watch", daemon=True).start()
+
+
 def how_it_ended(code: int) -> str:
     """Return what an exit code of a process says, to follow its name."""
     if code < 0:
@@ -57,11 +76,8 @@ def wait_for_api(url: str, process: "subprocess.Popen[bytes]", seconds: float) -
     """Return whether the Prefect API at `url` answered in time, before its process ended."""
     deadline = time.monotonic() + seconds
     while time.monotonic() < deadline and process.poll() is None:
-        try:
-            if requests.get(f"{url}/health", timeout=5).ok:
-                return True
-        except requests.RequestException:
-            pass
+        with contextlib.suppress(OSError, HTTPException), urlopen(f"{url}/health", timeout=5):
+            return True
         time.sleep(_POLL_SECONDS)
     return False
 

@@ -2,15 +2,17 @@
 
 import signal
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from types import FrameType
-from typing import Annotated, Literal, NoReturn
+from typing import Annotated, Any, Literal, NoReturn
 
 from cyclopts import App, Parameter
 from cyclopts.validators import Number
 from rich.console import Console
 from rich.markup import escape
 
+from flows.config import BuildConfig
 from flows.running.command_line import NOTHING_GIVEN, CommandLine, Given, Section, Stopped, new_app
 from flows.running.help import print_help
 from storage.errors import StorageError
@@ -28,27 +30,34 @@ Host = Annotated[str, Parameter(help="address to listen on; the default is reach
 Port = Annotated[int, Parameter(help="port; if it is taken, a free one is used")]
 Names = Annotated[list[str] | None, Parameter(negative="")]
 
+Flow = Callable[[BuildConfig], str]
+Walk = Callable[[Any], str]  # of a session
+
 app = new_app()
 judge = App(name="judge", help="Human evaluation (Liu & Lapata 2019, sec. 5): a blinded study of a build's summaries.")
 app.register_install_completion_command()
+
+
+def _run(given: CommandLine, flow: Flow, walk: Walk, *, only_stages: bool = True) -> int:
+    from flows.running.building import run_build  # here, because it takes seconds
+
+    return run_build(given, flow, walk, only_stages=only_stages)
 
 
 @app.command
 def build(*, given: Given = NOTHING_GIVEN) -> int:
     """Build the corpus, train ranker and summarizer, decode, score and report."""
     from flows.build_wikisum import build, build_wikisum
-    from flows.running.building import run_build
 
-    return run_build(given, build_wikisum, build)
+    return _run(given, build_wikisum, build)
 
 
 @app.command
 def corpus(*, given: Given = NOTHING_GIVEN) -> int:
     """Build the corpus alone, from articles to labelled paragraphs and the vocabulary: nothing is trained."""
     from flows.build_corpus import build, build_corpus
-    from flows.running.building import run_build
 
-    return run_build(given, build_corpus, build)
+    return _run(given, build_corpus, build)
 
 
 @app.command
@@ -59,48 +68,43 @@ def train(
     given: Given = NOTHING_GIVEN,
 ) -> int:
     """Train the paragraph ranker, or the summarizer and before it the ranker that it needs."""
-    from flows.running.building import run_build
     from flows.train import train_ranker, train_summarizer, trained_ranker, trained_summarizer
 
     if model == "ranker":
-        return run_build(given, train_ranker, trained_ranker)
-    return run_build(given, train_summarizer, trained_summarizer)
+        return _run(given, train_ranker, trained_ranker)
+    return _run(given, train_summarizer, trained_summarizer)
 
 
 @app.command
 def evaluate(*, given: Given = NOTHING_GIVEN) -> int:
     """Summarize the test split with every system, score the summaries, and write the report."""
     from flows.evaluate import evaluate, published
-    from flows.running.building import run_build
 
-    return run_build(given, evaluate, published)
+    return _run(given, evaluate, published)
 
 
 @app.command
 def tables(*, given: Given = NOTHING_GIVEN) -> int:
     """Train and evaluate the systems of the papers' tables with the same trainer, search and evaluator."""
     from flows.reproduce_tables import publish, reproduce_tables
-    from flows.running.building import run_build
 
-    return run_build(given, reproduce_tables, publish)
+    return _run(given, reproduce_tables, publish)
 
 
 @app.command
 def retrain(*, given: Given = NOTHING_GIVEN) -> int:
     """Update the corpus, train both models further, and promote them if they beat the champion; once a period."""
     from flows.retrain import challenge, retrain
-    from flows.running.building import run_build
 
-    return run_build(given, retrain, challenge, only_stages=False)
+    return _run(given, retrain, challenge, only_stages=False)
 
 
 @app.command
 def pretrain(*, given: Given = NOTHING_GIVEN) -> int:
     """Pre-train a BART on the paragraphs of a corpus (Lewis et al. 2020), for `--summarizer.pretrained`."""
     from flows.pretrain import build, pretrain
-    from flows.running.building import run_build
 
-    return run_build(given, pretrain, build)
+    return _run(given, pretrain, build)
 
 
 @app.command
@@ -281,7 +285,8 @@ def _answer(program: str, tokens: list[str]) -> int:
     if tokens and tokens[0] in BUILDS and not {"-h", "--help"}.isdisjoint(tokens):
         topics = [one for one in tokens[1:] if one not in ("-h", "--help", "ranker", "summarizer")]
         try:
-            print_help(program, CommandLine, topics, Console())
+            usage = f"{program} [ranker|summarizer]" if program == "wikisum train" else program
+            print_help(usage, CommandLine, topics, Console(highlight=False))
         except ValueError as error:
             print(f"{program}: {error}", file=sys.stderr)
             return _NOT_UNDERSTOOD

@@ -3,7 +3,6 @@
 import logging
 import multiprocessing
 import os
-import signal
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -23,11 +22,9 @@ from prefect.task_runners import TaskRunner, ThreadPoolTaskRunner
 from prefect.tasks import Task, exponential_backoff
 
 from flows.running.graph import Shown, current_flow_run, edges_from, finish, show
-from flows.running.lost_output import end_when_output_is_lost
-from flows.running.parent_watch import end_with_parent
-from flows.running.process_pool import ProcessPool, keep_settings, prefect_settings
 from flows.running.progress import show_logs_of_trainings
 from flows.running.settings import EngineSettings
+from flows.running.worker_processes import ProcessPool, end_when_output_is_lost, prefect_settings, start_worker
 from models.training.stopping import stop_trainings
 from storage.directories import DirectoryRecord
 from storage.errors import CorruptShardError, RootBusyError, StorageError, StorageFullError
@@ -64,15 +61,6 @@ def task_runner(settings: EngineSettings) -> TaskRunner[Any]:
     return DaskTaskRunner(  # type: ignore[no-any-return]
         cluster_kwargs={"n_workers": settings.parallel, "threads_per_worker": 1, **dashboard}
     )
-
-
-def start_worker(parent: int, settings: dict[str, Any]) -> None:
-    """Prepare a worker process of a parent, with Prefect's settings there, before its first shard."""
-    # Ctrl-C in a terminal reaches every process: the run stops its workers itself, so that a training saves its state.
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    end_with_parent(parent)
-    end_when_output_is_lost()
-    keep_settings(settings)
 
 
 def _stop_jobs(ended: threading.Event) -> None:

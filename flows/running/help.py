@@ -113,40 +113,37 @@ def preset_settings(settings: type[Settings]) -> dict[str, Settings]:
 def _print_first_screen(
     program: str, fields: dict[str, FieldInfo], presets: dict[str, Settings], console: Console
 ) -> None:
-    console.print(f"usage: {escape(program)} \\[--SETTING VALUE ...]\n", highlight=False)
+    console.print(f"usage: {escape(program)} \\[--SETTING VALUE ...]\n")
     preset = next(iter(presets))
     for title, names in _FIRST.items():
-        console.print(f"[bold]{title}[/bold]", highlight=False)
+        console.print(f"[bold]{title}[/bold]")
         for name in names:
             field = fields[name]
             choices = " | ".join(choices_of(field)) or (field.description or "").split(";")[0]
             value = shown_value(name, field, presets[preset])
             console.print(
                 f"  --{dashed(name):<22} {escape(choices)} [dim]\\[{escape(value)}][/dim]",
-                highlight=False,
                 no_wrap=True,
                 overflow="ellipsis",
             )
     counts = Counter(name.partition(".")[0] for name in fields if "." in name)
-    console.print(f"[dim]In brackets: the default, with the preset {preset}.[/dim]", highlight=False)
-    console.print("[bold]examples[/bold]", highlight=False)
+    console.print(f"[dim]In brackets: the default, with the preset {preset}.[/dim]")
+    console.print("[bold]examples[/bold]")
     for arguments, comment in _EXAMPLES:
-        console.print(
-            f"  {program} {arguments}".rstrip() + f"  [dim]# {comment}[/dim]", highlight=False, soft_wrap=True
-        )
-    console.print("[bold]more[/bold]: --help SECTION, or --help all", highlight=False)
+        console.print(f"  {program} {arguments}".rstrip() + f"  [dim]# {comment}[/dim]", soft_wrap=True)
+    console.print("[bold]more[/bold]: --help SECTION, or --help all")
     listed = ", ".join(f"{dashed(name)} ({count})" for name, count in counts.items())
-    console.print(Padding(listed, (0, 0, 0, 2)), highlight=False)
+    console.print(Padding(listed, (0, 0, 0, 2)))
 
 
 def _print_setting(name: str, field: FieldInfo, presets: dict[str, Settings], console: Console) -> None:
     default, *others = {preset: shown_value(name, field, settings) for preset, settings in presets.items()}.items()
     differing = ", ".join(f"{value} with {preset}" for preset, value in others if value != default[1])
     values = f"{default[1]}; {differing}" if differing else default[1]
-    console.print(f"--{dashed(name)} [dim]\\[{escape(values)}][/dim]", highlight=False, soft_wrap=True)
+    console.print(f"--{dashed(name)} [dim]\\[{escape(values)}][/dim]", soft_wrap=True)
     choices = choices_of(field)
     text = (field.description or "") + (f" ({' | '.join(choices)})" if choices else "")
-    console.print(Padding(escape(text), (0, 0, 0, 4)), highlight=False)
+    console.print(Padding(escape(text), (0, 0, 0, 4)))
 
 
 def choices_of(field: FieldInfo) -> list[str]:

@@ -8,17 +8,17 @@ from rich.markup import escape
 from rich.table import Table
 
 from flows.config import BuildConfig
-from flows.running.archive_costs import archive_line
 from flows.running.estimates import (
     ARTICLE_PARAGRAPHS,
     CORPUS_ARTICLES,
     Estimate,
+    archive_line,
     corpus_hours,
     estimate,
+    host_lines,
     label_rate,
     queries,
 )
-from flows.running.host_lines import host_lines
 from flows.running.session import Session, planning_session
 from tasks.engine.stage import Run
 from tasks.search.settings import SearchSettings

@@ -3,7 +3,7 @@
 import socket
 import sys
 
-from flows.running.parent_watch import end_with_parent
+from flows.running.child_processes import end_with_parent
 
 
 def main(number: int, parent: int) -> None:

@@ -1,10 +1,17 @@
-"""A pool of processes that outlives a sub-flow, survives a job that ends its process, and costs less a task."""
+"""The processes that make shards: a pool that survives sub-flows and jobs, and how its processes start and end."""
 
+import os
+import signal
+import threading
 from concurrent.futures import Future
+from multiprocessing import parent_process
 from typing import Any
 
 from prefect.context import SettingsContext
 from prefect.task_runners import ProcessPoolTaskRunner
+from rich.console import Console
+
+from flows.running.child_processes import end_with_parent
 
 
 class ProcessPool(ProcessPoolTaskRunner):
@@ -15,7 +22,7 @@ class ProcessPool(ProcessPoolTaskRunner):
     manages the pool: then every worker waits for work, and the run for outcomes, for ever.
 
     Prefect also sends its settings with every task, and a worker takes tens of milliseconds to check them. Here a
-    worker gets them once, by `keep_settings` in its initializer.
+    worker gets them once, by `start_worker`.
     """
 
     def serve_another_flow_run(self) -> None:
@@ -32,15 +39,38 @@ class ProcessPool(ProcessPoolTaskRunner):
 
 
 def prefect_settings() -> dict[str, Any]:
-    """Return Prefect's settings in this process, serialized for `keep_settings`."""
+    """Return Prefect's settings in this process, serialized for `start_worker`."""
     context = SettingsContext.get()
     assert context is not None, "Prefect makes them when it is imported"
     return context.serialize()
 
 
-def keep_settings(settings: dict[str, Any]) -> None:
-    """Use Prefect's serialized settings for the rest of this process."""
-    SettingsContext(**settings).__enter__()
+def start_worker(parent: int, settings: dict[str, Any]) -> None:
+    """Prepare a worker process of a parent, with Prefect's settings there, before its first shard."""
+    # Ctrl-C in a terminal reaches every process: the run stops its workers itself, so that a training saves its state.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    end_with_parent(parent)
+    end_when_output_is_lost()
+    SettingsContext(**settings).__enter__()  # for the rest of this process
+
+
+def end_when_output_is_lost() -> None:
+    """Make a run whose output is lost end as on SIGTERM; may be called again.
+
+    Rich's consoles, and so Prefect's log handler, raise SystemExit in the thread that writes: that ends a thread for
+    which others wait, but not the run.
+    """
+    Console.on_broken_pipe = _discard_output  # type: ignore[method-assign]
+
+
+def _discard_output(self: Console) -> None:
+    self.quiet = True
+    discarded = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(discarded, self.file.fileno())  # other consoles and the interpreter's shutdown also write to this stream
+    os.close(discarded)
+    main = threading.main_thread().ident
+    if parent_process() is None and main is not None:  # else it is a worker process, and its parent notices
+        signal.pthread_kill(main, signal.SIGTERM)
 
 
 def _with_errors_only(job: Future[bytes]) -> Future[bytes]:

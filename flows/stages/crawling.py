@@ -2,8 +2,8 @@
 
 from prefect import get_run_logger
 
+from flows.running.estimates import host_lines
 from flows.running.graph import current_flow_run
-from flows.running.host_lines import host_lines
 from flows.running.session import Session
 from flows.stages.archives import looked_up, part_of
 from flows.stages.results import Articles, Captures, FetchedPages, Frontier, IndexedCaptures, SearchResults

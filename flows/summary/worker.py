@@ -8,7 +8,7 @@ from multiprocessing.connection import Connection
 from types import FrameType
 from typing import Any
 
-from flows.running.parent_watch import end_with_parent
+from flows.running.child_processes import end_with_parent
 
 
 def main(pipe: Connection) -> None:

@@ -336,6 +336,13 @@ def test_a_mistake_of_the_command_line_is_not_laid_to_the_file(tmp_path: Path) -
     assert hosts.endswith(f"(given: 0, {file}, line 2)")
 
 
+def test_no_option_at_all_is_a_build_as_well_and_of_equal_ones_the_last_counts() -> None:
+    assert settings_of().build == BuildConfig()
+    assert settings_of("--seed", "4", "--seed", "5", "--crawl.archive", "a,b", "--crawl.archive", "c").seed == 5
+    assert settings_of("--crawl.archive", "a,b", "--crawl.archive", "c").crawl.archive == ("a", "b", "c")
+    assert settings_of("--crawl.archive", '["a,b"]').crawl.archive == ("a,b",)  # a name with a comma
+
+
 def test_an_empty_file_of_settings_changes_nothing(tmp_path: Path) -> None:
     (tmp_path / "settings.yaml").write_text("# nothing\n")
     assert settings_of("--config", str(tmp_path / "settings.yaml")).seed == 1

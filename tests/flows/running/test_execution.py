@@ -26,9 +26,9 @@ from prefect.exceptions import TerminationSignal
 from prefect.settings import PREFECT_API_URL
 
 from flows.running.execution import PrefectExecutor, is_transient, start_worker
-from flows.running.process_pool import prefect_settings
 from flows.running.progress import ProgressLog
 from flows.running.settings import EngineSettings
+from flows.running.worker_processes import prefect_settings
 from models.training.state import TrainingStopped
 from models.training.stopping import stop_on_sigterm
 from storage.builds import summarise

@@ -5,7 +5,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from flows.running.host_lines import host_lines
+from flows.running.estimates import host_lines
 from storage.recipes import ShardRecord
 from storage.schemas import FRONTIER
 from storage.store import Store, WrittenTable

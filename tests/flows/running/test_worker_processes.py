@@ -10,7 +10,7 @@ PROJECT = Path(__file__).parents[3]
 RUN = """
 import signal, sys, threading
 from rich.console import Console
-from flows.running.lost_output import end_when_output_is_lost
+from flows.running.worker_processes import end_when_output_is_lost
 from tests.patience import PATIENCE
 
 told = threading.Event()
