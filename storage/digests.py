@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 _OF_BYTES = (pa.types.is_string, pa.types.is_large_string, pa.types.is_binary, pa.types.is_large_binary)
 _BLOCK_ROWS = 1024
-_BLOCK_BYTES = 16 << 20  # of text and bodies: 1,024 large pages would take too much memory
+BLOCK_BYTES = 16 << 20  # of text and bodies: 1,024 large pages would take too much memory
 
 
 class TableDigest:
@@ -23,8 +23,9 @@ class TableDigest:
     Rows are digested in blocks of a fixed number of rows or bytes, so where a block ends depends on the values alone.
     """
 
-    def __init__(self, columns: Sequence[str]) -> None:
-        """Take the columns to digest."""
+    def __init__(self, columns: Sequence[str], block_bytes: int = BLOCK_BYTES) -> None:
+        """Take the columns to digest, and the bytes that end a block."""
+        self._block_bytes = block_bytes
         self._columns = list(columns)
         self._digest = hashlib.sha256()
         self._pending: list[pa.Table] = []
@@ -42,13 +43,15 @@ class TableDigest:
         start = 0
         while start < rows.num_rows:
             before = int(ends[start - 1]) if start else 0
-            full = int(np.searchsorted(ends, before + _BLOCK_BYTES - self._bytes)) + 1  # rows until the bytes are full
+            full = (
+                int(np.searchsorted(ends, before + self._block_bytes - self._bytes)) + 1
+            )  # rows until the bytes are full
             stop = min(full, start + _BLOCK_ROWS - self._rows, rows.num_rows)
             self._pending.append(rows.slice(start, stop - start))
             self._rows += stop - start
             self._bytes += int(ends[stop - 1]) - before
             start = stop
-            if self._rows >= _BLOCK_ROWS or self._bytes >= _BLOCK_BYTES:
+            if self._rows >= _BLOCK_ROWS or self._bytes >= self._block_bytes:
                 self._add_block(pa.concat_tables(self._pending))
                 self._pending, self._rows, self._bytes = [], 0, 0
 

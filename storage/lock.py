@@ -18,12 +18,11 @@ LOCK = ".lock"
 LEASE_SECONDS = 60.0
 _RENEW_SECONDS = 15.0
 _WATCH_SECONDS = 1.0
-_RETRY_SECONDS = 5.0
 _log = logging.getLogger(__name__)
 
 
 @contextmanager
-def root_lock(store: Store, wait_seconds: float = 0.0) -> Iterator[None]:
+def root_lock(store: Store, wait_seconds: float = 0.0, *, retry_seconds: float = 5.0) -> Iterator[None]:
     """Hold the root until the block ends.
 
     On local disk the kernel holds the lock and releases it when the process ends, however it ends. An object store has
@@ -35,6 +34,7 @@ def root_lock(store: Store, wait_seconds: float = 0.0) -> Iterator[None]:
     Args:
         store: whose root.
         wait_seconds: how long to wait for another run that holds it.
+        retry_seconds: between two tries.
 
     Raises:
         RootBusyError: another run still holds the root; the message names its process and machine.
@@ -53,7 +53,7 @@ def root_lock(store: Store, wait_seconds: float = 0.0) -> Iterator[None]:
                 if not waiting:
                     _log.warning("%s; waiting up to %.0f s", busy, remaining)
                     waiting = True
-                time.sleep(min(_RETRY_SECONDS, remaining))
+                time.sleep(min(retry_seconds, remaining))
         yield
 
 

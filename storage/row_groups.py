@@ -10,7 +10,7 @@ from storage.schemas import Dataset
 
 ROW_GROUP_BYTES = 64 << 20  # of Arrow data: rows of pages and of labels differ a thousandfold in size
 # A batch of pages takes 12 kB besides its values (17 columns of padded buffers), so 1,024 small ones take 12 MB.
-_JOINED = 1_024
+JOINED = 1_024
 _SMALL_BYTES = 64 << 10
 
 
@@ -20,22 +20,28 @@ def check_schema(schema: pa.Schema, dataset: Dataset) -> None:
         raise TypeError(f"stage {dataset.name} made columns\n{schema}\nexpected\n{dataset.schema}")
 
 
-def by_size(rows: pa.Table | Iterable[pa.RecordBatch], dataset: Dataset) -> Iterator[pa.Table]:
-    """Yield the rows in tables of about ROW_GROUP_BYTES; an empty shard gives one empty table.
+def by_size(
+    rows: pa.Table | Iterable[pa.RecordBatch],
+    dataset: Dataset,
+    *,
+    group_bytes: int = ROW_GROUP_BYTES,
+    joined: int = JOINED,
+) -> Iterator[pa.Table]:
+    """Yield the rows in tables of about `group_bytes`; an empty shard gives one empty table.
 
     Small batches are copied together as they arrive: each takes far more memory than its values, and a slice of a
     larger batch keeps all of that batch in memory.
     """
-    pending = _Pending()
+    pending = _Pending(joined)
     for batch in rows.to_batches() if isinstance(rows, pa.Table) else rows:
         check_schema(batch.schema, dataset)
         start = 0
         while start < batch.num_rows:
-            room = (ROW_GROUP_BYTES - pending.bytes) * batch.num_rows // max(1, batch.nbytes)
+            room = (group_bytes - pending.bytes) * batch.num_rows // max(1, batch.nbytes)
             count = min(max(1, room), batch.num_rows - start)
             pending.add(batch.slice(start, count))
             start += count
-            if pending.bytes >= ROW_GROUP_BYTES:
+            if pending.bytes >= group_bytes:
                 yield pending.table(dataset.schema)
         del batch  # else it would stay in memory while the next one is made
     yield pending.table(dataset.schema)
@@ -48,8 +54,9 @@ class _Pending:
         bytes: bytes of their values.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, joined: int = JOINED) -> None:
         self.bytes = 0
+        self._joined = joined
         self._whole: list[pa.RecordBatch] = []
         self._small: list[pa.RecordBatch] = []
 
@@ -57,7 +64,7 @@ class _Pending:
         self.bytes += batch.nbytes
         if batch.nbytes < _SMALL_BYTES:
             self._small.append(batch)
-            if len(self._small) >= _JOINED:
+            if len(self._small) >= self._joined:
                 self._join()
         else:
             self._join()

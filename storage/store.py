@@ -23,7 +23,7 @@ import pyarrow.parquet as pq
 
 from storage.digests import TableDigest, table_digest
 from storage.errors import CorruptShardError, StorageError, StorageFullError
-from storage.row_groups import by_destination, by_run, by_size, check_schema
+from storage.row_groups import ROW_GROUP_BYTES, by_destination, by_run, by_size, check_schema
 from storage.schemas import Dataset
 from storage.writing import HashingSink, whole_file
 
@@ -221,13 +221,21 @@ class Store:
         with self.writing(name) as sink:
             sink.write(data)
 
-    def write_table(self, name: str, rows: pa.Table | Iterable[pa.RecordBatch], dataset: Dataset) -> WrittenTable:
+    def write_table(
+        self,
+        name: str,
+        rows: pa.Table | Iterable[pa.RecordBatch],
+        dataset: Dataset,
+        *,
+        group_bytes: int = ROW_GROUP_BYTES,
+    ) -> WrittenTable:
         """Write a stage's shard atomically.
 
         Args:
             rows: a table, or its batches in order, which are never held all at once; those of a grouped dataset come
                 in order of the column that it is grouped by.
             dataset: whose schema the rows have.
+            group_bytes: of a row group, in memory, where the dataset is not grouped.
 
         Raises:
             TypeError: the columns are not those of the dataset.
@@ -244,7 +252,7 @@ class Store:
             output = pa.PythonFile(hashing, "w")
             with pq.ParquetWriter(output, dataset.schema, compression="zstd", write_page_checksum=True) as writer:
                 if dataset.grouped_by is None:
-                    for piece in by_size(rows, dataset):
+                    for piece in by_size(rows, dataset, group_bytes=group_bytes):
                         writer.write_table(piece, row_group_size=max(1, piece.num_rows))
                         total.update(piece)
                         count += piece.num_rows

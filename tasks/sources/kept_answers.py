@@ -15,15 +15,16 @@ from typing import Any
 from storage.store import Store
 
 _FOLDER = "intake/.scratch-00000." + hashlib.sha256(b"listing").hexdigest()[:16]  # pruned like that of any shard
-_FLUSH_SECONDS = 1.0  # what a killed process asks again; files of an object store cannot be appended to
+FLUSH_SECONDS = 1.0  # what a killed process asks again; files of an object store cannot be appended to
 _MOST_SECONDS = 86_400.0  # of rest, after which a listing begins anew: its pages have been edited
 
 
 class KeptAnswers:
     """Answers by the URL that was asked; for one writer at a time, which holds the root."""
 
-    def __init__(self, store: Store) -> None:
-        """Take the root; nothing is read before the first question."""
+    def __init__(self, store: Store, flush_seconds: float = FLUSH_SECONDS) -> None:
+        """Take the root, and how long answers may wait to be written; nothing is read before the first question."""
+        self._flush_seconds = flush_seconds
         self._store = store
         self._answers: dict[str, str] | None = None  # compressed: a listing of millions is in memory
         self._files = 0
@@ -50,7 +51,7 @@ class KeptAnswers:
         """
         assert self._answers is not None, "get comes first"
         self._new[url] = base64.b64encode(zlib.compress(json.dumps(answer).encode())).decode()
-        if time.monotonic() - self._flushed >= _FLUSH_SECONDS:
+        if time.monotonic() - self._flushed >= self._flush_seconds:
             self.flush()
 
     def flush(self) -> None:

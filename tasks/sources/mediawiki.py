@@ -25,7 +25,7 @@ from tasks.sources.settings import MediaWikiSettings
 from tasks.sources.source import Article, ArticleReason, Partition
 
 _QUERY_CHARACTERS = 3_000  # of titles in a URL, percent-encoded
-_PARTITION_PAGES = 500  # ten requests: what a failed partition asks for again
+PARTITION_PAGES = 500  # ten requests: what a failed partition asks for again
 _ID_BATCH = 50  # the interface's limit without a login
 
 
@@ -57,6 +57,7 @@ class MediaWikiSource:
         contact: str,
         kept: KeptAnswers | None = None,
         patience: Patience = PATIENCE,
+        partition_pages: int = PARTITION_PAGES,
     ) -> None:
         """Take the settings; no request is sent yet.
 
@@ -67,6 +68,7 @@ class MediaWikiSource:
             contact: URL or e-mail address for the User-Agent.
             kept: answers of an interrupted planning, which goes on from them; None = everything is asked.
             patience: time limit, retries and back-off of requests.
+            partition_pages: pages of a partition.
         """
         self._settings = settings
         self._wikitext = wikitext
@@ -74,6 +76,7 @@ class MediaWikiSource:
         self._contact = contact.strip()
         self._kept = kept
         self._patience = patience
+        self._partition_pages = partition_pages
 
     def partitions(self) -> list[Partition]:
         """Return ranges of pages in the order of the titles, redirects resolved, each page once; queries the wiki.
@@ -91,7 +94,7 @@ class MediaWikiSource:
         with self._api(self._kept) as api:
             titles = _titles(Path(settings.titles)) if settings.titles else self._members(api)
             pages = list(dict.fromkeys(page for batch in _batches(titles) for page in _latest(api, batch)))
-        size = _PARTITION_PAGES
+        size = self._partition_pages
         return [self._partition(pages[start : start + size], start) for start in range(0, len(pages), size)]
 
     def read(self, partition: Partition) -> Iterator[Article]:

@@ -74,14 +74,11 @@ def test_a_second_run_is_refused_and_told_who_holds_the_root(tmp_path: Path) -> 
         pass  # the kernel let go with the killed process
 
 
-def test_a_run_waits_for_the_one_that_holds_the_root(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
-    monkeypatch.setattr("storage.lock._RETRY_SECONDS", 0.05)
+def test_a_run_waits_for_the_one_that_holds_the_root(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     store, entered = Store(str(tmp_path)), Event()
 
     def second() -> None:
-        with root_lock(store, wait_seconds=PATIENCE):
+        with root_lock(store, wait_seconds=PATIENCE, retry_seconds=0.05):
             entered.set()
 
     waiting = Thread(target=second)

@@ -58,13 +58,16 @@ def test_a_written_shard_reads_back_and_equal_tables_give_equal_bytes(tmp_path: 
     assert names(tmp_path / "features") == ["again.parquet", "part-00000.abc.parquet"]
 
 
-def test_batches_give_the_same_file_as_their_table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_batches_give_the_same_file_as_their_table(tmp_path: Path) -> None:
     store, table = Store(str(tmp_path)), features(1000)
-    monkeypatch.setattr("storage.row_groups.ROW_GROUP_BYTES", table.nbytes // 5)
-    written = store.write_table(NAME, table, FEATURES)
-    assert store.write_table(NAME, iter(table.to_batches(max_chunksize=300)), FEATURES).digest == written.digest
+    part = table.nbytes // 5
+    written = store.write_table(NAME, table, FEATURES, group_bytes=part)
+    assert (
+        store.write_table(NAME, iter(table.to_batches(max_chunksize=300)), FEATURES, group_bytes=part).digest
+        == written.digest
+    )
     assert 5 <= pq.ParquetFile(tmp_path / NAME).num_row_groups <= 8
-    batches = list(store.read_batches(NAME, store.write_table(NAME, table, FEATURES).sha256))
+    batches = list(store.read_batches(NAME, store.write_table(NAME, table, FEATURES, group_bytes=part).sha256))
     assert len(batches) > 4
     assert pa.Table.from_batches(batches).equals(table)
     assert store.write_table(NAME, iter([]), FEATURES).rows == 0

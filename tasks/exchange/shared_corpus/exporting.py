@@ -15,14 +15,14 @@ from tasks.exchange.folder import ExportFolder
 from tasks.exchange.shared_corpus.card import corpus_card
 from tasks.exchange.shared_corpus.columns import STAGES, chosen_parts, shared_dataset
 from tasks.exchange.shared_corpus.croissant import croissant
-from tasks.exchange.shared_corpus.plan import FileGroup, plan_files
+from tasks.exchange.shared_corpus.plan import GROUP_BYTES, FileGroup, plan_files
 from tasks.exchange.shared_corpus.settings import SharedCorpusSettings
 from tasks.exchange.shared_corpus.shards import CorpusShards
 from tasks.exchange.shared_corpus.statistics import Counts
 from tasks.exchange.shared_corpus.writing import SplitFiles
 
 _CARD, _CROISSANT = "README.md", "croissant.json"
-_MEASURED = 300  # articles whose values are looked up: at two tenths of a second, a minute
+LOOKED_UP = 300  # articles whose values are looked up: at two tenths of a second, a minute
 
 
 def export_corpus(
@@ -33,6 +33,8 @@ def export_corpus(
     build: str | None = None,
     dry_run: bool = False,
     tell: Callable[[str], None] = lambda line: None,
+    group_bytes: int = GROUP_BYTES,
+    looked_up: int = LOOKED_UP,
 ) -> str:
     """Write the missing files of a shared corpus; return what it holds, or with `dry_run` what it would.
 
@@ -45,6 +47,8 @@ def export_corpus(
         build: name of the build; None = the latest.
         dry_run: only say how much would be written; nothing is.
         tell: gets a line on the plan, and one per group of files.
+        group_bytes: of shards that are written to the same files.
+        looked_up: articles whose summary's values are looked up in their paragraphs, or a little more.
 
     Raises:
         ValueError: the folder holds something else, or the build lacks a chosen column or has no article.
@@ -63,12 +67,12 @@ def export_corpus(
     folder.check()
     if (done := folder.files) is not None:
         return f"{target.root} holds this export already: {len(done)} files"
-    plan = plan_files(shards)
+    plan = plan_files(shards, group_bytes)
     tell(str(plan))
     if dry_run:
         return f"dry run: nothing was written to {target.root}"
     folder.begin()
-    shards = replace(shards, measured=_MEASURED / max(_MEASURED, sum(plan.articles.values())))
+    shards = replace(shards, measured=looked_up / max(looked_up, sum(plan.articles.values())))
     files: dict[str, Any] = {}
     counts: dict[str, list[Counts]] = {split: [] for split in plan.articles}
     for group in plan.groups:

@@ -10,7 +10,7 @@ from tasks.exchange.shared_corpus.columns import SPLITS
 from tasks.exchange.shared_corpus.shards import CorpusShards
 from tasks.exchange.shared_corpus.writing import SplitFiles
 
-_GROUP_BYTES = 256 << 20  # of shards that are written to the same files: hubs advise files of some hundred MB
+GROUP_BYTES = 256 << 20  # of shards that are written to the same files: hubs advise files of some hundred MB
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,7 @@ class Plan:
         return f"{sum(self.articles.values()):,} articles: {splits}; {size}, {time}"
 
 
-def plan_files(shards: CorpusShards, group_bytes: int = _GROUP_BYTES) -> Plan:
+def plan_files(shards: CorpusShards, group_bytes: int = GROUP_BYTES) -> Plan:
     """Return the files to write. Reads the splits of all articles, and of one shard everything.
 
     Raises:

@@ -15,7 +15,6 @@ import yaml
 
 from storage.errors import CorruptShardError, StorageError
 from storage.store import Store
-from tasks.exchange.shared_corpus import exporting, plan
 from tasks.exchange.shared_corpus.card import yaml_features
 from tasks.exchange.shared_corpus.columns import shared_dataset
 from tasks.exchange.shared_corpus.exporting import export_corpus
@@ -36,10 +35,11 @@ def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return root
 
 
-def export(root: Path, to: Path, **settings: Any) -> list[str]:
+def export(root: Path, to: Path, sizes: dict[str, int] | None = None, **settings: Any) -> list[str]:
     """Export and return what was told."""
     told: list[str] = []
-    told.append(export_corpus(Store(str(root)), Store(str(to)), SharedCorpusSettings(**settings), tell=told.append))
+    chosen = SharedCorpusSettings(**settings)
+    told.append(export_corpus(Store(str(root)), Store(str(to)), chosen, tell=told.append, **(sizes or {})))
     return told
 
 
@@ -280,11 +280,10 @@ def test_a_dry_run_writes_nothing_and_a_second_run_finds_all_done(root: Path, tm
 KILLED = """
 import os, signal, sys
 from storage.store import Store
-from tasks.exchange.shared_corpus import exporting, plan
+from tasks.exchange.shared_corpus.exporting import export_corpus
 from tasks.exchange.shared_corpus.settings import SharedCorpusSettings
 from tasks.exchange.shared_corpus.writing import SplitFiles
 
-plan._GROUP_BYTES = exporting.plan_files.__defaults__ = (1,)
 add, calls = SplitFiles.add, []
 
 
@@ -296,22 +295,20 @@ def killed(self, batches):
 
 
 SplitFiles.add = killed
-exporting.export_corpus(Store(sys.argv[1]), Store(sys.argv[2]), SharedCorpusSettings(page_text="all"))
+export_corpus(Store(sys.argv[1]), Store(sys.argv[2]), SharedCorpusSettings(page_text="all"), group_bytes=1)
 """
 
 
-def test_an_export_that_is_killed_ends_with_the_same_bytes_and_keeps_what_was_done(
-    root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(plan.plan_files, "__defaults__", (1,))  # a file for every shard
-    export(root, tmp_path / "whole", page_text="all")
+def test_an_export_that_is_killed_ends_with_the_same_bytes_and_keeps_what_was_done(root: Path, tmp_path: Path) -> None:
+    sizes = {"group_bytes": 1}  # a file for every shard
+    export(root, tmp_path / "whole", sizes, page_text="all")
     assert len(list((tmp_path / "whole/data").glob("train-*-of-00002.parquet"))) == 2
     call = [sys.executable, "-c", KILLED, str(root), str(tmp_path / "to")]
     assert subprocess.run(call, cwd=PROJECT, check=False).returncode == -signal.SIGKILL
     left = {path.name: path.stat().st_mtime_ns for path in (tmp_path / "to/data").glob("[!.]*")}
     assert sorted(left) == ["test-00000-of-00001.parquet", "train-00000-of-00002.parquet"]
     assert list((tmp_path / "to/data").glob(".*.tmp"))
-    told = export(root, tmp_path / "to", page_text="all")
+    told = export(root, tmp_path / "to", sizes, page_text="all")
     assert [line.partition(": ")[0] for line in told[1:3]] == ["1 of 2", "2 of 2"]
     assert [line.endswith("done before") for line in told[1:3]] == [True, False]
     assert content(tmp_path / "to") == content(tmp_path / "whole")
@@ -354,11 +351,8 @@ def test_licences_have_the_names_of_the_hub() -> None:
     assert hub_licence({"CC BY-SA 4.0", "CC BY-SA 3.0"}) == hub_licence({"All rights reserved"}) == "other"
 
 
-def test_the_values_of_a_large_corpus_are_looked_up_in_a_sample(
-    root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(exporting, "_MEASURED", 2)
-    export(root, tmp_path)
+def test_the_values_of_a_large_corpus_are_looked_up_in_a_sample(root: Path, tmp_path: Path) -> None:
+    export(root, tmp_path, {"looked_up": 2})
     counts = json.loads((tmp_path / "export.json").read_text())["counts"]
     assert sum(count["measured"] for count in counts.values()) < 4
     assert sum(count["articles"] for count in counts.values()) == 4

@@ -10,7 +10,7 @@ import pytest
 from tasks.crawl.service import Patience
 from tasks.sources.choice import open_source
 from tasks.sources.dump.settings import WikitextSettings
-from tasks.sources.mediawiki import MediaWikiSource
+from tasks.sources.mediawiki import PARTITION_PAGES, MediaWikiSource
 from tasks.sources.mediawiki_api import MediaWikiError
 from tasks.sources.settings import MediaWikiSettings, SourceSettings
 from tasks.sources.source import Article, Partition
@@ -35,11 +35,18 @@ def source(
     titles: Path | None = None,
     longest_wait: float = 60.0,
     contact: str = "team@example.org",
+    partition_pages: int = PARTITION_PAGES,
     **more: Any,
 ) -> MediaWikiSource:
     settings = MediaWikiSettings(api=server.api, titles=str(titles or ""), **{"delay_seconds": 0.0} | more)
     patience = Patience(total_seconds=120.0, retries=3, backoff_seconds=0.01, max_backoff_seconds=longest_wait)
-    return MediaWikiSource(settings, WikitextSettings(min_lead_words=3), contact=contact, patience=patience)
+    return MediaWikiSource(
+        settings,
+        WikitextSettings(min_lead_words=3),
+        contact=contact,
+        patience=patience,
+        partition_pages=partition_pages,
+    )
 
 
 def listed(folder: Path, *titles: str) -> Path:
@@ -79,11 +86,10 @@ def test_nothing_is_asked_without_a_contact(tmp_path: Path) -> None:
         assert not server.asked
 
 
-def test_titles_come_fifty_a_request_and_texts_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_titles_come_fifty_a_request_and_texts_too(tmp_path: Path) -> None:
     names = [f"T{number:03}" for number in range(120)]
-    monkeypatch.setattr("tasks.sources.mediawiki._PARTITION_PAGES", 110)
     with wiki(*names) as server:
-        wiki_source = source(server, listed(tmp_path, *names))
+        wiki_source = source(server, listed(tmp_path, *names), partition_pages=110)
         parts = wiki_source.partitions()
         assert [fields["titles"].count("|") + 1 for fields in server.asked] == [50, 50, 20]
         assert [(part.name, part.start, part.stop) for part in parts] == [
@@ -153,10 +159,9 @@ def test_a_colon_in_the_name_of_a_category_begins_no_namespace(category: str) ->
     assert [article.title for article in articles] == ["Ada"]
 
 
-def test_a_digest_follows_the_revisions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("tasks.sources.mediawiki._PARTITION_PAGES", 1)
+def test_a_digest_follows_the_revisions(tmp_path: Path) -> None:
     with wiki("Ada", "Bo", "Cy") as server:
-        wiki_source = source(server, listed(tmp_path, "Ada", "Bo", "Cy"))
+        wiki_source = source(server, listed(tmp_path, "Ada", "Bo", "Cy"), partition_pages=1)
         before = wiki_source.partitions()
         server.pages["Bo"] = (900, text("Bo"))
         after = wiki_source.partitions()

@@ -9,7 +9,6 @@ import pytest
 from storage.file_names import parse_file_name
 from storage.store import Store
 from tasks.crawl.service import Patience
-from tasks.sources import kept_answers
 from tasks.sources.dump.settings import WikitextSettings
 from tasks.sources.kept_answers import KeptAnswers
 from tasks.sources.mediawiki import MediaWikiSource
@@ -85,14 +84,13 @@ def test_what_the_check_asked_is_for_the_run_and_then_forgotten(tmp_path: Path) 
         assert len(wiki.asked) == 3
 
 
-def test_a_killed_process_asks_again_only_the_last_second(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(kept_answers, "_FLUSH_SECONDS", 0.0)
+def test_a_killed_process_asks_again_only_the_last_second(tmp_path: Path) -> None:
     store = Store(str(tmp_path / "data"))
-    killed = KeptAnswers(store)
+    killed = KeptAnswers(store, flush_seconds=0.0)
     for number in range(3):
         assert killed.get(f"http://w.test/{number}") is None
         killed.add(f"http://w.test/{number}", {"query": {"é": number}})
-    after = KeptAnswers(store)
+    after = KeptAnswers(store, flush_seconds=0.0)
     assert [after.get(f"http://w.test/{number}") for number in range(4)] == [
         {"query": {"é": 0}},
         {"query": {"é": 1}},
