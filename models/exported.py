@@ -58,10 +58,7 @@ class ExportedSummarizer(TrainedSummarizer):
     min_sentence_probability: float  # 0-1; sentences to which it gives a lower one are left out. 0 = all stay.
 
     def summarize(
-        self,
-        title: str,
-        paragraphs: Sequence[str | Sequence[str]],
-        edges: Sequence[tuple[int, int, float]] = (),
+        self, title: str, paragraphs: Sequence[str | Sequence[str]], edges: Sequence[tuple[int, int, float]] = ()
     ) -> str:
         """Return a summary.
 

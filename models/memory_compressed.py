@@ -19,12 +19,7 @@ from torch import Tensor, nn
 
 from models.contract import Memory
 from models.decoder_only import DecoderOnly, DecoderOnlyConfig, PrefixAttention, PrefixMemory
-from models.layers.attention import (
-    KeyValueCache,
-    attend,
-    initialise,
-    split_heads,
-)
+from models.layers.attention import KeyValueCache, attend, initialise, split_heads
 from models.layers.config import check_positive
 from models.layers.paragraphs import FlatTokens
 from models.layers.positions import sinusoids

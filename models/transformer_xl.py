@@ -18,12 +18,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from models.decoder_only import DecoderOnly, DecoderOnlyConfig, PrefixAttention, PrefixMemory
-from models.layers.attention import (
-    KeyValueCache,
-    attend,
-    initialise,
-    split_heads,
-)
+from models.layers.attention import KeyValueCache, attend, initialise, split_heads
 from models.layers.config import check_positive
 from models.layers.paragraphs import FlatTokens
 from models.layers.positions import sinusoids

@@ -19,12 +19,7 @@ def shared_logits(q_RHTE: Tensor, k_BHME: Tensor) -> Tensor:
 
 
 def attend_both(
-    source_RHTM: Tensor,
-    own_RHTS: Tensor,
-    source_mask: Tensor,
-    own_mask: Tensor,
-    v_BHME: Tensor,
-    v_RHSE: Tensor,
+    source_RHTM: Tensor, own_RHTS: Tensor, source_mask: Tensor, own_mask: Tensor, v_BHME: Tensor, v_RHSE: Tensor
 ) -> tuple[Tensor, Tensor]:
     """Attend to source and target in one softmax.
 

@@ -77,12 +77,7 @@ class TokenObjective(Objective[Batch]):
             loss = self._of(decoded.hidden, target[:, 1:], source.pad, predicted)
         else:
             loss = copy_loss(
-                self.model,
-                decoded,
-                target[:, 1:],
-                pad=source.pad,
-                smoothing=self.label_smoothing,
-                positions=predicted,
+                self.model, decoded, target[:, 1:], pad=source.pad, smoothing=self.label_smoothing, positions=predicted
             )
         objective = loss.smoothed
         if decoded.extra_loss is not None:

@@ -14,10 +14,7 @@ VOCABULARY = 29
 
 # What makes each architecture tiny; the switches of its presets stay as they are.
 _TINY = {"model_size": 16, "feed_forward_size": 32}
-_TINY_T5 = {
-    **_TINY,
-    **{"heads": 4, "head_size": 4, "encoder_layers": 2, "decoder_layers": 2, "source_tokens": 64},
-}
+_TINY_T5 = {**_TINY, **{"heads": 4, "head_size": 4, "encoder_layers": 2, "decoder_layers": 2, "source_tokens": 64}}
 TINY: dict[str, dict[str, object]] = {
     "hierarchical": {**_TINY, "local_layers": 2},
     "flat": {**_TINY, "encoder_layers": 2, "decoder_layers": 2},
@@ -53,11 +50,7 @@ TINY: dict[str, dict[str, object]] = {
         "source_begin": 7,
     },
     "t5": _TINY_T5,
-    "longt5": {
-        **_TINY_T5,
-        "radius": 2,
-        "global_block": 3,
-    },
+    "longt5": {**_TINY_T5, "radius": 2, "global_block": 3},
 }
 DEPTHS = ("local_layers", "global_layers", "decoder_layers", "encoder_layers", "graph_layers", "sentence_heads")
 
@@ -126,10 +119,7 @@ def permuted(source: SourceBatch, order: list[int]) -> SourceBatch:
     """Return the batch with its paragraphs, their ranks and their graph in another order."""
     assert source.graph is not None
     return replace(
-        source,
-        tokens=source.tokens[:, order],
-        ranks=source.ranks[:, order],
-        graph=source.graph[:, order][:, :, order],
+        source, tokens=source.tokens[:, order], ranks=source.ranks[:, order], graph=source.graph[:, order][:, :, order]
     )
 
 

@@ -68,10 +68,9 @@ def _one_thread() -> None:
 def peer(preset: str, folder: Path, seed: int = 0) -> Peer:
     """The library's model, saved to the folder; its words are spread out, so that choices differ from step to step."""
     torch.manual_seed(seed)
-    kind = {
-        "t5": transformers.T5ForConditionalGeneration,
-        "longt5": transformers.LongT5ForConditionalGeneration,
-    }.get(preset.partition("-")[0], transformers.LEDForConditionalGeneration)
+    kind = {"t5": transformers.T5ForConditionalGeneration, "longt5": transformers.LongT5ForConditionalGeneration}.get(
+        preset.partition("-")[0], transformers.LEDForConditionalGeneration
+    )
     ours = made(preset)
     model = kind._from_config(ours.library.config, attn_implementation="eager").eval()
     if ours.has_own_outputs:

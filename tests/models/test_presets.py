@@ -125,7 +125,7 @@ STATED: dict[str, dict[str, object]] = {
     },
     "t5-1.1-base": {"gated": True, "own_outputs": True},  # published
     "longt5-base": {  # published; 4,096: the longest inputs of its pre-training
-        **{"radius": 127, "global_block": 16, "source_tokens": 4096, "gated": True, "own_outputs": False},
+        **{"radius": 127, "global_block": 16, "source_tokens": 4096, "gated": True, "own_outputs": False}
     },
 }
 

@@ -35,10 +35,7 @@ def _layout(**changes) -> Layout:
 
 def test_the_first_paragraph_begins_with_the_title_and_lengths_are_cut_and_rounded() -> None:
     table = _table(
-        [
-            ([50, 51], [[10, 11, 12, 13], [20, 21, 22, 23, 24, 25], [30]], [2, 60, 61, 62, 3]),
-            ([52], [], [2, 70, 3]),
-        ]
+        [([50, 51], [[10, 11, 12, 13], [20, 21, 22, 23, 24, 25], [30]], [2, 60, 61, 62, 3]), ([52], [], [2, 70, 3])]
     )
     layout = _layout(max_paragraphs=2, max_paragraph_tokens=5, max_target_tokens=4, length_multiple=4)
     rows = ExampleTable(table, layout)
