@@ -21,7 +21,7 @@ from models.layers.paragraphs import FlatTokens, ParagraphRows
 from models.layers.precision import widened
 
 # Weights that are looked at are made for so many numbers at a time, 128 MB of them.
-_CHUNK = 2**25
+CHUNK = 2**25
 
 
 class Contexts(NamedTuple):
@@ -188,7 +188,7 @@ def _looks(q_BHSE: Tensor, k_BHTE: Tensor, mask_BT: Tensor, of_BSP: Tensor, to_B
     """Return the attention [B, P, P] of documents to documents, the mean over heads: queries are members of documents
     by `of_BSP`, keys by `to_BTP`.
     """
-    size = max(1, _CHUNK // (k_BHTE.shape[0] * k_BHTE.shape[1] * k_BHTE.shape[2]))
+    size = max(1, CHUNK // (k_BHTE.shape[0] * k_BHTE.shape[1] * k_BHTE.shape[2]))
     total_BPP = of_BSP.new_zeros(len(of_BSP), of_BSP.shape[2], to_BTP.shape[2])
     for start in range(0, q_BHSE.shape[2], size):
         part = slice(start, start + size)

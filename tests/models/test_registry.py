@@ -9,6 +9,11 @@ from models.__main__ import count_parameters, describe, listing
 from models.presets import COPYING, SOURCE_LIMITED
 from models.registry import ARCHITECTURES, PRESETS, build_summarizer, from_config_dict, to_config_dict
 
+@pytest.fixture(scope="module")
+def listed() -> str:
+    return listing()
+
+
 # SYSTEMS.md, parameter ledger: 32,000 words, d = 256, ff = 1,024.
 LEDGER = {
     "ht": 15_343_952,
@@ -79,7 +84,7 @@ def test_the_decoder_only_systems_have_what_their_papers_describe(preset: str) -
 
 
 @pytest.mark.parametrize("preset", DECODER_ONLY)
-def test_their_published_megabytes_are_told_beside_the_readings(preset: str) -> None:
+def test_their_published_megabytes_are_told_beside_the_readings(preset: str, listed: str) -> None:
     megabytes = DECODER_ONLY[preset][0]
     bounds = PRESETS[preset].parameters
     assert isinstance(bounds, tuple)
@@ -88,7 +93,7 @@ def test_their_published_megabytes_are_told_beside_the_readings(preset: str) -> 
     assert bounds == (-(-low // 12), high // 12)
     left = [f"{count - WORDS - 3 * LAYER:,}" for count in bounds]
     assert f"{megabytes} MB leave {left[0]} to {left[1]} for" in PRESETS[preset].reading
-    assert PRESETS[preset].reading in listing()
+    assert PRESETS[preset].reading in listed
 
 
 @pytest.mark.parametrize(
@@ -135,8 +140,8 @@ def test_architectures_that_read_so_many_tokens_have_a_field_for_it() -> None:
     assert limited == set(SOURCE_LIMITED)
 
 
-def test_listing_names_every_preset_and_its_size() -> None:
-    lines = listing().splitlines()
+def test_listing_names_every_preset_and_its_size(listed: str) -> None:
+    lines = listed.splitlines()
     assert lines[0].split() == ["preset", "parameters", "ledger", "paper", "what", "it", "is"]
     named = {line.split()[0]: line for line in lines[1:] if not line.startswith(" ")}
     assert set(named) == {*PRESETS, "attention-predictor"}

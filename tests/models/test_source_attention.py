@@ -35,7 +35,7 @@ def equal(one: Any, other: Any) -> bool:
 @pytest.mark.parametrize("preset", ["bart-large", "hed", "hed-row-2", "hie-bart"])
 @pytest.mark.parametrize("chunk", [patterns._CHUNK, 300])
 def test_looks_are_those_of_the_equations(preset: str, chunk: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(patterns, "_CHUNK", chunk)  # a few tokens at a time
+    monkeypatch.setattr(patterns, "CHUNK", chunk)  # a few tokens at a time
     fields = {"sentence_begin": 7} if preset == "hie-bart" else {}
     model, source = shaken(preset, **fields), mixed()
     weights = Weights({name: value.numpy() for name, value in model.state_dict().items()})
