@@ -9,6 +9,7 @@ from models.__main__ import count_parameters, describe, listing
 from models.presets import COPYING, SOURCE_LIMITED
 from models.registry import ARCHITECTURES, PRESETS, build_summarizer, from_config_dict, to_config_dict
 
+
 @pytest.fixture(scope="module")
 def listed() -> str:
     return listing()

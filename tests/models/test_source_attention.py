@@ -33,7 +33,7 @@ def equal(one: Any, other: Any) -> bool:
 
 @torch.no_grad()
 @pytest.mark.parametrize("preset", ["bart-large", "hed", "hed-row-2", "hie-bart"])
-@pytest.mark.parametrize("chunk", [patterns._CHUNK, 300])
+@pytest.mark.parametrize("chunk", [patterns.CHUNK, 300])
 def test_looks_are_those_of_the_equations(preset: str, chunk: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(patterns, "CHUNK", chunk)  # a few tokens at a time
     fields = {"sentence_begin": 7} if preset == "hie-bart" else {}
