@@ -95,7 +95,7 @@ def _ranker(session: Session, corpus: Corpus, start: VersionModels | None) -> Ra
         return ranking.ranker(session, corpus)
     before = registered(start).ranker
     trained = ranking.ranker(session, corpus, warm_ranker(settings, retraining), before)
-    return RankerModel(session.run.use(better_ranker(trained, before, RANKER_GAIN)))
+    return RankerModel(session.run.use(better_ranker(trained, start=before, gain=RANKER_GAIN)))
 
 
 def _summarizer(
