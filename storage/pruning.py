@@ -153,38 +153,50 @@ def plan_pruning(store: Store, keep: int, *, retrained: bool = False) -> Pruning
     if keep < 1:
         raise ValueError(f"keep is {keep}: expected at least 1, because the latest build is always kept")
     listing = store.files()
-    versions, unread = _read_versions(store)
+    every_version, unread = _read_versions(store)
     numbers = _kept_versions(store, keep)
+    versions = [every_version[number] for number in numbers if number in every_version]
     builds = _distinct_builds(store)
-    of_versions = {version.build for version in versions.values()}
-    counted = [build for build in builds if not retrained or of_versions.intersection(build.names)]
-    needed_builds = [versions[number].build for number in numbers if number in versions]
-    names = _kept_builds(store, builds, counted, keep, needed_builds)
-    damaged = {_manifest(listing, build.names[0]): build.problem for build in builds if build.damaged_among(names)}
+    counted = _of_versions(builds, every_version.values()) if retrained else builds
+    names = _kept_builds(store, builds, counted, keep, [version.build for version in versions])
+    damaged = _damaged(listing, builds, names)
     damaged |= {version_path(number): unread[number] for number in numbers if number in unread}
     held = max((listing[file].mtime for file in damaged if file in listing), default=None)
     if held is not None:
-        names |= {name for build in builds for name in build.names if listing[_manifest(listing, name)].mtime <= held}
-    oldest = counted[-keep:][0].names[0] if len(counted) >= keep else None
-    newest = builds[-1].names[-1] if builds else None
-    rules = _Rules(
-        kept=_marked(
-            store,
-            [build.build for build in builds if build.build and names.intersection(build.names)],
-            [versions[number] for number in numbers if number in versions],
-        ),
-        gone=_named(
-            [build.build for build in counted if build.build and not names.intersection(build.names)],
-            versions.values(),
-        ),
-        manifests={name for build in counted for name in build.names} - names,
-        unfinished=None if retrained else _finished(listing, oldest),
-        trash=None if retrained else _finished(listing, newest),
-        held=held,
-    )
+        names |= _written_before(listing, builds, held)
+    unfinished = None if retrained or len(counted) < keep else _finished(listing, counted[-keep].names[0])
+    trash = None if retrained or not builds else _finished(listing, builds[-1].names[-1])
+    kept = _marked(store, _with_names(builds, names), versions)
+    gone = _named(_without_names(counted, names), every_version.values())
+    manifests = {name for build in counted for name in build.names} - names
+    rules = _Rules(kept, gone, manifests, unfinished, trash, held)
     sizes, kept_bytes, young = _sorted_out(listing, rules)
     aside = tuple(file.named for name in damaged if (file := parse_file_name(name)) and not file.damaged)
     return Pruning(tuple(sorted(names)), tuple(numbers), sizes, kept_bytes, young, damaged, aside)
+
+
+def _of_versions(builds: list[_Distinct], versions: Iterable[Version]) -> list[_Distinct]:
+    """Return the builds that belong to a model version."""
+    names = {version.build for version in versions}
+    return [build for build in builds if names.intersection(build.names)]
+
+
+def _damaged(listing: Listing, builds: list[_Distinct], names: Set[str]) -> dict[str, str]:
+    """Return which manifests that are kept cannot be read, and why."""
+    return {_manifest(listing, build.names[0]): build.problem for build in builds if build.damaged_among(names)}
+
+
+def _written_before(listing: Listing, builds: list[_Distinct], held: datetime) -> set[str]:
+    """Return the manifests that are no younger than a damaged one."""
+    return {name for build in builds for name in build.names if listing[_manifest(listing, name)].mtime <= held}
+
+
+def _with_names(builds: list[_Distinct], names: set[str]) -> list[Build]:
+    return [build.build for build in builds if build.build and names.intersection(build.names)]
+
+
+def _without_names(builds: list[_Distinct], names: set[str]) -> list[Build]:
+    return [build.build for build in builds if build.build and not names.intersection(build.names)]
 
 
 def _sorted_out(listing: Listing, rules: "_Rules") -> tuple[dict[str, int], int, int]:
@@ -308,9 +320,10 @@ def _named(builds: Iterable[Build], versions: Iterable[Version]) -> tuple[set[st
     return files, directories
 
 
-def _finished(listing: Listing, name: str | None) -> datetime | None:
-    """Return when a manifest was written; None without a manifest: then age is no reason to delete."""
-    return None if name is None else listing[_manifest(listing, name)].mtime
+def _finished(listing: Listing, name: str) -> datetime:
+    """Return when a manifest was written."""
+    written: datetime = listing[_manifest(listing, name)].mtime
+    return written
 
 
 def _needed(file: FileName, files: set[str], directories: set[str]) -> bool:

@@ -108,18 +108,8 @@ class Summaries:
             for stage in self._stages_of(ARTICLES.name)
             for row in self._rows(stage, ["article_id", "title", "lead"], ids)
         }
-        texts: dict[str, dict[str, str]] = {id_: {} for id_ in ids}
-        for name in systems:
-            if name != GOLD:
-                stage, system = self.systems[name]
-                for row in self._rows(stage, ["article_id", "system", "summary"], ids):
-                    if row["system"] == system:
-                        texts[row["article_id"]][name] = clean(row["summary"])
-        inputs: dict[str, dict[int, str]] = {id_: {} for id_ in ids}
-        for stage in self._stages_of(RANKED.name) if sources else ():
-            for row in self._rows(stage, ["article_id", "rank", "text"], ids):
-                if row["rank"] < _SOURCES:
-                    inputs[row["article_id"]][row["rank"]] = clean(row["text"])[:_SOURCE_CHARACTERS]
+        texts = self._texts(ids, systems)
+        inputs = self._inputs(ids) if sources else {}
         articles = {}
         for id_ in ids:
             if id_ not in leads or not clean(leads[id_]["lead"]):
@@ -127,8 +117,28 @@ class Summaries:
             title, lead = (clean(leads[id_][column]) for column in ("title", "lead"))
             if GOLD in systems:
                 texts[id_][GOLD] = lead
-            articles[id_] = Article(id_, title, lead, texts[id_], [text for _, text in sorted(inputs[id_].items())])
+            articles[id_] = Article(id_, title, lead, texts[id_], inputs.get(id_, []))
         return articles
+
+    def _texts(self, ids: Collection[str], systems: Sequence[str]) -> dict[str, dict[str, str]]:
+        """Return article -> system -> summary, of the systems of the build."""
+        texts: dict[str, dict[str, str]] = {id_: {} for id_ in ids}
+        for name in systems:
+            if name != GOLD:
+                stage, system = self.systems[name]
+                for row in self._rows(stage, ["article_id", "system", "summary"], ids):
+                    if row["system"] == system:
+                        texts[row["article_id"]][name] = clean(row["summary"])
+        return texts
+
+    def _inputs(self, ids: Collection[str]) -> dict[str, list[str]]:
+        """Return article -> its best paragraphs, shortened."""
+        ranks: dict[str, dict[int, str]] = {id_: {} for id_ in ids}
+        for stage in self._stages_of(RANKED.name):
+            for row in self._rows(stage, ["article_id", "rank", "text"], ids):
+                if row["rank"] < _SOURCES:
+                    ranks[row["article_id"]][row["rank"]] = clean(row["text"])[:_SOURCE_CHARACTERS]
+        return {id_: [text for _, text in sorted(texts.items())] for id_, texts in ranks.items()}
 
     def _stages_of(self, dataset: str) -> list[str]:
         """Return the build's stages that have the columns of a dataset; a stage is named after it, or shares it."""

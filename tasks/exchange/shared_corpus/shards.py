@@ -109,20 +109,7 @@ class CorpusShards:
 
     def _row(self, article: Row, found: Mapping[str, Sequence[Row]], origins: Mapping[Any, Any]) -> Row:
         row = {**article, "id": article["article_id"], "summary": article["lead"]}
-        kept: list[list[Row]] = []
-        documents = []
-        for paragraph in found.get("paragraphs", ()):
-            if paragraph["position"] == 0:  # a document begins
-                kept.append([])
-                url, provenance = paragraph["url"], paragraph["provenance"]
-                origin = origins.get((article["article_id"], url, provenance), _UNKNOWN)
-                documents.append({**origin, "url": url, "provenance": provenance})
-            if paragraph["drop_reason"] is None:
-                kept[-1].append({**paragraph, "text": " ".join(paragraph["text"].splitlines())})
-        for document, paragraphs in zip(documents, kept, strict=True):
-            text = "\n".join(paragraph["text"] for paragraph in paragraphs)
-            shared = self._is_shared(document["licence"])
-            document |= {"sha256": _sha256(text), "text": text if shared else None}
+        documents, kept = self._documents(article["article_id"], found.get("paragraphs", ()), origins)
         pages = [{name: document[name] for name in ("reason", *_RIGHTS)} for document in documents]
         for document in documents:
             document["reservations"] = "; ".join(document["reservations"] or ())
@@ -144,6 +131,25 @@ class CorpusShards:
         if "paragraphs" in found and unit_interval("values", row["id"]) < self.measured:
             exported["values"] = _values(article, [paragraph["text"] for some in kept for paragraph in some])
         return exported
+
+    def _documents(
+        self, article_id: str, paragraphs: Sequence[Row], origins: Mapping[Any, Any]
+    ) -> tuple[list[Row], list[list[Row]]]:
+        """Return the documents of an article, and the kept paragraphs of each, a line each."""
+        documents: list[Row] = []
+        kept: list[list[Row]] = []
+        for paragraph in paragraphs:
+            if paragraph["position"] == 0:  # a document begins
+                kept.append([])
+                url, provenance = paragraph["url"], paragraph["provenance"]
+                origin = origins.get((article_id, url, provenance), _UNKNOWN)
+                documents.append({**origin, "url": url, "provenance": provenance})
+            if paragraph["drop_reason"] is None:
+                kept[-1].append({**paragraph, "text": " ".join(paragraph["text"].splitlines())})
+        for document, some in zip(documents, kept, strict=True):
+            text = "\n".join(paragraph["text"] for paragraph in some)
+            document |= {"sha256": _sha256(text), "text": text if self._is_shared(document["licence"]) else None}
+        return documents, kept
 
     def _is_shared(self, licence: str | None) -> bool:
         if self.page_text in ("all", "none") or licence is None:
