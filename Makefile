@@ -8,7 +8,7 @@ DATA ?=
 PYTEST := $(BIN)/python -m pytest -n auto --maxprocesses 8 --dist loadfile --no-loadscope-reorder
 
 .DEFAULT_GOAL := help
-.PHONY: help install build-wikisum serve docs lint types quick test test-all benchmarks mutants lock clean
+.PHONY: help install build-wikisum serve docs pictures lint types quick test test-all benchmarks mutants lock clean
 
 help: ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*##/\t/' | expand -t 18
@@ -38,6 +38,9 @@ serve: $(VENV)/.runtime ## Prefect server, deployments, a worker, a page for sum
 docs: $(VENV)/.dev ## the reference pages and the site, in build/site
 	$(BIN)/python -m docs.reference
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict
+
+pictures: $(VENV)/.dev ## the pictures of the docs, from the running product; needs Chromium; an hour on two cores
+	$(BIN)/python -m docs.pictures --work build/pictures $(ARGS)
 
 lint: $(VENV)/.dev ## ruff: style, imports, docstrings, formatting
 	$(BIN)/ruff check .

@@ -1,0 +1,255 @@
+"""The pictures of the docs, taken from the running product: a build, two weeks of retraining, a page, a study.
+
+    python -m docs.pictures --work FOLDER [--only NAME ...]
+
+Needs Chromium. A demo build in FOLDER/demo and a short retraining in FOLDER/weeks come first, unless they are there
+already; a Prefect server of their own, on a database in FOLDER, shows them. Every picture of docs/ is taken again, so
+that none shows a product that has gone.
+"""
+
+import argparse
+import os
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import requests
+from playwright.sync_api import Page, sync_playwright
+
+FOLDER = Path(__file__).parent
+WAIT_SECONDS = 300.0
+# Weeks of a smaller web: what matters is what the pages show, not how well the models write.
+_WEEKS = (
+    "--source.miniweb.topics=120",
+    "--source.miniweb.edits=0.05",
+    "--training.steps=60",
+    "--retraining.summarizer-steps=40",
+    "--retraining.ranker-steps=20",
+    "--retraining.test-shards=2",
+    "--retraining.keep=9",
+)
+_HISTORY = """The lighthouse at Skerry Point was built in 1847 by Thomas Ridley, after two ships were lost there.
+
+Its lamp burned whale oil until 1871, when the keeper changed it to paraffin. The tower is 31 metres high."""
+_TODAY = """Skerry Point Lighthouse was automated in 1986, and its last keeper, Ann Molloy, left in March of that year.
+
+The tower stands on granite, has about 12,000 visitors a year, and was built in 1849, says a plaque at its door."""
+
+
+@dataclass(frozen=True)
+class Product:
+    """What is running: the roots, and addresses of Prefect's server and of the page."""
+
+    demo: Path
+    weeks: Path
+    work: Path
+    prefect: str
+    page: str
+
+    def artifact(self, ending: str) -> str:
+        """Return the address of the newest artifact whose key ends like this."""
+        found = self._artifacts(ending)
+        return f"{self.prefect}/artifacts/artifact/{found[0]['id']}"
+
+    def history(self, ending: str) -> str:
+        """Return the address of all versions of an artifact."""
+        return f"{self.prefect}/artifacts/key/{self._artifacts(ending)[0]['key']}"
+
+    def flow_run(self, flow: str) -> str:
+        """Return the address of the first run of a flow: the one that computed everything."""
+        body = {"flows": {"name": {"any_": [flow]}}, "sort": "START_TIME_ASC"}
+        runs = self._ask("flow_runs/filter", body)
+        return f"{self.prefect}/runs/flow-run/{runs[0]['id']}?tab=Graph"
+
+    def _artifacts(self, ending: str) -> list[dict[str, Any]]:
+        found = [
+            one for one in self._ask("artifacts/filter", {"sort": "CREATED_DESC"}) if str(one["key"]).endswith(ending)
+        ]
+        if not found:
+            raise ValueError(f"no artifact has a key that ends in {ending!r}")
+        return found
+
+    def _ask(self, path: str, body: Mapping[str, Any]) -> list[dict[str, Any]]:
+        answer = requests.post(f"{self.prefect}/api/{path}", json=body, timeout=WAIT_SECONDS)
+        answer.raise_for_status()
+        found: list[dict[str, Any]] = answer.json()
+        return found
+
+
+@dataclass(frozen=True)
+class Picture:
+    """How a picture is taken.
+
+    Attributes:
+        size: width and height of the window, in pixels.
+        open: opens what is shown.
+        part: selector of the part that is shown; None = the window.
+        dark: whether the page is shown in its dark form.
+    """
+
+    size: tuple[int, int]
+    open: Callable[[Page, Product], object]
+    part: str | None = None
+    dark: bool = False
+
+
+def _goes_to(address: Callable[[Product], str], text: str) -> Callable[[Page, Product], object]:
+    """Return what opens an address and waits for a text on it."""
+
+    def open_it(page: Page, product: Product) -> None:
+        page.goto(address(product))
+        page.get_by_text(text).first.wait_for()
+        page.wait_for_timeout(3000)  # the UI draws graphs and fades in
+
+    return open_it
+
+
+def _scores(page: Page, product: Product) -> None:
+    report = max((product.demo / "reports").rglob("report.html"), key=lambda path: path.stat().st_mtime)
+    page.goto(report.as_uri())
+    page.locator("#scores").scroll_into_view_if_needed()
+
+
+def _summary(page: Page, product: Product) -> None:
+    page.goto(product.page)
+    page.get_by_label("Title").fill("Skerry Point Lighthouse")
+    page.get_by_label("Web addresses").fill("http://no-such-host.invalid/skerry")
+    files = [product.work / "history.txt", product.work / "today.txt"]
+    for file, text in zip(files, (_HISTORY, _TODAY), strict=True):
+        file.write_text(text)
+    page.get_by_label("Files", exact=True).set_input_files(files)
+    page.get_by_role("button", name="Summarize").click()
+    page.locator("ol.sentences li").first.wait_for()
+    page.locator("ol.sentences a").first.click()
+
+
+def _explorer(page: Page, product: Product) -> None:
+    page.goto(f"{product.page}/corpus")
+    page.locator("main a").first.wait_for()
+    page.locator("main li a, main td a").first.click()
+    page.wait_for_load_state("networkidle")
+
+
+def _form(page: Page, product: Product) -> None:
+    study = product.work / "study"
+    shutil.rmtree(study, ignore_errors=True)
+    _flow("human_evaluation", "prepare", "--root", str(product.demo), "--to", str(study), environment=dict(os.environ))
+    page.goto(min(study.rglob("*.html")).as_uri())
+    page.wait_for_load_state()
+
+
+PICTURES: Mapping[str, Picture] = {
+    "report-scores": Picture((1000, 1200), _scores, part="#scores"),
+    "summary-page": Picture((1240, 760), _summary),
+    "corpus-explorer": Picture((1240, 760), _explorer),
+    "human-evaluation-form": Picture((1180, 1130), _form),
+    "graph": Picture((1515, 1035), _goes_to(lambda product: product.flow_run("build-wikisum"), "Graph"), dark=True),
+    "serve-runs": Picture((1280, 900), _goes_to(lambda product: f"{product.prefect}/runs", "retrain"), dark=True),
+    "artifact-attention": Picture(
+        (1280, 1300), _goes_to(lambda p: p.artifact("report-attention"), "Artifact"), dark=True
+    ),
+    "artifact-graphs": Picture((1280, 830), _goes_to(lambda p: p.artifact("report-graphs"), "Artifact"), dark=True),
+    "artifact-hosts": Picture((1480, 960), _goes_to(lambda p: p.artifact("report-hosts"), "Artifact"), dark=True),
+    "artifact-champion-challenger": Picture(
+        (1280, 1300), _goes_to(lambda p: p.artifact("champion-challenger"), "Artifact"), dark=True
+    ),
+    "artifact-history": Picture(
+        (1280, 700), _goes_to(lambda p: p.history("champion-challenger"), "Flow run"), dark=True
+    ),
+}
+
+
+def main() -> int:
+    """Take the pictures; return the exit code."""
+    parser = argparse.ArgumentParser(prog="python -m docs.pictures", description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--work", type=Path, required=True, metavar="FOLDER", help="roots, server and sources")
+    parser.add_argument("--only", nargs="+", choices=PICTURES, default=list(PICTURES), metavar="NAME")
+    options = parser.parse_args()
+    options.work.mkdir(parents=True, exist_ok=True)
+    with running(options.work.resolve()) as product, sync_playwright() as playwright:
+        chromium = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+        if chromium is None:
+            parser.error("no Chromium on this machine: apt-get install chromium")
+        browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
+        for name in options.only:
+            take(name, PICTURES[name], browser.new_page, product)
+            print(FOLDER / f"{name}.png", flush=True)
+        browser.close()
+    return 0
+
+
+def take(name: str, picture: Picture, new_page: Callable[..., Page], product: Product) -> None:
+    """Take one picture and put it in the docs."""
+    width, height = picture.size
+    page = new_page(viewport={"width": width, "height": height}, color_scheme="dark" if picture.dark else "light")
+    page.set_default_timeout(WAIT_SECONDS * 1000)
+    picture.open(page, product)
+    shown = page.locator(picture.part).first if picture.part else page
+    shown.screenshot(path=FOLDER / f"{name}.png")
+    page.close()
+
+
+@contextmanager
+def running(work: Path) -> Iterator[Product]:
+    """Build what is shown, with a Prefect server and the page running until the block ends."""
+    demo, weeks = work / "demo", work / "weeks"
+    ports = 4817, 4818
+    prefect, page = (f"http://127.0.0.1:{port}" for port in ports)
+    environment = {
+        **os.environ,
+        "PREFECT_HOME": str(work / "prefect"),
+        "PREFECT_API_URL": f"{prefect}/api",
+        "PREFECT_UI_API_URL": "/api",
+        "PREFECT_SERVER_ANALYTICS_ENABLED": "false",
+        "PREFECT_LOGGING_SERVER_LEVEL": "ERROR",
+    }
+    with ExitStack() as stack:
+        listen = ("--host", "127.0.0.1", "--port", str(ports[0]))
+        stack.enter_context(_process(["-m", "prefect", "server", "start", *listen], environment))
+        _wait_for(f"{prefect}/api/health")
+        if not (demo / "builds").is_dir():
+            _flow("build_wikisum", "--root", str(demo), environment=environment)
+        for week in range(3):
+            if not (weeks / f"registry/versions/{week + 1:06d}.json").is_file():
+                when = (f"--source.miniweb.week={week}", f"--retraining.week=2026-W{week + 40}")
+                _flow("retrain", "--root", str(weeks), *_WEEKS, *when, environment=environment)
+        serve = ["-m", "flows.summarize", "--serve", "--port", str(ports[1]), "--model", str(demo)]
+        stack.enter_context(_process(serve, environment))
+        _wait_for(page)
+        yield Product(demo, weeks, work, prefect, page)
+
+
+def _flow(name: str, *arguments: str, environment: Mapping[str, str]) -> None:
+    subprocess.run([sys.executable, "-m", f"flows.{name}", *arguments], env=dict(environment), check=True)
+
+
+@contextmanager
+def _process(arguments: list[str], environment: Mapping[str, str]) -> Iterator[None]:
+    process = subprocess.Popen([sys.executable, *arguments], env=dict(environment))
+    try:
+        yield
+    finally:
+        process.terminate()
+        process.wait(WAIT_SECONDS)
+
+
+def _wait_for(address: str) -> None:
+    until = time.monotonic() + WAIT_SECONDS
+    while True:
+        try:
+            if requests.get(address, timeout=WAIT_SECONDS).ok:
+                return
+        except requests.ConnectionError:
+            if time.monotonic() > until:
+                raise
+        time.sleep(0.5)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
