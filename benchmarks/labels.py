@@ -16,8 +16,7 @@ from benchmarks.synthetic import Corpus
 from storage.schemas import ARTICLES, PARAGRAPHS
 from tasks.paragraphs.clones import LeadClones
 from tasks.paragraphs.settings import CloneSettings
-from tasks.ranking.features import compute_features
-from tasks.ranking.labels import rouge2_recalls
+from tasks.ranking.features import compute_features, rouge2_recalls
 from tasks.text.ngrams import split_words
 
 PARAGRAPH_COUNT, PARAGRAPH_WORDS, LEAD_WORDS = 525, 70, 139

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from benchmarks.frame import command
 from models.ranker import ParagraphRanker, RankerConfig
 from models.training.distributed import find_device
-from tasks.engine.draws import draws
+from tasks.engine.dice import draws
 from tasks.ranking.texts import batches_by_length, shuffled_batches
 
 PAD, VOCABULARY, LONGEST, PER_ARTICLE = 0, 32_000, 100, 50

@@ -34,8 +34,7 @@ from tasks.extraction.settings import ExtractSettings
 from tasks.rights.claims import page_claim
 from tasks.rights.personal import count_personal, find_personal
 from tasks.rights.reservations import page_reservations
-from tasks.rights.signals import quality_signals
-from tasks.rights.text_columns import language_of
+from tasks.rights.text_columns import language_of, quality_signals
 
 _GOAL = 0.10  # of extraction's processor time
 _SETTINGS = ExtractSettings()

@@ -3,7 +3,7 @@
 from flows.running.session import Session
 from flows.stages.results import Articles, Compared, Overlaps, Paragraphs
 from storage import schemas
-from tasks.across.compared import COMPARED
+from tasks.across.refusals import COMPARED
 from tasks.engine.inputs import every, gathered, only, same
 from tasks.engine.recipe import Recipe
 
@@ -14,7 +14,7 @@ def overlaps(session: Session, articles: Articles, paragraphs: Paragraphs) -> Ov
         return None
     run, words, count = session.run, session.config.words, len(articles.shards)
     lead_ngrams = run.stage(
-        Recipe(schemas.LEAD_NGRAMS, "tasks.across.lead_ngrams:collect_lead_ngrams", arguments={"words": words}),
+        Recipe(schemas.LEAD_NGRAMS, "tasks.across.overlaps:collect_lead_ngrams", arguments={"words": words}),
         shards=1,
         inputs={"shards": every(articles)},
     )

@@ -1,12 +1,20 @@
 """The stage `compared`: the paragraphs again, some of them refused by what they share with others."""
 
 from collections import defaultdict
+from collections.abc import Container
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from tasks.across.settings import AcrossSettings
 from tasks.engine.reasons import Reason
+
+COMPARED = "compared"  # the stage that refuses near-duplicates and leaks; a build that refuses none does not have it
+
+
+def compared_paragraphs(stages: Container[str]) -> str:
+    """Return the stage of a build whose paragraphs were labelled and ranked, given the names of its stages."""
+    return COMPARED if COMPARED in stages else "paragraphs"
 
 
 class AcrossReason(Reason):

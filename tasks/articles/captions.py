@@ -3,7 +3,7 @@
 import re
 
 from models.sentences import first_sentence
-from tasks.text.verbs import has_finite_verb
+from tasks.text.english import has_finite_verb
 
 _LONGEST = 45  # words; no caption that was read is longer
 _SHOWN = (

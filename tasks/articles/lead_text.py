@@ -6,7 +6,7 @@ from itertools import accumulate
 from tasks.articles.captions import is_caption
 from tasks.sources.dump.brackets import mend
 from tasks.sources.source import Article
-from tasks.text.verbs import has_finite_verb
+from tasks.text.english import has_finite_verb
 
 # A whole line: an edit link of a heading, a row of a table (timelines and infoboxes), or its ruling.
 _NOT_PROSE = re.compile(r"\s*+(?:\[edit\]\s*|\|.*|[^|\n]*\|[^|\n]*\|.*)|[-=_*|:\s]{3,}")

@@ -14,7 +14,7 @@ from functools import partial
 from typing import Any
 
 from tasks.crawl.backlog import Backlog, Stretch, UrlList
-from tasks.crawl.domain_budget import within_budget
+from tasks.crawl.domains import within_budget
 from tasks.crawl.earlier import StoredPage
 from tasks.crawl.http import Client
 from tasks.crawl.journal import Journal

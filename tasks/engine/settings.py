@@ -4,8 +4,12 @@ A stage's settings class is defined in `settings.py` of the stage's folder. That
 `--help` is fast; `flows/config.py` puts the sections together. Most fields decide a shard's content and so are part of
 its key. A field declared with `tuning` only decides how fast or how politely the shard is made (pool sizes, retries):
 changing it recomputes nothing.
+
+Secrets come from the environment: settings name the variable, so that no record, parameter or log holds the secret.
 """
 
+import os
+import re
 from typing import Any, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationInfo, field_validator
@@ -45,3 +49,26 @@ class Settings(BaseModel):
 def tuning(default: Any, description: str, **constraints: Any) -> Any:
     """Declare a field that changes how a shard is made but never its content."""
     return Field(default, description=description, json_schema_extra={"tuning": True}, **constraints)
+
+
+def secret_in(variable: str | None, setting: str, what: str) -> str | None:
+    """Return the secret that the environment holds; None where the settings name no variable.
+
+    Args:
+        variable: name of the environment variable.
+        setting: the setting that names it, for messages.
+        what: what it should hold, for messages.
+
+    Raises:
+        ValueError: the variable is not set, or holds something else than one line of ASCII.
+    """
+    if variable is None:
+        return None
+    secret = os.environ.get(variable, "")
+    if not secret or not re.fullmatch(HEADER_TEXT, secret):
+        found = "something else" if secret else "none"
+        raise ValueError(
+            f"{setting} is {variable!r}: expected an environment variable that holds {what}, one line of ASCII; it "
+            f"holds {found}"
+        )
+    return secret

@@ -5,8 +5,7 @@ from typing import Literal, get_args
 from pydantic import Field
 
 from tasks.crawl.settings import ServiceUrl
-from tasks.engine.secrets import secret_in
-from tasks.engine.settings import Settings, tuning
+from tasks.engine.settings import Settings, secret_in, tuning
 
 Judge = Literal["nli", "bertscore", "judge"]  # sections of `scoring`, each null where its judge is not asked
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from storage.errors import StorageError
-from tasks.across.compared import compared_paragraphs
+from tasks.across.refusals import compared_paragraphs
 from tasks.evaluation.metrics import Summary
 from tasks.explorer.corpus import Corpus
 from tasks.reporting.reasons import meaning

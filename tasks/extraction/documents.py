@@ -11,9 +11,9 @@ from storage.schemas import DOCUMENTS
 from tasks.engine.failure_logs import working_on
 from tasks.extraction.engines import Extracted
 from tasks.extraction.extractor import Extractor
-from tasks.extraction.packed import PackedPages, columns_of
 from tasks.extraction.page_columns import page_columns
 from tasks.extraction.reasons import DocumentReason
+from tasks.extraction.repeats import PackedPages, columns_of
 from tasks.extraction.settings import ExtractSettings
 
 _OF_PAGE = ["url", "host", "reason", "mime", "charset", "body", "final_url", "rights_headers"]

@@ -11,12 +11,10 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 
 from tasks.engine.data_files import fill, read_data
-from tasks.paragraphs.junk_sections import KINDS, sections
-from tasks.paragraphs.page_words import NAMES as PAGE_WORDS
-from tasks.paragraphs.page_words import page_word_features
-from tasks.rights.signals import ENDS
-from tasks.text.english import LEAST_SHARE, function_word_share
-from tasks.text.verbs import has_finite_verb
+from tasks.paragraphs.page_context import KINDS, page_word_features, sections
+from tasks.paragraphs.page_context import NAMES as PAGE_WORDS
+from tasks.rights.text_columns import ENDS
+from tasks.text.english import LEAST_SHARE, function_word_share, has_finite_verb
 
 _WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)?")
 _SENTENCE_END = re.compile(r"""[.!?…](?:["”'’»)\]]|\[\d+\])*(?=\s|$)""")

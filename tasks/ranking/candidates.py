@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from tasks.engine.draws import draws
+from tasks.engine.dice import draws
 from tasks.engine.hashing import stable_hash
 
 Split = Literal["train", "valid", "test"]

@@ -1,13 +1,27 @@
 """Features of the kept paragraphs: the ranker's label, and tf-idf similarity, its baseline."""
 
+from collections.abc import Iterable, Sequence
+
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from numpy.typing import NDArray
 
 from storage.schemas import FEATURES
 from tasks.engine.grouping import join_by_article
-from tasks.ranking.labels import rouge2_recalls
-from tasks.text.ngrams import WordRule, split_words
+from tasks.text.ngrams import TargetNgrams, WordRule, split_words
 from tasks.text.tfidf import TfIdf
+
+
+def rouge2_recalls(lead: Sequence[str], paragraphs: Iterable[Sequence[str]]) -> NDArray[np.float64]:
+    """Return the ROUGE-2 recall of each paragraph against the lead, [P] in 0-1 (Liu & Lapata 2019, sec. 3.1, y_i).
+
+    Args:
+        lead: words of the lead (`tasks.text.ngrams.split_words`); with fewer than two, every recall is 0.
+        paragraphs: words of each paragraph, by the same rule. With the rule `rouge` a recall equals rouge-score's
+            unstemmed `rouge2` recall to the last bit.
+    """
+    return np.array(TargetNgrams(lead, 2).recalls(paragraphs), dtype=np.float64)
 
 
 def compute_features(articles: pa.Table, paragraphs: pa.Table, words: WordRule = "rouge") -> pa.Table:

@@ -14,7 +14,7 @@ from typing import Any
 from urllib.parse import quote, unquote
 
 from tasks.crawl.service import Patience
-from tasks.engine.secrets import secret_in
+from tasks.engine.settings import secret_in
 from tasks.sources.dump.articles import FORMAT_VERSION, ArticleReader
 from tasks.sources.dump.pages import CATEGORY, Page, Site
 from tasks.sources.dump.settings import WikitextSettings

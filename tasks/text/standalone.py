@@ -2,7 +2,7 @@
 
 import re
 
-from tasks.text.verbs import has_finite_verb
+from tasks.text.english import has_finite_verb
 
 # A beginning that points back to a sentence before it, or belongs to a page's furniture.
 _POINTS_BACK = re.compile(

@@ -9,7 +9,7 @@ from typing import Any
 
 from storage.builds import Build
 from storage.store import Store
-from tasks.across.compared import compared_paragraphs
+from tasks.across.refusals import compared_paragraphs
 from tasks.engine.finished import finished_build, finished_stage
 from tasks.exchange.folder import ExportFolder
 from tasks.exchange.shared_corpus.card import corpus_card

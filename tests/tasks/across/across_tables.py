@@ -7,8 +7,7 @@ import pyarrow.compute as pc
 
 from storage.schemas import ARTICLES, OVERLAPS, PARAGRAPHS, SKETCHES, TWINS
 from tasks.across.buckets import match_sketches
-from tasks.across.lead_ngrams import collect_lead_ngrams
-from tasks.across.overlaps import find_overlaps
+from tasks.across.overlaps import collect_lead_ngrams, find_overlaps
 from tasks.across.sketches import sketch_paragraphs
 
 LOCK = (

@@ -15,8 +15,8 @@ import pytest
 
 from storage.schemas import CAPTURES
 from tasks.crawl.answers import Answers
+from tasks.crawl.archived import GAP_BYTES
 from tasks.crawl.common_crawl import look_up_captures
-from tasks.crawl.ranges import GAP_BYTES
 from tasks.crawl.reasons import CaptureReason, PageReason
 from tasks.crawl.service import Patience
 from tasks.crawl.settings import CrawlSettings

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from tasks.crawl.domain_budget import within_budget
+from tasks.crawl.domains import within_budget
 from tests.tasks.crawl.loopback_server import LoopbackServer, answer, crawl, local_journal
 
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from tasks.engine.draws import draws
+from tasks.engine.dice import draws
 
 
 def test_many_draws_are_those_of_splitmix64() -> None:

@@ -1,6 +1,6 @@
 import pytest
 
-from tasks.paragraphs.junk_sections import sections
+from tasks.paragraphs.page_context import sections
 
 
 def kinds(*texts: str) -> list[str | None]:

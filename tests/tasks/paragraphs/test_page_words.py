@@ -1,6 +1,6 @@
 """What the words of a paragraph say beside those of its page, counted by hand."""
 
-from tasks.paragraphs.page_words import NAMES, page_word_features
+from tasks.paragraphs.page_context import NAMES, page_word_features
 
 PAGE = [
     ["The", "weir", "at", "Ystan", "was", "built", "by", "the", "county"],  # 9 words

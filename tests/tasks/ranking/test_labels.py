@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rouge_score import rouge_scorer
 
-from tasks.ranking.labels import rouge2_recalls
+from tasks.ranking.features import rouge2_recalls
 from tasks.text.ngrams import split_words
 
 TEXT = st.lists(st.sampled_from(["a", "B", "c.", "d-a", "é", "a b", "\n"]), max_size=25).map(" ".join)

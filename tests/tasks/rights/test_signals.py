@@ -1,8 +1,7 @@
 import pytest
 
 from storage.page_columns import QUALITY_SIGNALS
-from tasks.rights.signals import quality_signals
-from tasks.rights.text_columns import text_columns
+from tasks.rights.text_columns import quality_signals, text_columns
 
 LINES = ["The cost of the bridge was #1 of 1894.", "• Menu…", "• Menu…", "{ lorem ipsum }"]
 
