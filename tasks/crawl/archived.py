@@ -24,19 +24,12 @@ _MOST_BYTES = 8 << 20  # of a range: so much is in memory for each connection
 
 @dataclass(frozen=True)
 class FileRange:
-    """Records that lie close to each other in one file.
+    """Records that lie close to each other in one file."""
 
-    Attributes:
-        file: URL of the file.
-        offset: first byte of the first record.
-        length: bytes to the end of the last one.
-        urls: the URLs of their pages, in order of offset.
-    """
-
-    file: str
-    offset: int
-    length: int
-    urls: tuple[str, ...]
+    file: str  # URL of the file
+    offset: int  # first byte of the first record
+    length: int  # bytes to the end of the last one
+    urls: tuple[str, ...]  # the URLs of their pages, in order of offset
 
 
 def gathered_ranges(wanted: Iterable[tuple[str, Capture]]) -> Iterator[FileRange]:

@@ -55,17 +55,11 @@ class UrlList(Collection[str]):
 
 @dataclass(slots=True)
 class Stretch:
-    """The remaining URLs of an origin: a range of a `Backlog`.
+    """The remaining URLs of an origin: a range of a `Backlog`."""
 
-    Attributes:
-        origin: scheme://host[:port].
-        start: index of the next URL.
-        stop: index after the last URL.
-    """
-
-    origin: str
-    start: int
-    stop: int
+    origin: str  # scheme://host[:port]
+    start: int  # index of the next URL
+    stop: int  # index after the last URL
 
 
 class Backlog:

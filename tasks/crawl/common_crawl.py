@@ -41,25 +41,16 @@ _PROBE = "http://example.com/"
 
 @dataclass(frozen=True)
 class IndexLine:
-    """One capture in an index.
+    """One capture in an index."""
 
-    Attributes:
-        status: HTTP status of the captured response.
-        captured_at: time of the capture.
-        filename: archive file, below the data URL.
-        offset: first byte of the record in the file.
-        length: bytes of the record there.
-        redirect: normal form of the redirect's target, if the response is a redirect and the index gives its target.
-        truncated: whether the index says that the archiver cut the record short.
-    """
-
-    status: int
-    captured_at: datetime
-    filename: str
-    offset: int
-    length: int
+    status: int  # HTTP status of the captured response
+    captured_at: datetime  # time of the capture
+    filename: str  # archive file, below the data URL
+    offset: int  # first byte of the record in the file
+    length: int  # bytes of the record there
+    # normal form of the redirect's target, if the response is a redirect and the index gives its target
     redirect: str | None
-    truncated: bool
+    truncated: bool  # whether the index says that the archiver cut the record short
 
 
 class CaptureIndex:

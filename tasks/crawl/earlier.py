@@ -58,25 +58,15 @@ _FETCH_ONLY = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class StoredPage:
-    """A page with a body in the earlier crawl, without the body.
+    """A page with a body in the earlier crawl, without the body."""
 
-    Attributes:
-        final_url: URL of the body, after redirects; the validators belong to it.
-        sha256: digest of the body.
-        etag: ETag response header that may be sent back, or None.
-        last_modified: Last-Modified response header that may be sent back, or None.
-        fetched_at: when its server last sent or confirmed it, seconds since 1970.
-        due: whether it must be requested again.
-        archived: whether it was taken from an archive.
-    """
-
-    final_url: str
-    sha256: str
-    etag: str | None
-    last_modified: str | None
-    fetched_at: float
-    due: bool
-    archived: bool
+    final_url: str  # URL of the body, after redirects; the validators belong to it
+    sha256: str  # digest of the body
+    etag: str | None  # ETag response header that may be sent back, or None
+    last_modified: str | None  # Last-Modified response header that may be sent back, or None
+    fetched_at: float  # when its server last sent or confirmed it, seconds since 1970
+    due: bool  # whether it must be requested again
+    archived: bool  # whether it was taken from an archive
 
     @property
     def validators(self) -> dict[str, str]:

@@ -18,19 +18,12 @@ ARCHIVES: Mapping[str, str] = read_data("tasks.crawl", "sites.toml")["archives"]
 
 @dataclass(frozen=True)
 class DomainLoad:
-    """What is left to ask of a registered domain.
+    """What is left to ask of a registered domain."""
 
-    Attributes:
-        domain: the registered domain.
-        hosts: its hosts in what was read of the frontier.
-        urls: its URLs, at most: one that several articles cite counts for each.
-        days: time for that many requests at the polite rate; a Crawl-delay can make it longer.
-    """
-
-    domain: str
-    hosts: int
-    urls: int
-    days: float
+    domain: str  # the registered domain
+    hosts: int  # its hosts in what was read of the frontier
+    urls: int  # its URLs, at most: one that several articles cite counts for each
+    days: float  # time for that many requests at the polite rate; a Crawl-delay can make it longer
 
     @property
     def archive(self) -> str | None:
@@ -40,15 +33,10 @@ class DomainLoad:
 
 @dataclass(frozen=True)
 class HostPlan:
-    """What is left to ask of sites.
+    """What is left to ask of sites."""
 
-    Attributes:
-        urls: URLs of all domains, at most.
-        loads: all domains in what was read of the frontier, those with most URLs first.
-    """
-
-    urls: int
-    loads: tuple[DomainLoad, ...]
+    urls: int  # URLs of all domains, at most
+    loads: tuple[DomainLoad, ...]  # all domains in what was read of the frontier, those with most URLs first
 
     @property
     def largest(self) -> tuple[DomainLoad, ...]:

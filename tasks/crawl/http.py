@@ -39,25 +39,15 @@ _REFUSED_BODY_BYTES = 65_536  # of an error page or redirect: enough to keep the
 
 @dataclass(frozen=True)
 class Response:
-    """The response to one request.
+    """The response to one request."""
 
-    Attributes:
-        url: the requested URL.
-        status: HTTP status.
-        headers: response headers, names lower-case, values of repeated headers joined by commas.
-        content: decoded body; empty if it was refused or incomplete.
-        received: decoded body bytes read, also if the body was refused.
-        fault: the error after the headers, or None.
-        arrived: time of the last byte, seconds since 1970; for a capture its date, None if that is unknown.
-    """
-
-    url: str
-    status: int
-    headers: Mapping[str, str]
-    content: bytes | Body
-    received: int
-    fault: FetchError | None
-    arrived: float | None
+    url: str  # the requested URL
+    status: int  # HTTP status
+    headers: Mapping[str, str]  # response headers, names lower-case, values of repeated headers joined by commas
+    content: bytes | Body  # decoded body; empty if it was refused or incomplete
+    received: int  # decoded body bytes read, also if the body was refused
+    fault: FetchError | None  # the error after the headers, or None
+    arrived: float | None  # time of the last byte, seconds since 1970; for a capture its date, None if that is unknown
 
     @property
     def body(self) -> bytes:

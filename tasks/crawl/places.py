@@ -11,15 +11,10 @@ _EMPTY, _FORGOTTEN = 0, 1  # never a stored value, because stored segment number
 
 
 class Place(NamedTuple):
-    """The position of a row.
+    """The position of a row."""
 
-    Attributes:
-        segment: number of the segment.
-        offset: start of its record batch in the segment, in bytes.
-    """
-
-    segment: int
-    offset: int
+    segment: int  # number of the segment
+    offset: int  # start of its record batch in the segment, in bytes
 
 
 class Places:

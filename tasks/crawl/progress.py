@@ -15,27 +15,17 @@ _WINDOW_SECONDS = 30.0
 
 @dataclass(frozen=True)
 class CrawlProgress:
-    """A crawl at one moment.
+    """A crawl at one moment."""
 
-    Attributes:
-        done: URLs with a row, including those of an earlier run.
-        total: URLs of the shard.
-        ok: rows of this run with a body.
-        confirmed: those of them whose body is from an earlier crawl and was confirmed by the server.
-        failed: failed rows of this run by reason, including those that keep the body of an earlier crawl.
-        bytes: decoded body bytes of this run.
-        pages_per_second: recent rows per second.
-        remaining_seconds: time left at this rate, or None without a rate yet.
-    """
-
-    done: int
-    total: int
-    ok: int = 0
-    confirmed: int = 0
+    done: int  # URLs with a row, including those of an earlier run
+    total: int  # URLs of the shard
+    ok: int = 0  # rows of this run with a body
+    confirmed: int = 0  # those of them whose body is from an earlier crawl and was confirmed by the server
+    # failed rows of this run by reason, including those that keep the body of an earlier crawl
     failed: Mapping[str, int] = field(default_factory=lambda: MappingProxyType({}))
-    bytes: int = 0
-    pages_per_second: float = 0.0
-    remaining_seconds: float | None = None
+    bytes: int = 0  # decoded body bytes of this run
+    pages_per_second: float = 0.0  # recent rows per second
+    remaining_seconds: float | None = None  # time left at this rate, or None without a rate yet
 
     @property
     def share(self) -> float:

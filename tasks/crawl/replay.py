@@ -36,21 +36,13 @@ _CHUNK_SIZE = re.compile(rb"[0-9A-Fa-f]{1,8}[ \t]*(;[^\r\n]*)?\r\n")
 
 @dataclass(frozen=True)
 class Capture:
-    """The position of a capture.
+    """The position of a capture."""
 
-    Attributes:
-        file: archive file.
-        offset: offset of the record in it, or in its decoded content.
-        decoded: whether the offset is in the decoded content.
-        length: bytes of the record, if the file is read over the network; else None.
-        captured_at: when it was captured, or None if that is unknown.
-    """
-
-    file: str
-    offset: int
-    decoded: bool
-    length: int | None
-    captured_at: datetime | None
+    file: str  # archive file
+    offset: int  # offset of the record in it, or in its decoded content
+    decoded: bool  # whether the offset is in the decoded content
+    length: int | None  # bytes of the record, if the file is read over the network; else None
+    captured_at: datetime | None  # when it was captured, or None if that is unknown
 
 
 class Records(Protocol):

@@ -40,15 +40,10 @@ _MARKUP = re.compile(r"<!--|-->|<[^<>]*>")
 
 @dataclass
 class Group:
-    """What a robots.txt says to one crawler.
+    """What a robots.txt says to one crawler."""
 
-    Attributes:
-        rules: whether each rule allows, and its pattern, in order.
-        delay: seconds between requests by Crawl-delay or Request-rate, the longest; 0 without these.
-    """
-
-    rules: list[tuple[bool, str]] = field(default_factory=list)
-    delay: float = 0.0
+    rules: list[tuple[bool, str]] = field(default_factory=list)  # whether each rule allows, and its pattern, in order
+    delay: float = 0.0  # seconds between requests by Crawl-delay or Request-rate, the longest; 0 without these
 
 
 def decoded(body: bytes) -> str:
@@ -144,17 +139,11 @@ Judge = Callable[[str], str | None]
 
 @dataclass(frozen=True)
 class Robots:
-    """What robots.txt says about one origin.
+    """What robots.txt says about one origin."""
 
-    Attributes:
-        refusal: reason for refusing every URL of the origin, or None.
-        rules: compressed text of the rules for us; empty if everything is allowed.
-        delay: seconds between requests by Crawl-delay or Request-rate; 0 without these.
-    """
-
-    refusal: str | None
-    rules: bytes = b""
-    delay: float = 0.0
+    refusal: str | None  # reason for refusing every URL of the origin, or None
+    rules: bytes = b""  # compressed text of the rules for us; empty if everything is allowed
+    delay: float = 0.0  # seconds between requests by Crawl-delay or Request-rate; 0 without these
 
     @property
     def bytes(self) -> int:

@@ -37,19 +37,12 @@ _PUBLIC_HOSTS = frozenset(
 
 @dataclass(frozen=True)
 class Patience:
-    """How long to wait for a service, and how often to ask again. Times are seconds.
+    """How long to wait for a service, and how often to ask again. Times are seconds."""
 
-    Attributes:
-        total_seconds: limit for one answer.
-        retries: further requests after a temporary failure.
-        backoff_seconds: wait before the first retry; each further wait is twice as long.
-        max_backoff_seconds: longest wait before a retry; a longer Retry-After is cut to it.
-    """
-
-    total_seconds: float
-    retries: int
-    backoff_seconds: float
-    max_backoff_seconds: float
+    total_seconds: float  # limit for one answer
+    retries: int  # further requests after a temporary failure
+    backoff_seconds: float  # wait before the first retry; each further wait is twice as long
+    max_backoff_seconds: float  # longest wait before a retry; a longer Retry-After is cut to it
 
 
 class Service(Closing):

@@ -22,17 +22,11 @@ Verdict = tuple[str | None, list[str]]
 
 @dataclass(frozen=True)
 class SiteRules:
-    """What is known of one origin.
+    """What is known of one origin."""
 
-    Attributes:
-        robots: its robots.txt.
-        unread: paths of further files that must be read before its pages.
-        files: those that were read and reserve something.
-    """
-
-    robots: Robots
-    unread: tuple[str, ...] = ()
-    files: tuple[ReservationFile, ...] = ()
+    robots: Robots  # its robots.txt
+    unread: tuple[str, ...] = ()  # paths of further files that must be read before its pages
+    files: tuple[ReservationFile, ...] = ()  # those that were read and reserve something
 
     @property
     def bytes(self) -> int:

@@ -22,15 +22,10 @@ _ANSWERS_A_FILE = 2_000  # as many rows as a segment of the journal has
 
 @dataclass(frozen=True)
 class ArchiveFile:
-    """A WARC or ARC file and its state.
+    """A WARC or ARC file and its state."""
 
-    Attributes:
-        name: path or URI.
-        state: size and modification time; if it changes, the index is made again.
-    """
-
-    name: str
-    state: str
+    name: str  # path or URI
+    state: str  # size and modification time; if it changes, the index is made again
 
     def recipe(self) -> dict[str, str]:
         """Return the fields that decide the index."""

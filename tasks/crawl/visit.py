@@ -33,35 +33,20 @@ _ACCEPT = "text/html,application/xhtml+xml,text/plain;q=0.9,*/*;q=0.1"
 
 @dataclass(slots=True)
 class Visit:
-    """A URL between its first request and its result.
+    """A URL between its first request and its result."""
 
-    Attributes:
-        url: URL of the frontier, or of a file about a whole site.
-        target: URL of the next request: `url`, or the target of its redirects.
-        of_site: whether this is a file about a whole site: robots.txt, ai.txt or tdmrep.json.
-        seen: URLs requested so far.
-        attempts: requests sent, redirect hops not counted.
-        tries: requests sent for `target`.
-        started: monotonic time of the first request, or None.
-        last: last answer, if the request is to be retried.
-        stored: page of an earlier crawl that its server may confirm, or None.
-        doubted: whether a confirmation was of another page; then the page is requested unconditionally.
-        confirmed: whether the server has confirmed the stored page.
-        reserved: entries of the site's files that reserve `target` (`tasks.crawl.reservation_files`).
-    """
-
-    url: str
-    target: str
-    of_site: bool = False
-    seen: list[str] = field(default_factory=list)
-    attempts: int = 0
-    tries: int = 0
-    started: float | None = None
-    last: Answer | None = None
-    stored: StoredPage | None = None
-    doubted: bool = False
-    confirmed: bool = False
-    reserved: Sequence[str] = ()
+    url: str  # URL of the frontier, or of a file about a whole site
+    target: str  # URL of the next request: `url`, or the target of its redirects
+    of_site: bool = False  # whether this is a file about a whole site: robots.txt, ai.txt or tdmrep.json
+    seen: list[str] = field(default_factory=list)  # URLs requested so far
+    attempts: int = 0  # requests sent, redirect hops not counted
+    tries: int = 0  # requests sent for `target`
+    started: float | None = None  # monotonic time of the first request, or None
+    last: Answer | None = None  # last answer, if the request is to be retried
+    stored: StoredPage | None = None  # page of an earlier crawl that its server may confirm, or None
+    doubted: bool = False  # whether a confirmation was of another page; then the page is requested unconditionally
+    confirmed: bool = False  # whether the server has confirmed the stored page
+    reserved: Sequence[str] = ()  # entries of the site's files that reserve `target` (`tasks.crawl.reservation_files`)
 
     @property
     def validators(self) -> dict[str, str]:
@@ -73,18 +58,12 @@ class Visit:
 
 @dataclass(frozen=True)
 class Step:
-    """The result of one request.
+    """The result of one request."""
 
-    Attributes:
-        answer: final answer, or None if another request follows.
-        delay: seconds to wait before that request.
-        pause: seconds that the host asked us to wait.
-        host_failed: whether the failure suggests that the host is down; None if it says nothing about the host.
-    """
-
-    answer: Answer | None
-    delay: float = 0.0
-    pause: float = 0.0
+    answer: Answer | None  # final answer, or None if another request follows
+    delay: float = 0.0  # seconds to wait before that request
+    pause: float = 0.0  # seconds that the host asked us to wait
+    # whether the failure suggests that the host is down; None if it says nothing about the host
     host_failed: bool | None = None
 
 

@@ -29,19 +29,12 @@ _SHARD = "{shard}"
 
 @dataclass
 class Exported:
-    """The result of an export.
+    """The result of an export."""
 
-    Attributes:
-        pages: pages with a body.
-        failed: URLs without one, by reason.
-        bytes: body bytes.
-        files: files written.
-    """
-
-    pages: int = 0
-    failed: Counter[str] = field(default_factory=Counter)
-    bytes: int = 0
-    files: int = 0
+    pages: int = 0  # pages with a body
+    failed: Counter[str] = field(default_factory=Counter)  # URLs without one, by reason
+    bytes: int = 0  # body bytes
+    files: int = 0  # files written
 
 
 def export_build(store: Store, build_name: str | None, to: str) -> Exported:

@@ -22,19 +22,13 @@ Load = Callable[[Store], Any]  # loads one argument of one shard; small and pick
 
 @dataclass(frozen=True)
 class StageResult:
-    """The shards of a stage.
+    """The shards of a stage."""
 
-    Attributes:
-        stage: stage name.
-        shards: all shard numbers of the stage.
-        records: shard number -> record, for finished shards.
-        shown: its reference in the UI, such as its Prefect task run (`flows.running.graph`), after which its readers
-            are shown.
-    """
-
-    stage: str
-    shards: Sequence[int]
-    records: Mapping[int, ShardRecord]
+    stage: str  # stage name
+    shards: Sequence[int]  # all shard numbers of the stage
+    records: Mapping[int, ShardRecord]  # shard number -> record, for finished shards
+    # its reference in the UI, such as its Prefect task run (`flows.running.graph`), after which its readers are
+    # shown
     shown: Any = field(default=None, compare=False, repr=False)
 
     @property
@@ -51,17 +45,11 @@ class StageResult:
 
 @dataclass(frozen=True)
 class DirectoryResult:
-    """A trained model or a report, made or still planned.
+    """A trained model or a report, made or still planned."""
 
-    Attributes:
-        name: its name, such as models/ranker.
-        record: its record, or None if it is not made yet.
-        shown: its reference in the UI, as for a stage.
-    """
-
-    name: str
-    record: DirectoryRecord | None
-    shown: Any = field(default=None, compare=False, repr=False)
+    name: str  # its name, such as models/ranker
+    record: DirectoryRecord | None  # its record, or None if it is not made yet
+    shown: Any = field(default=None, compare=False, repr=False)  # its reference in the UI, as for a stage
 
     @property
     def complete(self) -> bool:
@@ -71,30 +59,21 @@ class DirectoryResult:
 
 @dataclass(frozen=True)
 class Input:
-    """One argument of a stage's function.
+    """One argument of a stage's function."""
 
-    Attributes:
-        results: the stages and directories that it reads.
-        digests: shard number -> digests that are part of that shard's key; None while they are unknown.
-        loading: shard number -> function that loads it for that shard; called only when the digests are known.
-    """
-
-    results: tuple[StageResult | DirectoryResult, ...]
+    results: tuple[StageResult | DirectoryResult, ...]  # the stages and directories that it reads
+    # shard number -> digests that are part of that shard's key; None while they are unknown
     digests: Callable[[int], list[str] | None]
+    # shard number -> function that loads it for that shard; called only when the digests are known
     loading: Callable[[int], Load]
 
 
 @dataclass(frozen=True)
 class Shards:
-    """All shards of one or more stages with the same sharding, each read on request.
+    """All shards of one or more stages with the same sharding, each read on request."""
 
-    Attributes:
-        store: where they are.
-        parts: for each shard, one part per stage.
-    """
-
-    store: Store
-    parts: tuple[tuple[Part, ...], ...]
+    store: Store  # where they are
+    parts: tuple[tuple[Part, ...], ...]  # for each shard, one part per stage
 
     def __len__(self) -> int:
         return len(self.parts)

@@ -14,27 +14,21 @@ class Recipe:
     """How a stage or directory is made; together with its inputs, this decides the key of each shard.
 
     The key holds no function: two functions that make one dataset must differ in arguments or in names of inputs.
-
-    Attributes:
-        made: the dataset, or the name of a directory, such as models/ranker.
-        function: pure; gets inputs, settings, arguments and context by keyword, and returns a table or its batches in
-            order. The function of a directory returns metrics (`tasks.engine.shard.make_directory`). The flows name it
-            "module:function", so that only a process that calls it imports its module: a plan loads no torch, and a
-            worker that crawls no spaCy.
-        settings: the stage's section, passed as `settings`; None if it takes none.
-        arguments: further arguments.
-        per_shard: further arguments that differ by shard: name -> value for each shard.
-        notes: other facts that decide the content, kept in the records, such as the version of a model used.
-        version: of a directory; a dataset has its own version.
     """
 
-    made: Dataset | str
+    made: Dataset | str  # the dataset, or the name of a directory, such as models/ranker
+    # pure; gets inputs, settings, arguments and context by keyword, and returns a table or its batches in order.
+    # The function of a directory returns metrics (`tasks.engine.shard.make_directory`). The flows name it
+    # "module:function", so that only a process that calls it imports its module: a plan loads no torch, and a
+    # worker that crawls no spaCy.
     function: Callable[..., Any] | str
-    settings: Settings | None = None
-    arguments: Mapping[str, Any] = field(default_factory=dict)
+    settings: Settings | None = None  # the stage's section, passed as `settings`; None if it takes none
+    arguments: Mapping[str, Any] = field(default_factory=dict)  # further arguments
+    # further arguments that differ by shard: name -> value for each shard
     per_shard: Mapping[str, Sequence[Any]] = field(default_factory=dict)
+    # other facts that decide the content, kept in the records, such as the version of a model used
     notes: Mapping[str, str] = field(default_factory=dict)
-    version: int = 0
+    version: int = 0  # of a directory; a dataset has its own version
 
     @property
     def name(self) -> str:

@@ -27,52 +27,33 @@ from tasks.engine.settings import Settings
 
 @dataclass(frozen=True)
 class Scratch:
-    """A folder for one shard that survives an interrupted run; removed once the shard is done.
+    """A folder for one shard that survives an interrupted run; removed once the shard is done."""
 
-    Attributes:
-        filesystem: where it is.
-        path: the folder on that filesystem; it need not exist yet.
-    """
-
-    filesystem: pafs.FileSystem
-    path: str
+    filesystem: pafs.FileSystem  # where it is
+    path: str  # the folder on that filesystem; it need not exist yet
 
 
 @dataclass(frozen=True, kw_only=True)
 class Job:
-    """Everything needed to make one shard or directory; small and picklable.
+    """Everything needed to make one shard or directory; small and picklable."""
 
-    Attributes:
-        root: the store's root.
-        stage: name of the stage or directory.
-        version: the stage's version.
-        shard: shard number; 0 for a directory.
-        key: the recipe's key.
-        function: the stage's pure function, or its name (`tasks.engine.recipe.Recipe`).
-        inputs: argument name -> function that loads it.
-        digests: argument name -> digests, for the record.
-        settings: the stage's section, passed as `settings`; None if it takes none.
-        arguments: further arguments that are part of the recipe.
-        context: further arguments that are not part of it: they change how the shard is made but never its content.
-        notes: other facts that decide the content, such as the version of a model used; for the record.
-        scratch: name of an argument that takes a `Scratch`, for work that should survive an interruption.
-        title: name of the stage for people, if several stages share a dataset; "" = `stage`.
-    """
-
-    root: str
-    stage: str
-    version: int
-    shard: int
-    key: str
-    function: Callable[..., Any] | str
-    inputs: Mapping[str, Load]
-    digests: Mapping[str, list[str]]
-    settings: Settings | None = None
-    arguments: Mapping[str, Any] = field(default_factory=dict)
+    root: str  # the store's root
+    stage: str  # name of the stage or directory
+    version: int  # the stage's version
+    shard: int  # shard number; 0 for a directory
+    key: str  # the recipe's key
+    function: Callable[..., Any] | str  # the stage's pure function, or its name (`tasks.engine.recipe.Recipe`)
+    inputs: Mapping[str, Load]  # argument name -> function that loads it
+    digests: Mapping[str, list[str]]  # argument name -> digests, for the record
+    settings: Settings | None = None  # the stage's section, passed as `settings`; None if it takes none
+    arguments: Mapping[str, Any] = field(default_factory=dict)  # further arguments that are part of the recipe
+    # further arguments that are not part of it: they change how the shard is made but never its content
     context: Mapping[str, Any] = field(default_factory=dict)
+    # other facts that decide the content, such as the version of a model used; for the record
     notes: Mapping[str, str] = field(default_factory=dict)
+    # name of an argument that takes a `Scratch`, for work that should survive an interruption
     scratch: str | None = None
-    title: str = ""
+    title: str = ""  # name of the stage for people, if several stages share a dataset; "" = `stage`
 
     @property
     def called(self) -> str:

@@ -110,20 +110,13 @@ class StageFailedError(Exception):
 
 @dataclass(frozen=True)
 class StagePlan:
-    """What a walk has to do for a stage.
+    """What a walk has to do for a stage."""
 
-    Attributes:
-        stage: name of the stage or directory.
-        shards: number of shards; 0 if it is not known before an upstream stage is done.
-        done: number of shards that are done already.
-        waiting: number of shards that cannot be checked yet, because an upstream stage is not done.
-        reason: why the first shard that is not done has to be computed; "" = every one is done.
-    """
-
-    stage: str
-    shards: int
-    done: int
-    waiting: int
+    stage: str  # name of the stage or directory
+    shards: int  # number of shards; 0 if it is not known before an upstream stage is done
+    done: int  # number of shards that are done already
+    waiting: int  # number of shards that cannot be checked yet, because an upstream stage is not done
+    # why the first shard that is not done has to be computed; "" = every one is done
     reason: str = field(default="", compare=False)
 
     @property
@@ -134,23 +127,14 @@ class StagePlan:
 
 @dataclass
 class Run:
-    """One walk over the DAG: finds what is done, computes what is missing, and stores every result by name.
+    """One walk over the DAG: finds what is done, computes what is missing, and stores every result by name."""
 
-    Attributes:
-        store: where everything is.
-        executor: runs the jobs.
-        planning: compute nothing, only plan.
-        plans: the plan of each stage, in the order of the walk.
-        stages: finished stages by name.
-        directories: models and reports by name.
-    """
-
-    store: Store
-    executor: Executor
-    planning: bool = False
-    plans: list[StagePlan] = field(default_factory=list)
-    stages: dict[str, StageResult] = field(default_factory=dict)
-    directories: dict[str, DirectoryResult] = field(default_factory=dict)
+    store: Store  # where everything is
+    executor: Executor  # runs the jobs
+    planning: bool = False  # compute nothing, only plan
+    plans: list[StagePlan] = field(default_factory=list)  # the plan of each stage, in the order of the walk
+    stages: dict[str, StageResult] = field(default_factory=dict)  # finished stages by name
+    directories: dict[str, DirectoryResult] = field(default_factory=dict)  # models and reports by name
 
     @property
     def finished(self) -> bool:

@@ -31,25 +31,16 @@ _PHRASE_LENGTH = 300  # a line with a boilerplate phrase is removed up to this l
 
 @dataclass(frozen=True)
 class Extracted:
-    """The text extracted from a page.
+    """The text extracted from a page."""
 
-    Attributes:
-        title: title of the page, or None.
-        paragraphs: lines of the main text; empty where `reason` is set.
-        engine: engine that found them: trafilatura | density | readability | soup | plain | markdown | pdf, or None.
-        reason: why there are none, or None.
-        licence: licence that the page's HTML claims, or None.
-        licence_source: where it does (`tasks.rights.claims.Claim`), or None.
-        reservations: signs in its HTML that rights are reserved (`tasks.rights.reservations`).
-    """
-
-    title: str | None
-    paragraphs: tuple[str, ...]
+    title: str | None  # title of the page, or None
+    paragraphs: tuple[str, ...]  # lines of the main text; empty where `reason` is set
+    # engine that found them: trafilatura | density | readability | soup | plain | markdown | pdf, or None
     engine: str | None
-    reason: str | None = None
-    licence: str | None = None
-    licence_source: str | None = None
-    reservations: tuple[str, ...] = ()
+    reason: str | None = None  # why there are none, or None
+    licence: str | None = None  # licence that the page's HTML claims, or None
+    licence_source: str | None = None  # where it does (`tasks.rights.claims.Claim`), or None
+    reservations: tuple[str, ...] = ()  # signs in its HTML that rights are reserved (`tasks.rights.reservations`)
 
 
 def extract(body: bytes, mime: str | None, charset: str | None, settings: ExtractSettings) -> Extracted:

@@ -35,27 +35,16 @@ class RankerShards(Protocol):
 
 @dataclass(frozen=True)
 class RankerBatch:
-    """A training batch.
+    """A training batch."""
 
-    Attributes:
-        paragraphs: [B, L] int64 token ids.
-        titles: [A, Lt] int64 token ids of the articles in the batch, each once.
-        title: [B] int64 row of `titles` for each paragraph.
-        labels: [B] float32 ROUGE-2 recall.
-        source_tokens: tokens of the paragraphs without padding.
-        padded_tokens: with padding, B x L.
-        following: position in the data after it.
-        share: of all epochs read after it, 0-1, as if all shards had equally many paragraphs.
-    """
-
-    paragraphs: Tensor
-    titles: Tensor
-    title: Tensor
-    labels: Tensor
-    source_tokens: int
-    padded_tokens: int
-    following: Position
-    share: float
+    paragraphs: Tensor  # [B, L] int64 token ids
+    titles: Tensor  # [A, Lt] int64 token ids of the articles in the batch, each once
+    title: Tensor  # [B] int64 row of `titles` for each paragraph
+    labels: Tensor  # [B] float32 ROUGE-2 recall
+    source_tokens: int  # tokens of the paragraphs without padding
+    padded_tokens: int  # with padding, B x L
+    following: Position  # position in the data after it
+    share: float  # of all epochs read after it, 0-1, as if all shards had equally many paragraphs
 
     def pin_memory(self) -> Self:
         """Return the batch in pinned memory, from which a GPU copies while the host goes on."""
@@ -65,42 +54,25 @@ class RankerBatch:
 
 @dataclass(frozen=True)
 class BatchRules:
-    """How batches are drawn.
+    """How batches are drawn."""
 
-    Attributes:
-        seed: of every choice.
-        epochs: passes over the training split.
-        size: paragraphs a batch.
-        per_article: maximum number of paragraphs drawn from an article in an epoch.
-        title_tokens: tokens of a title that are read.
-        paragraph_tokens: tokens of a paragraph that are read.
-    """
-
-    seed: int
-    epochs: int
-    size: int
-    per_article: int
-    title_tokens: int
-    paragraph_tokens: int
+    seed: int  # of every choice
+    epochs: int  # passes over the training split
+    size: int  # paragraphs a batch
+    per_article: int  # maximum number of paragraphs drawn from an article in an epoch
+    title_tokens: int  # tokens of a title that are read
+    paragraph_tokens: int  # tokens of a paragraph that are read
 
 
 @dataclass(frozen=True)
 class Drawn:
-    """Paragraphs drawn from one split of a shard, encoded.
+    """Paragraphs drawn from one split of a shard, encoded."""
 
-    Attributes:
-        chosen: the paragraphs and their articles.
-        texts: N encoded paragraphs.
-        titles: A encoded titles.
-        labels: [N] ROUGE-2 recall.
-        similarity: [N] tf-idf similarity with the title.
-    """
-
-    chosen: Candidates
-    texts: Texts
-    titles: Texts
-    labels: np.ndarray
-    similarity: np.ndarray
+    chosen: Candidates  # the paragraphs and their articles
+    texts: Texts  # N encoded paragraphs
+    titles: Texts  # A encoded titles
+    labels: np.ndarray  # [N] ROUGE-2 recall
+    similarity: np.ndarray  # [N] tf-idf similarity with the title
 
     def __len__(self) -> int:
         return len(self.chosen)

@@ -22,23 +22,14 @@ _CHUNK = 4096  # texts that are Python strings at a time
 
 @dataclass(frozen=True)
 class Candidates:
-    """The kept paragraphs of kept articles, article by article; texts are read only on request.
+    """The kept paragraphs of kept articles, article by article; texts are read only on request."""
 
-    Attributes:
-        ids: A article ids.
-        titles: A titles.
-        article: [N] index into `ids`.
-        number: [N] paragraph_id.
-        paragraphs: their PARAGRAPHS table.
-        row: [N] row of that table.
-    """
-
-    ids: list[str]
-    titles: list[str]
-    article: Integers
-    number: Integers
-    paragraphs: pa.Table
-    row: Integers
+    ids: list[str]  # A article ids
+    titles: list[str]  # A titles
+    article: Integers  # [N] index into `ids`
+    number: Integers  # [N] paragraph_id
+    paragraphs: pa.Table  # their PARAGRAPHS table
+    row: Integers  # [N] row of that table
 
     def __len__(self) -> int:
         return len(self.number)

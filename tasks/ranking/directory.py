@@ -19,19 +19,12 @@ _ARCHITECTURE = "ranker"
 
 @dataclass(frozen=True)
 class TrainedRanker:
-    """A ranker and how to prepare its input.
+    """A ranker and how to prepare its input."""
 
-    Attributes:
-        model: on its device, in evaluation mode.
-        vocabulary: of its texts.
-        title_tokens: tokens of a title that it was trained to read.
-        paragraph_tokens: tokens of a paragraph that it was trained to read.
-    """
-
-    model: ParagraphRanker
-    vocabulary: Vocabulary
-    title_tokens: int
-    paragraph_tokens: int
+    model: ParagraphRanker  # on its device, in evaluation mode
+    vocabulary: Vocabulary  # of its texts
+    title_tokens: int  # tokens of a title that it was trained to read
+    paragraph_tokens: int  # tokens of a paragraph that it was trained to read
 
 
 def describe_ranker(

@@ -14,25 +14,15 @@ from tasks.ranking.ranking import score_paragraphs
 
 @dataclass(frozen=True)
 class RankerValidation:
-    """Result of a validation; recalls are means over articles of the mean ROUGE-2 recall of the top paragraphs.
+    """Result of a validation; recalls are means over articles of the mean ROUGE-2 recall of the top paragraphs."""
 
-    Attributes:
-        loss: binary cross entropy of scores and labels, nats a paragraph.
-        loss_floor: loss of scores equal to the labels, the lowest possible.
-        recall: of the ranker's top paragraphs.
-        similarity_recall: of the top paragraphs by tf-idf similarity with the title.
-        gold_recall: of the top paragraphs by label, the highest possible.
-        articles: number of articles.
-        split: their split; `train` if the valid split has no paragraphs.
-    """
-
-    loss: float
-    loss_floor: float
-    recall: float
-    similarity_recall: float
-    gold_recall: float
-    articles: int
-    split: str
+    loss: float  # binary cross entropy of scores and labels, nats a paragraph
+    loss_floor: float  # loss of scores equal to the labels, the lowest possible
+    recall: float  # of the ranker's top paragraphs
+    similarity_recall: float  # of the top paragraphs by tf-idf similarity with the title
+    gold_recall: float  # of the top paragraphs by label, the highest possible
+    articles: int  # number of articles
+    split: str  # their split; `train` if the valid split has no paragraphs
 
 
 class ValidationSet:

@@ -26,15 +26,12 @@ _MOST_PLACES = 50  # looked at on one page; a page that names more licences list
 
 @dataclass(frozen=True)
 class Claim:
-    """A licence and where it stands.
+    """A licence and where it stands."""
 
-    Attributes:
-        licence: SPDX identifier, or as `tasks.rights.licences` writes it; None if claims contradict each other.
-        source: rel-license | json-ld | rdfa | meta | statement | link-header | domain | source | ambiguous; None if
-            there is no claim.
-    """
-
+    # SPDX identifier, or as `tasks.rights.licences` writes it; None if claims contradict each other
     licence: str | None
+    # rel-license | json-ld | rdfa | meta | statement | link-header | domain | source | ambiguous; None if there
+    # is no claim
     source: str | None
 
 

@@ -55,15 +55,10 @@ _WRITTEN = re.compile(r"\s*(\w+)\s*(<=|>=|<|>|=)\s*+(\S(?:.*\S)?)?\s*")
 
 @dataclass(frozen=True)
 class Condition:
-    """One condition.
+    """One condition."""
 
-    Attributes:
-        reason: why a page that does not meet it is refused.
-        holds: tells from a row of DOCUMENTS whether it is met.
-    """
-
-    reason: str
-    holds: Callable[[Mapping[str, Any]], bool]
+    reason: str  # why a page that does not meet it is refused
+    holds: Callable[[Mapping[str, Any]], bool]  # tells from a row of DOCUMENTS whether it is met
 
 
 def parse_conditions(written: tuple[str, ...]) -> list[Condition]:

@@ -30,27 +30,18 @@ _SOURCES = {
 
 @dataclass
 class PageTotals:
-    """Counts over documents with text; a page counts once for each article that has it.
+    """Counts over documents with text; a page counts once for each article that has it."""
 
-    Attributes:
-        documents: how many there are.
-        licences: documents by licence; `NO_CLAIM` where none was found, which does not mean that there is none.
-        claims: documents by the place of the claim.
-        reserved: documents with a sign that rights are reserved.
-        signs: documents by sign; one may have several.
-        languages: documents by language; "not sure" where two are likely or the text is short.
-        personal: pieces of personal data by kind.
-        with_personal: documents that have any.
-    """
-
-    documents: int = 0
+    documents: int = 0  # how many there are
+    # documents by licence; `NO_CLAIM` where none was found, which does not mean that there is none
     licences: Counter[str] = field(default_factory=Counter)
-    claims: Counter[str] = field(default_factory=Counter)
-    reserved: int = 0
-    signs: Counter[str] = field(default_factory=Counter)
+    claims: Counter[str] = field(default_factory=Counter)  # documents by the place of the claim
+    reserved: int = 0  # documents with a sign that rights are reserved
+    signs: Counter[str] = field(default_factory=Counter)  # documents by sign; one may have several
+    # documents by language; "not sure" where two are likely or the text is short
     languages: Counter[str] = field(default_factory=Counter)
-    personal: Counter[str] = field(default_factory=Counter)
-    with_personal: int = 0
+    personal: Counter[str] = field(default_factory=Counter)  # pieces of personal data by kind
+    with_personal: int = 0  # documents that have any
 
     def add(self, documents: Iterable[Mapping[str, Any]]) -> None:
         """Count rows with `COLUMNS` of DOCUMENTS; those with a reason have no text and are left out."""

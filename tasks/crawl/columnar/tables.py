@@ -26,17 +26,12 @@ _ON_THE_WEB = ("http://", "https://")
 
 @dataclass(frozen=True)
 class TableFile:
-    """A Parquet file of the index.
+    """A Parquet file of the index."""
 
-    Attributes:
-        folder: path or URI that its name is below; for a file on the web the data URL of the settings.
-        name: its name there, such as cc-index/table/cc-main/warc/crawl=CC-MAIN-2026-43/subset=warc/part-00000.parquet.
-        state: size and modification time, or "" on the web, where published files do not change.
-    """
-
-    folder: str
+    folder: str  # path or URI that its name is below; for a file on the web the data URL of the settings
+    # its name there, such as cc-index/table/cc-main/warc/crawl=CC-MAIN-2026-43/subset=warc/part-00000.parquet
     name: str
-    state: str
+    state: str  # size and modification time, or "" on the web, where published files do not change
 
     def __str__(self) -> str:
         """Return where it is, for messages."""
