@@ -29,7 +29,7 @@ from urllib.parse import urlsplit
 import trafilatura
 
 from benchmarks.frame import command
-from tasks.extraction import agreement, density, engines
+from tasks.extraction import density, engines
 from tasks.extraction.charset import decode
 from tasks.extraction.engines import extract
 from tasks.extraction.extractor import Extractor
@@ -178,8 +178,8 @@ class _Bench:
         return precision_recall(self._pages[page].truth, "\n".join(join_wrapped(self._tidy(page, *choice))))
 
     def _agreement(self, page: int, phrase_length: int, weight: float, options: Any) -> dict[str, float]:
-        with patch.object(agreement, "_RECALL_WEIGHT", weight):
-            return agreement.agreement(
+        with patch.object(engines, "_RECALL_WEIGHT", weight):
+            return engines.agreement(
                 {engine: self._tidy(page, phrase_length, engine, *rest) for engine, *rest in options}
             )
 

@@ -29,7 +29,7 @@ def overlaps(session: Session, articles: Articles, paragraphs: Paragraphs) -> Ov
         inputs={"articles": same(articles), "paragraphs": same(paragraphs)},
     )
     twins = run.stage(
-        Recipe(schemas.TWINS, "tasks.across.buckets:match_sketches"),
+        Recipe(schemas.TWINS, "tasks.across.sketches:match_sketches"),
         shards=count,
         inputs={"sketches": gathered(sketches)},
     )

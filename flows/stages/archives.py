@@ -66,7 +66,7 @@ def _captures_in_tables(session: Session, frontier: Frontier) -> IndexedCaptures
     )
     hosts = session.config.shards.hosts
     sought = session.run.stage(
-        Recipe(schemas.SOUGHT, "tasks.crawl.columnar.sought:seek", per_shard={"shard": range(hosts)}),
+        Recipe(schemas.SOUGHT, "tasks.crawl.columnar.look_up:seek", per_shard={"shard": range(hosts)}),
         shards=hosts,
         inputs={"frontier": gathered(frontier), "index": every(index)},
     )

@@ -5,8 +5,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from storage.schemas import LEAD_NGRAMS, OVERLAPS, TWINS
-from tasks.across.buckets import merge_twins
 from tasks.across.shingles import Ngrams, split_all
+from tasks.across.sketches import merge_twins
 from tasks.engine.grouping import join_by_article
 from tasks.engine.inputs import Shards
 from tasks.text.ngrams import WordRule

@@ -18,13 +18,12 @@ from tasks.crawl.dns import LOOKUP_SECONDS, BoundedResolver
 from tasks.crawl.earlier import EarlierPages
 from tasks.crawl.http import Client
 from tasks.crawl.journal import BATCH_BYTES, ROW_COST, Journal
-from tasks.crawl.pace import Pace
 from tasks.crawl.progress import ProgressCount
 from tasks.crawl.replay import Replay
 from tasks.crawl.safety import Guard, Resolver, system_resolver
 from tasks.crawl.settings import CrawlSettings
 from tasks.crawl.shard_crawl import Report, ShardCrawl, StoredPages, unfetched_row
-from tasks.crawl.site_turns import Turns, shared_turns
+from tasks.crawl.site_turns import Pace, Turns, shared_turns
 from tasks.crawl.urls import host_matches, host_of
 from tasks.engine.sigterm import on_sigterm
 

@@ -15,9 +15,10 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.fs as pafs
 
-from tasks.crawl.places import Place, Places
 from tasks.crawl.segments import (
     SUFFIX,
+    Place,
+    Places,
     SegmentReader,
     SegmentWriter,
     new_segment_path,

@@ -18,7 +18,6 @@ from tasks.crawl.domains import within_budget
 from tasks.crawl.earlier import StoredPage
 from tasks.crawl.http import Client
 from tasks.crawl.journal import Journal
-from tasks.crawl.pace import Pace
 from tasks.crawl.politeness import HostQueues
 from tasks.crawl.progress import CrawlProgress, ProgressCount
 from tasks.crawl.reasons import PageReason
@@ -27,6 +26,7 @@ from tasks.crawl.robots import ROBOTS_PATH, Robots
 from tasks.crawl.safety import FetchError
 from tasks.crawl.settings import CrawlSettings
 from tasks.crawl.site_rules import RulesCache, SiteReader, SiteRules, Verdict
+from tasks.crawl.site_turns import Pace
 from tasks.crawl.urls import DEFAULT_PORTS, host_of, origin_of
 from tasks.crawl.visit import Answer, Step, Visit, page_row, step
 

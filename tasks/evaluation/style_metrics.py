@@ -8,8 +8,8 @@ from collections.abc import Collection, Sequence
 
 from models.sentences import first_sentence
 from tasks.evaluation.metrics import ArticleTexts, Metric, Score, Scorer, Summary
+from tasks.text.content_words import names_subject
 from tasks.text.ngrams import split_words
-from tasks.text.subject import names_subject
 
 METRICS = (
     Metric("subject-named", "subject named", "style", "summaries whose first sentence has every word of the title"),

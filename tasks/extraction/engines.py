@@ -1,6 +1,7 @@
-"""The engines, the order in which they are tried, and the removal of lines that no engine should have kept."""
+"""The engines, the order in which they are tried, how far their texts agree, and lines that none should have kept."""
 
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass
@@ -11,7 +12,6 @@ from lxml import html
 from trafilatura.external import try_readability
 
 from tasks.extraction import markdown, pdf
-from tasks.extraction.agreement import agreement
 from tasks.extraction.charset import decode
 from tasks.extraction.density import extract_density, page_blocks
 from tasks.extraction.markup import clean, join_wrapped, page_title, parse, plain_paragraphs
@@ -20,6 +20,43 @@ from tasks.extraction.settings import ExtractSettings
 from tasks.rights.claims import Claim, page_claim
 from tasks.rights.reservations import page_reservations
 from tasks.text.boilerplate_phrases import is_boilerplate
+from tasks.text.ngrams import split_words
+
+_SHINGLE = 4  # words; shorter runs occur in any two texts on one subject
+_COMPARED = 20_000  # words of a text that are compared: more than articles have, and few enough for memory
+_RECALL_WEIGHT = 0.5  # relative to precision: the surplus of a longer text is more often menus than article
+
+
+def agreement(texts: Mapping[str, Sequence[str]]) -> dict[str, float]:
+    """Return for each text how far the others agree with it (0-1), in the same order.
+
+    The agreement is the mean of its F-measures against the others (van Rijsbergen 1979, beta squared = 1/2), counted
+    on runs of four words, repetitions included. A text of fewer than four words has agreement 0.
+
+    Args:
+        texts: lines of each text, by its name; at least two texts.
+
+    Raises:
+        ValueError: fewer than two texts.
+    """
+    if len(texts) < 2:
+        raise ValueError(f"agreement needs at least two texts, got {list(texts)}")
+    shingles = {name: _shingles(lines) for name, lines in texts.items()}
+    return {
+        name: sum(_f_measure(shingles[name], shingles[other]) for other in texts if other != name) / (len(texts) - 1)
+        for name in texts
+    }
+
+
+def _shingles(lines: Sequence[str]) -> Counter[tuple[str, ...]]:
+    words = [word for line in lines for word in split_words(line, "unicode")][:_COMPARED]
+    return Counter(zip(*(words[start:] for start in range(_SHINGLE)), strict=False))
+
+
+def _f_measure(text: Counter[tuple[str, ...]], other: Counter[tuple[str, ...]]) -> float:
+    shared = sum((text & other).values())
+    return (1 + _RECALL_WEIGHT) * shared / (text.total() + _RECALL_WEIGHT * other.total()) if shared else 0.0
+
 
 _SOUP_NEVER = ["script", "style", "noscript", "template", "nav", "footer", "svg", "select", "button", "head"]
 _SOUP_BLOCKS = ["p", "div", "li", "br", "tr", "td", "blockquote", "pre", "section", "article", "dd", "dt"] + [

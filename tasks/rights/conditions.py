@@ -2,7 +2,7 @@
 
 `licence=CC-BY-4.0|CC0-1.0`, `terms=free|non-commercial`, `reservations=none`, `language=en|unknown`, `words>=50`,
 `emails<=3`: a column, a comparison and a value. Text is compared without case and may have `*`; `unknown` stands for
-null, `none` for an empty list. `terms` is what the licence allows (`tasks.rights.terms`).
+null, `none` for an empty list. `terms` is what the licence allows (`tasks.rights.licences`).
 """
 
 import operator
@@ -15,7 +15,7 @@ from typing import Any
 from storage.page_columns import PERSONAL_DATA, QUALITY_SIGNALS
 from tasks.engine.data_files import read_data
 from tasks.engine.reasons import Reason
-from tasks.rights.terms import TERMS, terms_of
+from tasks.rights.licences import TERMS, terms_of
 
 
 class ConditionReason(Reason):

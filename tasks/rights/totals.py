@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, fields
 from typing import Any
 
 from storage.page_columns import PERSONAL_DATA
-from tasks.rights.terms import MEANINGS, terms_of
+from tasks.rights.licences import MEANINGS, terms_of
 
 NO_CLAIM = "no claim found"
 COLUMNS = ("licence", "licence_source", "reservations", "language", "personal", "reason")

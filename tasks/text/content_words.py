@@ -1,5 +1,6 @@
-"""Content words of a sentence, and how many of them other texts contain."""
+"""Words that carry content: those of a sentence, how many of them other texts contain, and an article's subject."""
 
+import re
 from collections.abc import Set
 
 from tasks.engine.data_files import read_data
@@ -18,3 +19,22 @@ def content_words(text: str) -> frozenset[str]:
 def overlap(words: Set[str], others: Set[str]) -> float:
     """Return the share of `words` that are in `others`, 0-1; 0 without words."""
     return len(words & others) / len(words) if words else 0.0
+
+
+_WORD = re.compile(r"[^\W_]+")
+_ARTICLES = frozenset({"a", "an", "the"})
+
+
+def subject_of(title: str) -> str:
+    """Return a title without what only tells it from others of that name: "Mercury (planet)"."""
+    return re.sub(r"(?<!\s)\s*\([^()]*\)$", "", title.strip()) or title.strip()
+
+
+def words_of(text: str) -> list[str]:
+    """Return the words of a text as they are compared."""
+    return _WORD.findall(text.casefold())
+
+
+def names_subject(sentence: str, title: str) -> bool:
+    """Whether a sentence has every word of the subject's name, articles apart."""
+    return set(words_of(subject_of(title))) - _ARTICLES <= set(words_of(sentence))

@@ -25,7 +25,7 @@ class SharedCorpusSettings(Settings):
         description="documents whose text is exported; of the others titles, URLs, digests and labels are. licensed: "
         "those with a licence, which the page claims or the source of the articles gives, unless it forbids changes "
         "(ND); text not to be used commercially (NC) is among them | free: those whose licence allows everybody to "
-        "share and to change the text (tasks.rights.terms) | all | none",
+        "share and to change the text (tasks.rights.licences) | all | none",
     )
 
     @model_validator(mode="after")

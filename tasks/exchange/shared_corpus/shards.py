@@ -18,7 +18,7 @@ from tasks.engine.hashing import unit_interval
 from tasks.engine.inputs import StageResult
 from tasks.exchange.shared_corpus.columns import SPLITS
 from tasks.exchange.shared_corpus.settings import PageText
-from tasks.rights.terms import terms_of
+from tasks.rights.licences import terms_of
 
 _BATCH = 64  # articles: 525 paragraphs each are 15 MB
 _PARAGRAPHS = ["article_id", "paragraph_id", "url", "provenance", "position", "text", "drop_reason"]

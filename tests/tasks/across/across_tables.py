@@ -6,9 +6,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from storage.schemas import ARTICLES, OVERLAPS, PARAGRAPHS, SKETCHES, TWINS
-from tasks.across.buckets import match_sketches
 from tasks.across.overlaps import collect_lead_ngrams, find_overlaps
-from tasks.across.sketches import sketch_paragraphs
+from tasks.across.sketches import match_sketches, sketch_paragraphs
 
 LOCK = (
     "The lock was built in 1894 to lift barges past the weir, and it was rebuilt after the flood of 1912 had carried "

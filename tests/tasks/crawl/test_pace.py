@@ -20,10 +20,9 @@ from storage.schemas import ARTICLES, FRONTIER
 from storage.store import Store
 from tasks.crawl.domains import registered_domain
 from tasks.crawl.frontier import build_frontier
-from tasks.crawl.pace import Pace
 from tasks.crawl.safety import Guard
 from tasks.crawl.settings import CrawlSettings
-from tasks.crawl.site_turns import MachineTurns, MemoryTurns
+from tasks.crawl.site_turns import MachineTurns, MemoryTurns, Pace
 from tasks.engine.hashing import shard_of
 from tasks.engine.recipe import Recipe
 from tasks.engine.stage import Run

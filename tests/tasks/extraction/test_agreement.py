@@ -1,6 +1,6 @@
 import pytest
 
-from tasks.extraction.agreement import agreement
+from tasks.extraction.engines import agreement
 
 
 def test_worked_out_by_hand():

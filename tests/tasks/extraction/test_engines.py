@@ -4,7 +4,7 @@ import pytest
 from lxml import html
 
 from benchmarks.extraction import THRESHOLDS, f1, leave_one_site_out, measure, precision_recall, read_pages
-from tasks.extraction import agreement, density, engines
+from tasks.extraction import density, engines
 from tasks.extraction.engines import choose, extract, extract_readability, tidy
 from tasks.extraction.markup import parse
 from tasks.extraction.settings import ExtractSettings
@@ -201,7 +201,7 @@ def test_benchmark_knows_every_threshold_by_the_value_it_has():
         **{name: getattr(ExtractSettings(), name) for name in ("favour", "tables", "rescue_below")},
         **{name: getattr(density, f"_{name.upper()}") for name in ("linked", "gap", "elsewhere", "small")},
         "phrase_length": engines._PHRASE_LENGTH,
-        "recall_weight": agreement._RECALL_WEIGHT,
+        "recall_weight": engines._RECALL_WEIGHT,
     }
     assert now.keys() == THRESHOLDS.keys()
     assert all(value in THRESHOLDS[name] for name, value in now.items())

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tasks.rights.terms import MEANINGS, TERMS, terms_of
+from tasks.rights.licences import MEANINGS, TERMS, terms_of
 
 
 @pytest.mark.parametrize(
