@@ -40,12 +40,7 @@ def read_articles(
 
 
 def intake_articles(
-    articles: Iterable[Article],
-    source_name: str,
-    *,
-    article_shards: int,
-    seed: int,
-    search_will_follow: bool = False,
+    articles: Iterable[Article], source_name: str, *, article_shards: int, seed: int, search_will_follow: bool = False
 ) -> pa.Table:
     """Return INTAKE rows in the order of the articles, with clean lead, id, split, shard and, if refused, the reason.
 

@@ -26,17 +26,7 @@ logger = logging.getLogger(__name__)
 
 # RFC 9110, 8.8.3. A `*` from a server is not sent back: it would confirm any page.
 _ENTITY_TAG = re.compile(r'(?:W/)?"[\x21\x23-\x7e\x80-\xff]{0,1000}"')
-_LOOKED_AT = [
-    "url",
-    "reason",
-    "final_url",
-    "sha256",
-    "etag",
-    "last_modified",
-    "fetched_at",
-    "stale_reason",
-    "archive",
-]
+_LOOKED_AT = ["url", "reason", "final_url", "sha256", "etag", "last_modified", "fetched_at", "stale_reason", "archive"]
 # They decide which pages are fetched, or when one counts as failed; a page that was fetched is the same under all.
 _FETCH_ONLY = frozenset(
     {

@@ -103,12 +103,7 @@ class Service(Closing):
         self._client.close()
 
     def get(
-        self,
-        url: str,
-        *,
-        max_bytes: int,
-        headers: Mapping[str, str] | None = None,
-        inspect: Inspector | None = None,
+        self, url: str, *, max_bytes: int, headers: Mapping[str, str] | None = None, inspect: Inspector | None = None
     ) -> Response:
         """Return the answer to a GET request, retried while the service is busy; arguments as for `read`."""
         return self.read(url, _as_it_is, max_bytes=max_bytes, headers=headers, inspect=inspect)

@@ -113,8 +113,7 @@ class CommonCrawlSettings(Settings):
         "They hold no redirects: what has moved to another address is not found",
     )
     near: Moment = Field(
-        "",
-        description="captures closest to this time are wanted, YYYYMMDDhhmmss or its beginning; empty = newest",
+        "", description="captures closest to this time are wanted, YYYYMMDDhhmmss or its beginning; empty = newest"
     )
     data_url: FolderUrl = Field(
         "https://data.commoncrawl.org/", description="what the index's names of archive files are appended to"
@@ -175,8 +174,7 @@ class WaybackSettings(Settings):
         "https://web.archive.org/web/", description="what time and URL of a capture are appended to"
     )
     timestamp: Moment = Field(
-        "",
-        description="captures closest to this time are wanted, YYYYMMDDhhmmss or its beginning; empty = newest",
+        "", description="captures closest to this time are wanted, YYYYMMDDhhmmss or its beginning; empty = newest"
     )
     delay_seconds: float = tuning(
         4.0,
@@ -211,8 +209,7 @@ class CrawlSettings(Settings):
         "its pages what they say",
     )
     accepted_types: tuple[Annotated[str, AfterValidator(_media_type)], ...] = Field(
-        ("text/html", "application/xhtml+xml", "text/plain"),
-        description="media types of pages that are kept",
+        ("text/html", "application/xhtml+xml", "text/plain"), description="media types of pages that are kept"
     )
     read_seconds: float = Field(20.0, gt=0, le=_DAY, description="limit for a single wait for data, in seconds")
     total_seconds: float = Field(
@@ -220,8 +217,7 @@ class CrawlSettings(Settings):
     )
     max_bytes: int = Field(10_000_000, gt=0, description="limit for a body, in bytes after decompression")
     allowed_hosts: tuple[HostPattern, ...] = Field(
-        (),
-        description="patterns (*, ?) of host or host:port that may have a private or loopback address and any port",
+        (), description="patterns (*, ?) of host or host:port that may have a private or loopback address and any port"
     )
     archive: tuple[str, ...] = Field(
         (), description="WARC or ARC files (path, glob or URI) that pages are taken from; empty = from the web"

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
+from storage.schemas import PAGES
 from tasks.crawl.content import declared_type, hopeless_type, settled_type
 from tasks.crawl.earlier import StoredPage
 from tasks.crawl.http import Client, Response, retry_wait
@@ -285,23 +286,5 @@ def response_columns(answer: Response, settings: CrawlSettings) -> dict[str, Any
 
 def refused_row(url: str, reason: str | None) -> dict[str, Any]:
     """Return a row of `pages` for a URL without any response."""
-    return {
-        "url": url,
-        "host": host_of(url),
-        "status": None,
-        "reason": reason,
-        "final_url": None,
-        "mime": None,
-        "charset": None,
-        "bytes": 0,
-        "sha256": None,
-        "rights_headers": None,
-        "etag": None,
-        "last_modified": None,
-        "fetched_at": None,
-        "seconds": 0.0,
-        "attempts": 0,
-        "stale_reason": None,
-        "archive": None,
-        "body": None,
-    }
+    known = {"url": url, "host": host_of(url), "reason": reason, "bytes": 0, "seconds": 0.0, "attempts": 0}
+    return dict.fromkeys(PAGES.schema.names) | known

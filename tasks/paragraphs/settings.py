@@ -6,7 +6,7 @@ from pydantic import Field, field_validator
 
 from tasks.engine.settings import Settings
 from tasks.rights.conditions import RULE_SETS, parse_conditions
-from tasks.text.language_codes import check_language
+from tasks.text.language import check_language
 
 OF_ARTICLE = "article"  # the language of each article's lead, as a value of `ParagraphFilterSettings.language`
 

@@ -11,9 +11,7 @@ class RankerSettings(Settings):
     """How the ranker is built and trained."""
 
     hidden: int = Field(
-        256,
-        ge=1,
-        description="size of both LSTMs (Liu & Lapata 2019, sec. 4), and of word embeddings (unstated there)",
+        256, ge=1, description="size of both LSTMs (Liu & Lapata 2019, sec. 4), and of word embeddings (unstated there)"
     )
     learning_rate: float = Field(0.15, gt=0, description="of Adagrad (Liu & Lapata 2019, sec. 4)")
     initial_accumulator: float = Field(

@@ -102,11 +102,7 @@ def train_ranker(
         )
         result = trainer.run()
     describe_ranker(
-        directory,
-        objective.model.config,
-        words,
-        title_tokens=_TITLE_TOKENS,
-        paragraph_tokens=_PARAGRAPH_TOKENS,
+        directory, objective.model.config, words, title_tokens=_TITLE_TOKENS, paragraph_tokens=_PARAGRAPH_TOKENS
     )
     metrics = {f"validation_{name}": value for name, value in result.best_scores.items()}
     if initial is not None:
@@ -125,14 +121,7 @@ def train_ranker(
 
 def _rules(settings: RankerSettings, seed: int, per_article: int) -> BatchRules:
     """Return how paragraphs are drawn."""
-    return BatchRules(
-        seed,
-        settings.epochs,
-        settings.batch_paragraphs,
-        per_article,
-        _TITLE_TOKENS,
-        _PARAGRAPH_TOKENS,
-    )
+    return BatchRules(seed, settings.epochs, settings.batch_paragraphs, per_article, _TITLE_TOKENS, _PARAGRAPH_TOKENS)
 
 
 def _fingerprint(settings: RankerSettings, seed: int, vocabulary: Vocabulary, initial: Path | None) -> dict[str, Any]:
@@ -160,10 +149,7 @@ class RankerObjective(Objective[RankerBatch]):
         self.shards, self.vocabulary, self.settings = shards, vocabulary, settings
         self.rules = _rules(settings, seed, settings.paragraphs_per_article)
         self.validation = collect_validation(
-            shards,
-            vocabulary,
-            _rules(settings, seed, _VALIDATION_PARAGRAPHS),
-            articles=_VALIDATION_ARTICLES,
+            shards, vocabulary, _rules(settings, seed, _VALIDATION_PARAGRAPHS), articles=_VALIDATION_ARTICLES
         )
         self.fresh = initial is None
         torch.manual_seed(stable_hash(seed, "ranker", "weights") >> 1)

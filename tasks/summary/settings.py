@@ -7,7 +7,7 @@ from pydantic import Field
 from tasks.crawl.settings import CrawlSettings, HostPattern
 from tasks.engine.settings import HEADER_TEXT, Settings
 from tasks.paragraphs.settings import ParagraphFilterSettings
-from tasks.text.language_codes import LanguageCode
+from tasks.text.language import LanguageCode
 
 # Who writes: the model if it suits the sources, the model whatever it writes, or the extractive system.
 Choice = Literal["suitable", "model", "extractive"]

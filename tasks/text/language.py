@@ -1,11 +1,33 @@
 """The language of a text, by the character statistics of py3langid: offline, one model in memory."""
 
 from functools import lru_cache
+from typing import TYPE_CHECKING, Annotated
 
-from py3langid.langid import MODEL_FILE, LanguageIdentifier
+from pydantic import AfterValidator
 
 from tasks.engine.data_files import read_data
-from tasks.text.language_codes import check_language
+
+if TYPE_CHECKING:
+    from py3langid.langid import LanguageIdentifier
+
+LANGUAGES = frozenset(read_data("tasks.text", "words.toml")["languages"])
+
+
+def check_language(code: str) -> str:
+    """Return the code of a language that can be told.
+
+    Raises:
+        ValueError: it cannot.
+    """
+    if code not in LANGUAGES:
+        known = ", ".join(sorted(LANGUAGES))
+        raise ValueError(f"{code!r} is no language that can be told by its letters: expected one of {known}")
+    return code
+
+
+LanguageCode = Annotated[str, AfterValidator(check_language)]
+"""The type of a setting that is such a code."""
+
 
 _CHARACTERS = 40  # from which the language can be told
 _PROBABILITY = 0.9  # from which it is sure
@@ -46,6 +68,8 @@ def language_probability(text: str, language: str) -> float | None:
 
 
 @lru_cache(maxsize=1)
-def _identifier() -> LanguageIdentifier:
+def _identifier() -> "LanguageIdentifier":
     """Return the language identifier, loaded once in a process (it takes about a second)."""
+    from py3langid.langid import MODEL_FILE, LanguageIdentifier  # here, because settings import this module
+
     return LanguageIdentifier.from_model_file(MODEL_FILE, norm_probs=True)

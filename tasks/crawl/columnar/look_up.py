@@ -130,11 +130,7 @@ def _matches(parquet: pq.ParquetFile, group: int, keys: pa.StringArray) -> tuple
 
 
 def _rows(
-    parquet: pq.ParquetFile,
-    group: int,
-    columns: list[str],
-    rows: NDArray[np.int64],
-    numbers: NDArray[np.int64],
+    parquet: pq.ParquetFile, group: int, columns: list[str], rows: NDArray[np.int64], numbers: NDArray[np.int64]
 ) -> Iterator[pa.Table]:
     before = 0
     for batch in parquet.iter_batches(_BATCH_ROWS, row_groups=[group], columns=columns, use_threads=False):

@@ -1,7 +1,6 @@
 import pytest
 
-from tasks.text.language import _identifier, language_probability, sure_language
-from tasks.text.language_codes import LANGUAGES
+from tasks.text.language import LANGUAGES, _identifier, language_probability, sure_language
 
 
 @pytest.mark.parametrize(
