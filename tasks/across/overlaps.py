@@ -5,7 +5,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from storage.schemas import LEAD_NGRAMS, OVERLAPS, TWINS
-from tasks.across.shingles import Ngrams, split_all
+from tasks.across.shingles import Ngrams, held_out, split_all
 from tasks.across.sketches import merge_twins
 from tasks.engine.grouping import join_by_article
 from tasks.engine.inputs import Shards
@@ -29,11 +29,6 @@ def collect_lead_ngrams(shards: Shards, *, words: WordRule) -> pa.Table:
         leads = articles.filter(held_out(articles))["lead"].to_pylist()
         found.append(np.unique(Ngrams(split_all(leads, words), LEAD_WORDS).hashes))
     return pa.table([np.unique(np.concatenate(found))], schema=LEAD_NGRAMS.schema)
-
-
-def held_out(articles: pa.Table) -> pa.ChunkedArray:
-    """Return for each article whether models are judged on it: it is kept, and of the valid or test split."""
-    return pc.and_(pc.is_in(articles["split"], pa.array(["valid", "test"])), pc.is_null(articles["drop_reason"]))
 
 
 def find_overlaps(

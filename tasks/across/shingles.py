@@ -4,6 +4,8 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 from rensa import RMinHash
 
 from tasks.text.ngrams import WordRule, split_words
@@ -75,3 +77,8 @@ def _mixed(values: np.ndarray) -> np.ndarray:
     values = (values ^ (values >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     values = (values ^ (values >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     return values ^ (values >> np.uint64(31))  # type: ignore[no-any-return]
+
+
+def held_out(articles: pa.Table) -> pa.ChunkedArray:
+    """Return for each article whether models are judged on it: it is kept, and of the valid or test split."""
+    return pc.and_(pc.is_in(articles["split"], pa.array(["valid", "test"])), pc.is_null(articles["drop_reason"]))

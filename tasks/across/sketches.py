@@ -11,8 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from storage.schemas import SKETCHES, TWINS
-from tasks.across.overlaps import held_out
-from tasks.across.shingles import BANDS, SHINGLE_WORDS, Ngrams, band_hashes, split_all
+from tasks.across.shingles import BANDS, SHINGLE_WORDS, Ngrams, band_hashes, held_out, split_all
 from tasks.engine.grouping import join_by_article
 from tasks.text.ngrams import WordRule
 

@@ -1,12 +1,12 @@
 """The papers' tables: figures by row and column, and the system that corresponds to each row (`published.toml`)."""
 
 import math
-import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from pathlib import Path
 from typing import Any
+
+from tasks.engine.data_files import read_data
 
 Figures = tuple[float | None, ...]
 
@@ -85,6 +85,4 @@ def _table(table: Mapping[str, Any]) -> PublishedTable:
     return PublishedTable(**{**table, "measure": Measure(table["measure"]), "rows": rows})
 
 
-PUBLISHED: Sequence[PublishedTable] = tuple(
-    map(_table, tomllib.loads(Path(__file__).with_name("published.toml").read_text(encoding="utf-8"))["table"])
-)
+PUBLISHED: Sequence[PublishedTable] = tuple(map(_table, read_data("tasks.tables", "published.toml")["table"]))

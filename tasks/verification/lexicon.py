@@ -4,15 +4,16 @@
 language the lists know nothing, and only words as written, names and numbers are compared.
 """
 
-import tomllib
 from functools import cache, lru_cache
 from importlib.resources import files
+
+from tasks.engine.data_files import read_data
 
 _VOWELS = frozenset("aeiouy")
 _FAMILY = 6  # letters that words of one family share: construct, construction
 _NEGATIVE_PREFIXES = ("un", "in", "im", "il", "ir", "dis", "non", "mis")
 
-_SMALL = tomllib.loads(files("tasks.verification").joinpath("words.toml").read_text(encoding="utf-8"))
+_SMALL = read_data("tasks.verification", "words.toml")
 
 
 def small_words(name: str) -> list[str]:

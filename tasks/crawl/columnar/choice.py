@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from tasks.crawl.columnar.layout import TRUNCATED
 from tasks.crawl.common_crawl import CAPTURES_TRIED, FILE_NAME, MAX_RECORD_BYTES
-from tasks.crawl.reasons import PageReason
+from tasks.crawl.reasons import CaptureReason
 from tasks.crawl.settings import CommonCrawlSettings
 
 _TIME = pa.timestamp("us", tz="UTC")
@@ -36,7 +36,7 @@ def chosen_captures(found: pa.Table, settings: CommonCrawlSettings) -> pa.Table:
     place = np.arange(len(order)) - np.searchsorted(ordered, ordered)  # among the captures of its key
     taken = order[(place == 0) | ((rank[order] == _GOOD) & (place < CAPTURES_TRIED))]
     usable = pa.array(rank[taken] != _BAD)
-    reasons = np.where(rank[taken] == _BAD, PageReason.INDEX_BAD_ANSWER, PageReason.TOO_LARGE)
+    reasons = np.where(rank[taken] == _BAD, CaptureReason.INDEX_BAD_ANSWER, CaptureReason.TOO_LARGE)
     refused = pa.array((rank[taken] == _BAD) | (length[taken] > MAX_RECORD_BYTES))
     files = found.column("warc_filename").take(pa.array(taken)).cast(pa.string())
 

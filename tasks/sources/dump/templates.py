@@ -6,12 +6,12 @@ templates are removed.
 """
 
 import re
-import tomllib
 from collections.abc import Callable, Mapping
-from pathlib import Path
 from typing import Any, Protocol
 
-_DATA: dict[str, Any] = tomllib.loads(Path(__file__).with_name("templates.toml").read_text(encoding="utf-8"))
+from tasks.engine.data_files import read_data
+
+_DATA: dict[str, Any] = read_data("tasks.sources.dump", "templates.toml")
 
 RAISED = "\ue004"  # marks a number that was written as an exponent or a mass number
 GONE = "\ue000"  # marks a removed template until the punctuation around it has been repaired
