@@ -29,6 +29,7 @@ MADE = dict(
         of("tasks.sources.collection.articles:_documents", r"\|\|\|\|\||</s>"),
         of("tasks.sources.dump.markup:_without_verbatim", r"</nowiki\s*>"),
         of("tasks.sources.miniweb.names:_pattern", "(north|south)(wick|ham)"),
+        of("tasks.verification.restatements:_digits", r"\bthree\b"),
     ]
 )
 
