@@ -30,17 +30,11 @@ _TABLES = ("flow_run", "flow_run_state", "task_run", "task_run_state", "events",
 
 @dataclass
 class CountingServer:
-    """A running server.
-
-    Attributes:
-        pid: its process.
-        home: its Prefect home.
-        requests: route -> number of requests; filled once it has ended.
-    """
+    """A running server."""
 
     pid: int
     home: Path
-    requests: Counter[str] = field(default_factory=Counter)
+    requests: Counter[str] = field(default_factory=Counter)  # route -> number of requests; filled once it has ended
 
     def processor_seconds(self) -> float:
         """Return the processor time it has used so far (Linux)."""

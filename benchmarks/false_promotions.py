@@ -35,22 +35,14 @@ Rule = Callable[[list[Finding]], bool]
 
 @dataclass(frozen=True)
 class World:
-    """The sizes and score differences that are simulated.
+    """The sizes and score differences that are simulated."""
 
-    Attributes:
-        articles: of the frozen test split.
-        recent: articles of the recent split, once it is full.
-        spread: standard deviation of a model's own part of an article's score, points.
-        gain: of a challenger over the champion, points; on the recent split, and on the frozen one too unless
-            `new_only`.
-        new_only: whether the gain is only on new topics.
-    """
-
-    articles: int
-    recent: int
-    spread: float
+    articles: int  # of the frozen test split
+    recent: int  # articles of the recent split, once it is full
+    spread: float  # standard deviation of a model's own part of an article's score, points
+    # Of a challenger over the champion, points; on the recent split, and on the frozen one too unless `new_only`
     gain: float = 0.0
-    new_only: bool = False
+    new_only: bool = False  # whether the gain is only on new topics
 
 
 def main(years: int = 2000, articles: int = 4000, recent: int = 2000, spread: float = 6.0) -> int:

@@ -53,17 +53,11 @@ _DATES = ("Mon, 02 Mar 2026 10:00:00 GMT", "Mon, 09 Mar 2026 10:00:00 GMT")
 
 @dataclass
 class CountingProxy:
-    """Forwards connections to an address and counts the bytes of both directions.
+    """Forwards connections to an address and counts the bytes of both directions."""
 
-    Attributes:
-        target: where connections lead.
-        sent: bytes from clients.
-        received: bytes from the server.
-    """
-
-    target: tuple[str, int]
-    sent: int = 0
-    received: int = 0
+    target: tuple[str, int]  # where connections lead
+    sent: int = 0  # bytes from clients
+    received: int = 0  # bytes from the server
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def __post_init__(self) -> None:
@@ -160,17 +154,11 @@ class _PlainHandler(BaseHTTPRequestHandler):
 
 @dataclass
 class Web:
-    """A web that is served.
+    """A web that is served."""
 
-    Attributes:
-        proxy: leads to it.
-        frontier: URLs of its pages.
-        requests: returns the number of requests, without those that made the frontier.
-    """
-
-    proxy: CountingProxy
-    frontier: pa.Table
-    requests: Callable[[], int]
+    proxy: CountingProxy  # leads to it
+    frontier: pa.Table  # URLs of its pages
+    requests: Callable[[], int]  # returns the number of requests, without those that made the frontier
 
 
 @contextlib.contextmanager

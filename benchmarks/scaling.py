@@ -48,17 +48,11 @@ _WARM_SHARDS = 4  # a worker, of one article or two: so many that each gets one 
 
 @dataclass(frozen=True)
 class Walked:
-    """What the walk over a corpus took.
+    """What the walk over a corpus took."""
 
-    Attributes:
-        seconds: of the clock.
-        jobs: what each job took; none on the plain pool.
-        files: relative path -> SHA-256 of its bytes.
-    """
-
-    seconds: float
-    jobs: list[Taken]
-    files: dict[str, str]
+    seconds: float  # of the clock
+    jobs: list[Taken]  # what each job took; none on the plain pool
+    files: dict[str, str]  # relative path -> SHA-256 of its bytes
 
     @property
     def processor(self) -> float:

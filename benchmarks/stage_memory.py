@@ -31,26 +31,16 @@ RANKER = "models/ranker"
 
 @dataclass(frozen=True)
 class Stage:
-    """How to run a stage.
+    """How to run a stage."""
 
-    Attributes:
-        function: the stage's function, as module:name; loaded in the stage's process only.
-        inputs: argument -> how it is read, and from which lines of STAGES; empty for synthetic data, whose argument is
-            `articles`.
-        settings: its settings class, as module:name, or None.
-        changes: settings that differ from the default.
-        arguments: the function's further arguments.
-        dataset: its output, if that is not named like its line; a name with a slash is a directory.
-        measured: whether its peak counts.
-    """
-
-    function: str
+    function: str  # the stage's function, as module:name; loaded in the stage's process only
+    # Argument -> how it is read, and from which lines of STAGES; empty for synthetic data, whose argument is `articles`
     inputs: Mapping[str, tuple[Callable[..., Input], tuple[str, ...]]] = field(default_factory=dict)
-    settings: str | None = None
-    changes: Mapping[str, Any] = field(default_factory=dict)
-    arguments: Mapping[str, Any] = field(default_factory=dict)
-    dataset: str | None = None
-    measured: bool = True
+    settings: str | None = None  # its settings class, as module:name, or None
+    changes: Mapping[str, Any] = field(default_factory=dict)  # settings that differ from the default
+    arguments: Mapping[str, Any] = field(default_factory=dict)  # the function's further arguments
+    dataset: str | None = None  # its output, if that is not named like its line; a name with a slash is a directory
+    measured: bool = True  # whether its peak counts
 
 
 def _synthetic(function: str, dataset: str | None = None) -> Stage:

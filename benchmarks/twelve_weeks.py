@@ -53,23 +53,14 @@ SMALL: dict[str, Any] = {
 
 @dataclass(frozen=True)
 class Week:
-    """The result of a week.
+    """The result of a week."""
 
-    Attributes:
-        version: its challenger's entry in the registry.
-        topics: number of articles.
-        new: number of topics added in it.
-        bytes: on disk at its end.
-        seconds: its duration.
-        made: whether its version was made in this run, not in an earlier one.
-    """
-
-    version: Version
-    topics: int
-    new: int
-    bytes: int
+    version: Version  # its challenger's entry in the registry
+    topics: int  # number of articles
+    new: int  # number of topics added in it
+    bytes: int  # on disk at its end
     seconds: float
-    made: bool
+    made: bool  # whether its version was made in this run, not in an earlier one
 
     @property
     def ranker_is_new(self) -> bool:

@@ -25,25 +25,16 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class Build:
-    """The manifest of one finished build.
+    """The manifest of one finished build."""
 
-    Attributes:
-        name: build name; sorts by time.
-        created: UTC time, ISO 8601.
-        config: the whole configuration.
-        stages: stage -> shard number (as a string) -> file relative to the root.
-        models: model -> directory relative to the root.
-        counts: stage -> rows, refused rows by reason (`drops`), bytes and seconds, added up over its shards.
-        report: the report's path relative to the root, or None.
-    """
-
-    name: str
-    created: str
+    name: str  # build name; sorts by time
+    created: str  # UTC time, ISO 8601
     config: Mapping[str, Any]
-    stages: Mapping[str, Mapping[str, str]]
-    models: Mapping[str, str]
+    stages: Mapping[str, Mapping[str, str]]  # stage -> shard number (as a string) -> file relative to the root
+    models: Mapping[str, str]  # model -> directory relative to the root
+    # Stage -> rows, refused rows by reason (`drops`), bytes and seconds, added up over its shards
     counts: Mapping[str, Mapping[str, Any]]
-    report: str | None = None
+    report: str | None = None  # the report's path relative to the root, or None
 
 
 def record_build(

@@ -23,33 +23,20 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class DirectoryRecord:
-    """What a published directory holds.
+    """What a published directory holds."""
 
-    Attributes:
-        name: what it is, such as models/ranker; also the folder it lies in.
-        key: the recipe's key, the last part of its path.
-        files: path within the directory -> SHA-256 of the bytes, hex.
-        digest: digest of the files that readers depend on.
-        settings: the fields of the recipe.
-        inputs: name of each input -> digests of what was read of it.
-        metrics: figures that the function which filled the directory returned.
-        seconds: time it took; the sum over all sessions of a resumed run, where that is known.
-        code: version and git commit of the code that made it, and versions of libraries; for people, not part of key or
-            digest.
-        version: in its recipe; 0 = not recorded.
-        notes: what else decided its content, such as the digest of the weights that a training started from.
-    """
-
-    name: str
-    key: str
-    files: Mapping[str, str]
-    digest: str
-    settings: Mapping[str, Any]
-    inputs: Mapping[str, Any]
-    metrics: Mapping[str, Any]
-    seconds: float
+    name: str  # what it is, such as models/ranker; also the folder it lies in
+    key: str  # the recipe's key, the last part of its path
+    files: Mapping[str, str]  # path within the directory -> SHA-256 of the bytes, hex
+    digest: str  # digest of the files that readers depend on
+    settings: Mapping[str, Any]  # the fields of the recipe
+    inputs: Mapping[str, Any]  # name of each input -> digests of what was read of it
+    metrics: Mapping[str, Any]  # figures that the function which filled the directory returned
+    seconds: float  # time it took; the sum over all sessions of a resumed run, where that is known
+    # Version and git commit of the code that made it, and versions of libraries; for people, not part of key or digest
     code: Mapping[str, str] = field(default_factory=dict)
-    version: int = 0
+    version: int = 0  # in its recipe; 0 = not recorded
+    # What else decided its content, such as the digest of the weights that a training started from
     notes: Mapping[str, str] = field(default_factory=dict)
 
     @property

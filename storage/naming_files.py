@@ -34,15 +34,10 @@ _RESTORE = "nothing computes it again: restore it from a backup"
 
 @dataclass(frozen=True)
 class Finding:
-    """What is wrong with a file.
-
-    Attributes:
-        problem: what is wrong.
-        advice: what was done about it, or what a person can do.
-    """
+    """What is wrong with a file."""
 
     problem: str
-    advice: str
+    advice: str  # what was done about it, or what a person can do
 
 
 def check_naming_files(store: Store, listing: Mapping[str, int], *, repair: bool) -> dict[str, Finding]:

@@ -12,23 +12,14 @@ from storage.store import RowGroup, Store
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A reference to a whole shard or one of its row groups; small enough to send thousands to another process.
-
-    Attributes:
-        stage: stage name.
-        path: the file, relative to the root.
-        sha256: digest of the file's bytes.
-        group: the row group to read, or None for the whole file.
-        digest: digest of the stable columns of what is read; part of the reader's key.
-        rows: rows that will be read.
-    """
+    """A reference to a whole shard or one of its row groups; small enough to send thousands to another process."""
 
     stage: str
-    path: str
-    sha256: str
-    group: RowGroup | None
-    digest: str
-    rows: int
+    path: str  # the file, relative to the root
+    sha256: str  # digest of the file's bytes
+    group: RowGroup | None  # the row group to read, or None for the whole file
+    digest: str  # digest of the stable columns of what is read; part of the reader's key
+    rows: int  # rows that will be read
 
     def read(self, store: Store) -> pa.Table:
         """Return the rows after checking them.

@@ -48,25 +48,16 @@ Listing = Mapping[str, pafs.FileInfo]
 
 @dataclass(frozen=True)
 class Pruning:
-    """What pruning would delete, or has deleted.
+    """What pruning would delete, or has deleted."""
 
-    Attributes:
-        builds: names of the builds kept, oldest first.
-        versions: numbers of the model versions kept.
-        sizes: file to delete -> its bytes, in the order of deletion.
-        kept_bytes: bytes of the files that kept builds and versions need.
-        young: files that no manifest names, kept because too few builds have finished since.
-        damaged: manifest or version to keep that cannot be read -> why; nothing older than it is deleted.
-        aside: builds whose damaged manifests are to be set aside.
-    """
-
-    builds: tuple[str, ...]
-    versions: tuple[int, ...]
-    sizes: dict[str, int]
-    kept_bytes: int
-    young: int
+    builds: tuple[str, ...]  # names of the builds kept, oldest first
+    versions: tuple[int, ...]  # numbers of the model versions kept
+    sizes: dict[str, int]  # file to delete -> its bytes, in the order of deletion
+    kept_bytes: int  # bytes of the files that kept builds and versions need
+    young: int  # files that no manifest names, kept because too few builds have finished since
+    # Manifest or version to keep that cannot be read -> why; nothing older than it is deleted
     damaged: dict[str, str] = field(default_factory=dict)
-    aside: tuple[str, ...] = ()
+    aside: tuple[str, ...] = ()  # builds whose damaged manifests are to be set aside
 
     @property
     def bytes(self) -> int:
@@ -86,17 +77,11 @@ class Pruning:
 
 @dataclass(frozen=True)
 class _Distinct:
-    """A build with all manifests of the same content.
+    """A build with all manifests of the same content."""
 
-    Attributes:
-        names: of its manifests, oldest first.
-        build: their content; None for a single manifest that cannot be read.
-        problem: why it cannot be read.
-    """
-
-    names: tuple[str, ...]
-    build: Build | None
-    problem: str = ""
+    names: tuple[str, ...]  # of its manifests, oldest first
+    build: Build | None  # their content; None for a single manifest that cannot be read
+    problem: str = ""  # why it cannot be read
 
     def damaged_among(self, names: Set[str]) -> bool:
         """Whether it cannot be read, and is one of these."""
@@ -105,22 +90,14 @@ class _Distinct:
 
 @dataclass(frozen=True)
 class _Rules:
-    """What decides whether a file stays.
+    """What decides whether a file stays."""
 
-    Attributes:
-        kept: shard files and directories that kept builds and versions name.
-        gone: those that the others name.
-        manifests: builds whose manifests go.
-        unfinished: files that no manifest names go if they were written before; None = they stay.
-        trash: likewise of damaged and temporary files.
-        held: no file goes that was written before, because a damaged manifest may have named it; None = no such one.
-    """
-
-    kept: tuple[set[str], set[str]]
-    gone: tuple[set[str], set[str]]
-    manifests: set[str]
-    unfinished: datetime | None
-    trash: datetime | None
+    kept: tuple[set[str], set[str]]  # shard files and directories that kept builds and versions name
+    gone: tuple[set[str], set[str]]  # those that the others name
+    manifests: set[str]  # builds whose manifests go
+    unfinished: datetime | None  # files that no manifest names go if they were written before; None = they stay
+    trash: datetime | None  # likewise of damaged and temporary files
+    # No file goes that was written before, because a damaged manifest may have named it; None = no such one
     held: datetime | None
 
     def fate(self, file: FileName, written: datetime) -> Literal["kept", "young", "gone"]:

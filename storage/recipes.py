@@ -44,41 +44,26 @@ def recipe_key(stage: str, version: int, settings: JSON, shard: int, inputs: JSO
 
 @dataclass(frozen=True)
 class ShardRecord:
-    """The sidecar of a shard's file.
-
-    Attributes:
-        stage: stage name.
-        shard: shard number.
-        key: the recipe's key, part of the file name.
-        written: rows, bytes and digests of the file.
-        drops: number of rows the stage refused, by reason.
-        inputs: name of each input -> digests of what was read of it.
-        settings: the fields of the recipe.
-        version: the stage's version.
-        seconds: time the shard took.
-        peak_bytes: highest resident memory of the process that made it.
-        notes: what else a reader should know, such as the name of the model used.
-        worst: value of the dataset's `blamed` column -> its `rows` and its `drops` by reason, for the values with the
-            most refused rows; empty where the dataset names no such column.
-        code: version and git commit of the code that made it, and versions of libraries; for people, not part of the
-            key.
-        title: name of the stage, if several share a dataset.
-    """
+    """The sidecar of a shard's file."""
 
     stage: str
     shard: int
-    key: str
-    written: WrittenTable
-    drops: Mapping[str, int]
-    inputs: JSON
-    settings: JSON
+    key: str  # the recipe's key, part of the file name
+    written: WrittenTable  # rows, bytes and digests of the file
+    drops: Mapping[str, int]  # number of rows the stage refused, by reason
+    inputs: JSON  # name of each input -> digests of what was read of it
+    settings: JSON  # the fields of the recipe
     version: int
-    seconds: float
-    peak_bytes: int
+    seconds: float  # time the shard took
+    peak_bytes: int  # highest resident memory of the process that made it
+    # What else a reader should know, such as the name of the model used
     notes: Mapping[str, str] = field(default_factory=dict)
+    # Value of the dataset's `blamed` column -> its `rows` and its `drops` by reason, for the values with the most
+    # refused rows; empty where the dataset names no such column
     worst: Mapping[str, JSON] = field(default_factory=dict)
+    # Version and git commit of the code that made it, and versions of libraries; for people, not part of the key
     code: Mapping[str, str] = field(default_factory=dict)
-    title: str = ""
+    title: str = ""  # name of the stage, if several share a dataset
 
     @property
     def path(self) -> str:

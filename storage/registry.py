@@ -26,51 +26,35 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class Version:
-    """Models that belong together, and where they come from.
+    """Models that belong together, and where they come from."""
 
-    Attributes:
-        number: 1, 2, ...
-        created: UTC time, ISO 8601.
-        label: the period it was made for, such as 2026-W47.
-        build: name of the build whose examples it was trained on.
-        parent: the champion it was judged against. None for the first version.
-        models: models/ranker and models/summarizer (and others, by name) -> directory relative to the root.
-        vocabulary: file of its vocabulary, relative to the root.
-        settings: the whole configuration it was made with.
-        scores: metric -> mean value on the frozen test split, 0-1 except for ratios.
-        verdict: result of the comparison with the parent; its field `promoted` says whether the version was promoted.
-        computed: stage -> number of shards computed in the run that made it, and number of all shards.
-        recent: week -> files of the `articles` and `paragraphs` that came in then; the second test split on which it
-            was judged, which the next version's split continues.
-        start: number of the version from whose models training continued where they fit the settings; None = from
-            scratch.
-    """
-
-    number: int
-    created: str
-    label: str
-    build: str
-    parent: int | None
+    number: int  # 1, 2, ...
+    created: str  # UTC time, ISO 8601
+    label: str  # the period it was made for, such as 2026-W47
+    build: str  # name of the build whose examples it was trained on
+    parent: int | None  # the champion it was judged against. None for the first version.
+    # models/ranker and models/summarizer (and others, by name) -> directory relative to the root
     models: Mapping[str, str]
-    vocabulary: str
-    settings: Mapping[str, Any]
-    scores: Mapping[str, float]
+    vocabulary: str  # file of its vocabulary, relative to the root
+    settings: Mapping[str, Any]  # the whole configuration it was made with
+    scores: Mapping[str, float]  # metric -> mean value on the frozen test split, 0-1 except for ratios
+    # Result of the comparison with the parent; its field `promoted` says whether the version was promoted
     verdict: Mapping[str, Any]
+    # Stage -> number of shards computed in the run that made it, and number of all shards
     computed: Mapping[str, Sequence[int]] = field(default_factory=dict)
+    # Week -> files of the `articles` and `paragraphs` that came in then; the second test split on which it was judged,
+    # which the next version's split continues
     recent: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    # Number of the version from whose models training continued where they fit the settings; None = from scratch
     start: int | None = None
 
 
 @dataclass(frozen=True)
 class Champion:
-    """The pointer.
+    """The pointer."""
 
-    Attributes:
-        version: number of the version in use.
-        history: every switch, oldest first: `version`, `at` (UTC, ISO 8601) and `why`; the last is the current one.
-    """
-
-    version: int
+    version: int  # number of the version in use
+    # Every switch, oldest first: `version`, `at` (UTC, ISO 8601) and `why`; the last is the current one
     history: Sequence[Mapping[str, Any]]
 
     @property
@@ -81,19 +65,12 @@ class Champion:
 
 @dataclass(frozen=True)
 class FrozenSplit:
-    """The test split on which every version is judged, fixed when the first champion was made.
+    """The test split on which every version is judged, fixed when the first champion was made."""
 
-    Attributes:
-        build: name of the build it was taken from.
-        seed: of the configuration; it decides the splits, so with another seed test articles would be trained on.
-        articles: files of the articles, by shard.
-        paragraphs: files of their candidate paragraphs, by shard.
-    """
-
-    build: str
-    seed: int
-    articles: Sequence[str] = field(default_factory=tuple)
-    paragraphs: Sequence[str] = field(default_factory=tuple)
+    build: str  # name of the build it was taken from
+    seed: int  # of the configuration; it decides the splits, so with another seed test articles would be trained on
+    articles: Sequence[str] = field(default_factory=tuple)  # files of the articles, by shard
+    paragraphs: Sequence[str] = field(default_factory=tuple)  # files of their candidate paragraphs, by shard
 
 
 def save_version(store: Store, version: Version) -> None:

@@ -35,35 +35,22 @@ _BATCH_ROWS = 256
 
 @dataclass(frozen=True, slots=True)
 class RowGroup:
-    """The rows of one destination shard inside a file.
+    """The rows of one destination shard inside a file."""
 
-    Attributes:
-        index: number of the Parquet row group.
-        rows: how many rows it holds.
-        digest: digest of its stable columns (`storage.digests.table_digest`).
-    """
-
-    index: int
-    rows: int
-    digest: str
+    index: int  # number of the Parquet row group
+    rows: int  # how many rows it holds
+    digest: str  # digest of its stable columns (`storage.digests.table_digest`)
 
 
 @dataclass(frozen=True)
 class WrittenTable:
-    """What `Store.write_table` wrote.
+    """What `Store.write_table` wrote."""
 
-    Attributes:
-        rows: rows in the file.
-        bytes: size of the file.
-        sha256: digest of the file's bytes, hex.
-        digest: digest of the stable columns of all rows.
-        groups: destination shard -> row group, for a dataset that is grouped; else empty.
-    """
-
-    rows: int
-    bytes: int
-    sha256: str
-    digest: str
+    rows: int  # rows in the file
+    bytes: int  # size of the file
+    sha256: str  # digest of the file's bytes, hex
+    digest: str  # digest of the stable columns of all rows
+    # Destination shard -> row group, for a dataset that is grouped; else empty
     groups: Mapping[int, RowGroup] = field(default_factory=dict)
 
 

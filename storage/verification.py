@@ -32,23 +32,14 @@ _CLOCK_SECONDS = 60.0  # an object store has a clock of its own, and tells whole
 
 @dataclass(frozen=True)
 class VerificationProgress:
-    """How far a pass has come.
+    """How far a pass has come."""
 
-    Attributes:
-        files: files read, including those of an interrupted pass that this one continues.
-        of_files: files to read in all.
-        bytes: bytes read, likewise.
-        of_bytes: bytes to read in all.
-        rate: bytes a second, in this run.
-        damaged: files found damaged.
-    """
-
-    files: int
-    of_files: int
-    bytes: int
-    of_bytes: int
-    rate: float
-    damaged: int
+    files: int  # files read, including those of an interrupted pass that this one continues
+    of_files: int  # files to read in all
+    bytes: int  # bytes read, likewise
+    of_bytes: int  # bytes to read in all
+    rate: float  # bytes a second, in this run
+    damaged: int  # files found damaged
 
     def __str__(self) -> str:
         left = (self.of_bytes - self.bytes) / self.rate if self.rate else 0.0
@@ -60,27 +51,17 @@ class VerificationProgress:
 
 @dataclass
 class Verification:
-    """What a pass has found.
+    """What a pass has found."""
 
-    Attributes:
-        after: name of the last record that was checked; records are checked in the order of their names.
-        files: files read.
-        bytes: bytes read.
-        damaged: file -> what is wrong with it.
-        advice: file of `damaged` that no build computes again -> what was done, or what a person can do.
-        seconds: time it took, without interruptions.
-        begun: when it began, in seconds since 1970.
-        earlier: files read before the last interruption.
-    """
-
-    after: str = ""
-    files: int = 0
-    bytes: int = 0
-    damaged: dict[str, str] = field(default_factory=dict)
+    after: str = ""  # name of the last record that was checked; records are checked in the order of their names
+    files: int = 0  # files read
+    bytes: int = 0  # bytes read
+    damaged: dict[str, str] = field(default_factory=dict)  # file -> what is wrong with it
+    # File of `damaged` that no build computes again -> what was done, or what a person can do
     advice: dict[str, str] = field(default_factory=dict)
-    seconds: float = 0.0
-    begun: float = 0.0
-    earlier: int = 0
+    seconds: float = 0.0  # time it took, without interruptions
+    begun: float = 0.0  # when it began, in seconds since 1970
+    earlier: int = 0  # files read before the last interruption
 
 
 def verify(

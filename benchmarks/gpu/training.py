@@ -28,19 +28,12 @@ _COUNTED = 2  # batches whose operations are counted
 
 @dataclass(frozen=True)
 class Side:
-    """One way to train: ours or the plain design.
-
-    Attributes:
-        system: what is trained.
-        device: where.
-        plain: whether it is the plain design.
-        compile: whether `torch.compile` is used.
-    """
+    """One way to train: ours or the plain design."""
 
     system: System
     device: torch.device
-    plain: bool = False
-    compile: bool = False
+    plain: bool = False  # whether it is the plain design
+    compile: bool = False  # whether `torch.compile` is used
 
     def updater(self, loss: str = "auto") -> Updater[Batch]:
         """Return a fresh model with its optimizer."""

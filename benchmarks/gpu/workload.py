@@ -30,39 +30,24 @@ _BART_BEGIN, _BART_PAD, _BART_END = 0, 1, 2
 
 @dataclass(frozen=True)
 class Scale:
-    """How much is measured.
+    """How much is measured."""
 
-    Attributes:
-        pieces: size of the vocabulary (32,000 in Liu & Lapata 2019, sec. 4); BART has its own at full scale.
-        articles: articles that batches are drawn from.
-        batch_tokens: source tokens of a batch, padding included; twice the released HT's, for one batch per update.
-        max_paragraphs: paragraphs read of an article.
-        max_paragraph_tokens: tokens read of a paragraph.
-        target_tokens: tokens of a target where all articles are equally long.
-        warmup: updates before the clock starts.
-        steps: updates that are timed.
-        rounds: how often each side is measured, in turns; the best round counts.
-        decoded: articles decoded by our search.
-        decoded_plain: articles decoded by the released way, which is slow.
-        decoded_tokens: tokens of each summary.
-        memory: bytes that a batch may take, where the largest batch is sought.
-        sizes: fields of every configuration that has them.
-    """
-
+    # Size of the vocabulary (32,000 in Liu & Lapata 2019, sec. 4); BART has its own at full scale
     pieces: int = 32_000
-    articles: int = 4096
+    articles: int = 4096  # articles that batches are drawn from
+    # Source tokens of a batch, padding included; twice the released HT's, for one batch per update
     batch_tokens: int = 21_000
-    max_paragraphs: int = 24
-    max_paragraph_tokens: int = 100
-    target_tokens: int = 140
-    warmup: int = 5
-    steps: int = 20
-    rounds: int = 2
-    decoded: int = 32
-    decoded_plain: int = 3
-    decoded_tokens: int = 140
-    memory: int = 12 * 2**30
-    sizes: Mapping[str, int] = field(default_factory=dict)
+    max_paragraphs: int = 24  # paragraphs read of an article
+    max_paragraph_tokens: int = 100  # tokens read of a paragraph
+    target_tokens: int = 140  # tokens of a target where all articles are equally long
+    warmup: int = 5  # updates before the clock starts
+    steps: int = 20  # updates that are timed
+    rounds: int = 2  # how often each side is measured, in turns; the best round counts
+    decoded: int = 32  # articles decoded by our search
+    decoded_plain: int = 3  # articles decoded by the released way, which is slow
+    decoded_tokens: int = 140  # tokens of each summary
+    memory: int = 12 * 2**30  # bytes that a batch may take, where the largest batch is sought
+    sizes: Mapping[str, int] = field(default_factory=dict)  # fields of every configuration that has them
 
 
 _DEPTHS = ("local_layers", "global_layers", "word_layers", "graph_layers", "encoder_layers", "decoder_layers")
@@ -100,14 +85,9 @@ SCALES = {
 
 @dataclass(frozen=True)
 class System:
-    """A summarizer of a scale.
+    """A summarizer of a scale."""
 
-    Attributes:
-        name: key of `SYSTEMS`.
-        scale: its sizes.
-    """
-
-    name: str
+    name: str  # key of `SYSTEMS`
     scale: Scale
 
     @property

@@ -19,82 +19,48 @@ NOT_EXTRAPOLATED = ("vocabulary", "models/ranker", "models/summarizer", "predict
 
 @dataclass(frozen=True)
 class Prices:
-    """Prices in dollars: list prices of Amazon in us-east-1 and of a search service, 2025.
+    """Prices in dollars: list prices of Amazon in us-east-1 and of a search service, 2025."""
 
-    Attributes:
-        core_hour: of a virtual core of a machine for computing, on demand (c7i).
-        gb_month: of a gigabyte in an object store.
-        million_requests: of reading objects.
-        gb_out: of a gigabyte that leaves the region.
-        thousand_queries: of a search service.
-    """
-
-    core_hour: float = 0.045
-    gb_month: float = 0.023
-    million_requests: float = DOLLARS_PER_MILLION_REQUESTS
-    gb_out: float = DOLLARS_PER_GB
-    thousand_queries: float = 5.0
+    core_hour: float = 0.045  # of a virtual core of a machine for computing, on demand (c7i)
+    gb_month: float = 0.023  # of a gigabyte in an object store
+    million_requests: float = DOLLARS_PER_MILLION_REQUESTS  # of reading objects
+    gb_out: float = DOLLARS_PER_GB  # of a gigabyte that leaves the region
+    thousand_queries: float = 5.0  # of a search service
 
 
 @dataclass(frozen=True)
 class StageCost:
-    """What a stage took, and takes at full size.
-
-    Attributes:
-        name: name of the stage.
-        rows: rows of the sample.
-        seconds: time of its slowest shard.
-        processor: seconds of processor time of all its shards.
-        fixed: seconds of processor time of a shard, however few articles it has.
-        peak_bytes: highest memory of a shard.
-        bytes: on disk.
-        full_peak_bytes: memory of a shard at full size; None = not extrapolated.
-        core_hours: at full size, opening files included; None = not extrapolated.
-        full_bytes: on disk at full size; None = not extrapolated.
-    """
+    """What a stage took, and takes at full size."""
 
     name: str
-    rows: int
-    seconds: float
-    processor: float
-    fixed: float
-    peak_bytes: int
-    bytes: int
-    full_peak_bytes: float | None
-    core_hours: float | None
-    full_bytes: float | None
+    rows: int  # rows of the sample
+    seconds: float  # time of its slowest shard
+    processor: float  # seconds of processor time of all its shards
+    fixed: float  # seconds of processor time of a shard, however few articles it has
+    peak_bytes: int  # highest memory of a shard
+    bytes: int  # on disk
+    full_peak_bytes: float | None  # memory of a shard at full size; None = not extrapolated
+    core_hours: float | None  # at full size, opening files included; None = not extrapolated
+    full_bytes: float | None  # on disk at full size; None = not extrapolated
 
 
 @dataclass(frozen=True)
 class DomainLimit:
-    """A crawl with a limit for each domain.
+    """A crawl with a limit for each domain."""
 
-    Attributes:
-        budget: pages asked of a domain at most; None = no limit.
-        urls: URLs asked for.
-        days: time of the largest domain at a second between two requests.
-    """
-
-    budget: int | None
-    urls: float
-    days: float
+    budget: int | None  # pages asked of a domain at most; None = no limit
+    urls: float  # URLs asked for
+    days: float  # time of the largest domain at a second between two requests
 
 
 @dataclass(frozen=True)
 class Requests:
-    """What is asked of the web.
+    """What is asked of the web."""
 
-    Attributes:
-        urls: URLs of the frontier.
-        asked: requests for them.
-        hosts: hosts they are on, each of which is asked for its robots.txt.
-        received: bytes of the pages, compressed as servers send them.
-    """
-
-    urls: float
-    asked: float
-    hosts: float
-    received: float
+    urls: float  # URLs of the frontier
+    asked: float  # requests for them
+    hosts: float  # hosts they are on, each of which is asked for its robots.txt
+    received: float  # bytes of the pages, compressed as servers send them
 
 
 class Extrapolation:

@@ -28,19 +28,12 @@ _STATUS, _CLEAR = Path("/proc/self/status"), Path("/proc/self/clear_refs")  # Li
 
 @dataclass
 class Taken:
-    """What a job took.
-
-    Attributes:
-        stage: name of its stage.
-        seconds: time from its start to its end.
-        processor: seconds of processor time, of its process and of those that it started and that have ended.
-        peak_bytes: highest resident memory of its process during the job, and of those that it started.
-    """
+    """What a job took."""
 
     stage: str
-    seconds: float = 0.0
-    processor: float = 0.0
-    peak_bytes: int = 0
+    seconds: float = 0.0  # time from its start to its end
+    processor: float = 0.0  # seconds of processor time, of its process and of those that it started and that have ended
+    peak_bytes: int = 0  # highest resident memory of its process during the job, and of those that it started
 
 
 @contextmanager

@@ -22,19 +22,12 @@ _LATER_GROUPS = frozenset(["Steam(service)", "World War II", "Prime number", "20
 
 @dataclass(frozen=True)
 class Passage:
-    """A passage.
+    """A passage."""
 
-    Attributes:
-        corpus: wikigraph | scisummnet | freshwiki.
-        article: what may not be on both sides: the group of topics, the paper, the article.
-        text: some sentences.
-        teaches: whether its article teaches; the others are judged.
-    """
-
-    corpus: str
-    article: str
-    text: str
-    teaches: bool
+    corpus: str  # wikigraph | scisummnet | freshwiki
+    article: str  # what may not be on both sides: the group of topics, the paper, the article
+    text: str  # some sentences
+    teaches: bool  # whether its article teaches; the others are judged
 
 
 def passages(data: Path) -> list[Passage]:

@@ -35,19 +35,12 @@ _TOLERANCE = 1e-4  # weights may have been written with few decimals
 
 @dataclass(frozen=True, order=True)
 class ShardFile:
-    """What a shard's file name says.
+    """What a shard's file name says."""
 
-    Attributes:
-        name: of the dataset, WIKI in the release.
-        split: train | valid | test.
-        number: of the shard within its split.
-        layout: pt | json.
-    """
-
-    name: str
-    split: Split
-    number: int
-    layout: Layout
+    name: str  # of the dataset, WIKI in the release
+    split: Split  # train | valid | test
+    number: int  # of the shard within its split
+    layout: Layout  # pt | json
 
     @property
     def path(self) -> str:

@@ -17,25 +17,16 @@ from tasks.exchange.shared_model.exporting import export_model
 
 @dataclass(frozen=True)
 class Sharing:
-    """What is exported, and where it goes.
+    """What is exported, and where it goes."""
 
-    Attributes:
-        root: folder or URI of the builds.
-        to: folder or URI that gets the export.
-        build: build whose corpus is exported; None = the latest.
-        columns: comma-separated parts (`SharedCorpusSettings`); None = all that the build has.
-        page_text: licensed | free | all | none.
-        model: whose summarizer is exported instead: a version's number, `champion`, a build's name, `latest`.
-        push: ORG/NAME on the Hugging Face hub; None = the folder stays here.
-    """
-
-    root: str
-    to: str
-    build: str | None = None
-    columns: str | None = None
-    page_text: str = "licensed"
+    root: str  # folder or URI of the builds
+    to: str  # folder or URI that gets the export
+    build: str | None = None  # build whose corpus is exported; None = the latest
+    columns: str | None = None  # comma-separated parts (`SharedCorpusSettings`); None = all that the build has
+    page_text: str = "licensed"  # licensed | free | all | none
+    # Whose summarizer is exported instead: a version's number, `champion`, a build's name, `latest`
     model: str | None = None
-    push: str | None = None
+    push: str | None = None  # ORG/NAME on the Hugging Face hub; None = the folder stays here
 
 
 def share(sharing: Sharing, *, dry_run: bool = False, tell: Callable[[str], None] = lambda line: None) -> str:

@@ -16,23 +16,14 @@ Measure = Criterion | str
 
 @dataclass(frozen=True)
 class Judgement:
-    """What a rater thought of a system's text.
-
-    Attributes:
-        rater: number of the rater.
-        article: article.
-        system: the system that wrote the text.
-        measure: what was judged: overall, a criterion, or questions.
-        value: 1, 0 or -1 for best, neither, worst; 1 to 5 for a criterion; 0, .5 or 1 for a question.
-        unit: which question; empty otherwise.
-    """
+    """What a rater thought of a system's text."""
 
     rater: int
     article: str
-    system: str
-    measure: Measure
-    value: float
-    unit: str = ""
+    system: str  # the system that wrote the text
+    measure: Measure  # what was judged: overall, a criterion, or questions
+    value: float  # 1, 0 or -1 for best, neither, worst; 1 to 5 for a criterion; 0, .5 or 1 for a question
+    unit: str = ""  # which question; empty otherwise
 
 
 @dataclass(frozen=True)

@@ -16,17 +16,11 @@ from tasks.human_evaluation.wording import CRITERIA, LEVELS
 
 @dataclass(frozen=True)
 class Field:
-    """What a rater fills in on an item.
+    """What a rater fills in on an item."""
 
-    Attributes:
-        name: in the answers.
-        asked: the question.
-        values: what can be chosen; none for a written answer.
-    """
-
-    name: str
+    name: str  # in the answers
     asked: str
-    values: Sequence[str] = ()
+    values: Sequence[str] = ()  # what can be chosen; none for a written answer
 
 
 def fields(study: Study, item: Item) -> list[Field]:

@@ -23,17 +23,11 @@ MARKS, PAGE, JUDGEMENTS = "marks.csv", "report.html", "judgements.csv"
 
 @dataclass(frozen=True)
 class Results:
-    """What a scoring leaves.
-
-    Attributes:
-        study: the study.
-        text: scores for the terminal.
-        markdown: the report as an artifact.
-    """
+    """What a scoring leaves."""
 
     study: Study
-    text: str
-    markdown: str
+    text: str  # scores for the terminal
+    markdown: str  # the report as an artifact
 
 
 def read_folder(folder: Path, files: Sequence[Path]) -> tuple[Study, list[Answered]]:

@@ -23,21 +23,13 @@ _SOURCE_CHARACTERS = 1000
 
 @dataclass(frozen=True)
 class Article:
-    """A drawn article.
-
-    Attributes:
-        id: its id.
-        title: its title.
-        lead: its lead section, the gold summary.
-        texts: system -> summary.
-        sources: the best ranked input paragraphs, shortened.
-    """
+    """A drawn article."""
 
     id: str
     title: str
-    lead: str
-    texts: Mapping[str, str]
-    sources: Sequence[str] = ()
+    lead: str  # its lead section, the gold summary
+    texts: Mapping[str, str]  # system -> summary
+    sources: Sequence[str] = ()  # the best ranked input paragraphs, shortened
 
 
 class Summaries:

@@ -22,35 +22,24 @@ from tasks.human_evaluation.preferences import strengths, wins
 
 @dataclass(frozen=True)
 class MeasureScores:
-    """The systems under one measure.
+    """The systems under one measure."""
 
-    Attributes:
-        measure: overall, a criterion, or questions.
-        systems: best first.
-        articles: number of articles.
-        means: each system's mean judgement with its interval.
-        judged: number of its judgements.
-        strengths: of Bradley and Terry; None where no rater compared two systems.
-        preferred: [S, S] share of the comparisons in which a system was preferred to another, ties as half (Shen et
-            al. 2023, app. E); NaN where they were not compared.
-        comparisons: of each pair, on the articles on which both were judged: p by approximate randomisation and after
-            Holm's correction.
-        tukey: pair of systems -> p of Tukey's test, as in Liu & Lapata 2019, which takes all judgements as independent.
-        alpha: agreement of the raters.
-        raters: each of them beside the others.
-    """
-
-    measure: Measure
-    systems: Sequence[str]
-    articles: int
-    means: dict[str, Interval]
-    judged: dict[str, int]
-    strengths: dict[str, Interval] | None
+    measure: Measure  # overall, a criterion, or questions
+    systems: Sequence[str]  # best first
+    articles: int  # number of articles
+    means: dict[str, Interval]  # each system's mean judgement with its interval
+    judged: dict[str, int]  # number of its judgements
+    strengths: dict[str, Interval] | None  # of Bradley and Terry; None where no rater compared two systems
+    # [S, S] share of the comparisons in which a system was preferred to another, ties as half (Shen et al. 2023, app.
+    # E); NaN where they were not compared
     preferred: dict[tuple[str, str], float]
+    # Of each pair, on the articles on which both were judged: p by approximate randomisation and after Holm's
+    # correction
     comparisons: Sequence[Comparison]
+    # Pair of systems -> p of Tukey's test, as in Liu & Lapata 2019, which takes all judgements as independent
     tukey: dict[frozenset[str], float]
-    alpha: float | None
-    raters: Sequence[RaterFinding]
+    alpha: float | None  # agreement of the raters
+    raters: Sequence[RaterFinding]  # each of them beside the others
 
     def significant(self, pair: Comparison) -> bool:
         """Whether two systems differ after Holm's correction."""

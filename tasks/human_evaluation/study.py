@@ -20,45 +20,27 @@ FORMAT = 1  # of key and answers
 
 @dataclass(frozen=True)
 class Item:
-    """What a rater judges at a time.
-
-    Attributes:
-        article: the article.
-        systems: those that wrote the texts, in the order shown; raters are not told.
-        texts: the texts.
-        reference: the gold summary, if it is shown.
-        questions: of the article.
-    """
+    """What a rater judges at a time."""
 
     article: Article
-    systems: tuple[str, ...]
+    systems: tuple[str, ...]  # those that wrote the texts, in the order shown; raters are not told
     texts: tuple[str, ...]
-    reference: str | None
-    questions: Sequence[Question]
+    reference: str | None  # the gold summary, if it is shown
+    questions: Sequence[Question]  # of the article
 
 
 @dataclass(frozen=True)
 class Study:
-    """A study.
+    """A study."""
 
-    Attributes:
-        id: digest of everything below, 12 hex digits.
-        settings: see the class.
-        name: of the corpus.
-        build: from which the summaries are.
-        systems: those compared.
-        articles: the drawn ones, by id.
-        questions: on each article; empty for other tasks than qa.
-        forms: rater -> (article, systems in the order shown), in the order of the form.
-    """
-
-    id: str
+    id: str  # digest of everything below, 12 hex digits
     settings: StudySettings
-    name: str
-    build: str
-    systems: tuple[str, ...]
-    articles: Mapping[str, Article]
-    questions: Mapping[str, Sequence[Question]]
+    name: str  # of the corpus
+    build: str  # from which the summaries are
+    systems: tuple[str, ...]  # those compared
+    articles: Mapping[str, Article]  # the drawn ones, by id
+    questions: Mapping[str, Sequence[Question]]  # on each article; empty for other tasks than qa
+    # Rater -> (article, systems in the order shown), in the order of the form
     forms: Mapping[int, Sequence[tuple[str, tuple[str, ...]]]]
 
     def items(self, rater: int) -> list[Item]:

@@ -18,35 +18,21 @@ Floats = NDArray[np.float32]
 
 @dataclass(frozen=True)
 class Span:
-    """The tokens of a sentence.
-
-    Attributes:
-        sentence: the sentence.
-        start: index of its first token.
-        stop: index after its last token; equal to `start` for a sentence in which no token ends.
-        ranks: 0-based ranks of the paragraphs that are cited for it.
-    """
+    """The tokens of a sentence."""
 
     sentence: str
-    start: int
-    stop: int
-    ranks: Sequence[int] = ()
+    start: int  # index of its first token
+    stop: int  # index after its last token; equal to `start` for a sentence in which no token ends
+    ranks: Sequence[int] = ()  # 0-based ranks of the paragraphs that are cited for it
 
 
 @dataclass(frozen=True)
 class Attention:
-    """The attention of one summary.
+    """The attention of one summary."""
 
-    Attributes:
-        tokens: [T] the pieces, in a readable form.
-        weights: [T, P] of each token to each paragraph, 0-1.
-        hosts: [P] host of each paragraph's page, or an empty string.
-        spans: its sentences.
-    """
-
-    tokens: Sequence[str]
-    weights: Floats
-    hosts: Sequence[str]
+    tokens: Sequence[str]  # [T] the pieces, in a readable form
+    weights: Floats  # [T, P] of each token to each paragraph, 0-1
+    hosts: Sequence[str]  # [P] host of each paragraph's page, or an empty string
     spans: Sequence[Span]
 
 

@@ -18,19 +18,12 @@ _SHOWN_URL = 80  # characters
 
 @dataclass(frozen=True)
 class Cell:
-    """A cell of a table.
-
-    Attributes:
-        text: its content.
-        note: smaller text below or beside it, such as an interval.
-        strong: whether it is emphasised.
-        share: 0-1, drawn as a bar in formats with pictures.
-    """
+    """A cell of a table."""
 
     text: str
-    note: str = ""
-    strong: bool = False
-    share: float | None = None
+    note: str = ""  # smaller text below or beside it, such as an interval
+    strong: bool = False  # whether it is emphasised
+    share: float | None = None  # 0-1, drawn as a bar in formats with pictures
 
 
 @dataclass(frozen=True)
@@ -52,36 +45,23 @@ class Heading:
 
 @dataclass(frozen=True)
 class Table:
-    """A table.
-
-    Attributes:
-        caption: what it shows, with the unit of its numbers.
-        columns: headings; the first column names the row.
-        rows: the cells, one per column.
-        numeric: indices of the columns with numbers.
-    """
+    """A table."""
 
     kind: ClassVar[str] = "table"
-    caption: str
-    columns: Sequence[str]
-    rows: Sequence[Sequence[Cell]]
-    numeric: frozenset[int] = frozenset()
+    caption: str  # what it shows, with the unit of its numbers
+    columns: Sequence[str]  # headings; the first column names the row
+    rows: Sequence[Sequence[Cell]]  # the cells, one per column
+    numeric: frozenset[int] = frozenset()  # indices of the columns with numbers
 
 
 @dataclass(frozen=True)
 class Picture:
-    """A PNG picture with its caption, which is also its alternative text.
-
-    Attributes:
-        caption: what it shows.
-        png: the picture.
-        wide: whether it needs the full width of a page to be legible.
-    """
+    """A PNG picture with its caption, which is also its alternative text."""
 
     kind: ClassVar[str] = "picture"
     caption: str
     png: bytes = field(repr=False)
-    wide: bool = False
+    wide: bool = False  # whether it needs the full width of a page to be legible
 
 
 @dataclass(frozen=True)
@@ -116,15 +96,9 @@ Block = Text | Heading | Table | Picture | Quote | Cited | Lines
 
 @dataclass(frozen=True)
 class Section:
-    """A section of the report.
+    """A section of the report."""
 
-    Attributes:
-        key: short name, for links and files.
-        title: its heading.
-        blocks: its content.
-    """
-
-    key: str
+    key: str  # short name, for links and files
     title: str
     blocks: Sequence[Block]
 

@@ -34,82 +34,50 @@ _SHOWN_CHARACTERS = 1200  # of each text of an example, because three of them ar
 
 @dataclass(frozen=True)
 class Contender:
-    """A model and its results on the test articles.
+    """A model and its results on the test articles."""
 
-    Attributes:
-        name: its name for people, such as `version 7`.
-        scores: SCORES rows of one system.
-        predictions: PREDICTIONS rows of one system.
-    """
-
-    name: str
-    scores: pa.Table
-    predictions: pa.Table
+    name: str  # its name for people, such as `version 7`
+    scores: pa.Table  # SCORES rows of one system
+    predictions: pa.Table  # PREDICTIONS rows of one system
 
 
 @dataclass(frozen=True)
 class Measure:
-    """Both contenders under one metric, on the articles on which both were scored.
+    """Both contenders under one metric, on the articles on which both were scored."""
 
-    Attributes:
-        metric: as in the `scores` dataset.
-        champion: its score with intervals.
-        challenger: likewise.
-        difference: mean figure of the challenger minus that of the champion, with its paired bootstrap interval.
-        test: whether they differ; each metric is tested separately.
-    """
-
-    metric: str
-    champion: SystemScore
-    challenger: SystemScore
-    difference: Interval
-    test: Comparison
+    metric: str  # as in the `scores` dataset
+    champion: SystemScore  # its score with intervals
+    challenger: SystemScore  # likewise
+    difference: Interval  # mean figure of the challenger minus that of the champion, with its paired bootstrap interval
+    test: Comparison  # whether they differ; each metric is tested separately
 
 
 @dataclass(frozen=True)
 class Example:
-    """A test article with both summaries.
-
-    Attributes:
-        why: why it was chosen.
-        title: of the article.
-        lead: the target.
-        summaries: of the champion and of the challenger.
-        figures: of both in the headline metric, 0-1.
-    """
+    """A test article with both summaries."""
 
     why: str
-    title: str
-    lead: str
-    summaries: tuple[str, str]
-    figures: tuple[float, float]
+    title: str  # of the article
+    lead: str  # the target
+    summaries: tuple[str, str]  # of the champion and of the challenger
+    figures: tuple[float, float]  # of both in the headline metric, 0-1
 
 
 @dataclass(frozen=True)
 class Challenge:
-    """The result of comparing two models.
+    """The result of comparing two models."""
 
-    Attributes:
-        champion: name of the model in use.
-        challenger: name of the model that may replace it.
-        headline: the metric that decides.
-        articles: number of test articles on which both were scored.
-        left_out: number of test articles on which only one of them was scored.
-        measures: one per metric, in their usual order.
-        differences: the challenger's figure minus the champion's in the headline metric, per article, ascending.
-        examples: the article where the challenger does best, the middle one, and the one where it does worst.
-        confidence: coverage probability of the intervals, 0-1.
-    """
-
-    champion: str
-    challenger: str
-    headline: str
-    articles: int
-    left_out: int
-    measures: Sequence[Measure]
+    champion: str  # name of the model in use
+    challenger: str  # name of the model that may replace it
+    headline: str  # the metric that decides
+    articles: int  # number of test articles on which both were scored
+    left_out: int  # number of test articles on which only one of them was scored
+    measures: Sequence[Measure]  # one per metric, in their usual order
+    # The challenger's figure minus the champion's in the headline metric, per article, ascending
     differences: Sequence[float]
+    # The article where the challenger does best, the middle one, and the one where it does worst
     examples: Sequence[Example]
-    confidence: float
+    confidence: float  # coverage probability of the intervals, 0-1
 
     @property
     def decisive(self) -> Measure:

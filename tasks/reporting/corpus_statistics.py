@@ -15,32 +15,20 @@ SAMPLED_SHARDS = 4  # shards go by hash, so the first ones are a fair sample
 
 @dataclass(frozen=True)
 class Sources:
-    """Means over articles.
+    """Means over articles."""
 
-    Attributes:
-        documents: number of documents with text.
-        words: their words, separated by spaces.
-    """
-
-    documents: float
-    words: float
+    documents: float  # number of documents with text
+    words: float  # their words, separated by spaces
 
 
 @dataclass(frozen=True)
 class CorpusStatistics:
-    """Means over the used articles of some shards.
+    """Means over the used articles of some shards."""
 
-    Attributes:
-        articles: how many were counted.
-        sources: of all paragraphs, refused ones too, as the source published them.
-        kept: of the paragraphs that became candidates.
-        target_words: words of a target.
-    """
-
-    articles: int
-    sources: Sources
-    kept: Sources
-    target_words: float
+    articles: int  # how many were counted
+    sources: Sources  # of all paragraphs, refused ones too, as the source published them
+    kept: Sources  # of the paragraphs that became candidates
+    target_words: float  # words of a target
 
 
 class CorpusCounter:

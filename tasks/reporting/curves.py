@@ -14,21 +14,13 @@ Points = list[tuple[float, float]]
 
 @dataclass(frozen=True)
 class Curve:
-    """One quantity over the steps of a training run, or over another one.
+    """One quantity over the steps of a training run, or over another one."""
 
-    Attributes:
-        name: short name for files, such as summarizer-nll.
-        title: what it is.
-        label: label of the y axis, with the unit.
-        series: name -> points (step, value); at least one has a point.
-        over: label of the x axis.
-    """
-
-    name: str
-    title: str
-    label: str
-    series: Mapping[str, Points]
-    over: str = "step"
+    name: str  # short name for files, such as summarizer-nll
+    title: str  # what it is
+    label: str  # label of the y axis, with the unit
+    series: Mapping[str, Points]  # name -> points (step, value); at least one has a point
+    over: str = "step"  # label of the x axis
 
 
 _PLANS: Mapping[str, Sequence[Mapping[str, Any]]] = tomllib.loads(

@@ -31,19 +31,12 @@ _HANDED_ON = {"frontier": "documents", "paragraphs": "features", "compared": "fe
 
 @dataclass(frozen=True)
 class FunnelRow:
-    """A stage in the funnel.
-
-    Attributes:
-        stage: name of the stage.
-        heading: what its rows are, for people.
-        rows: all rows.
-        drops: refused rows by reason, most frequent first.
-    """
+    """A stage in the funnel."""
 
     stage: str
-    heading: str
-    rows: int
-    drops: Mapping[str, int]
+    heading: str  # what its rows are, for people
+    rows: int  # all rows
+    drops: Mapping[str, int]  # refused rows by reason, most frequent first
 
     @property
     def refused(self) -> int:
@@ -58,17 +51,11 @@ class FunnelRow:
 
 @dataclass(frozen=True)
 class HostRow:
-    """A host in the table of those with the most failures.
-
-    Attributes:
-        host: name of the host.
-        urls: number of its URLs.
-        drops: number of URLs without a usable page by reason, most frequent first.
-    """
+    """A host in the table of those with the most failures."""
 
     host: str
-    urls: int
-    drops: Mapping[str, int]
+    urls: int  # number of its URLs
+    drops: Mapping[str, int]  # number of URLs without a usable page by reason, most frequent first
 
     @property
     def failed(self) -> int:
@@ -78,75 +65,46 @@ class HostRow:
 
 @dataclass(frozen=True)
 class Cost:
-    """The cost of a stage; None = not recorded.
+    """The cost of a stage; None = not recorded."""
 
-    Attributes:
-        stage: name of the stage, model or report.
-        rows: rows written.
-        megabytes: size on disk, 10^6 bytes.
-        seconds: sum over all shards.
-        peak_megabytes: highest resident memory of a process that made a shard.
-    """
-
-    stage: str
-    rows: int | None
-    megabytes: float | None
-    seconds: float | None
-    peak_megabytes: float | None
+    stage: str  # name of the stage, model or report
+    rows: int | None  # rows written
+    megabytes: float | None  # size on disk, 10^6 bytes
+    seconds: float | None  # sum over all shards
+    peak_megabytes: float | None  # highest resident memory of a process that made a shard
 
 
 @dataclass(frozen=True)
 class Table1Row:
-    """One ranking method, as in Liu & Lapata 2019, Table 1.
+    """One ranking method, as in Liu & Lapata 2019, Table 1."""
 
-    Attributes:
-        method: similarity | ranking | rouge | found.
-        measured: L' -> ROUGE-L recall of the test split, percent.
-        published: L' -> the figure of Liu & Lapata 2019 for WikiSum, percent; empty for a method that is not in their
-            table.
-    """
-
-    method: str
-    measured: Mapping[int, float]
+    method: str  # similarity | ranking | rouge | found
+    measured: Mapping[int, float]  # L' -> ROUGE-L recall of the test split, percent
+    # L' -> the figure of Liu & Lapata 2019 for WikiSum, percent; empty for a method that is not in their table
     published: Mapping[int, float]
 
 
 @dataclass(frozen=True)
 class Table1:
-    """Liu & Lapata 2019, Table 1 on this corpus; without rows if no article of the test split was ranked.
+    """Liu & Lapata 2019, Table 1 on this corpus; without rows if no article of the test split was ranked."""
 
-    Attributes:
-        articles: number of articles of the test split.
-        cutoffs: the values of L', ascending.
-        rows: one per method.
-    """
-
-    articles: int = 0
-    cutoffs: Sequence[int] = ()
-    rows: Sequence[Table1Row] = ()
+    articles: int = 0  # number of articles of the test split
+    cutoffs: Sequence[int] = ()  # the values of L', ascending
+    rows: Sequence[Table1Row] = ()  # one per method
 
 
 @dataclass(frozen=True)
 class Ranking:
-    """The systems by the headline metric.
+    """The systems by the headline metric."""
 
-    Attributes:
-        headline: the metric; if that of the settings was not scored, another one.
-        articles: maximum number of articles of the test split on which a system was scored.
-        systems: names, best first.
-        trained: those of them that were trained here.
-        scores: (system, metric) -> score.
-        comparisons: of every pair of systems, under the headline metric, in order of the systems.
-        confidence: coverage probability of the intervals, 0-1.
-    """
-
-    headline: str
-    articles: int = 0
-    systems: Sequence[str] = ()
-    trained: frozenset[str] = frozenset()
-    scores: Mapping[tuple[str, str], SystemScore] = field(default_factory=dict)
+    headline: str  # the metric; if that of the settings was not scored, another one
+    articles: int = 0  # maximum number of articles of the test split on which a system was scored
+    systems: Sequence[str] = ()  # names, best first
+    trained: frozenset[str] = frozenset()  # those of them that were trained here
+    scores: Mapping[tuple[str, str], SystemScore] = field(default_factory=dict)  # (system, metric) -> score
+    # Of every pair of systems, under the headline metric, in order of the systems
     comparisons: Sequence[Comparison] = ()
-    confidence: float = 0.95
+    confidence: float = 0.95  # coverage probability of the intervals, 0-1
 
     @property
     def metrics(self) -> list[str]:
@@ -157,22 +115,14 @@ class Ranking:
 
 @dataclass(frozen=True)
 class Distributions:
-    """Lengths in words (separated by spaces) and labels, from the first shards.
+    """Lengths in words (separated by spaces) and labels, from the first shards."""
 
-    Attributes:
-        shards: number of shards read, out of `of`.
-        paragraph_words: words of each kept paragraph.
-        lead_words: words of each used lead section.
-        labels: ROUGE-2 recall of each kept paragraph, 0-1.
-        statistics: size of sources and targets.
-    """
-
-    shards: int
+    shards: int  # number of shards read, out of `of`
     of: int
-    paragraph_words: Words
-    lead_words: Words
-    labels: NDArray[np.float32]
-    statistics: CorpusStatistics
+    paragraph_words: Words  # words of each kept paragraph
+    lead_words: Words  # words of each used lead section
+    labels: NDArray[np.float32]  # ROUGE-2 recall of each kept paragraph, 0-1
+    statistics: CorpusStatistics  # size of sources and targets
 
 
 def funnel(counts: Mapping[str, Mapping[str, Any]]) -> list[FunnelRow]:

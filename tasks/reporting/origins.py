@@ -16,25 +16,15 @@ _DIGITS = 12  # of a digest that people compare
 
 @dataclass(frozen=True)
 class Origin:
-    """A stage, model or report of a build.
-
-    Attributes:
-        name: its name.
-        shards: number of shards; 0 for a directory.
-        rows: rows of all shards; None for a directory.
-        digest: digest of all its content: of the digests of its shards, or of the directory's files.
-        reads: what it was made from.
-        depth: longest way from a stage that reads nothing; a build is made in this order.
-        code: commits of the code that made it.
-    """
+    """A stage, model or report of a build."""
 
     name: str
-    shards: int
-    rows: int | None
-    digest: str
-    reads: tuple[str, ...]
-    depth: int
-    code: tuple[str, ...]
+    shards: int  # number of shards; 0 for a directory
+    rows: int | None  # rows of all shards; None for a directory
+    digest: str  # digest of all its content: of the digests of its shards, or of the directory's files
+    reads: tuple[str, ...]  # what it was made from
+    depth: int  # longest way from a stage that reads nothing; a build is made in this order
+    code: tuple[str, ...]  # commits of the code that made it
 
 
 def trace(stages: Mapping[str, Sequence[ShardRecord]], directories: Mapping[str, DirectoryRecord]) -> list[Origin]:

@@ -16,15 +16,10 @@ from tasks.sources.source import ArticleReason, GivenReason
 
 @dataclass(frozen=True)
 class ReportedStage:
-    """What the report says of a stage of the corpus.
+    """What the report says of a stage of the corpus."""
 
-    Attributes:
-        heading: what its rows are; None for a stage that is not in the table of rows.
-        kinds: the reasons for refusing one of them.
-    """
-
-    heading: str | None
-    kinds: tuple[type[Reason], ...] = ()
+    heading: str | None  # what its rows are; None for a stage that is not in the table of rows
+    kinds: tuple[type[Reason], ...] = ()  # the reasons for refusing one of them
 
     @property
     def reasons(self) -> dict[str, str]:

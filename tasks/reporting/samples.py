@@ -22,32 +22,21 @@ SHOWN_SOURCES = 5
 
 @dataclass(frozen=True)
 class Citation:
-    """A paragraph that is cited for a sentence.
+    """A paragraph that is cited for a sentence."""
 
-    Attributes:
-        rank: 0-based rank of the paragraph.
-        url: page of the paragraph, or None.
-        share: the paragraph's share of the sentence's attention, 0-1; None for a system without attention.
-    """
-
-    rank: int
-    url: str | None = None
+    rank: int  # 0-based rank of the paragraph
+    url: str | None = None  # page of the paragraph, or None
+    # The paragraph's share of the sentence's attention, 0-1; None for a system without attention
     share: float | None = None
 
 
 @dataclass(frozen=True)
 class Sentence:
-    """A sentence of a summary.
+    """A sentence of a summary."""
 
-    Attributes:
-        text: as the system wrote it.
-        citations: the paragraphs that support it, fully or in part.
-        doubt: a note on a sentence that is not supported, or only in part; empty if it is supported.
-    """
-
-    text: str
-    citations: Sequence[Citation] = ()
-    doubt: str = ""
+    text: str  # as the system wrote it
+    citations: Sequence[Citation] = ()  # the paragraphs that support it, fully or in part
+    doubt: str = ""  # a note on a sentence that is not supported, or only in part; empty if it is supported
 
 
 @dataclass(frozen=True)
@@ -60,68 +49,41 @@ class Source:
 
 @dataclass(frozen=True)
 class Written:
-    """A system's summary.
-
-    Attributes:
-        system: name of the summarizer.
-        sentences: the summary, with its citations.
-        sources: the pages with most attention; empty for a system without attention.
-        left_out: number of characters not shown.
-        attention: its attention, token by token; None for a system without attention.
-    """
+    """A system's summary."""
 
     system: str
-    sentences: Sequence[Sentence]
-    sources: Sequence[Source] = ()
-    left_out: int = 0
-    attention: Attention | None = None
+    sentences: Sequence[Sentence]  # the summary, with its citations
+    sources: Sequence[Source] = ()  # the pages with most attention; empty for a system without attention
+    left_out: int = 0  # number of characters not shown
+    attention: Attention | None = None  # its attention, token by token; None for a system without attention
 
 
 @dataclass(frozen=True)
 class Graph:
-    """The two graphs over an article's ranked paragraphs.
+    """The two graphs over an article's ranked paragraphs."""
 
-    Attributes:
-        nodes: paragraphs; node i has rank i.
-        similarity: edges (i, j, weight) of the similarity graph.
-        discourse: likewise of the approximate discourse graph.
-    """
-
-    nodes: int
-    similarity: Sequence[tuple[int, int, float]]
-    discourse: Sequence[tuple[int, int, float]]
+    nodes: int  # paragraphs; node i has rank i
+    similarity: Sequence[tuple[int, int, float]]  # edges (i, j, weight) of the similarity graph
+    discourse: Sequence[tuple[int, int, float]]  # likewise of the approximate discourse graph
 
 
 @dataclass(frozen=True)
 class Sample:
-    """An article of the test split.
+    """An article of the test split."""
 
-    Attributes:
-        title: of the article.
-        lead: the shown part of its lead section, the target.
-        lead_left_out: number of characters of the lead not shown.
-        written: the summaries, those of trained systems first.
-        graph: over its ranked paragraphs, or None.
-    """
-
-    title: str
-    lead: str
-    lead_left_out: int
-    written: Sequence[Written]
-    graph: Graph | None = None
+    title: str  # of the article
+    lead: str  # the shown part of its lead section, the target
+    lead_left_out: int  # number of characters of the lead not shown
+    written: Sequence[Written]  # the summaries, those of trained systems first
+    graph: Graph | None = None  # over its ranked paragraphs, or None
 
 
 @dataclass(frozen=True)
 class Samples:
-    """Sample articles and statistics of the summaries.
-
-    Attributes:
-        articles: the sample articles.
-        summary_words: system -> words of each of its summaries in the first shards.
-    """
+    """Sample articles and statistics of the summaries."""
 
     articles: Sequence[Sample]
-    summary_words: Mapping[str, Words]
+    summary_words: Mapping[str, Words]  # system -> words of each of its summaries in the first shards
 
 
 def read_samples(shards: Iterable[tuple[pa.Table, ...]], count: int, length_shards: int) -> Samples:

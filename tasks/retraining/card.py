@@ -15,17 +15,11 @@ from tasks.reporting.sections import built, costs_section, funnel_section, setti
 
 @dataclass(frozen=True)
 class Effort:
-    """The cost of a run.
+    """The cost of a run."""
 
-    Attributes:
-        seconds: from its start to its verdict, by the clock.
-        work_seconds: sum over every shard and model of the build, in whatever run they were made.
-        peak_bytes: highest resident memory of a process that made a shard of the build.
-    """
-
-    seconds: float
-    work_seconds: float
-    peak_bytes: int
+    seconds: float  # from its start to its verdict, by the clock
+    work_seconds: float  # sum over every shard and model of the build, in whatever run they were made
+    peak_bytes: int  # highest resident memory of a process that made a shard of the build
 
 
 def model_card(version: Version, counts: Mapping[str, Mapping[str, Any]], effort: Effort) -> str:

@@ -18,29 +18,17 @@ _LEAST_COMMON = 0.5  # of the articles that either was scored on; with fewer, wh
 
 @dataclass(frozen=True)
 class Finding:
-    """Champion and challenger under one metric on one test split.
+    """Champion and challenger under one metric on one test split."""
 
-    Attributes:
-        split: which test split; `pooled` is all of them together.
-        metric: as in the `scores` dataset.
-        articles: number of articles on which both were scored.
-        champion: its mean score, 0-1.
-        challenger: likewise.
-        low: lower end of the paired bootstrap interval of challenger minus champion, 0-1.
-        high: upper end.
-        p_better: one-sided p-value of the challenger being no better, by approximate randomisation.
-        p_worse: likewise of its being no worse.
-    """
-
-    split: str
-    metric: str
-    articles: int
-    champion: float
-    challenger: float
-    low: float
-    high: float
-    p_better: float
-    p_worse: float
+    split: str  # which test split; `pooled` is all of them together
+    metric: str  # as in the `scores` dataset
+    articles: int  # number of articles on which both were scored
+    champion: float  # its mean score, 0-1
+    challenger: float  # likewise
+    low: float  # lower end of the paired bootstrap interval of challenger minus champion, 0-1
+    high: float  # upper end
+    p_better: float  # one-sided p-value of the challenger being no better, by approximate randomisation
+    p_worse: float  # likewise of its being no worse
 
     @property
     def figures(self) -> tuple[float, ...]:

@@ -33,31 +33,20 @@ class TestSplit:
 
 @dataclass(frozen=True)
 class Judged:
-    """A version's models, and their results on the test splits: what a plan and a verdict both name.
-
-    Attributes:
-        vocabulary: its vocabulary.
-        models: name -> directory.
-        predictions: its summaries.
-        scores: their scores.
-    """
+    """A version's models, and their results on the test splits: what a plan and a verdict both name."""
 
     vocabulary: StageResult
-    models: Mapping[str, DirectoryResult]
-    predictions: StageResult
-    scores: StageResult
+    models: Mapping[str, DirectoryResult]  # name -> directory
+    predictions: StageResult  # its summaries
+    scores: StageResult  # their scores
 
 
 @dataclass(frozen=True)
 class JudgedOn:
-    """Both test splits.
+    """Both test splits."""
 
-    Attributes:
-        frozen: the one that never changes.
-        recent: week -> articles that came in then, oldest first; empty in the first week.
-    """
-
-    frozen: TestSplit
+    frozen: TestSplit  # the one that never changes
+    # Week -> articles that came in then, oldest first; empty in the first week
     recent: Mapping[str, TestSplit] = field(default_factory=dict)
 
     @property

@@ -26,34 +26,21 @@ _HARM = 0.05  # largest p-value (one-sided) of a loss that counts as worse
 
 @dataclass(frozen=True)
 class Criterion:
-    """The role of a metric.
+    """The role of a metric."""
 
-    Attributes:
-        metric: as in the `scores` dataset.
-        role: whether it must improve, or only must not get worse.
-    """
-
-    metric: str
-    role: Role
+    metric: str  # as in the `scores` dataset
+    role: Role  # whether it must improve, or only must not get worse
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """The result of comparing a challenger with the champion.
+    """The result of comparing a challenger with the champion."""
 
-    Attributes:
-        promoted: whether the challenger becomes the champion.
-        reason: why, in a few words.
-        level: largest p-value at which a metric counts as improved; None before the first champion.
-        criteria: the role of each metric.
-        findings: the comparisons, on each test split.
-    """
-
-    promoted: bool
-    reason: str
-    level: float | None = None
-    criteria: Sequence[Criterion] = field(default_factory=tuple)
-    findings: Sequence[Finding] = field(default_factory=tuple)
+    promoted: bool  # whether the challenger becomes the champion
+    reason: str  # why, in a few words
+    level: float | None = None  # largest p-value at which a metric counts as improved; None before the first champion
+    criteria: Sequence[Criterion] = field(default_factory=tuple)  # the role of each metric
+    findings: Sequence[Finding] = field(default_factory=tuple)  # the comparisons, on each test split
 
 
 def judging(settings: RetrainingSettings) -> ReportSettings:

@@ -24,17 +24,11 @@ RANKER_GAIN = 0.02
 
 @dataclass(frozen=True)
 class VersionModels:
-    """A version's models as results that stages can read.
+    """A version's models as results that stages can read."""
 
-    Attributes:
-        version: its entry in the registry.
-        vocabulary: its vocabulary, a stage of one shard.
-        models: its models by name.
-    """
-
-    version: Version
-    vocabulary: StageResult
-    models: Mapping[str, DirectoryResult]
+    version: Version  # its entry in the registry
+    vocabulary: StageResult  # its vocabulary, a stage of one shard
+    models: Mapping[str, DirectoryResult]  # its models by name
 
 
 def champion_models(store: Store, needed: str | None = None) -> VersionModels | None:

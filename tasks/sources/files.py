@@ -21,17 +21,11 @@ _SETTLED_NS = 2_000_000_000  # modification times have a resolution of milliseco
 
 @dataclass(frozen=True)
 class InputFile:
-    """A file and its position in the concatenation of all files of the source.
-
-    Attributes:
-        path: its path.
-        start: offset of its first byte in the concatenation.
-        size: its size in bytes.
-    """
+    """A file and its position in the concatenation of all files of the source."""
 
     path: Path
-    start: int
-    size: int
+    start: int  # offset of its first byte in the concatenation
+    size: int  # its size in bytes
 
 
 File = TypeVar("File", bound=InputFile)

@@ -11,15 +11,10 @@ _MOST_NAMED = 20
 
 @dataclass
 class Malformed:
-    """The malformed lines, entries or titles of an input.
+    """The malformed lines, entries or titles of an input."""
 
-    Attributes:
-        number: how many there are.
-        named: what is wrong with the first ones, each with its place.
-    """
-
-    number: int = 0
-    named: list[str] = field(default_factory=list)
+    number: int = 0  # how many there are
+    named: list[str] = field(default_factory=list)  # what is wrong with the first ones, each with its place
 
     def add(self, message: str) -> None:
         """Count one; the message names its place and what is wrong with it."""

@@ -31,15 +31,10 @@ _ID_BATCH = 50  # the interface's limit without a login
 
 @dataclass(frozen=True)
 class PinnedPartition(Partition):
-    """A partition and its planned revisions.
+    """A partition and its planned revisions."""
 
-    Attributes:
-        revisions: revision ids, in the order of the pages.
-        missing: titles that the wiki does not have.
-    """
-
-    revisions: tuple[int, ...] = ()
-    missing: tuple[str, ...] = ()
+    revisions: tuple[int, ...] = ()  # revision ids, in the order of the pages
+    missing: tuple[str, ...] = ()  # titles that the wiki does not have
 
 
 class MediaWikiSource:

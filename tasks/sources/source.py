@@ -45,52 +45,33 @@ class GivenReason(Reason):
 
 @dataclass(frozen=True)
 class GivenDocument:
-    """A text that the source itself provides for an article, so that it is not fetched.
+    """A text that the source itself provides for an article, so that it is not fetched."""
 
-    Attributes:
-        url: its URL, or any name that no other document of the article has.
-        title: its title, or None.
-        paragraphs: its prose, in order.
-    """
-
-    url: str
+    url: str  # its URL, or any name that no other document of the article has
     title: str | None
-    paragraphs: tuple[str, ...]
+    paragraphs: tuple[str, ...]  # its prose, in order
 
 
 @dataclass(frozen=True)
 class Article:
-    """One article as a source yields it, before any check.
-
-    Attributes:
-        title: article title.
-        lead: lead section, plain prose; empty if the source has none.
-        references: cited URLs in order of first citation, as written.
-        search_results: URLs of search results, best first.
-        split: train | valid | test if the source decides it, else None.
-        group: articles of one group are in the same split; None = the article alone.
-        revision: the source's revision, or None.
-        licence: licence of the lead, or None.
-        drop_reason: set if the source itself refuses the article (a redirect, a list), else None.
-        documents: texts that the source itself provides for the article, in addition to those that are fetched.
-        id: what identifies it in its source; None = its title does.
-        page: number by which the source knows it whatever its title, such as MediaWiki's page id; None = not known.
-        published_target: the lead is a published summary, the target as it stands; otherwise it may hold remains of a
-            page, which are removed.
-    """
+    """One article as a source yields it, before any check."""
 
     title: str
-    lead: str
-    references: tuple[str, ...]
-    search_results: tuple[str, ...] = ()
-    split: str | None = None
-    group: str | None = None
-    revision: str | None = None
-    licence: str | None = None
-    drop_reason: str | None = None
+    lead: str  # lead section, plain prose; empty if the source has none
+    references: tuple[str, ...]  # cited URLs in order of first citation, as written
+    search_results: tuple[str, ...] = ()  # URLs of search results, best first
+    split: str | None = None  # train | valid | test if the source decides it, else None
+    group: str | None = None  # articles of one group are in the same split; None = the article alone
+    revision: str | None = None  # the source's revision, or None
+    licence: str | None = None  # licence of the lead, or None
+    drop_reason: str | None = None  # set if the source itself refuses the article (a redirect, a list), else None
+    # Texts that the source itself provides for the article, in addition to those that are fetched
     documents: tuple[GivenDocument, ...] = ()
-    id: str | None = None
+    id: str | None = None  # what identifies it in its source; None = its title does
+    # Number by which the source knows it whatever its title, such as MediaWiki's page id; None = not known
     page: str | None = None
+    # The lead is a published summary, the target as it stands; otherwise it may hold remains of a page, which are
+    # removed
     published_target: bool = False
 
     @property
@@ -101,19 +82,12 @@ class Article:
 
 @dataclass(frozen=True)
 class Partition:
-    """A part of a source that is read as one shard of `intake`.
+    """A part of a source that is read as one shard of `intake`."""
 
-    Attributes:
-        name: a readable name, such as a byte range of a file.
-        digest: changes exactly when the partition's content does; it goes into the shard's key.
-        start: first unit (topic, byte, file) of the partition.
-        stop: one past its last unit.
-    """
-
-    name: str
-    digest: str
-    start: int
-    stop: int
+    name: str  # a readable name, such as a byte range of a file
+    digest: str  # changes exactly when the partition's content does; it goes into the shard's key
+    start: int  # first unit (topic, byte, file) of the partition
+    stop: int  # one past its last unit
 
     def recipe(self) -> dict[str, str]:
         """Return what the shard depends on: the content, not its location."""

@@ -30,21 +30,13 @@ VOCABULARY_FILE = "spm.model"
 
 @dataclass(frozen=True)
 class Exported:
-    """The export of one shard of the store.
+    """The export of one shard of the store."""
 
-    Attributes:
-        shard: its number.
-        files: name of each file -> its bytes.
-        items: articles in them.
-        unmarked: leads of several sentences whose ids could not be given sentence marks.
-        done: whether the files were there already.
-    """
-
-    shard: int
-    files: dict[str, int]
-    items: int
-    unmarked: int
-    done: bool
+    shard: int  # its number
+    files: dict[str, int]  # name of each file -> its bytes
+    items: int  # articles in them
+    unmarked: int  # leads of several sentences whose ids could not be given sentence marks
+    done: bool  # whether the files were there already
 
 
 def export_corpus(

@@ -28,19 +28,12 @@ SOURCE = "ranked-wikisum"
 
 @dataclass(frozen=True)
 class Imported:
-    """The stages that training and evaluation read.
+    """The stages that training and evaluation read."""
 
-    Attributes:
-        vocabulary: one shard.
-        examples: a shard for each file.
-        articles: the references of scoring, a shard for each file.
-        graphs: a shard for each file, or None where the files hold none.
-    """
-
-    vocabulary: StageResult
-    examples: StageResult
-    articles: StageResult
-    graphs: StageResult | None
+    vocabulary: StageResult  # one shard
+    examples: StageResult  # a shard for each file
+    articles: StageResult  # the references of scoring, a shard for each file
+    graphs: StageResult | None  # a shard for each file, or None where the files hold none
 
 
 def import_corpus(run: Run, settings: ImportSettings) -> Imported:

@@ -15,34 +15,21 @@ GROUP_BYTES = 256 << 20  # of shards that are written to the same files: hubs ad
 
 @dataclass(frozen=True)
 class FileGroup:
-    """Consecutive shards and the files they are written to.
+    """Consecutive shards and the files they are written to."""
 
-    Attributes:
-        number: 0, 1, ...
-        shards: their numbers.
-        files: split -> file; a split of which the shards have no article has none.
-    """
-
-    number: int
-    shards: Sequence[int]
-    files: Mapping[str, str]
+    number: int  # 0, 1, ...
+    shards: Sequence[int]  # their numbers
+    files: Mapping[str, str]  # split -> file; a split of which the shards have no article has none
 
 
 @dataclass(frozen=True)
 class Plan:
-    """What will be written.
+    """What will be written."""
 
-    Attributes:
-        groups: in order.
-        articles: split -> articles.
-        bytes: estimate for all files, from the first shard that has articles.
-        seconds: likewise.
-    """
-
-    groups: Sequence[FileGroup]
-    articles: Mapping[str, int]
-    bytes: int
-    seconds: float
+    groups: Sequence[FileGroup]  # in order
+    articles: Mapping[str, int]  # split -> articles
+    bytes: int  # estimate for all files, from the first shard that has articles
+    seconds: float  # likewise
 
     def __str__(self) -> str:
         files = {split: sum(split in group.files for group in self.groups) for split in self.articles}

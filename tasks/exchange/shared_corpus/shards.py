@@ -31,21 +31,14 @@ _UNKNOWN: Row = dict.fromkeys(("title", "reason", *_RIGHTS))
 
 @dataclass(frozen=True)
 class CorpusShards:
-    """The shards of a finished corpus.
+    """The shards of a finished corpus."""
 
-    Attributes:
-        store: where they are.
-        stages: the stages that are read, by name; `documents` and `given` where the build has them.
-        page_text: which documents keep their text (`SharedCorpusSettings`).
-        dataset: what the rows become (`shared_dataset`).
-        measured: share of articles whose summary's values are looked up in their paragraphs, drawn by id.
-    """
-
-    store: Store
+    store: Store  # where they are
+    # The stages that are read, by name; `documents` and `given` where the build has them
     stages: Mapping[str, StageResult]
-    page_text: PageText
-    dataset: Dataset
-    measured: float = 0.0
+    page_text: PageText  # which documents keep their text (`SharedCorpusSettings`)
+    dataset: Dataset  # what the rows become (`shared_dataset`)
+    measured: float = 0.0  # share of articles whose summary's values are looked up in their paragraphs, drawn by id
 
     def batches(self, shard: int) -> Iterator[tuple[str, list[Row]]]:
         """Yield split and rows of a shard's used articles, split by split and sorted by id.

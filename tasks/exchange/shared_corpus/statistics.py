@@ -12,39 +12,22 @@ UNRECORDED = "not recorded"
 
 @dataclass
 class Counts:
-    """Counts of the rows of a split; those of a part that is not exported are 0.
+    """Counts of the rows of a split; those of a part that is not exported are 0."""
 
-    Attributes:
-        articles: rows.
-        summary_words: words of the summaries, separated by white space.
-        documents: documents with usable text.
-        texts: of these, the ones whose text is exported.
-        without_documents: articles that have no document.
-        paragraphs: labelled paragraphs.
-        unlabelled: articles with documents, but no paragraph.
-        measured: articles whose summary's values were looked up.
-        values: names, numbers and dates of their summaries.
-        found: of these, the ones that the article's paragraphs contain, exported or not.
-        best: sum over articles with paragraphs of their highest ROUGE-2 recall.
-        licences: articles by the licence of their summary.
-        sources: articles by source.
-        pages: rights, languages and personal data of the documents.
-    """
-
-    articles: int = 0
-    summary_words: int = 0
-    documents: int = 0
-    texts: int = 0
-    without_documents: int = 0
-    paragraphs: int = 0
-    unlabelled: int = 0
-    measured: int = 0
-    values: int = 0
-    found: int = 0
-    best: float = 0.0
-    licences: Counter[str] = field(default_factory=Counter)
-    sources: Counter[str] = field(default_factory=Counter)
-    pages: PageTotals = field(default_factory=PageTotals)
+    articles: int = 0  # rows
+    summary_words: int = 0  # words of the summaries, separated by white space
+    documents: int = 0  # documents with usable text
+    texts: int = 0  # of these, the ones whose text is exported
+    without_documents: int = 0  # articles that have no document
+    paragraphs: int = 0  # labelled paragraphs
+    unlabelled: int = 0  # articles with documents, but no paragraph
+    measured: int = 0  # articles whose summary's values were looked up
+    values: int = 0  # names, numbers and dates of their summaries
+    found: int = 0  # of these, the ones that the article's paragraphs contain, exported or not
+    best: float = 0.0  # sum over articles with paragraphs of their highest ROUGE-2 recall
+    licences: Counter[str] = field(default_factory=Counter)  # articles by the licence of their summary
+    sources: Counter[str] = field(default_factory=Counter)  # articles by source
+    pages: PageTotals = field(default_factory=PageTotals)  # rights, languages and personal data of the documents
 
     def add(self, rows: Iterable[Mapping[str, Any]]) -> None:
         """Count rows (`CorpusShards.batches`)."""

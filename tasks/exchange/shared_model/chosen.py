@@ -22,25 +22,16 @@ _STAGES = ("scores", "baseline_scores")
 
 @dataclass(frozen=True)
 class ChosenModel:
-    """A summarizer and what is known of it.
+    """A summarizer and what is known of it."""
 
-    Attributes:
-        name: `version 3`, or `build NAME`.
-        build: name of its build.
-        record: of its directory.
-        settings: the whole configuration it was made with.
-        scores: metric -> system -> mean, truth before ROUGE; a version has one system, its own.
-        articles: test articles it was scored on; None = not recorded.
-        created: UTC time, ISO 8601.
-    """
-
-    name: str
-    build: str
-    record: DirectoryRecord
-    settings: Mapping[str, Any]
+    name: str  # `version 3`, or `build NAME`
+    build: str  # name of its build
+    record: DirectoryRecord  # of its directory
+    settings: Mapping[str, Any]  # the whole configuration it was made with
+    # Metric -> system -> mean, truth before ROUGE; a version has one system, its own
     scores: Mapping[str, Mapping[str, float]]
-    articles: int | None
-    created: str
+    articles: int | None  # test articles it was scored on; None = not recorded
+    created: str  # UTC time, ISO 8601
 
 
 def choose_model(store: Store, which: str) -> ChosenModel:

@@ -24,35 +24,21 @@ from tasks.sources.collection.settings import CollectionSettings, LayoutName
 
 @dataclass(frozen=True)
 class Layout:
-    """The columns of a row.
+    """The columns of a row."""
 
-    Attributes:
-        documents: columns of documents, in order: a string, a list, or an object of documents by name.
-        summary: column of the target.
-        text: field of a document that is an object.
-        title: column of the title; "" = none.
-        id: column of a unique name; "" = none.
-        split: column of the split, which rows may lack: then it is that of the file's name.
-        separators: what stands between the documents of one string; none = the string is one document.
-        line_break: what stands for a line break; "" = nothing does.
-        most: documents read of a row; None = all.
-        licence: column of the licence of the summary; "" = none.
-        group: column of what a row belongs to, for the splits; "" = none.
-        lines: whether the lines of a document are its paragraphs as they stand, and those of a summary stay.
-    """
-
-    documents: tuple[str, ...]
-    summary: str
-    text: str = "text"
-    title: str = ""
-    id: str = ""
-    split: str = "split"
+    documents: tuple[str, ...]  # columns of documents, in order: a string, a list, or an object of documents by name
+    summary: str  # column of the target
+    text: str = "text"  # field of a document that is an object
+    title: str = ""  # column of the title; "" = none
+    id: str = ""  # column of a unique name; "" = none
+    split: str = "split"  # column of the split, which rows may lack: then it is that of the file's name
+    # What stands between the documents of one string; none = the string is one document
     separators: tuple[str, ...] = ()
-    line_break: str = ""
-    most: int | None = None
-    licence: str = ""
-    group: str = ""
-    lines: bool = False
+    line_break: str = ""  # what stands for a line break; "" = nothing does
+    most: int | None = None  # documents read of a row; None = all
+    licence: str = ""  # column of the licence of the summary; "" = none
+    group: str = ""  # column of what a row belongs to, for the splits; "" = none
+    lines: bool = False  # whether the lines of a document are its paragraphs as they stand, and those of a summary stay
 
     @property
     def needed(self) -> tuple[str, ...]:

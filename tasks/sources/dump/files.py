@@ -23,13 +23,9 @@ _STREAM_HEAD = b"BZh"
 
 @dataclass(frozen=True)
 class DumpFile(InputFile):
-    """A dump file.
+    """A dump file."""
 
-    Attributes:
-        index: its multistream index, or None.
-    """
-
-    index: Path | None
+    index: Path | None  # its multistream index, or None
 
     def partitions(self, size: int, salt: bytes) -> tuple[Partition, ...]:
         """Return the partitions: ranges of about `size` bytes that begin and end with streams, or the whole file.

@@ -19,32 +19,20 @@ _VERBATIM = re.compile(r"<(nowiki|pre|syntaxhighlight|source)(?:\s[^<>]*)?(?<!/)
 
 @dataclass(frozen=True)
 class Section:
-    """A section without its subsections.
+    """A section without its subsections."""
 
-    Attributes:
-        path: the headings above it and its own, as written; empty for the lead.
-        text: its source.
-    """
-
-    path: tuple[str, ...]
-    text: str
+    path: tuple[str, ...]  # the headings above it and its own, as written; empty for the lead
+    text: str  # its source
 
 
 @dataclass(frozen=True)
 class Reference:
-    """A `<ref>` element.
+    """A `<ref>` element."""
 
-    Attributes:
-        start: index of its first character.
-        end: index after its last character.
-        name: its name, or None.
-        body: its content; None if it only names another.
-    """
-
-    start: int
-    end: int
+    start: int  # index of its first character
+    end: int  # index after its last character
     name: str | None
-    body: str | None
+    body: str | None  # its content; None if it only names another
 
 
 def without_comments(text: str) -> str:

@@ -32,37 +32,23 @@ _ROOT = b"<mediawiki>"
 
 @dataclass(frozen=True)
 class Page:
-    """A page in one revision.
+    """A page in one revision."""
 
-    Attributes:
-        title: title with its namespace, with spaces instead of underscores.
-        namespace: number of the namespace; that of articles is 0.
-        redirect: whether the wiki says that the page is a redirect.
-        revision: id of the revision, or None.
-        model: content model; only `wikitext` can be read.
-        text: its source.
-        id: number of the page, which stays when it is moved to another title, or None.
-    """
-
-    title: str
-    namespace: int
-    redirect: bool
-    revision: str | None
-    model: str
-    text: str
-    id: str | None = None
+    title: str  # title with its namespace, with spaces instead of underscores
+    namespace: int  # number of the namespace; that of articles is 0
+    redirect: bool  # whether the wiki says that the page is a redirect
+    revision: str | None  # id of the revision, or None
+    model: str  # content model; only `wikitext` can be read
+    text: str  # its source
+    id: str | None = None  # number of the page, which stays when it is moved to another title, or None
 
 
 @dataclass(frozen=True)
 class Site:
-    """The metadata of a wiki.
+    """The metadata of a wiki."""
 
-    Attributes:
-        url: URL of its pages, to which a title is appended.
-        namespaces: lower-case name -> number.
-    """
-
-    url: str = "https://en.wikipedia.org/wiki/"
+    url: str = "https://en.wikipedia.org/wiki/"  # URL of its pages, to which a title is appended
+    # Lower-case name -> number
     namespaces: Mapping[str, int] = field(default_factory=lambda: MappingProxyType(_CANONICAL))
 
     @classmethod

@@ -12,29 +12,17 @@ from tasks.sources.source import Article
 
 @dataclass(frozen=True)
 class Entry:
-    """A page of an encyclopedia.
-
-    Attributes:
-        title: its title.
-        text: its lead, as `paragraphs_of` reads it: blank lines between paragraphs, list items marked.
-        references: URLs it cites in order of first citation, repetitions included.
-        revision: its revision, or None.
-        licence: its licence; None = that of the settings.
-        reason: why the page is not an article, if the row says so.
-        templates: names of its templates, without their namespace.
-        categories: names of its categories, without their namespace.
-        page: number of the page, which stays when it is renamed, or None.
-    """
+    """A page of an encyclopedia."""
 
     title: str
-    text: str
-    references: tuple[str, ...]
+    text: str  # its lead, as `paragraphs_of` reads it: blank lines between paragraphs, list items marked
+    references: tuple[str, ...]  # URLs it cites in order of first citation, repetitions included
     revision: str | None = None
-    licence: str | None = None
-    reason: str | None = None
-    templates: tuple[str, ...] = ()
-    categories: tuple[str, ...] = ()
-    page: str | None = None
+    licence: str | None = None  # its licence; None = that of the settings
+    reason: str | None = None  # why the page is not an article, if the row says so
+    templates: tuple[str, ...] = ()  # names of its templates, without their namespace
+    categories: tuple[str, ...] = ()  # names of its categories, without their namespace
+    page: str | None = None  # number of the page, which stays when it is renamed, or None
 
     def article(self, rules: PageRules, licence: str) -> Article:
         """Return the article: whole, or with the reason why it is refused.
