@@ -1,9 +1,9 @@
-"""Extractive systems: Lead, LexRank and the oracle (Liu & Lapata 2019, sec. 4), and coverage, as pure functions.
+"""Extractive systems: Lead, LexRank and the oracle (Liu & Lapata 2019, sec. 4), as pure functions.
 
 Shape: N paragraphs of one article. The caller defines the similarity of paragraphs and the score of a selection.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -74,48 +74,6 @@ def lexrank_scores(similarity: NDArray[np.floating], *, tolerance: float = 1e-8,
 def best_first(scores: NDArray[np.floating]) -> NDArray[np.intp]:
     """Return the indices of `scores` ([N]) from the highest to the lowest; ties keep their order."""
     return np.argsort(-scores, kind="stable")
-
-
-def greedy_coverage(
-    concepts: Sequence[Set[str]],
-    words: Sequence[int],
-    quality: Sequence[float],
-    weights: Mapping[str, float],
-    length: int,
-    *,
-    power: float,
-) -> list[int]:
-    """Pick sentences that together hold as much as possible of what matters (Gillick & Favre 2009), each once.
-
-    Greedy (Lin & Bilmes 2010, sec. 4): the sentence that adds most weight for its length, until none fits any more or
-    none adds anything; of equals, the first is taken.
-
-    Args:
-        concepts: what each of N sentences holds.
-        words: length of each, > 0.
-        quality: factor of the gain of each, > 0.
-        weights: what a concept is worth, > 0.
-        length: words of the result, at most.
-        power: of a sentence's length, which its gain is divided by: 0 prefers long sentences, 1 short ones.
-
-    Returns:
-        The indices of the chosen sentences, in the order they were chosen.
-    """
-    chosen: list[int] = []
-    held: set[str] = set()
-    free = list(range(len(concepts)))
-    while True:
-        free = [index for index in free if words[index] <= length]
-        gains = [
-            quality[index] * sum(weights[each] for each in concepts[index] - held) / words[index] ** power
-            for index in free
-        ]
-        if max(gains, default=0) <= 0:
-            return chosen
-        index = free.pop(gains.index(max(gains)))
-        chosen.append(index)
-        held |= concepts[index]
-        length -= words[index]
 
 
 def greedy_oracle(candidates: Iterable[int], score: Callable[[Sequence[int]], float]) -> list[int]:

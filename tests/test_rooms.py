@@ -17,7 +17,7 @@ ROOMS = {
 }
 # The rooms of tasks/, lowest first: each may import those before it, so that no two import each other.
 ORDER = (
-    *("engine", "text", "verification", "rights", "across"),
+    *("engine", "text", "verification", "extractive", "rights", "across"),
     *("crawl", "extraction", "paragraphs", "sources", "search", "articles"),
     *("ranking", "evaluation", "summarization", "pretraining"),
     *("reporting", "tables", "exchange", "retraining", "human_evaluation", "summary", "explorer"),

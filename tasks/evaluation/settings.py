@@ -11,17 +11,17 @@ from tasks.evaluation.registry import METRICS, deciding_metric, judges_of, known
 
 MetricName = Annotated[str, AfterValidator(known_metric)]
 DecidingMetric = Annotated[str, AfterValidator(deciding_metric)]
-Baseline = Literal["lead", "lexrank", "coverage", "filler", "greedy-rouge2", "ceiling"]
+Baseline = Literal["lead", "lexrank", "concepts", "filler", "greedy-rouge2", "ceiling"]
 
 
 class BaselineSettings(Settings):
     """Which extractive systems are run, and how."""
 
     systems: tuple[Baseline, ...] = Field(
-        ("lead", "lexrank", "coverage", "greedy-rouge2"),
-        description="lead and lexrank are the baselines of Liu & Lapata 2019, Table 2; coverage takes whole sentences "
-        "that hold the names, numbers and words of many good paragraphs; filler writes the sentences of training leads "
-        "with the values of the paragraphs; greedy-rouge2, the papers' oracle, is shown the target and takes the "
+        ("lead", "lexrank", "concepts", "greedy-rouge2"),
+        description="lead and lexrank are the baselines of Liu & Lapata 2019, Table 2; concepts takes whole sentences "
+        "that hold the names, numbers and words that leads are likely to have; filler writes the sentences of training "
+        "leads with the values of the paragraphs; greedy-rouge2, the papers' oracle, is shown the target and takes the "
         "paragraphs that raise ROUGE-2 most, one by one; ceiling is the target without what the paragraphs lack",
     )
 

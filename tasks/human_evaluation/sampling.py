@@ -15,7 +15,7 @@ from tasks.evaluation.settings import Baseline
 from tasks.human_evaluation.settings import GOLD
 from tasks.reporting.blocks import clean
 
-_BASELINES = ("lead", "coverage")  # compared unless systems are named
+_BASELINES = ("lead", "concepts")  # compared unless systems are named
 _ALL_BASELINES = frozenset(get_args(Baseline))
 _SOURCES = 10  # best ranked paragraphs shown as the input; raters do not read more
 _SOURCE_CHARACTERS = 1000

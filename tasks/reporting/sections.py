@@ -33,7 +33,7 @@ _METHODS = {
 _BASELINES = {
     "lead": "lead: the title and the best paragraphs, cut at the length of the target",
     "lexrank": "lexrank: the most central paragraphs (LexRank)",
-    "coverage": "coverage: the whole sentences that together hold most of what many good paragraphs contain",
+    "concepts": "concepts: the whole sentences that together hold most of what a lead is likely to say",
     "filler": "filler: sentences of training leads, with the values that stand where theirs stood",
     "greedy-rouge2": "greedy-rouge2: the paragraphs that, one by one, raise ROUGE-2 with the target most (the papers' "
     "oracle): a bound for choosing whole paragraphs, and not a competitor",

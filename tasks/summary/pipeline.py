@@ -12,10 +12,11 @@ from models.exported import VOCABULARY
 from models.extractive import first_words
 from models.vocabulary import Vocabulary
 from storage.schemas import DOCUMENTS
-from tasks.evaluation.baselines import coverage
 from tasks.evaluation.metrics import Summary
 from tasks.extraction.documents import extract_documents
 from tasks.extraction.settings import ExtractSettings
+from tasks.extractive.choosing import choose
+from tasks.extractive.pile import Passage as Paragraph
 from tasks.paragraphs.paragraphs import build_paragraphs
 from tasks.ranking.features import compute_features
 from tasks.ranking.ranking import rank_paragraphs
@@ -166,9 +167,11 @@ def _cited(
 def _write(topic: pa.Table, ranked: pa.Table, system: System, words: int) -> Summary:
     """Return the summary of the ranked paragraphs."""
     if system.summarizer is None:
-        texts = ranked["text"].to_pylist()
+        rows = ranked.select(["text", "url", "position"]).to_pylist()
+        paragraphs = [Paragraph(row["text"], row["url"], row["position"]) for row in rows]
+        chosen = choose(topic["title"][0].as_py(), paragraphs, words)
         # On lines of their own, so that they are also cited one by one; without a whole sentence, the first words.
-        return Summary("\n".join(coverage(texts, words)) or first_words(texts, words))
+        return Summary("\n".join(one.text for one in chosen) or first_words(ranked["text"].to_pylist(), words))
     vocabulary = Vocabulary.from_file(system.summarizer / VOCABULARY)
     examples = build_examples(topic, ranked, vocabulary, system.examples)
     (row,) = decode_shard(

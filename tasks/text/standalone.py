@@ -1,25 +1,40 @@
-"""Whether a line is a sentence that can be read outside its page, by signs in its words: for extractive summaries."""
+"""Whether a line is a sentence that can be read outside its page, by signs in its words: for extractive summaries.
+
+The words of each sign are in `standalone.toml`; they are English, so that of other languages only the marks are seen.
+"""
 
 import re
+import tomllib
+from importlib.resources import files
 
 from tasks.text.english import has_finite_verb
 
-# A beginning that points back to a sentence before it, or belongs to a page's furniture.
-_POINTS_BACK = re.compile(
-    r"""["'“‘(]*(?:
-    he|she|it|they|this|that|these|those|here|there|such|his|her|its|their|both|another|others?|some|which|who|what|
-    why|how|and|but|or|so|yet|still|also|then|thus|therefore|hence|instead|however|moreover|furthermore|meanwhile|
-    nevertheless|nonetheless|additionally|otherwise|similarly|likewise|indeed|in\ addition|as\ such|for\ example|
-    for\ instance|as\ a\ result|of\ course|in\ short|that\ said|when\ asked|no|yes|ok|okay|well|now|today|yesterday|
-    image|photo|picture|video|source|see|reply|update|read|watch|click|sign|subscribe|note
-    )\b""",
-    re.IGNORECASE | re.VERBOSE,
+_LISTS = tomllib.loads(files("tasks.text").joinpath("standalone.toml").read_text(encoding="utf-8"))
+
+
+def _pattern(name: str, before: str = r"\b", flags: int = re.IGNORECASE) -> re.Pattern[str]:
+    """Return the pattern of a list of signs."""
+    signs = "|".join(line for line in _LISTS[name].splitlines() if line).replace("'", "['’]")
+    return re.compile(rf"{before}(?:{signs})(?!\w|['’-]\w)", flags)
+
+
+_POINTS_BACK = _pattern("points_back", r"""^["'“‘(]*""")
+_FURNITURE = _pattern("furniture", r"""^["'“‘(]*""")
+_PARTS, _RELATIVE_TIME = _pattern("parts"), _pattern("relative_time")
+_TALKS = _pattern("talks", flags=0)
+_CREDITS, _PROVISIONAL = _pattern("credits"), _pattern("provisional")
+_MARKUP = re.compile(
+    r"https?:|www\.|@|[*|•©→»]|\.\.\.|…|^\W*\d+[.)] |\[\w{1,3}\]"
+    r"|^[A-Z][A-Z .,’'-]{3,}[:—–(-]|^[^.]{3,40}\((?:AP|AFP|Reuters|CNN)\)"  # a dateline
 )
-_TALKS = re.compile(r"\b(?:I|me|my|mine|[Yy]ou|[Yy]ours?)\b")  # not we: papers and companies call themselves so
-_MARKUP = re.compile(r"https?:|www\.|@|[*|•]|\bReply\b")
+_SPOKEN = re.compile(  # a quotation alone, or of somebody without a name
+    r"""^["“‘'][^"”]*(?:["”]|$)\W*(?:$|(?:he|she|they|the \w+) \w+|(?:said|says|added|wrote) (?:he|she|the)\b)"""
+)
+_PRONOUN = re.compile(r"\b(?:he|she|him|his|her|hers)\b", re.IGNORECASE)
 _PAIRS = (("(", ")"), ("[", "]"), ("“", "”"))
 _MOST_WORDS = 60
 _MOST_FIGURES = 0.4  # of the words; a row of a table has more
+_MOST_SHOUTED = 0.3  # of the words of four letters or more; headings have more in capitals
 # Of the words. On the training articles of wikigraph, nearly all lines with more capitals and no verb that is known are
 # affiliations, titles and references, and of those with fewer most are sentences.
 _MOST_CAPITALS = 0.6
@@ -29,21 +44,40 @@ _OPENING = "“‘\"'(["
 def defects(sentence: str) -> int:
     """Return how many signs a sentence shows that it needs its page: 0 for one that stands alone.
 
-    It points back, talks to somebody, has marks of a page, opens a bracket or quotation that it does not close, asks,
-    is mostly figures, or has over 60 words.
+    It points back, is furniture of a page or names other parts of it, talks to somebody or in the first person, quotes
+    somebody who is not named, has a pronoun before any name, a time that only the page's day tells, a plan that may
+    be overtaken, a credit, marks of a page, a bracket or quotation that it does not close, asks, exclaims, shouts, is
+    mostly figures, or has over 60 words.
     """
     words = sentence.split()
     unpaired = sentence.count('"') % 2 or any(sentence.count(a) != sentence.count(b) for a, b in _PAIRS)
+    long = [word for word in words if len(word) > 3]
     signs = (
         _POINTS_BACK.match(sentence),
+        _FURNITURE.match(sentence),
+        _PARTS.search(sentence),
+        _RELATIVE_TIME.search(sentence),
         _TALKS.search(sentence),
+        _CREDITS.search(sentence),
+        _PROVISIONAL.search(sentence),
         _MARKUP.search(sentence),
+        _SPOKEN.search(sentence),
+        _dangles(sentence),
         unpaired,
-        sentence.endswith("?"),
+        sentence.endswith(("?", "!", ":")),
         sum(any(map(str.isdigit, word)) for word in words) > _MOST_FIGURES * len(words),
+        sum(map(str.isupper, long)) > _MOST_SHOUTED * len(long),
         len(words) > _MOST_WORDS,
     )
     return sum(map(bool, signs))
+
+
+def _dangles(sentence: str) -> bool:
+    """Return whether a pronoun stands before anything that it could mean."""
+    pronoun = _PRONOUN.search(sentence)
+    if pronoun is None or pronoun.start() == 0:
+        return False  # at the beginning it is a sign already
+    return not any(word.lstrip(_OPENING)[:1].isupper() for word in sentence[: pronoun.start()].split()[1:])
 
 
 def is_list(line: str) -> bool:

@@ -1,4 +1,4 @@
-"""Lead, LexRank, coverage and the oracle."""
+"""Lead, LexRank and the oracle."""
 
 from collections.abc import Sequence
 
@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from models.extractive import best_first, first_words, greedy_coverage, greedy_oracle, lexrank_scores
+from models.extractive import best_first, first_words, greedy_oracle, lexrank_scores
 
 MATRICES = st.integers(1, 9).flatmap(lambda n: arrays(np.float64, (n, n), elements=st.floats(0, 1)))
 
@@ -95,29 +95,3 @@ def test_oracle_adds_while_it_gains() -> None:
 def test_oracle_chooses_nothing_where_nothing_overlaps() -> None:
     assert greedy_oracle(range(3), lambda chosen: 0.0) == []
     assert greedy_oracle([], lambda chosen: 1.0) == []
-
-
-CONCEPTS = [{"a"}, {"a", "b"}, {"c"}, {"a", "b", "c"}]
-WEIGHTS = {"a": 4.0, "b": 1.0, "c": 2.0}
-
-
-@pytest.mark.parametrize(
-    ("words", "length", "power", "chosen"),
-    [
-        ([1, 2, 1, 6], 9, 0, [3]),  # the most weight; then nothing is new
-        ([1, 2, 1, 6], 9, 1, [0, 2, 1]),  # 4 a word, then 2 a word, then b alone
-        ([1, 2, 1, 6], 3, 1, [0, 2]),  # b no longer fits
-        ([1, 2, 1, 6], 3, 0, [1, 2]),
-        ([5, 5, 5, 5], 4, 1, []),
-    ],
-)
-def test_coverage_takes_what_adds_most(words: list[int], length: int, power: float, chosen: list[int]) -> None:
-    assert greedy_coverage(CONCEPTS, words, [1.0] * len(words), WEIGHTS, length, power=power) == chosen
-
-
-def test_coverage_takes_the_better_of_like_sentences() -> None:
-    assert greedy_coverage([{"a"}, {"a"}, {"c"}], [1, 1, 1], [0.5, 1.0, 0.1], WEIGHTS, 2, power=1) == [1, 2]
-
-
-def test_coverage_of_nothing() -> None:
-    assert greedy_coverage([], [], [], {}, 10, power=1) == []

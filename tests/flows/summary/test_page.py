@@ -167,7 +167,7 @@ def test_two_people_at_once_and_a_third_in_the_queue() -> None:
     def work(job: Job, report: Report) -> tuple[CitedSummary, dict[int, Page]]:
         report(Progress("writing", 0.8))
         gate.wait(PATIENCE)
-        return CitedSummary(job.title, "coverage", "", [], [], []), {}
+        return CitedSummary(job.title, "concepts", "", [], [], []), {}
 
     with page_server(work=work) as page:
         wanted = [{"title": title, "urls": ["http://a.test/"]} for title in ("one", "two", "three")]

@@ -180,7 +180,7 @@ def test_records_of_before_these_fields_are_compared_as_far_as_they_go(tmp_path:
 def test_a_stage_that_shares_a_dataset_is_not_taken_for_another(tmp_path: Path) -> None:
     run = Run(Store(str(tmp_path)), InlineExecutor())
     nothing = StageResult("articles", [], {})
-    for name, width in (("lead", 1), ("coverage", 2), ("lead", 3)):
+    for name, width in (("lead", 1), ("concepts", 2), ("lead", 3)):
         run.stage(
             Recipe(FEATURES, _empty, arguments={"width": width}), shards=1, inputs={"a": every(nothing)}, name=name
         )

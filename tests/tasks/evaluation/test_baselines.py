@@ -65,34 +65,24 @@ TOWN = [
 ]
 
 
-def coverage(texts: list[str], words: int) -> list[str]:
+def concepts(texts: list[str], words: int) -> list[str]:
     lead = " ".join(["word"] * words)
     table = pa.Table.from_pylist([ARTICLE_ROWS[0] | {"lead": lead}], ARTICLES.schema)
-    found = predict_baselines(table, ranked(texts), BaselineSettings(systems=("coverage",)))
+    found = predict_baselines(table, ranked(texts), BaselineSettings(systems=("concepts",)))
     return found["summary"].to_pylist()
 
 
-def test_coverage_takes_whole_sentences_that_many_paragraphs_agree_on() -> None:
-    flood = "The flood of 1846 destroyed the mill of Ash."
-    assert coverage(TOWN, 9) == [flood]
-    # What is held already counts no more, and sentences stand in the order of the paragraphs.
-    assert coverage(TOWN, 18) == [f"The mill of Ash was built by Nora Berg. {flood}"]
+def test_concepts_takes_whole_sentences_of_the_length_of_the_target() -> None:
+    (summary,) = concepts(TOWN, 18)
+    sentences = summary.split(". ")
+    assert len(summary.split()) <= 18
+    assert all(any(one.rstrip(".") in text for text in TOWN) for one in sentences)
+    assert "The flood of 1846 destroyed the mill of Ash." in summary
 
 
-def test_coverage_prefers_sentences_that_stand_alone() -> None:
-    texts = ["It was a flood that came in 1846 to Ash.", "A flood came in the year 1846 to Ash."]
-    assert coverage(texts, 10) == [texts[1]]
-    assert coverage(texts[:1], 10) == texts[:1]
-
-
-def test_coverage_takes_no_list_of_names() -> None:
-    names = "Berg, N. (1846), The Flood, Ash University Press, Ash."
-    assert coverage([names, *TOWN], 9) == coverage(TOWN, 9)
-
-
-def test_coverage_is_lead_where_no_sentence_fits() -> None:
+def test_concepts_is_lead_where_no_sentence_fits() -> None:
     texts = ["no capital here at all today.", "No mark at the end of this", "Short."]
-    assert only("coverage", ranked(texts)) == only("lead", ranked(texts))
+    assert only("concepts", ranked(texts)) == only("lead", ranked(texts))
 
 
 def test_greedy_rouge2_takes_what_overlaps_and_nothing_else() -> None:

@@ -98,7 +98,7 @@ def _tables() -> dict[tuple[str, int], tuple[Dataset, pa.Table]]:
     written = {**this, "tokens": [], "attention": []}
     baselines = _rows(
         schemas.PREDICTIONS,
-        {**written, "system": "coverage", "summary": f"{TEXT} It was sold to Greta Hallow in 1902."},
+        {**written, "system": "concepts", "summary": f"{TEXT} It was sold to Greta Hallow in 1902."},
     )
     return {
         **tables,

@@ -70,7 +70,7 @@ def test_what_was_refused_across_articles_says_so(tmp_path: Path):
 def test_a_summary_leads_back_to_the_page_as_fetched(corpus: Corpus):
     view = read_article(corpus, 0, ids(0)[0])
     ((system, sentences),) = [(written.system, written.sentences) for written in view.written]
-    assert system == "coverage"
+    assert system == "concepts"
     assert [sentence.verdict for sentence in sentences] == ["supported", "not supported"]
     (passage,) = view.passages
     address = view.addresses[passage.source - 1]

@@ -19,7 +19,7 @@ from tasks.human_evaluation.settings import StudySettings
 from tasks.human_evaluation.study import read_study
 from tests.tasks.human_evaluation.studies import chooser, filled, pupil
 
-QUALITY = {"ht": 3.0, "lead": 2.0, "coverage": 1.0, "gold": 4.0}
+QUALITY = {"ht": 3.0, "lead": 2.0, "concepts": 1.0, "gold": 4.0}
 
 
 def made(*, name: str, rows: list[dict[str, Any]]) -> pa.Table:
@@ -60,7 +60,7 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> tuple[Store, Build]:
     stage(
         "baselines",
         PREDICTIONS,
-        [prediction(id_, system) for id_ in ids for system in ("lead", "greedy-rouge2", "coverage")],
+        [prediction(id_, system) for id_ in ids for system in ("lead", "greedy-rouge2", "concepts")],
     )
     stage("predictions", PREDICTIONS, [prediction(id_, "ht") for id_ in ids[1:]])
     return run.store, run.record_build({"preset": "miniweb"})
@@ -72,8 +72,8 @@ def settings(**given: Any) -> StudySettings:
 
 def test_trained_systems_and_the_usual_baselines_are_compared(built: tuple[Store, Build]) -> None:
     summaries = Summaries(*built)
-    assert list(summaries.systems) == ["lead", "greedy-rouge2", "coverage", "ht"]
-    assert summaries.chosen(()) == ("lead", "coverage", "ht")
+    assert list(summaries.systems) == ["lead", "greedy-rouge2", "concepts", "ht"]
+    assert summaries.chosen(()) == ("lead", "concepts", "ht")
     assert summaries.common(("ht", "lead")) == [f"a{number}" for number in range(1, 10)]
     (article,) = summaries.read(["a3"], ("ht", "gold"), sources=True).values()
     assert (article.title, article.lead) == ("Place a3", "It lies in Marrow. It has 23 mills.")

@@ -11,7 +11,7 @@ EVIL = "<script>alert(1)</script> [x](javascript:alert(1))"
 ALL, SOME = "names and numbers found; 100 % of its words found", "not found: 1990; 75 % of its words found"
 SUMMARY = CitedSummary(
     title=f"Skerry {EVIL}",
-    system="coverage",
+    system="concepts",
     why="No model was given.",
     sentences=[
         Sentence("The tower was built in 1847.", "supported", (1,), (), (), 1.0, ALL),
@@ -87,7 +87,7 @@ def test_text_for_a_terminal_has_the_marks_and_no_control_characters():
 def test_figures_of_a_model_are_given_with_summaries_by_models_only():
     figures, copied = "74 % of a model's supported sentences were true", "copied from the sources"
     for name, write in [("md", to_markdown), ("html", to_html), ("txt", to_text)]:
-        extractive, written = (write(replace(SUMMARY, system=system)) for system in ("coverage", "ht-small+similarity"))
+        extractive, written = (write(replace(SUMMARY, system=system)) for system in ("concepts", "ht-small+similarity"))
         assert (copied in extractive, copied in written) == (True, False), name
         assert ("of a model" in extractive, "of a model" in written) == (False, True), name
     both = meaning(["lead", "ht-small"])

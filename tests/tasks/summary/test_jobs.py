@@ -27,7 +27,7 @@ class Gate:
         self.titles.append(job.title)
         report(Progress("writing", 0.8))
         self.open.wait(60)
-        return CitedSummary(job.title, "coverage", "", [], [], []), {1: Page("text/plain", None, b"0123456789")}
+        return CitedSummary(job.title, "concepts", "", [], [], []), {1: Page("text/plain", None, b"0123456789")}
 
 
 def test_two_at_once_and_the_others_know_how_many_come_before():
@@ -49,7 +49,7 @@ def test_what_was_read_is_kept_once_for_writing_again():
     page = Page("text/html", "latin-1", b"<p>The tower")
 
     def work(job: Job, report: Report) -> tuple[CitedSummary, dict[int, Page]]:
-        return CitedSummary(job.title, "coverage", "", [], [], []), {1: page}
+        return CitedSummary(job.title, "concepts", "", [], [], []), {1: page}
 
     refused = Given("old.txt", reason="the file is empty")
     with Jobs(work, 1) as jobs:
@@ -68,7 +68,7 @@ def test_an_error_fails_its_own_summary_alone():
             raise ValueError("the title is bad: expected another")
         if job.title == "broken":
             raise KeyError("secret detail")
-        return CitedSummary(job.title, "coverage", "", [], [], []), {}
+        return CitedSummary(job.title, "concepts", "", [], [], []), {}
 
     with Jobs(work, 1) as jobs:
         bad, broken, good = (jobs.submit(title, GIVEN, "suitable") for title in ("bad", "broken", "good"))
@@ -139,7 +139,7 @@ def test_a_cancelled_summary_ends_at_its_next_report_and_frees_its_place():
             wait_until(lambda: report(Progress("writing", 0.8)) or job.title == "second", "to be cancelled")
         finally:
             ended.append(job.title)
-        return CitedSummary(job.title, "coverage", "", [], [], []), {}
+        return CitedSummary(job.title, "concepts", "", [], [], []), {}
 
     with Jobs(work, 1) as jobs:
         first = jobs.submit("first", GIVEN, "suitable")

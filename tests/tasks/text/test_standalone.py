@@ -10,9 +10,12 @@ from tasks.text.standalone import defects, is_list
     [
         "The bridge was opened on 14 May 1931 by the governor.",
         "In 2010 the company (then a family firm) moved to Porto.",
-        "We describe a parser that needs no grammar.",
         "Herons nest on the island.",  # begins with letters of a pronoun
-        "“Nobody had asked,” the mayor said.",
+        "“Nobody had asked,” Anna Berg said in 1931.",
+        "Anna Berg left the office that she had held since 1931.",
+        "The firm of US engineers built a bridge in May 1931.",
+        "Second Bridge Street was renamed in 1931.",
+        "The Ystan Times photographed the bridge in 1931.",
     ],
 )
 def test_a_sentence_that_stands_alone(sentence: str) -> None:
@@ -23,7 +26,20 @@ def test_a_sentence_that_stands_alone(sentence: str) -> None:
     ("sentence", "number"),
     [
         ("It was opened in 1931.", 1),
-        ("“They refused,” he said.", 1),
+        ("“They refused,” he said.", 3),  # points back, nobody is named, and he is nobody
+        ("“Nobody had asked,” the mayor said.", 1),
+        ("We describe a parser that needs no grammar.", 1),
+        ("First, the second span was painted in 1931.", 1),
+        ("The bridge was closed last week by Anna Berg.", 1),
+        ("As Fig. 3 shows, the bridge has nine spans.", 1),
+        ("Anna Berg opened the bridge on Tuesday.", 1),
+        ("The bridge is closed until further notice.", 1),
+        ("When she died the bridge was sold to Norvenia.", 1),
+        ("Photo of the bridge in Ystan by Anna Berg in 1931.", 1),
+        ("The bridge of Ystan at night (Getty Images) has lamps.", 1),
+        ("YSTAN, Norvenia (AP): The bridge was opened by Anna Berg.", 1),
+        ("The bridge is the best in all of Norvenia!", 1),
+        ("In this article the bridges of Ystan are described.", 2),
         ("For example, the second span is shorter.", 1),
         ("The editor told me about it.", 1),
         ("Would the river rise again?", 1),

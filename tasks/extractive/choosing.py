@@ -1,0 +1,175 @@
+"""Sentences that together say most of what a lead would, each readable alone, in an order that can be read."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from tasks.extractive.pile import Floats, Passage, Pile, Sentence
+from tasks.extractive.weights import Weights, Worth, shipped
+from tasks.text.subject import names_subject, subject_of, words_of
+
+_DEFINES = re.compile(r"\b(?:is|was|are|were) (?:an?|the|one of)\b")
+_DEFINED_WITHIN = 12  # words before the verb of a definition
+_YEAR = re.compile(r"\b(1[0-9]{3}|20[0-9]{2})\b")
+_LEAST_DATED = 0.5  # of the sentences, for their order to be that of their years
+
+
+@dataclass(frozen=True)
+class Rules:
+    """How sentences are chosen; the defaults were chosen on topics of other articles (`benchmarks/extractors.py`).
+
+    Attributes:
+        word, bigram, value: what a covered concept of each kind counts.
+        unlikely: a value less probable than this counts against its sentence, as it costs precision.
+        by_bigrams, by_values: powers of a sentence's expected shares, which its gain is multiplied by.
+        by_length: power of its length, which the gain is divided by.
+        again: what a sentence of a source counts that gave one before, for each one.
+        floor: least worth of a sentence, as a share of that of the pile's best ones.
+    """
+
+    word: float = 1.0
+    bigram: float = 2.0
+    value: float = 3.0
+    unlikely: float = 0.15
+    by_bigrams: float = 0.5
+    by_values: float = 1.0
+    by_length: float = 0.8
+    again: float = 0.8
+    floor: float = 0.3
+
+
+RULES = Rules()
+_BEST = 5  # sentences of a pile, whose mean the floor is a share of
+
+
+def choose(
+    title: str, passages: Sequence[Passage], length: int, *, weights: Weights | None = None, rules: Rules = RULES
+) -> list[Sentence]:
+    """Return sentences of the passages in the order in which they are to be read; none where none is one.
+
+    Args:
+        title: the topic.
+        passages: best first.
+        length: words of all sentences together, at most.
+        weights: what was learned; None = the shipped ones.
+        rules: how to choose.
+    """
+    pile = Pile(title, passages)
+    if not pile.sentences:
+        return []
+    return of_pile(pile, (weights or shipped()).worth(pile), length, rules)
+
+
+def of_pile(pile: Pile, worth: Worth, length: int, rules: Rules = RULES) -> list[Sentence]:
+    """Return the chosen sentences of a pile whose concepts and sentences have a known worth."""
+    able = np.array([each.whole and not each.defects for each in pile.sentences])
+    words = np.array([len(each.words) for each in pile.sentences])
+    if not (able & (words <= length)).any():  # rather one that needs its page than none
+        able = np.array([each.whole for each in pile.sentences])
+    merit = _merit(worth, rules)
+    if able.any():
+        able &= merit >= rules.floor * np.sort(merit[able])[-_BEST:].mean()
+    first = _definition(pile, able & (words <= length), merit)
+    chosen = _greedy(pile, worth, able, words, length, merit, first, rules)
+    return _in_order(pile, [pile.sentences[number] for number in chosen], first is not None)
+
+
+def _merit(worth: Worth, rules: Rules) -> Floats:
+    bigrams, values = worth.sentences.T
+    return np.asarray(np.maximum(bigrams, 1e-3) ** rules.by_bigrams * (np.maximum(values, 0) + 0.02) ** rules.by_values)
+
+
+def _greedy(
+    pile: Pile,
+    worth: Worth,
+    able: NDArray[np.bool_],
+    words: NDArray[np.int64],
+    length: int,
+    merit: Floats,
+    first: int | None,
+    rules: Rules,
+) -> list[int]:
+    """Return the numbers of sentences: each time the one that adds most for its length (Lin & Bilmes 2010, sec. 4)."""
+    rates = (rules.word, rules.bigram, rules.value)
+    costs = (0.0, 0.0, rules.unlikely)
+    adds = np.concatenate([rate * (p - cost) for rate, p, cost in zip(rates, worth.concepts, costs, strict=True)])
+    holds = _incidence(pile)
+    names: dict[str, int] = {}
+    source = np.array(
+        [names.setdefault(pile.passages[each.passage].source, len(names)) for each in pile.sentences], np.int64
+    )
+    turn = np.ones(len(names))
+    factor = merit / words**rules.by_length
+    chosen: list[int] = []
+    able = able.copy()
+    while True:
+        able &= words <= length
+        gains = np.where(able, (holds @ adds) * factor * turn[source], -1.0)
+        number = first if first is not None and not chosen else int(gains.argmax())
+        if gains[number] <= 0 and (chosen or first is None):
+            return chosen
+        chosen.append(number)
+        able[number] = False
+        length -= int(words[number])
+        turn[source[number]] *= rules.again
+        adds[holds.indices[holds.indptr[number] : holds.indptr[number + 1]]] = 0.0
+
+
+def _incidence(pile: Pile) -> sparse.csr_array:
+    """Return [N, C] which sentence holds which concept, the kinds one after another."""
+    start, rows, columns = 0, [], []
+    for concepts in pile.concepts:
+        rows.append(concepts.sentence)
+        columns.append(concepts.concept + start)
+        start += len(concepts.names)
+    pairs = (np.concatenate(rows), np.concatenate(columns))
+    return sparse.csr_array((np.ones(len(pairs[0])), pairs), shape=(len(pile.sentences), start))
+
+
+def _definition(pile: Pile, able: NDArray[np.bool_], merit: Floats) -> int | None:
+    """Return the sentence that says what the subject is, or else the best one that names it; None without any."""
+    subject = words_of(subject_of(pile.title))
+    naming = [n for n, one in enumerate(pile.sentences) if able[n] and names_subject(one.text, pile.title)]
+    defining = [n for n in naming if subject and _defines(pile.sentences[n], subject)]
+    return max(defining or naming, key=lambda number: (merit[number], -number), default=None)
+
+
+def _defines(sentence: Sentence, subject: Sequence[str]) -> bool:
+    """Return whether a sentence begins with the subject and says what it is."""
+    verb = _DEFINES.search(sentence.text)
+    if verb is None:
+        return False
+    before = words_of(sentence.text[: verb.start()])
+    return len(before) <= _DEFINED_WITHIN and before[: len(subject) + 1][-len(subject) :] == list(subject)
+
+
+def _in_order(pile: Pile, chosen: Sequence[Sentence], defined: bool) -> list[Sentence]:
+    """Return the sentences with the definition first, the others by year, and by source and place where few have one.
+
+    A sentence without a year stays with the one before it in its source; without one there, it stands before history.
+    """
+    first, others = list(chosen[:1] if defined else ()), list(chosen[1:] if defined else chosen)
+    rank: dict[str, int] = {}
+    for each in chosen:  # the source of the sentence that was chosen first comes first
+        rank.setdefault(pile.passages[each.passage].source, len(rank))
+
+    def place(each: Sentence) -> tuple[int, int, int]:
+        passage = pile.passages[each.passage]
+        return rank[passage.source], passage.position, each.place
+
+    others.sort(key=place)
+    years = [_YEAR.search(each.text) for each in others]
+    if sum(year is not None for year in years) < _LEAST_DATED * len(others):
+        return first + others
+    last: dict[str, int] = {}
+    dated = []
+    for each, year in zip(others, years, strict=True):
+        source = pile.passages[each.passage].source
+        if year is not None:
+            last[source] = int(year[1])
+        dated.append((last.get(source, 0), *place(each)))
+    return first + [others[number] for number in sorted(range(len(others)), key=dated.__getitem__)]

@@ -1,0 +1,195 @@
+"""What is known of a concept or a sentence before its worth is: counts and places in the pile, never the words.
+
+So weights that were learned on some topics can be used on any other.
+"""
+
+import re
+from collections.abc import Callable, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from models.values import Value
+from tasks.extractive.pile import Concepts, Floats, Pile, Sentence
+from tasks.text.content_words import FUNCTION_WORDS
+
+_RANK_POWER = 0.3  # how slowly a passage's weight falls with its rank
+_SPEECH = re.compile(r"\b(?:said|says|told|tells|added|adds|asked|thinks?|believes?)\b")
+_COPULA = re.compile(r"\b(?:is|was|are|were) (?:a|an|the|one)\b")
+_PAST = re.compile(r"\b(?:was|were|had|[a-z]+ed)\b")
+_YEARS = range(1500, 2100)
+
+
+class Places:
+    """Where the sentences of a pile stand: one array of N numbers a property."""
+
+    def __init__(self, pile: Pile) -> None:
+        numbers: dict[str, int] = {}
+        source = np.array([numbers.setdefault(each.source, len(numbers)) for each in pile.passages], np.int64)
+        position = np.array([each.position for each in pile.passages], np.float64)
+        last, best, total, passages = (np.zeros(len(numbers)) for _ in range(4))
+        np.maximum.at(last, source, position)
+        np.maximum.at(best, source, pile.similarity)
+        np.add.at(total, source, pile.similarity)
+        np.add.at(passages, source, 1)
+        self.sources = len(numbers)
+        self.passage = np.array([each.passage for each in pile.sentences], np.int64)
+        self.source = source[self.passage]
+        self.position = position[self.passage]
+        self.relative = self.position / np.maximum(last[self.source], 1)
+        self.similarity = pile.similarity[self.passage]
+        self.best = best[self.source]
+        self.mean = (total / passages)[self.source]
+        self.place = np.array([each.place for each in pile.sentences], np.float64)
+        self.length = np.bincount(self.passage, minlength=len(pile.passages))[self.passage]
+        words = [set(each.tokens) for each in pile.sentences]
+        self.topic = np.array([_share(pile.topic, each) for each in words])
+        self.subject = np.array([_share(pile.subject, each) for each in words])
+        self.readable = np.array([each.whole and not each.defects for each in pile.sentences], np.float64)
+
+
+def concept_features(pile: Pile, places: Places, kind: int) -> Floats:
+    """Return [C, F] of the concepts of a kind (its number in `KINDS`)."""
+    concepts = pile.concepts[kind]
+    size = len(concepts.names)
+    rows, columns = concepts.sentence, concepts.concept
+    count = np.bincount(columns, minlength=size)
+
+    def mean(of: NDArray[np.floating]) -> Floats:
+        return np.bincount(columns, of[rows], size) / count
+
+    def most(of: NDArray[np.floating]) -> Floats:
+        found = np.full(size, -np.inf)
+        np.maximum.at(found, columns, of[rows])
+        return found
+
+    in_passages = _distinct(columns, places.passage[rows], len(pile.passages))
+    in_sources = np.bincount(_distinct(columns, places.source[rows], places.sources)[0], minlength=size)
+    ranked = (in_passages[1] + 1.0) ** -_RANK_POWER
+    held = np.bincount(in_passages[0], minlength=size)
+    shared = [
+        np.log(count),
+        np.log(held),
+        np.log(in_sources),
+        in_sources / max(places.sources, 1),
+        count / max(len(pile.sentences), 1),
+        np.log1p(np.bincount(in_passages[0], ranked, size)),
+        np.log1p(-most(-places.passage.astype(np.float64))),
+        -most(-places.relative),
+        np.log1p(-most(-places.position)),
+        mean(places.topic),
+        most(places.topic),
+        mean(places.subject),
+        most(places.similarity),
+        mean(places.similarity),
+        mean(places.readable),
+        np.full(size, np.log(max(places.sources, 1))),
+        np.full(size, np.log(max(len(pile.sentences), 1))),
+    ]
+    own = np.array([_OWN[kind](name, pile) for name in concepts.names], np.float64).reshape(size, _OWN_WIDTH)
+    return np.column_stack([*shared, own])
+
+
+def sentence_features(pile: Pile, places: Places, probabilities: Sequence[Floats]) -> Floats:
+    """Return [N, F] of the sentences, given the probability of each concept ([C] of each kind)."""
+    length = np.array([len(each.words) for each in pile.sentences], np.float64)
+    held = [_held(each, known, len(length)) for each, known in zip(pile.concepts, probabilities, strict=True)]
+    (words, word_mean, word_most, _), (pairs, pair_mean, _, _), (values, value_mean, _, value_count) = held
+    ordinary = np.array([_wording(each) for each in pile.sentences], np.float64).reshape(len(length), _WORDING_WIDTH)
+    columns = [
+        np.log(np.maximum(length, 1)),
+        np.log1p(places.position),
+        places.relative,
+        places.place,
+        places.length,
+        np.log1p(places.passage),
+        places.similarity,
+        places.topic,
+        places.subject,
+        places.best,
+        places.mean,
+        np.full(len(length), places.sources),
+        _centrality(pile),
+        value_count / length,
+        words / length,
+        word_mean,
+        word_most,
+        pairs / length,
+        pair_mean,
+        pairs,
+        values / length,
+        value_mean,
+    ]
+    return np.column_stack([*columns, ordinary])
+
+
+def _share(words: frozenset[str], others: set[str]) -> float:
+    return len(words & others) / len(words) if words else 0.0
+
+
+def _distinct(
+    one: NDArray[np.int64], other: NDArray[np.int64], size: int
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the different pairs of two arrays, whose second holds numbers below `size`."""
+    pairs = np.unique(one * max(size, 1) + other)
+    return pairs // max(size, 1), pairs % max(size, 1)
+
+
+def _held(concepts: Concepts, probability: Floats, sentences: int) -> tuple[Floats, Floats, Floats, Floats]:
+    """Return the sum, mean, most and number of the probabilities of what each sentence holds."""
+    values = probability[concepts.concept]
+    count = np.bincount(concepts.sentence, minlength=sentences).astype(np.float64)
+    total: Floats = np.bincount(concepts.sentence, values, sentences).astype(np.float64)
+    most = np.zeros(sentences)
+    np.maximum.at(most, concepts.sentence, values)
+    return total, total / np.maximum(count, 1), most, count
+
+
+def _centrality(pile: Pile) -> Floats:
+    """Return the cosine of each sentence with all sentences together, words weighed by their rarity."""
+    concepts, sentences = pile.concepts[0], len(pile.sentences)
+    count = np.bincount(concepts.concept, minlength=len(concepts.names))
+    rarity = np.log(sentences / np.maximum(count, 1))
+    whole = float(np.sqrt(((count * rarity) ** 2).sum())) or 1.0
+    product = np.bincount(concepts.sentence, (count * rarity**2)[concepts.concept], sentences)
+    own = np.sqrt(np.bincount(concepts.sentence, (rarity**2)[concepts.concept], sentences))
+    return np.asarray(product / np.maximum(own, 1e-9) / whole)
+
+
+def _wording(sentence: Sentence) -> list[float]:
+    text, length = sentence.text, len(sentence.words)
+    content = sum(token not in FUNCTION_WORDS for token in sentence.tokens)
+    return [
+        sentence.defects,
+        sentence.whole,
+        sum(word[:1].isupper() for word in sentence.words[1:]) / length,
+        sum(any(map(str.isdigit, word)) for word in sentence.words) / length,
+        content / max(len(sentence.tokens), 1),
+        text.count(",") / length,
+        text.count("(") / length,
+        text.count('"') + text.count("\u201c"),
+        _SPEECH.search(text) is not None,
+        _COPULA.search(text) is not None,
+        _PAST.search(text) is not None,
+    ]
+
+
+def _word(word: str, pile: Pile) -> list[float]:
+    return [len(word), word in pile.topic, word[0].isdigit(), word.isdigit() and len(word) == 4]
+
+
+def _bigram(pair: tuple[str, str], pile: Pile) -> list[float]:
+    in_title, plain = (sum(word in words for word in pair) for words in (pile.topic, FUNCTION_WORDS))
+    return [len(pair[0]) + len(pair[1]), in_title, plain, any(word[0].isdigit() for word in pair)]
+
+
+def _value(value: Value, pile: Pile) -> list[float]:
+    name = value.key if value.kind == "name" and isinstance(value.key, tuple) else ()
+    year = value.kind == "number" and not isinstance(value.key, str | tuple) and value.key in _YEARS
+    in_title = sum(str(word) in pile.topic for word in name) / max(len(name), 1)
+    return [len(name), in_title, year, value.kind == "date"]
+
+
+_OWN: tuple[Callable[[object, Pile], list[float]], ...] = (_word, _bigram, _value)  # type: ignore[assignment]
+_OWN_WIDTH = 4
+_WORDING_WIDTH = 11

@@ -1,0 +1,114 @@
+"""Which sentences are chosen of piles of our own writing, and in which order."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from tasks.extractive.choosing import RULES, choose, of_pile
+from tasks.extractive.pile import Passage, Pile
+from tasks.extractive.weights import Worth, shipped
+
+TITLE = "Harrow Mill"
+PILE = [
+    Passage("In 1921 a fire destroyed the roof of Harrow Mill. It was a sad day.", "a", 3),
+    Passage("The owner Jane Pell sold Harrow Mill to the town of Ostley in 1960.", "b", 1),
+    Passage("Harrow Mill is a watermill on the River Dene in Ostley. See Fig. 3 for the wheel.", "c", 0),
+    Passage("Thomas Pell built the mill on the River Dene in 1874. We visited Harrow Mill last week.", "a", 1),
+    Passage("The bakery in Ostley opens at five.", "d", 0),
+]
+
+
+def texts(passages: list[Passage], length: int, title: str = TITLE) -> list[str]:
+    return [one.text for one in choose(title, passages, length)]
+
+
+def test_the_definition_comes_first_and_the_rest_by_year() -> None:
+    assert texts(PILE[:4], 60) == [
+        "Harrow Mill is a watermill on the River Dene in Ostley.",
+        "Thomas Pell built the mill on the River Dene in 1874.",
+        "In 1921 a fire destroyed the roof of Harrow Mill.",
+        "The owner Jane Pell sold Harrow Mill to the town of Ostley in 1960.",
+    ]
+
+
+def test_what_needs_its_page_is_not_chosen() -> None:
+    assert not {"It was a sad day.", "See Fig. 3 for the wheel.", "We visited Harrow Mill last week."} & set(
+        texts(PILE, 100)
+    )
+
+
+def test_rather_a_sentence_that_needs_its_page_than_none() -> None:
+    assert texts([Passage("It was built by Thomas Pell in the year 1874.")], 20) == [
+        "It was built by Thomas Pell in the year 1874."
+    ]
+    assert texts([Passage("A heading of the page")], 20) == []
+    assert texts([], 20) == []
+
+
+@pytest.mark.parametrize("length", [0, 5, 12, 25, 60])
+def test_no_more_words_than_asked_for(length: int) -> None:
+    assert sum(len(one.split()) for one in texts(PILE, length)) <= length
+
+
+def test_the_same_again_whatever_is_asked_before() -> None:
+    first = texts(PILE, 40)
+    choose("Another", PILE[::-1], 30)
+    assert texts(PILE, 40) == first
+
+
+def worth(pile: Pile, sentences: list[float]) -> Worth:
+    """Concepts that are all equally likely; sentences as given."""
+    likely = [np.full(len(one.names), 0.5) for one in pile.concepts]
+    return Worth(likely, np.array([[each, each] for each in sentences]))
+
+
+def test_a_sentence_below_the_floor_is_refused() -> None:
+    pile = Pile(
+        TITLE, [Passage("Thomas Pell built the stone wall in 1874."), Passage("Anna Bree sang in Ostley in 1960.")]
+    )
+    assert len(of_pile(pile, worth(pile, [0.5, 0.5]), 60)) == 2
+    assert [one.text for one in of_pile(pile, worth(pile, [0.9, 0.01]), 60)] == [pile.sentences[0].text]
+
+
+def test_each_source_speaks_before_one_speaks_again() -> None:
+    passages = [
+        Passage("Thomas Pell built the stone wall in 1874. Anna Bree sang in Ostley in 1960.", "a"),
+        Passage("Otto Lind swam the Dene in 1982.", "b"),
+    ]
+    pile = Pile(TITLE, passages)
+    known = worth(pile, [0.5, 0.5, 0.45])
+    sources = [passages[one.passage].source for one in of_pile(pile, known, 15, replace(RULES, again=0.5))]
+    assert sorted(sources) == ["a", "b"]
+    sources = [passages[one.passage].source for one in of_pile(pile, known, 15, replace(RULES, again=1.0))]
+    assert sources == ["a", "a"]
+
+
+def test_what_is_said_already_counts_no_more() -> None:
+    same = "Thomas Pell built the stone wall in 1874."
+    pile = Pile(TITLE, [Passage(same, "a"), Passage(same, "b"), Passage("Anna Bree sang in Ostley once in 1960.", "c")])
+    chosen = of_pile(pile, worth(pile, [0.5, 0.5, 0.2]), 17, replace(RULES, floor=0.0))
+    assert [one.text for one in chosen] == [same, pile.sentences[2].text]
+
+
+def test_without_years_sources_stand_together() -> None:
+    pile = Pile(
+        TITLE,
+        [
+            Passage("Thomas Pell built the tall stone wall.", "a", 4),
+            Passage("Anna Bree sang to the people in Ostley.", "b", 0),
+            Passage("Otto Lind swam down the River Dene.", "a", 2),
+        ],
+    )
+    chosen = of_pile(pile, worth(pile, [0.9, 0.8, 0.7]), 60)
+    assert [one.text for one in chosen] == [pile.sentences[n].text for n in (2, 0, 1)]
+
+
+def test_the_shipped_weights_prefer_what_is_about_the_title() -> None:
+    pile = Pile(TITLE, PILE)
+    values = shipped().worth(pile).sentences[:, 1]
+    about, not_about = (
+        next(n for n, one in enumerate(pile.sentences) if one.text.startswith(start))
+        for start in ("Harrow", "The bakery")
+    )
+    assert values[about] > values[not_about]
