@@ -51,7 +51,7 @@ def test_standard_input_becomes_a_markdown_file_and_progress_goes_to_the_termina
     assert done.returncode == 0, done.stderr
     assert done.stdout == ""
     assert done.stderr.splitlines()[:2] == ["loading ...", "  2 %  reading 1 source"]
-    assert "writing with coverage" in done.stderr
+    assert "writing with concepts" in done.stderr
     assert output.read_text().startswith(f"# {TITLE}\n\nThe lighthouse at Skerry Point was built in 1847")
 
 

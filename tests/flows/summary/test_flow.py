@@ -18,7 +18,7 @@ def test_the_artifact_shows_what_the_flow_returns(tmp_path: Path) -> None:
     shown = Artifact.get("summary")
     assert shown is not None
     assert shown.data == returned
-    assert shown.description == f"{TITLE}: written by coverage"
+    assert shown.description == f"{TITLE}: written by concepts"
     assert "[^1]: " in returned
 
 

@@ -229,7 +229,7 @@ def test_the_corpus_is_explored_and_its_pages_shown_inert(page: str) -> None:
     assert "Orme &lt;b&gt;Bridge&lt;/b&gt;" in listed
     assert "1 article" in get(f"{page}/corpus", params={"title": "skerry"}).text
     article = get(f"{page}/corpus/article/0/{ids(0)[0]}").text
-    for sign in ("http_404", "it repeats the lead section", "0.750", "Summary by coverage", "not supported", "1902"):
+    for sign in ("http_404", "it repeats the lead section", "0.750", "Summary by concepts", "not supported", "1902"):
         assert sign in article
     inert = get(f"{page}/corpus/inert", params={"url": CITED, "host_shard": 0, "passage": "The tower was built"})
     assert "script" not in inert.text

@@ -84,7 +84,7 @@ def test_one_process_makes_summary_after_summary(processes: Processes) -> None:
     for text, sentences in ((HISTORY, 2), (page_of(GERMAN), 0)):
         summary, pages = processes(job(file_source("a.html", text.encode())), reports.append)
         assert (len(summary.sentences), pages[1].body) == (sentences, text.encode())
-    assert "writing with coverage" in [report.text for report in reports]
+    assert "writing with concepts" in [report.text for report in reports]
     assert workers() == [worker]
 
 

@@ -83,7 +83,7 @@ def test_trained_systems_and_the_usual_baselines_are_compared(built: tuple[Store
 
 def test_best_worst_from_build_to_report(built: tuple[Store, Build], tmp_path: Path) -> None:
     text = prepare_study(*built, "tiny", settings(), tmp_path / "s")
-    assert "best-worst, 3 systems (lead, coverage, ht), 4 articles, 3 raters" in text
+    assert "best-worst, 3 systems (lead, concepts, ht), 4 articles, 3 raters" in text
     before = {path: path.read_bytes() for path in (tmp_path / "s").rglob("*") if path.is_file()}
     prepare_study(*built, "tiny", settings(), tmp_path / "s")
     assert {path: path.read_bytes() for path in before} == before, "the same study again gives the same files"
@@ -104,7 +104,7 @@ def test_best_worst_from_build_to_report(built: tuple[Store, Build], tmp_path: P
     assert "no answers yet of raters 2" in results.text
     assert "Liu & Lapata 2019, Table 4" in results.text
     page = (tmp_path / "s/report.html").read_text()
-    assert "ht - coverage" in page
+    assert "ht - concepts" in page
     assert results.markdown.startswith("## Human evaluation")
     judged = (tmp_path / "s/judgements.csv").read_text().splitlines()
     assert len(judged) == 1 + 2 * 4 * 3
@@ -151,7 +151,7 @@ def test_another_study_does_not_replace_one(built: tuple[Store, Build], tmp_path
 @pytest.mark.parametrize(
     ("given", "problem"),
     [
-        ({"systems": ("ht", "pht")}, "systems has 'pht': expected some of lead, greedy-rouge2, coverage, ht, gold"),
+        ({"systems": ("ht", "pht")}, "systems has 'pht': expected some of lead, greedy-rouge2, concepts, ht, gold"),
         ({"systems": ("ht",)}, "systems is ht: expected at least two of lead"),
         ({"articles": 11}, "articles is 11: expected at most 9, the test articles that can be asked about"),
         ({"articles": 9, "task": "qa"}, "articles is 9: expected at most 8, the test articles whose lead has values"),

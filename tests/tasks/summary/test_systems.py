@@ -190,7 +190,7 @@ def test_nonsense_gives_way_to_sentences_of_the_sources_and_it_is_said(tmp_path:
     shares = [now.share for now in said]
     assert shares == sorted(shares)
     texts = [now.text for now in said]
-    assert texts.index("writing with ht-small+similarity") < texts.index("writing with coverage")
+    assert texts.index("writing with ht-small+similarity") < texts.index("writing with concepts")
     asked, _ = summarized(files(today_html=TODAY), system=system, choice="extractive")
     assert (asked.system, asked.why, asked.notes) == (EXTRACTIVE, "The extractive system was asked for.", [])
 

@@ -8,7 +8,7 @@ from tasks.summary.systems import System, find_system
 
 TITLE = "Skerry Point Lighthouse"
 HISTORY = """The lighthouse at Skerry Point was built in 1847 by Thomas Ridley, after two ships were lost there.
-Its lamp burned whale oil until 1871, when the keeper changed it to paraffin.
+The lamp of Skerry Point burned whale oil until 1871, when the keeper changed it to paraffin.
 """
 TODAY = """<!doctype html><title>Skerry Point today</title><article>
 <p>Skerry Point Lighthouse was automated in 1986, and its last keeper, Ann Molloy, left in March of that year.</p>
