@@ -10,7 +10,7 @@ from scipy import sparse
 
 from tasks.extractive.pile import Floats, Passage, Pile, Sentence
 from tasks.extractive.weights import Weights, Worth, shipped
-from tasks.text.subject import names_subject, subject_of, words_of
+from tasks.text.content_words import names_subject, subject_of, words_of
 
 _DEFINES = re.compile(r"\b(?:is|was|are|were) (?:an?|the|one of)\b")
 _DEFINED_WITHIN = 12  # words before the verb of a definition

@@ -14,10 +14,9 @@ from numpy.typing import NDArray
 
 from models.sentences import split_sentences
 from models.values import Evidence, find_values
-from tasks.text.content_words import FUNCTION_WORDS
+from tasks.text.content_words import FUNCTION_WORDS, subject_of
 from tasks.text.ngrams import split_words
 from tasks.text.standalone import defects, is_list
-from tasks.text.subject import subject_of
 from tasks.text.tfidf import TfIdf
 
 Floats = NDArray[np.float64]

@@ -4,12 +4,11 @@ The words of each sign are in `standalone.toml`; they are English, so that of ot
 """
 
 import re
-import tomllib
-from importlib.resources import files
 
+from tasks.engine.data_files import read_data
 from tasks.text.english import has_finite_verb
 
-_LISTS = tomllib.loads(files("tasks.text").joinpath("standalone.toml").read_text(encoding="utf-8"))
+_LISTS = read_data("tasks.text", "standalone.toml")
 
 
 def _pattern(name: str, before: str = r"\b", flags: int = re.IGNORECASE) -> re.Pattern[str]:
