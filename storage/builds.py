@@ -131,11 +131,7 @@ def latest_build(store: Store) -> Build | None:
 
 
 def named_by_latest(store: Store) -> Build:
-    """Return the build that `latest` names.
-
-    Raises:
-        StorageError: it names none that can be read.
-    """
+    """Return the build that `latest` names. Raises StorageError: it names none that can be read."""
     try:
         return read_build(store, str(unseal(store.read_bytes(LATEST)).get("build")))
     except (ValueError, StorageError) as error:

@@ -33,11 +33,7 @@ class TableDigest:
         self._bytes = 0
 
     def update(self, piece: pa.Table) -> None:
-        """Add rows.
-
-        Raises:
-            TypeError: a column's type is not one that the schemas use.
-        """
+        """Add rows. Raises TypeError: a column's type is not one that the schemas use."""
         rows = piece.select(self._columns)
         ends = np.cumsum(_row_bytes(rows))
         start = 0

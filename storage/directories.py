@@ -50,11 +50,7 @@ class DirectoryRecord:
 
     @classmethod
     def from_json(cls, data: bytes) -> "DirectoryRecord":
-        """Read a stored record.
-
-        Raises:
-            ValueError: it is not a record.
-        """
+        """Read a stored record. Raises ValueError: it is not a record."""
         return of_kind(cls, unseal(data))
 
 

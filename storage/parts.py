@@ -22,11 +22,7 @@ class Part:
     rows: int  # rows that will be read
 
     def read(self, store: Store) -> pa.Table:
-        """Return the rows after checking them.
-
-        Raises:
-            CorruptShardError: the file is gone, cut short or changed.
-        """
+        """Return the rows after checking them. Raises CorruptShardError: the file is gone, cut short or changed."""
         if self.group is None:
             return store.read_table(self.path, self.sha256)
         return store.read_group(self.path, self.group, DATASETS[self.stage])

@@ -18,11 +18,7 @@ def pin_build(store: Store, name: str) -> None:
 
 
 def unpin_build(store: Store, name: str) -> None:
-    """Remove the pin of a build.
-
-    Raises:
-        ValueError: it is not pinned.
-    """
+    """Remove the pin of a build. Raises ValueError: it is not pinned."""
     if name not in pinned_builds(store):
         raise ValueError(f"build {name!r} is not pinned; pinned are: {', '.join(pinned_builds(store)) or 'none'}")
     store.delete(pin_path(name))

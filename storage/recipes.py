@@ -76,11 +76,7 @@ class ShardRecord:
 
     @classmethod
     def from_json(cls, data: bytes) -> "ShardRecord":
-        """Read a stored record.
-
-        Raises:
-            ValueError: it is not a record.
-        """
+        """Read a stored record. Raises ValueError: it is not a record."""
         try:
             fields = unseal(data)
             written = fields["written"]

@@ -128,11 +128,7 @@ def version_of(store: Store, label: str) -> Version | None:
 
 
 def read_champion(store: Store) -> Champion | None:
-    """Return the pointer, or None before the first champion.
-
-    Raises:
-        DamagedFieldsError: the file cannot be read.
-    """
+    """Return the pointer, or None before the first champion. Raises DamagedFieldsError: the file cannot be read."""
     return _read(store, CHAMPION, Champion) if store.exists(CHAMPION) else None
 
 

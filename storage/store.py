@@ -115,11 +115,7 @@ class Store:
             ) from error
 
     def check_exists(self) -> None:
-        """Check that the root exists.
-
-        Raises:
-            StorageError: there is no such root.
-        """
+        """Check that the root exists. Raises StorageError: there is no such root."""
         with self._naming("", "looked up"):
             kind = self.filesystem.get_file_info(self.base).type
         if kind != pafs.FileType.Directory:
@@ -180,22 +176,14 @@ class Store:
                 self.filesystem.delete_dir(self.path(name))
 
     def read_bytes(self, name: str) -> bytes:
-        """Return a whole file.
-
-        Raises:
-            FileNotFoundError: there is none.
-        """
+        """Return a whole file. Raises FileNotFoundError: there is none."""
         with self._naming(name, "read"), self.filesystem.open_input_stream(self.path(name)) as stream:
             data: bytes = stream.read()
         return data
 
     @contextmanager
     def reading(self, name: str) -> Iterator[IO[bytes]]:
-        """Open a file to read it in pieces.
-
-        Raises:
-            FileNotFoundError: there is none.
-        """
+        """Open a file to read it in pieces. Raises FileNotFoundError: there is none."""
         with self._naming(name, "read"), self.filesystem.open_input_stream(self.path(name)) as stream:
             yield stream
 

@@ -31,11 +31,7 @@ class ExportFolder:
         self._description = json.loads(json.dumps(description))
 
     def check(self) -> None:
-        """Check that the folder is empty or has this export.
-
-        Raises:
-            ValueError: it holds something else.
-        """
+        """Check that the folder is empty or has this export. Raises ValueError: it holds something else."""
         names = self.target.names()
         if not names:
             return

@@ -82,11 +82,7 @@ def frozen_stages(store: Store, split: FrozenSplit, seed: int) -> tuple[StageRes
 
 
 def pinned(store: Store, stage: str, files: Sequence[str]) -> StageResult:
-    """Return shards by their files, whatever their recipe.
-
-    Raises:
-        StorageError: a file or its record is missing.
-    """
+    """Return shards by their files, whatever their recipe. Raises StorageError: a file or its record is missing."""
     records = {}
     for shard, file in enumerate(files):
         try:

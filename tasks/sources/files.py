@@ -66,11 +66,7 @@ def input_files(patterns: Sequence[str], setting: str, kind: str) -> list[InputF
 
 
 def file_with(partition: Partition, files: Iterable[File]) -> File:
-    """Return the file of a partition.
-
-    Raises:
-        ValueError: no file is long enough any more.
-    """
+    """Return the file of a partition. Raises ValueError: no file is long enough any more."""
     for file in files:
         if file.start <= partition.start < partition.stop <= file.start + file.size:
             return file
@@ -123,11 +119,7 @@ def blocks(stream: BinaryIO, size: int) -> Iterator[bytes]:
 
 @contextmanager
 def unzipped(path: Path) -> Iterator[BinaryIO]:
-    """Open a gzip file for reading while the block runs.
-
-    Raises:
-        ValueError: it is damaged or cut short.
-    """
+    """Open a gzip file for reading while the block runs. Raises ValueError: it is damaged or cut short."""
     try:
         with gzip.open(path, "rb") as stream:
             yield cast(BinaryIO, stream)

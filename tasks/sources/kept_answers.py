@@ -32,11 +32,7 @@ class KeptAnswers:
         self._flushed = time.monotonic()
 
     def get(self, url: str) -> dict[str, Any] | None:
-        """Return the answer to a question, None if it is not kept.
-
-        Raises:
-            StorageError: the root cannot be read.
-        """
+        """Return the answer to a question, None if it is not kept. Raises StorageError: the root cannot be read."""
         if self._answers is None:
             self._answers = self._read()
         found = self._answers.get(url)
@@ -55,11 +51,7 @@ class KeptAnswers:
             self.flush()
 
     def flush(self) -> None:
-        """Write the new answers as a file of their own.
-
-        Raises:
-            StorageError: the root cannot be written.
-        """
+        """Write the new answers as a file of their own. Raises StorageError: the root cannot be written."""
         if self._new:
             assert self._answers is not None
             content = {"time": time.time(), "answers": self._new}

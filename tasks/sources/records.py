@@ -270,11 +270,7 @@ def _article_without(line: bytes) -> Article:
 
 
 def _article_with_documents(line: bytes) -> Article:
-    """Return the article of a line.
-
-    Raises:
-        MalformedLineError: the line is not a valid article.
-    """
+    """Return the article of a line. Raises MalformedLineError: the line is not a valid article."""
     return parse_line(ArticleLine, line).article()
 
 

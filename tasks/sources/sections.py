@@ -142,11 +142,7 @@ class SectionsSource:
         return _Entry(article, url, tuple(sections))
 
     def _line_entry(self, line: bytes) -> _Entry:
-        """Return the article of a line.
-
-        Raises:
-            MalformedLineError: the line is not a valid article.
-        """
+        """Return the article of a line. Raises MalformedLineError: the line is not a valid article."""
         entry = parse_line(SectionedLine, line)
         title = entry.title.replace("_", " ")
         article = Article(

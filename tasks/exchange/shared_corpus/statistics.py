@@ -62,10 +62,6 @@ class Counts:
 
     @classmethod
     def from_json(cls, fields: Mapping[str, Any]) -> "Counts":
-        """Read counts.
-
-        Raises:
-            TypeError: these are not counts.
-        """
+        """Read counts. Raises TypeError: these are not counts."""
         counters = {name: Counter(fields[name]) for name in ("licences", "sources")}
         return cls(**{**fields, **counters, "pages": PageTotals.from_json(fields["pages"])})

@@ -101,11 +101,7 @@ class CollectionSource:
 
 
 def _whole(path: Path, start: int, stop: int) -> Iterator[Row]:
-    """Yield a range of rows.
-
-    Raises:
-        ValueError: the file is damaged or has become shorter.
-    """
+    """Yield a range of rows. Raises ValueError: the file is damaged or has become shorter."""
     found = 0
     for row in islice(rows(path), start, stop):
         found += 1

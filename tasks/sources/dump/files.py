@@ -55,11 +55,7 @@ class DumpFile(InputFile):
                 yield Partition(name, digest.hexdigest(), self.start + start, self.start + stop)
 
     def xml(self, start: int = 0, stop: int | None = None) -> Iterator[bytes]:
-        """Yield the XML of a byte range in blocks.
-
-        Raises:
-            ValueError: it is damaged or cut short.
-        """
+        """Yield the XML of a byte range in blocks. Raises ValueError: it is damaged or cut short."""
         location = f"{self.path} bytes {start}-{(self.size if stop is None else stop) - 1}"
         if self.path.suffix == ".gz":
             with unzipped(self.path) as whole:

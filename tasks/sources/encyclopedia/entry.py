@@ -46,11 +46,7 @@ class Entry:
 
 
 def title_in(row: Mapping[str, Any], column: str) -> str:
-    """Return the title that a row has in a column.
-
-    Raises:
-        ValueError: it has none.
-    """
+    """Return the title that a row has in a column. Raises ValueError: it has none."""
     title = row.get(column)
     if not isinstance(title, str) or not title.strip():
         raise ValueError(f"column {column!r}: expected a title, got {title!r:.60}")
@@ -58,11 +54,7 @@ def title_in(row: Mapping[str, Any], column: str) -> str:
 
 
 def objects(value: Any, column: str) -> list[Mapping[str, Any]]:
-    """Return a list of objects, as it stands or as JSON; none for null.
-
-    Raises:
-        ValueError: it is something else.
-    """
+    """Return a list of objects, as it stands or as JSON; none for null. Raises ValueError: it is something else."""
     found = [] if value is None or value == "" else json.loads(value) if isinstance(value, str) else value
     if isinstance(found, list) and all(isinstance(one, Mapping) for one in found):
         return found

@@ -104,11 +104,7 @@ class ParquetRows:
         ]
 
     def parse(self, partition: Partition, parser: Callable[[Row], T]) -> Iterator[T]:
-        """Yield the parsed rows of some row groups.
-
-        Raises:
-            ValueError: the file is damaged or has become shorter.
-        """
+        """Yield the parsed rows of some row groups. Raises ValueError: the file is damaged or has become shorter."""
         file = file_with(partition, self._files)
         with _named(file.path), pq.ParquetFile(file.path) as parquet:
             starts = (file.start + start for start, _ in _group_bytes(parquet))

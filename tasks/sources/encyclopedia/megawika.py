@@ -24,11 +24,7 @@ _SITE = Site.named("", {"Wikipedia": 4, "Portal": 100, "Draft": 118, "TimedText"
 
 
 def megawika_entry(row: Mapping[str, Any], settings: WikitextSettings) -> Entry:
-    """Return the article of a row.
-
-    Raises:
-        ValueError: the row is not of this layout.
-    """
+    """Return the article of a row. Raises ValueError: the row is not of this layout."""
     if "elements" not in row:
         raise ValueError(f"expected a column 'elements', got {', '.join(map(str, row)) or 'none'}")
     elements = objects(row["elements"], "elements")

@@ -26,11 +26,7 @@ COLUMNS = (*_IDENTIFIERS, "license", "templates", "categories", "article_body")
 
 
 def parsoid_entry(row: Mapping[str, Any], settings: WikitextSettings) -> Entry:
-    """Return the page of a row.
-
-    Raises:
-        ValueError: the row is not of this layout.
-    """
+    """Return the page of a row. Raises ValueError: the row is not of this layout."""
     content = row.get("article_body")
     text = content.get("html") if isinstance(content, Mapping) else None
     if not isinstance(text, str) or not text.strip():

@@ -111,11 +111,7 @@ class EncyclopediaSource:
         return rows_in(self._settings.paths, _SETTING, _COLUMNS, self._partition_bytes)
 
     def _entry(self, row: Row) -> Entry:
-        """Return the page of a row.
-
-        Raises:
-            MalformedRowError: the row is not of the layout.
-        """
+        """Return the page of a row. Raises MalformedRowError: the row is not of the layout."""
         try:
             content = json_object(row) if isinstance(row, bytes) else row
             return _LAYOUTS[self._settings.layout](content, self._wikitext)

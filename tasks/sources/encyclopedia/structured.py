@@ -27,11 +27,7 @@ Part = Mapping[str, Any]
 
 
 def structured_entry(row: Mapping[str, Any], settings: WikitextSettings) -> Entry:
-    """Return the page of a row.
-
-    Raises:
-        ValueError: the row is not of this layout.
-    """
+    """Return the page of a row. Raises ValueError: the row is not of this layout."""
     sections = objects(row.get("sections"), "sections")
     if "abstract" not in row and "sections" not in row:
         raise ValueError(f"expected a column 'sections' or 'abstract', got {', '.join(map(str, row)) or 'none'}")
