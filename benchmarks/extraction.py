@@ -117,10 +117,8 @@ def leave_one_site_out(
 ) -> tuple[list[tuple[float, float]], Counter[Choice]]:
     """Return each page's score under the thresholds chosen without its site, and how many sites led to each choice.
 
-    Args:
-        sites: site of each page; at least two.
-        thresholds: values of each threshold, by name; a later one is chosen only if it scores better.
-        score: precision and recall of a page (by its number) under a choice.
+    A later one of the values of a threshold is chosen only if it scores better; `score` returns precision and recall of
+    a page, by its number, under a choice.
     """
     held_out: dict[int, tuple[float, float]] = {}
     choices: Counter[Choice] = Counter()

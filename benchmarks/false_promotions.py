@@ -87,9 +87,7 @@ def power(world: World, rule: Rule, years: int) -> list[float]:
 def weeks_promoted(world: World, rule: Rule, seed: int, *, stop: bool = False) -> list[int]:
     """Return the weeks of a year, from 0 on, whose challenger is promoted.
 
-    Args:
-        rule: decides who is promoted.
-        stop: end with the first promotion.
+    With `stop` the year ends with the first one.
     """
     random = np.random.default_rng(seed)
     weeks = RECENT_WEEKS

@@ -19,10 +19,7 @@ def command(main: Callable[..., int | None], about: str | None) -> NoReturn:
     """Call `main` with the options of the command line, and end with the status that it returns.
 
     A parameter with a default is an option of its name, one without stands for itself; a tuple takes several values.
-
-    Args:
-        main: of the benchmark.
-        about: what the benchmark measures, for `--help`.
+    `about` says what the benchmark measures, for `--help`.
     """
     parser = argparse.ArgumentParser(description=about, formatter_class=argparse.RawDescriptionHelpFormatter)
     hints = get_type_hints(main)
@@ -54,9 +51,7 @@ class OptionError(ValueError):
 def apart(function: Callable[..., Result], *arguments: Any) -> Result:
     """Call a module's function in a process of its own, so that its peak memory includes nothing else.
 
-    Args:
-        function: of a module, not of a class.
-        arguments: as they go through JSON; so does the result.
+    The function is one of a module; arguments and result go through JSON.
 
     Raises:
         SystemExit: it failed; with the end of its standard error.

@@ -208,8 +208,7 @@ def mini_web(topics: int, week: int) -> Iterator[Web]:
 def crawl(root: str, web: Web, refresh: str, left_out: int) -> dict[str, Any]:
     """Crawl all but the last few of a web's URLs in a separate process.
 
-    Returns:
-        Rows, refusals by reason, the pages' digest, seconds, peak bytes, bytes moved, and requests.
+    Return rows, refusals by reason, the pages' digest, seconds, peak bytes, bytes moved, and requests.
     """
     kept = web.frontier.filter(pc.is_null(web.frontier.column("drop_reason"))).column("url").to_pylist()
     asked = sorted(set(kept))[: -left_out or None]
@@ -264,8 +263,8 @@ def crawl_once(root: str, address: str, refresh: str) -> dict[str, Any]:
 def measure(name: str, serve: Callable[[int], contextlib.AbstractContextManager[Web]]) -> tuple[float, bool]:
     """Crawl a web four times and print the figures; `serve` takes 0, or 1 for the changed web.
 
-    Returns:
-        Share of the first crawl's bytes that the unchanged web transfers, and whether the pages' digest is the same.
+    Return the share of the first crawl's bytes that the unchanged web transfers, and whether the pages' digest is the
+    same.
     """
     found: dict[str, dict[str, Any]] = {}
     crawls = (("first", 0, "", 1), ("one URL more", 0, "", 0), ("unchanged", 0, "b", 0), ("changed", 1, "c", 0))

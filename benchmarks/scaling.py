@@ -127,11 +127,7 @@ def walk_all(configs: list[BuildConfig], measured: Path) -> list[Walked]:
 def run(folder: Path, kind: str, workers: int, sizes: Sequence[int]) -> list[Walked]:
     """Build a corpus of each size on workers that have made a small one before.
 
-    Args:
-        folder: has the records of each size and of the small corpus, `SIZE.jsonl` and `warm.jsonl`.
-        kind: of the workers: plain | processes | dask.
-        workers: how many.
-        sizes: in shards.
+    The folder has the records of each size in shards, `SIZE.jsonl`, and of the small corpus, `warm.jsonl`.
     """
     place = folder / f"{kind}-{workers}"
     (measured := place / "measured").mkdir(parents=True)
@@ -153,9 +149,7 @@ def mark(reached: bool) -> str:
 def show_scaling(walked: dict[str, dict[int, Walked]], workers: int) -> bool:
     """Print how many times as fast several workers are as one; return whether every goal was reached.
 
-    Args:
-        walked: kind -> number of workers -> the walk over the largest corpus.
-        workers: the larger number.
+    `walked` has the walk over the largest corpus by kind and number of workers.
     """
     passed = True
     for kind, by_workers in walked.items():
@@ -175,11 +169,7 @@ def show_scaling(walked: dict[str, dict[int, Walked]], workers: int) -> bool:
 def show_growth(unit: str, units: Sequence[int], processor: Sequence[float], peaks: Sequence[float]) -> bool:
     """Print processor time of a unit and memory at each size; return whether neither grew by more than a tenth.
 
-    Args:
-        unit: what the sizes count.
-        units: how many there are at each size, the smallest first.
-        processor: seconds for all of them.
-        peaks: bytes.
+    There are so many `units` at each size, the smallest first; seconds are for all of them, peaks in bytes.
     """
     passed = True
     each = [seconds / count for seconds, count in zip(processor, units, strict=True)]

@@ -72,10 +72,7 @@ def entity_seconds(root: str) -> float:
 def show(seconds: Mapping[str, float], entities: float, articles: int) -> float:
     """Print what the stages cost; return the sum of the counted ones, in milliseconds an article.
 
-    Args:
-        seconds: processor seconds of each stage over all articles; those of `graphs` include spaCy's.
-        entities: processor seconds of spaCy alone.
-        articles: how many there were.
+    `seconds` are those of a processor for all articles; those of `graphs` include spaCy's, which `entities` has alone.
     """
     cost = {name: 1000 * used / articles for name, used in seconds.items()}
     cost["graphs"] -= (spacy := 1000 * entities / articles)

@@ -159,12 +159,7 @@ def artifact_count(key: str) -> int:
 
 
 def problems(weeks: list[Week], history: dict[str, int]) -> list[str]:
-    """Return a message for each check that fails.
-
-    Args:
-        weeks: all of them, in order.
-        history: key -> artifacts that this run left under it.
-    """
+    """Return a message for each check that fails. `history` has the artifacts that this run left under each key."""
     complaints = []
     for week in weeks[1:]:
         if week.new * 2 > week.version.computed["articles"][1]:

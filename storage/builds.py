@@ -49,13 +49,8 @@ def record_build(
 ) -> Build:
     """Write and return the manifest of a finished run.
 
-    Args:
-        config: the whole configuration.
-        stages: stage -> shard number -> record.
-        directories: model or report -> record.
-        report: record of the report, if one was written.
-        label: end of the build's name; None = a hash of what it holds.
-        latest: whether `latest` shall point to this build; otherwise the manifest only protects its files from pruning.
+    Its name ends with `label`, else with a hash of what it holds. If not `latest`, the manifest only protects its files
+    from pruning.
     """
     now = datetime.now(UTC)
     files = {name: {str(shard): record.path for shard, record in records.items()} for name, records in stages.items()}

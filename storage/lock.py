@@ -29,12 +29,8 @@ def root_lock(store: Store, wait_seconds: float = 0.0, *, retry_seconds: float =
     no locks: there a lease is renewed while the block runs and expires a minute after its holder died. Clocks are not
     trusted: a run that finds a lease watches it until it is renewed, released or has expired. A lease keeps out the
     second run that a person or a schedule starts; two that start within the same second both pass, which costs double
-    work and nothing else, since shards are immutable and written atomically.
-
-    Args:
-        store: whose root.
-        wait_seconds: how long to wait for another run that holds it.
-        retry_seconds: between two tries.
+    work and nothing else, since shards are immutable and written atomically. It is tried every `retry_seconds`, for
+    `wait_seconds` while another run holds it.
 
     Raises:
         RootBusyError: another run still holds the root; the message names its process and machine.

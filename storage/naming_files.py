@@ -43,10 +43,8 @@ class Finding:
 def check_naming_files(store: Store, listing: Mapping[str, int], *, repair: bool) -> dict[str, Finding]:
     """Return what is wrong with the files that name others: file -> finding.
 
-    Args:
-        store: the root, whose lock the caller holds.
-        listing: every file below it.
-        repair: set manifests that cannot be read aside, and let `latest` name the newest build again.
+    The caller holds the root's lock; `listing` has every file below it. With `repair`, manifests that cannot be read
+    are set aside, and `latest` names the newest build again.
 
     Raises:
         StorageError: the store does not answer.

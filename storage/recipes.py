@@ -32,10 +32,7 @@ WORST = 20  # values of a blamed column that a record names
 def recipe_key(stage: str, version: int, settings: JSON, shard: int, inputs: JSON) -> str:
     """Return the 16 hex digits that name a shard.
 
-    Args:
-        version: the stage's version; schema and code of the stage share it.
-        settings: the fields that decide what the shard holds.
-        inputs: name of each input -> digests of what is read of it.
+    Schema and code of the stage share its version; `inputs` has the digests of what is read of each, by name.
     """
     recipe = {"stage": stage, "version": version, "settings": settings, "shard": shard, "inputs": inputs}
     canonical = json.dumps(recipe, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
@@ -105,10 +102,7 @@ def find_record(store: Store, listing: Mapping[str, int], stage: str, shard: int
     """Return the record of a finished shard, or None.
 
     A shard is finished if its file and record exist and agree on the size. Its bytes are checked when it is read.
-
-    Args:
-        store: where the stage's files are.
-        listing: the stage's files with their sizes (`Store.sizes`), fetched once for all shards.
+    `listing` has the stage's files with their sizes (`Store.sizes`), fetched once for all shards.
     """
     path, sidecar = shard_path(stage, shard, key), record_path(stage, shard, key)
     size = listing.get(path.rpartition("/")[2])
@@ -125,9 +119,7 @@ def find_record(store: Store, listing: Mapping[str, int], stage: str, shard: int
 def newest_records(store: Store, infos: Mapping[str, pafs.FileInfo], stage: str, shard: int) -> Iterator[ShardRecord]:
     """Yield the records of a shard's finished files, of whatever recipe, newest first.
 
-    Args:
-        store: where the stage's files are.
-        infos: the stage's files (`Store.infos`).
+    `infos` has the stage's files (`Store.infos`).
     """
     sizes = {name: info.size for name, info in infos.items()}
     names = [name for name in infos if re.fullmatch(rf"part-{shard:05d}\.[0-9a-f]+\.json", name)]

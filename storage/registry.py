@@ -135,11 +135,8 @@ def read_champion(store: Store) -> Champion | None:
 def promote_version(store: Store, number: int, *, at: str, why: str) -> Champion:
     """Make a version the champion, atomically: readers see the old champion or the new one.
 
-    Args:
-        store: where the registry is.
-        number: the version; that of an earlier champion rolls back to it.
-        at: UTC time, ISO 8601.
-        why: for people, kept in the history.
+    An earlier champion's number rolls back to it; `at` is a UTC time in ISO 8601, and `why` is for people, in the
+    history.
 
     Raises:
         StorageError: there is no such version, or some of its files are missing (it has been pruned).

@@ -36,11 +36,6 @@ def kept_on_store(store: Store, folder: Path, name: str, key: str) -> Iterator[N
     A thread looks for new checkpoints and uploads them. A failed upload is tried again at the next interval and never
     ends the training. If the block fails (SIGTERM included, which training turns into an error), the last checkpoint
     is uploaded before the error is raised on. On local disk there is nothing to do.
-
-    Args:
-        store: where the directory will be published.
-        folder: what `working_directory` returned.
-        name: what it is, such as models/summarizer.
     """
     if store.is_local:
         yield

@@ -20,12 +20,8 @@ def write_page(
 ) -> str:
     """Return the page as Markdown.
 
-    Args:
-        plans: kind of plan -> what it took (`benchmarks.full_size_plan.plan`).
-        prices: in dollars.
-        cores: cores of the cluster whose time is told.
-        machine: what it was measured on.
-        made: the day, and how the page is made again.
+    `plans` has what each kind of plan took (`benchmarks.full_size_plan.plan`); `cores` are those of the cluster whose
+    time is told.
     """
     environment = Environment(
         loader=FileSystemLoader(Path(__file__).parent),

@@ -110,11 +110,8 @@ def parse_shard_file(path: str) -> ShardFile | None:
 def read_item(item: object, marks: Marks, *, location: str, graphs: bool = False) -> Item:
     """Check an item of a shard and take it apart.
 
-    Args:
-        item: as loaded.
-        marks: of the shard's vocabulary.
-        location: file and number of the item, for messages.
-        graphs: whether a `sim_graph` is required; `discourse_graph` is optional.
+    `location` is file and number of the item, for messages; with `graphs` it needs a `sim_graph`, while
+    `discourse_graph` is optional.
 
     Raises:
         FieldError: a field is missing, or its value is not what the layout says.
@@ -140,10 +137,7 @@ def read_item(item: object, marks: Marks, *, location: str, graphs: bool = False
 def write_item(item: Item, marks: Marks, *, location: str) -> dict[str, Any]:
     """Put an item together, so that `read_item` returns the same parts.
 
-    Args:
-        item: its parts; graphs that are not None are written as dense matrices.
-        marks: of the shard's vocabulary.
-        location: what to call the item in messages.
+    Graphs that are not None are written as dense matrices; `location` is what messages call the item.
 
     Raises:
         FieldError: a part could not be read back from the layout, such as a title that holds `<T>`.

@@ -32,10 +32,8 @@ class Sharing:
 def share(sharing: Sharing, *, dry_run: bool = False, tell: Callable[[str], None] = lambda line: None) -> str:
     """Export, and push where that is asked for; return what happened.
 
-    Args:
-        sharing: the options.
-        dry_run: only say how much would be written, and whether the hub would take it.
-        tell: gets a line now and then.
+    With `dry_run` only say how much would be written, and whether the hub would take it; `tell` gets a line now and
+    then.
 
     Raises:
         ValueError: an option is wrong, or the folder holds something else.

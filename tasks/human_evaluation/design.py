@@ -31,10 +31,7 @@ def draw_articles(candidates: Sequence[str], count: int, seed: int) -> list[str]
 def form_groups(systems: Sequence[str], articles: Sequence[str], size: int, seed: int) -> dict[str, Group]:
     """Return the systems to compare on each article: each system and each pair as often as the others, or nearly so.
 
-    Args:
-        articles: drawn ones.
-        size: systems in a group.
-        seed: decides between groups that are as good.
+    A group has `size` systems; `seed` decides between groups that are as good.
 
     Raises:
         ValueError: there are fewer systems than a group has.
@@ -59,11 +56,7 @@ def assign(
 ) -> dict[int, list[tuple[str, Group]]]:
     """Return each rater's items in the order of the form: an article, and the systems in the order shown.
 
-    Args:
-        articles: drawn ones.
-        size: systems in an item; with 1, raters see different systems on an article.
-        raters: how many; they are numbered from 1.
-        seed: decides everything else.
+    An item has `size` systems; with 1, raters see different systems on an article. Raters are numbered from 1.
 
     Raises:
         ValueError: there are fewer systems than an item has.

@@ -24,10 +24,6 @@ def wins(judgements: Sequence[Judgement], systems: Sequence[str]) -> Floats:
     """Return [A, S, S]: for each article how often raters preferred system i to j; a tie is half a win for each.
 
     Two texts are compared if a rater judged both on an article: with the best and the worst of three, all three pairs.
-
-    Args:
-        judgements: under one measure.
-        systems: order of the systems.
     """
     index = {system: number for number, system in enumerate(systems)}
     shown: dict[tuple[str, int, str], list[Judgement]] = defaultdict(list)
@@ -47,9 +43,7 @@ def wins(judgements: Sequence[Judgement], systems: Sequence[str]) -> Floats:
 def strengths(found: Floats, seed: int) -> list[Interval] | None:
     """Return each system's strength with its bootstrap interval over articles; None where the systems never met.
 
-    Args:
-        found: [A, S, S] `wins`.
-        seed: decides the resamples.
+    `found` are the [A, S, S] `wins`.
     """
     total = found.sum(axis=0)
     if not _connected(total + total.T > 0):

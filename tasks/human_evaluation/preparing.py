@@ -26,10 +26,6 @@ def prepare_study(store: Store, build: Build, name: str, settings: StudySettings
 
     Questions are drafted first and the forms made when the same command is run again, so that people can edit them.
 
-    Args:
-        build: a finished build below it.
-        folder: where to; it is created.
-
     Raises:
         ValueError: the settings ask for systems or articles that the build does not have, the questions were edited
             into something else, or the folder holds another study.

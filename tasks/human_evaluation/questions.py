@@ -85,11 +85,7 @@ def to_csv(articles: Sequence[Article], questions: Mapping[str, Sequence[Questio
 
 
 def from_csv(text: str, articles: Sequence[Article], name: str) -> dict[str, list[Question]]:
-    """Read edited questions: article -> its questions.
-
-    Args:
-        articles: those of the study.
-        name: of the file, for errors.
+    """Read edited questions: article -> its questions. `name` is the file's, for errors.
 
     Raises:
         ValueError: columns are missing, a line is of another article or lacks question or answer, or an article has no

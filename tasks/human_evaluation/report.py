@@ -20,10 +20,7 @@ _WEAK = 0.2  # below it, agreement is at most slight (Landis & Koch 1977)
 def sections(study: Study, scores: Sequence[MeasureScores], answered: Sequence[Answered], note: str) -> list[Section]:
     """Return the sections of the report.
 
-    Args:
-        scores: one a measure.
-        answered: the answers, for raters' comments.
-        note: what readers must know of the marks; may be empty.
+    Scores are one a measure; `note` is what readers must know of the marks, or empty.
     """
     found = [
         results_section(study, scores, note),

@@ -33,9 +33,7 @@ class Results:
 def read_folder(folder: Path, files: Sequence[Path]) -> tuple[Study, list[Answered]]:
     """Return a study and the answers to it.
 
-    Args:
-        folder: as `prepare` wrote it.
-        files: answers downloaded from forms (.json), results of crowd platforms (.csv), folders of Potato projects.
+    Files are answers downloaded from forms (.json), results of crowd platforms (.csv), and folders of Potato projects.
 
     Raises:
         ValueError: the folder holds no study, or files are inconsistent with it or with each other; it names the file.

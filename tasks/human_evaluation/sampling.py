@@ -87,10 +87,7 @@ class Summaries:
     def read(self, ids: Collection[str], systems: Sequence[str], *, sources: bool) -> dict[str, Article]:
         """Return articles with the texts of these systems, by id; control characters and line breaks become spaces.
 
-        Args:
-            ids: of the articles.
-            systems: whose summaries to read.
-            sources: whether the input is read too.
+        The input is read only with `sources`.
 
         Raises:
             ValueError: an article is missing, or has no lead.

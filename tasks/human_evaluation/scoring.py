@@ -47,15 +47,7 @@ class MeasureScores:
 
 
 def score_judgements(judgements: Sequence[Judgement], seed: int) -> list[MeasureScores]:
-    """Return the scores under every measure, in order of first appearance.
-
-    Args:
-        judgements: of all raters.
-        seed: decides resamples and sign flips.
-
-    Raises:
-        ValueError: there is no judgement.
-    """
+    """Return the scores under every measure, in order of first appearance. Raises ValueError: there is no judgement."""
     if not judgements:
         raise ValueError("expected at least 1 judgement to score, got 0")
     measures: dict[Measure, list[Judgement]] = defaultdict(list)

@@ -85,10 +85,7 @@ def make_study(
 
 
 def read_study(text: str, name: str) -> Study:
-    """Read a key.
-
-    Args:
-        name: of the file, for errors.
+    """Read a key. `name` is the file's, for errors.
 
     Raises:
         ValueError: it is not the key of a study, or was changed after the forms were made.

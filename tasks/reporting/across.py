@@ -37,11 +37,7 @@ def count_overlaps(shards: Iterable[tuple[pa.Table, ...]]) -> Overlaps:
 
 
 def across_section(overlaps: Overlaps, counts: Mapping[str, Mapping[str, Any]]) -> Section:
-    """What articles share, as rows of a table, and what of it was refused.
-
-    Args:
-        counts: rows and refused rows of each stage.
-    """
+    """What articles share, as rows of a table, and what of it was refused."""
     given = counts.get("paragraphs", {})
     kept = given.get("rows", 0) - sum(given.get("drops", {}).values())
     rows = [

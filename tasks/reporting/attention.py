@@ -41,11 +41,7 @@ def lay_out(
 ) -> Attention | None:
     """Return the attention of a summary; None for a system without attention, or an empty summary.
 
-    Args:
-        tokens: its T pieces.
-        weights: [T, P], or empty.
-        urls: page of each ranked paragraph; those beyond P were not read.
-        cited: its sentences, with their citations.
+    Of T tokens and P paragraphs, weights are [T, P] or empty; paragraphs beyond P were not read.
     """
     if not weights.size:
         return None

@@ -95,12 +95,7 @@ def compare_contenders(
 ) -> Challenge:
     """Compare two models on the test articles on which both were scored.
 
-    Args:
-        champion: the model in use.
-        challenger: the model that may replace it.
-        articles: ARTICLES rows (article_id, title and lead are read), at least of the articles that were scored.
-        settings: headline metric.
-        seed: decides resamples and sign flips.
+    `articles` are ARTICLES rows, at least of those that were scored.
 
     Raises:
         ValueError: a table has no system or several, an article is scored twice, the headline metric was not scored
@@ -150,8 +145,7 @@ def verdict(challenge: Challenge) -> str:
 def challenge_section(challenge: Challenge, decision: str = "") -> Section:
     """Return means with intervals, the paired verdict, and examples side by side.
 
-    Args:
-        decision: a sentence that says what was decided and why; shown first.
+    `decision`, a sentence that says what was decided and why, is shown first.
     """
     blocks: list[Block] = [Text(decision)] if decision else []
     blocks += [Text(verdict(challenge)), _measure_table(challenge), _picture(challenge)]

@@ -39,13 +39,7 @@ class CorpusCounter:
         self._totals = {"all": [0, 0], "kept": [0, 0]}  # documents, words
 
     def add(self, articles: pa.Table, paragraphs: pa.Table, words: Words) -> None:
-        """Count a shard.
-
-        Args:
-            articles: ARTICLES rows.
-            paragraphs: PARAGRAPHS rows.
-            words: number of words of each paragraph.
-        """
+        """Count the rows of ARTICLES and PARAGRAPHS of a shard, and the words of each paragraph."""
         used = pc.is_null(articles["drop_reason"]).to_numpy()
         self._articles += int(used.sum())
         self._target_words += int(count_words(articles["lead"])[used].sum())

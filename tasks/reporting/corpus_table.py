@@ -25,9 +25,7 @@ _PUBLISHED = {
 def statistics_table(found: CorpusStatistics, instances: int) -> Table:
     """Return the figures of this corpus above those that Shen et al. 2023 publish.
 
-    Args:
-        found: means, of a sample of the articles if there are more.
-        instances: number of all used articles.
+    Means are of a sample if there are many articles; `instances` counts all.
     """
     rows = [
         _row(name, f"{instances:,}", sources.documents, sources.words, found.target_words)

@@ -33,12 +33,8 @@ def gather_facts(
 ) -> list[Fact]:
     """Return what a reader must know about a build before its numbers.
 
-    Args:
-        config: recipe of the build's settings.
-        counts: of every stage, `storage.builds.summarise`.
-        ranker: directory of the trained ranker; None if the paragraphs were imported ranked.
-        summarizer: directory of the trained summarizer.
-        test_articles: number of articles on which systems were scored.
+    `config` is the recipe of its settings, `counts` those of every stage (`storage.builds.summarise`). `ranker` is None
+    if the paragraphs were imported ranked.
     """
     used = counts.get("articles")
     articles = f"{used['rows'] - sum(used['drops'].values()):,} used" if used else "not counted"

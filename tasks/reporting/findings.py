@@ -198,11 +198,7 @@ def table1(ranking_scores: pa.Table) -> Table1:
 def rank_systems(baselines: pa.Table, trained: pa.Table, settings: ReportSettings, seed: int) -> Ranking:
     """Return every system's scores, and the comparison of each pair under the headline metric.
 
-    Args:
-        baselines: SCORES of the systems without training.
-        trained: SCORES of the systems trained here.
-        settings: headline metric.
-        seed: decides the resamples.
+    `baselines` are SCORES of the systems without training, `trained` of those trained here.
     """
     scores = pa.concat_tables([baselines, trained])
     confidence = SIGNIFICANCE.confidence
@@ -246,10 +242,7 @@ def read_scores(shards: Iterable[tuple[pa.Table, ...]]) -> tuple[pa.Table, pa.Ta
 def distributions(texts: Iterable[tuple[pa.Table, ...]], total: int, shards: int) -> Distributions:
     """Return lengths and labels of the first shards of (articles, paragraphs, features); the rest is never read.
 
-    Args:
-        texts: the shards, each read on request.
-        total: number of all shards.
-        shards: number of shards to read.
+    `total` is the number of all shards, each of which is read on request.
     """
     words: list[Words] = []
     leads: list[Words] = []

@@ -28,12 +28,7 @@ class Origin:
 
 
 def trace(stages: Mapping[str, Sequence[ShardRecord]], directories: Mapping[str, DirectoryRecord]) -> list[Origin]:
-    """Return the stages and directories of a build in the order in which they can be made.
-
-    Args:
-        stages: stage -> records of its shards.
-        directories: model or report -> record.
-    """
+    """Return the stages and directories of a build in the order in which they can be made."""
     whole: dict[str, set[str]] = {}  # digest -> what has it
     for name, records in stages.items():
         for record in records:

@@ -38,12 +38,7 @@ def publish_overview(
     stages: Mapping[str, Sequence[ShardRecord]],
     directories: Mapping[str, DirectoryRecord],
 ) -> None:
-    """Publish lineage and index of a finished build; its other artifacts are published already.
-
-    Args:
-        stages: stage -> records of its shards.
-        directories: model or report -> record.
-    """
+    """Publish lineage and index of a finished build; its other artifacts are published already."""
     origins = trace(stages, directories)
     entries = list(index_entries(corpus, origins, stages, directories))
     publish_page(

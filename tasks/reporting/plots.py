@@ -111,9 +111,7 @@ def bars(values: Mapping[str, tuple[float, float, float]], label: str) -> bytes:
 def differences(values: Sequence[float], label: str) -> bytes:
     """Draw paired differences of articles as a filled line: gains in one colour, losses in another.
 
-    Args:
-        values: at least one, ascending.
-        label: label of the axis of values, with the unit.
+    There is at least one value, and they ascend.
     """
 
     def panel(axes: Axes) -> None:

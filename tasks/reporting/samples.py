@@ -89,10 +89,8 @@ class Samples:
 def read_samples(shards: Iterable[tuple[pa.Table, ...]], count: int, length_shards: int) -> Samples:
     """Return the first test articles with summaries; only the needed shards are read.
 
-    Args:
-        shards: (articles, ranked, baselines, summaries[, graphs]) of each article shard.
-        count: number of articles to return.
-        length_shards: number of shards from which the lengths of summaries are taken.
+    A shard is (articles, ranked, baselines, summaries[, graphs]); lengths of summaries are taken from the first
+    `length_shards`.
     """
     collected: list[Sample] = []
     words: dict[str, list[Words]] = {}
@@ -187,9 +185,8 @@ def shorten(text: str, most: int = SHOWN_CHARACTERS) -> tuple[str, int]:
 def sources(attention: Floats, urls: Sequence[str]) -> list[Source]:
     """Return the pages with most attention in a whole summary, highest first.
 
-    Args:
-        attention: [T, P] of each token to each paragraph, or empty for a system without attention.
-        urls: page of each ranked paragraph, at least P unless paragraphs are missing.
+    `attention` is [T, P], of each token to each paragraph, or empty; `urls` are those of at least P paragraphs unless
+    some are missing.
     """
     shares: dict[str, float] = {}
     if attention.size:

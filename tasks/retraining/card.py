@@ -25,10 +25,7 @@ class Effort:
 def model_card(version: Version, counts: Mapping[str, Mapping[str, Any]], effort: Effort) -> str:
     """Return the card of a version as Markdown.
 
-    Args:
-        version: its entry in the registry.
-        counts: of every stage of its build (`storage.builds.summarise`).
-        effort: its cost.
+    `counts` are those of every stage of its build (`storage.builds.summarise`).
     """
     verdict = version.verdict
     facts = [

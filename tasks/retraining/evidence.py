@@ -66,13 +66,8 @@ def find_all_evidence(
 ) -> Evidence:
     """Compare two versions on each test split, and on the articles of all together where there are several.
 
-    A gain on old and new articles alike may be too small to be significant on either split.
-
-    Args:
-        champion: test split -> SCORES rows.
-        settings: of the intervals.
-        flips: random sign flips of the test.
-        seed: decides resamples and flips.
+    A gain on old and new articles alike may be too small to be significant on either split. Each side has its SCORES
+    rows by test split; `flips` are the random sign flips of the test.
     """
 
     def compared(split: str, before: pa.Table, after: pa.Table) -> Evidence:
@@ -101,11 +96,6 @@ def find_evidence(
     """Compare two versions on the articles on which both were scored.
 
     A metric that neither has on this test split has no finding: no summary of either has anything to measure.
-
-    Args:
-        settings: of the intervals.
-        flips: random sign flips of the test.
-        seed: decides resamples and flips.
     """
     findings: list[Finding] = []
     flaws: list[str] = []

@@ -26,14 +26,9 @@ KEPT_OUT = ArticleReason.FROZEN_TEST_ARTICLE
 def find_kept_out(parts: pa.Table, frozen: Iterable[tuple[pa.Table]]) -> pa.Table:
     """Return the rows of one shard that must not be used in training, as refused rows sorted by id and lead.
 
-    They are a separate table, because it seldom changes, and articles are merged again only if it does.
-
-    Args:
-        parts: INTAKE rows of the shard.
-        frozen: ARTICLES tables of the test articles on which models are judged.
-
-    Returns:
-        ARTICLES rows of training and validation that are one of these articles, in whatever version.
+    They are a separate table, because it seldom changes, and articles are merged again only if it does. `parts` are
+    INTAKE rows; `frozen` are the ARTICLES on which models are judged, and the result those of training and validation
+    that are one of these, in whatever version.
     """
     known = KnownArticles((table for (table,) in frozen), [parts])
     learned = parts.filter(_learned_from(parts))
@@ -48,20 +43,13 @@ def find_kept_out(parts: pa.Table, frozen: Iterable[tuple[pa.Table]]) -> pa.Tabl
 def without_learned(candidates: pa.Table, corpus: Collection[tuple[pa.Table]] | Shards) -> pa.Table:
     """Return the candidates of a test split that are no article of training or validation, in whatever version.
 
-    Args:
-        candidates: ARTICLES rows of the test split.
-        corpus: ARTICLES tables of the whole corpus; read twice.
+    `corpus` has the ARTICLES of the whole corpus, and is read twice.
     """
     return without(candidates, (table.filter(_learned_from(table)) for (table,) in corpus), corpus)
 
 
 def without(candidates: pa.Table, seen: Iterable[pa.Table], corpus: Iterable[tuple[pa.Table]]) -> pa.Table:
-    """Return the ARTICLES rows that are none of those seen.
-
-    Args:
-        seen: ARTICLES rows in which each is looked for.
-        corpus: ARTICLES tables that say which words are rare (`KnownArticles`).
-    """
+    """Return the ARTICLES rows that are none of those seen. `corpus` says which words are rare (`KnownArticles`)."""
     known = KnownArticles([candidates], (table for (table,) in corpus))
     found = set[int]().union(*(numbers for table in seen for numbers in known.recognise(table)))
     return candidates.filter(pa.array([number not in found for number in range(len(known))], pa.bool_()))
@@ -105,10 +93,7 @@ def freeze_articles(
 def freeze_paragraphs(articles: pa.Table, shards: Shards, *, shard: int, of: int) -> pa.Table:
     """Return the kept paragraphs of the frozen articles of a shard, sorted by article and number.
 
-    Args:
-        articles: result of `freeze_articles` for this shard.
-        shard: number of the shard of the split.
-        of: number of its shards.
+    `articles` are those of `freeze_articles` for this shard, of so many (`of`).
     """
     tables = [PARAGRAPHS.schema.empty_table()]
     for number in range(shard, len(shards), of):

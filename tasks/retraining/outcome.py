@@ -50,12 +50,8 @@ def finish_retraining(
 ) -> str:
     """Judge the challenger, keep it as a version, promote it if it is better, and prune; return what happened.
 
-    Args:
-        config: the whole configuration.
-        settings: how to judge, and what to keep.
-        champion: the models in use, None before the first.
-        start: the models from which training continued where they fit, None where it started from scratch.
-        started: `time.monotonic` at the start of the run.
+    `champion` are the models in use, None before the first; `start` those from which training continued where they fit,
+    None where it started from scratch. The run `started` at that `time.monotonic`.
     """
     store = run.store
     scores = {split: _table(store, part) for split, part in splits.apart(challenger.scores).items()}
@@ -118,9 +114,7 @@ def _contest(
 ) -> tuple[Verdict, dict[str, Challenge]]:
     """Return the verdict, and both side by side on each test split where the metric that must improve was scored.
 
-    Args:
-        sides: both of them.
-        scores: test split -> the challenger's SCORES rows.
+    `scores` are the challenger's, by test split.
     """
     criteria = criteria_of(settings)
     before = {split: _table(store, part) for split, part in splits.apart(sides.champion.scores).items()}

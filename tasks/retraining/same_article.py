@@ -54,12 +54,10 @@ class KnownArticles:
     """
 
     def __init__(self, tables: Iterable[pa.Table], others: Iterable[pa.Table] = ()) -> None:
-        """Take the articles.
+        """Take ARTICLES of the known articles, numbered from 0 on, and INTAKE or ARTICLES rows of their corpus.
 
-        Args:
-            tables: ARTICLES rows of the known articles, which are numbered from 0 on.
-            others: INTAKE or ARTICLES rows of their corpus, of which the first `_COUNTED` say with the known ones which
-                words are rare and which URLs many articles cite. Among few known articles alone, every word is rare.
+        Of these the first `_COUNTED` say with the known ones which words are rare and which URLs many articles cite:
+        among few known articles alone, every word is rare.
         """
         self._articles = [article for table in tables for article in _articles(table)]
         ids = {article.names[0] for article in self._articles}

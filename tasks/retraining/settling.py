@@ -11,11 +11,7 @@ from tasks.retraining.settings import RetrainingSettings
 def settle(store: Store, version: Version, settings: RetrainingSettings, *, planning: bool = False) -> str:
     """Promote a version if its verdict says so and it was not done before, then prune; return what happened.
 
-    Args:
-        store: where the registry is.
-        version: the version of the period.
-        settings: how many builds and versions of retraining to keep; other builds are left alone.
-        planning: do nothing, only return the version's outcome.
+    `planning` only returns the version's outcome. Builds that are not of retraining are left alone.
     """
     if planning:
         return describe(version)

@@ -18,12 +18,7 @@ _CHALLENGES = {FROZEN: CHALLENGE_ARTIFACT, RECENT: f"{CHALLENGE_ARTIFACT}-{RECEN
 def keep_pages(store: Store, version: Version, card: str, challenges: Mapping[str, Challenge], decision: str) -> None:
     """Write a version's card and its comparisons with the champion, by split, beside the registry.
 
-    Args:
-        store: where the registry is.
-        version: the version, which need not be saved yet.
-        card: its model card, Markdown.
-        challenges: split -> comparison; none for a first version.
-        decision: a sentence that says what was decided and why.
+    The version need not be saved yet, and a first one has no challenges; `decision` says what was decided and why.
     """
     store.write_bytes(_card(version), card.encode())
     for split, challenge in challenges.items():

@@ -91,18 +91,10 @@ def new_articles(
 ) -> pa.Table:
     """Return test articles that were in no split a week ago, sorted by id.
 
-    An article that was used in training and then moved to the test split, by a rename or by its source, is not new,
-    and neither is one that was edited then: champion and challenger have seen it.
-
-    Args:
-        now: ARTICLES tables of this week's corpus; read several times.
-        before: ARTICLES tables of the week before; read twice.
-        known: ARTICLES tables of the test articles that are fixed already; read twice.
-        articles: maximum number to return; a stable hash decides which.
-        seed: of that hash.
-
-    Returns:
-        ARTICLES rows of the test split.
+    An article that was used in training and then moved to the test split, by a rename or by its source, is not new, and
+    neither is one that was edited then: champion and challenger have seen it. The corpus of this week (`now`) is read
+    several times; those of the week before and of the test articles that are fixed already (`known`) are read twice. A
+    stable hash decides which at most `articles` are taken.
     """
     tables = [ARTICLES.schema.empty_table()]
     for (table,) in now:
@@ -126,9 +118,7 @@ def _kept(*groups: Iterable[tuple[pa.Table]]) -> Iterator[pa.Table]:
 def new_paragraphs(articles: pa.Table, shards: Shards) -> pa.Table:
     """Return the kept paragraphs of new articles, sorted by article and number.
 
-    Args:
-        articles: result of `new_articles`.
-        shards: PARAGRAPHS of this week's corpus, sharded by article; only shards with new articles are read.
+    Of the PARAGRAPHS of this week's corpus, sharded by article, only shards with new articles are read.
     """
     tables = [PARAGRAPHS.schema.empty_table()]
     for number in sorted({shard_of(id_, len(shards)) for id_ in articles["article_id"].to_pylist()}):

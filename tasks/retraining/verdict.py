@@ -62,10 +62,7 @@ def first_verdict() -> Verdict:
 def decide(evidence: Evidence, criteria: Sequence[Criterion], settings: RetrainingSettings) -> Verdict:
     """Promote the challenger if it is better on a test split and worse on none, and all of that is known.
 
-    Args:
-        evidence: champion and challenger under the metrics of the criteria, on every test split.
-        criteria: the role of each metric; at least one must improve.
-        settings: margin and bounds of the p-values.
+    The evidence is on every metric of the criteria, of which at least one must improve.
 
     Raises:
         ValueError: no metric must improve.
@@ -95,9 +92,7 @@ def _better_and_unharmed(
 ) -> tuple[bool, str]:
     """Return whether all findings of some test split improve and none is harmed, and why.
 
-    Args:
-        sought: test split -> its findings that must improve, each with what it lacks.
-        harmed: findings that got worse.
+    `sought` has each split's findings that must improve, with what each lacks; `harmed` are those that got worse.
     """
     improved = [of_split for of_split in sought.values() if not any(lack for _, lack in of_split)]
     if not improved:

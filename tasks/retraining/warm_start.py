@@ -34,9 +34,7 @@ class VersionModels:
 def champion_models(store: Store, needed: str | None = None) -> VersionModels | None:
     """Return the champion's models, or None if there is no champion yet.
 
-    Args:
-        store: where the registry is.
-        needed: a model it must have besides ranker and summarizer.
+    It must have the model `needed`, besides ranker and summarizer.
 
     Raises:
         StorageError: a file of the champion is missing, or it has no needed model.
@@ -137,11 +135,7 @@ def better_ranker(trained: DirectoryResult, start: DirectoryResult, gain: float)
     """Return the trained ranker if it reduces its initial validation loss enough, else the one it was trained from.
 
     Both losses are measured on this week's validation articles; the floor is the loss of scores equal to the labels.
-
-    Args:
-        trained: the new ranker; without a record where it is only planned.
-        start: the ranker it was trained from.
-        gain: share of the loss above its floor that it must save, 0-1.
+    `gain` is the share of the loss above its floor that it must save, 0-1; a ranker that is only planned has no record.
     """
     if trained.record is None:
         return trained

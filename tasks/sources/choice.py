@@ -22,10 +22,8 @@ _MOST_LOOKED_INTO = 20  # partitions of which the first article is read
 def open_source(settings: SourceSettings, contact: str = "", kept: KeptAnswers | None = None) -> Source:
     """Return the source that the settings choose; it opens no file before `partitions` is called.
 
-    Args:
-        settings: which source.
-        contact: URL or e-mail address for the User-Agent of requests to a live wiki, which needs one.
-        kept: what a planning that asks a live wiki goes on from; None = everything is asked.
+    `contact` goes into the User-Agent of requests to a live wiki, which needs one; a planning that asks one goes on
+    from what was `kept`.
     """
     match settings.kind:
         case "miniweb":

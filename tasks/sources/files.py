@@ -34,10 +34,7 @@ File = TypeVar("File", bound=InputFile)
 def matching_files(patterns: Sequence[str], setting: str, kind: str) -> list[Path]:
     """Return the files that a setting names, in order, those of a pattern sorted by name, each once.
 
-    Args:
-        patterns: paths, which may contain *, ? or [ ].
-        setting: name of the setting, for messages.
-        kind: what kind of file is expected.
+    Setting and kind of the files are named in messages.
 
     Raises:
         FileNotFoundError: a file is missing, or nothing matches a pattern.

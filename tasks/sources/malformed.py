@@ -23,10 +23,7 @@ class Malformed:
             self.named.append(message)
 
     def check(self, more: str = "") -> None:
-        """Refuse the input if there is any.
-
-        Args:
-            more: what else is to be said of their number.
+        """Refuse the input if there is any. `more` is what else is to be said of their number.
 
         Raises:
             ValueError: names the first ones, and says how many there are if there are several.

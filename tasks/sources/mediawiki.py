@@ -56,14 +56,8 @@ class MediaWikiSource:
     ) -> None:
         """Take the settings; no request is sent yet.
 
-        Args:
-            settings: which pages.
-            wikitext: how to read them.
-            connect_to: pattern of host -> `address:port` where its connections are made instead.
-            contact: URL or e-mail address for the User-Agent.
-            kept: answers of an interrupted planning, which goes on from them; None = everything is asked.
-            patience: time limit, retries and back-off of requests.
-            partition_pages: pages of a partition.
+        Connections to a host of `connect_to` go to its `address:port`; a planning goes on from what was `kept` of an
+        interrupted one.
         """
         self._settings = settings
         self._wikitext = wikitext

@@ -102,11 +102,7 @@ class RecordsSource:
     ) -> None:
         """Take the settings; no file is opened yet.
 
-        Args:
-            settings: which files.
-            partition_bytes: size of a partition.
-            setting: name of the setting of the files, for messages.
-            malformed: how many malformed lines a file may have; they are refused.
+        `setting` names the setting of the files in messages; up to `malformed` lines of a file are refused.
         """
         self._settings = settings
         self._partition_bytes = partition_bytes
@@ -145,10 +141,7 @@ class RecordsSource:
     ) -> Iterator[T]:
         """Yield the parsed lines of a byte range, without blank ones; after the first that is one too many, nothing.
 
-        Args:
-            partition: the range.
-            parser: returns what a line holds.
-            refused: returns what stands for a malformed line, by its name.
+        `refused` returns what stands for a malformed line, by its name.
 
         Raises:
             FileNotFoundError: a file is missing.

@@ -79,14 +79,7 @@ class SectionsSource:
     def __init__(
         self, settings: SectionsSettings, dump: DumpSettings, wikitext: WikitextSettings, *, malformed: int = 0
     ) -> None:
-        """Take the settings; no file is opened yet.
-
-        Args:
-            settings: over what, and what becomes a topic.
-            dump: the files of a dump.
-            wikitext: how to read them.
-            malformed: how many malformed lines a JSONL file may have; they are refused.
-        """
+        """Take the settings; no file is opened yet. Up to `malformed` lines of a JSONL file are refused."""
         self._settings = settings
         self._wikitext = wikitext
         self._rules = PageRules(wikitext)

@@ -82,10 +82,7 @@ def items_of(
 ) -> Iterator[tuple[str, Item]]:
     """Yield split and item of each example, in the order of the rows.
 
-    Args:
-        examples: EXAMPLES rows.
-        graphs: GRAPHS rows of the same articles, or None; edges to paragraphs an example does not keep are left out.
-        words: their vocabulary.
+    Edges to paragraphs that an example does not keep are left out.
 
     Raises:
         ValueError: an article has no graph.

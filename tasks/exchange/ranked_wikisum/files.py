@@ -24,9 +24,7 @@ _GLOBAL = re.compile(r"GLOBAL (\S+)")
 def find_shards(folder: Store, layout: Layout | None = None) -> list[ShardFile]:
     """Return the shards in a folder: those of valid, test and train in this order, each by number.
 
-    Args:
-        folder: folder of the shards; its subfolders are not searched.
-        layout: layout of the shards; None = any.
+    Subfolders are not searched; without a layout, all are found.
 
     Raises:
         ValueError: there are no shards, or the folder contains several datasets.
@@ -61,9 +59,6 @@ def _digest(root: str, name: str, _size: int | None, _mtime_ns: int | None) -> s
 
 def load_items(folder: Store, shard: ShardFile, sha256: str | None = None) -> list[Any]:
     """Return the items of a shard without checking them.
-
-    Args:
-        sha256: expected digest of the file, or None.
 
     Raises:
         ValueError: the file has changed, is damaged, is not a list, or would run code.

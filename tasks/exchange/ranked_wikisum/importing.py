@@ -168,10 +168,6 @@ def paragraphs_of(examples: pa.Table, vocabulary: pa.Table | Vocabulary, texts: 
     """Return PARAGRAPHS rows for EXAMPLES rows, decoded from their ids, in their order.
 
     The shards do not say which page a paragraph is from, so its URL is the name of the source.
-
-    Args:
-        examples: EXAMPLES rows sorted by article_id.
-        vocabulary: the VOCABULARY table, or the vocabulary read from it.
     """
     words = read_vocabulary(vocabulary)
     if texts == "evaluated":

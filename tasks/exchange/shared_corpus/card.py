@@ -38,13 +38,8 @@ def corpus_card(
 ) -> str:
     """Return the card as Markdown with a YAML header.
 
-    Args:
-        build: the build that is exported.
-        schema: of the rows; a field's metadata describes it under `doc`.
-        parts: the exported parts.
-        page_text: which documents were to keep their text.
-        counts: split -> counts.
-        files: Parquet file -> its `rows` and `bytes`.
+    A field's metadata in the schema describes it under `doc`; `counts` are by split, `files` have `rows` and `bytes` by
+    name.
     """
     total = reduce(add, counts.values())
     stages = funnel(build.counts)

@@ -37,11 +37,8 @@ def croissant(
 ) -> str:
     """Return the description as JSON-LD: every file with its digest, and a set of records for each split.
 
-    Args:
-        build: the build that is exported.
-        schema: of the rows; a field's metadata describes it under `doc`.
-        counts: split -> counts.
-        files: Parquet file -> its `bytes` and `sha256`.
+    A field's metadata in the schema describes it under `doc`; `counts` are by split, `files` have `bytes` and `sha256`
+    by name.
     """
     licences = sorted({licence for count in counts.values() for licence in count.licences} - {UNRECORDED})
     described = {

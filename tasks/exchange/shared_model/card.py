@@ -14,9 +14,7 @@ _UNITS = {"steps": "steps", "validation_nll": "nats per token on validation arti
 def model_card(chosen: ChosenModel, config: Mapping[str, Any], guided: Sequence[str]) -> str:
     """Return the card as Markdown with a YAML header.
 
-    Args:
-        config: its `config.json`.
-        guided: settings of its search that an export does not have.
+    `guided` are settings of its search that an export does not have.
     """
     metrics = chosen.record.metrics
     return render_card(

@@ -21,11 +21,6 @@ _LENGTHS = ("max_paragraphs", "max_paragraph_tokens", "max_source_tokens")
 def export_model(store: Store, target: Store, which: str, *, dry_run: bool = False) -> str:
     """Write a summarizer's folder, or with `dry_run` only say what it would hold; return what happened.
 
-    Args:
-        store: where it was trained.
-        target: folder that gets it.
-        dry_run: whether to write nothing.
-
     Raises:
         ValueError: the folder holds something else, or the build has no summarizer.
         StorageError: there is no such version or build, or a file cannot be read or written.

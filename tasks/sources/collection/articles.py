@@ -27,12 +27,8 @@ def article_of(
 ) -> Article:
     """Return the article of a row.
 
-    Args:
-        row: its columns.
-        layout: what they hold.
-        name: file and row, which identify it where its layout has no id.
-        split: that of its file, for a row that names none; None = none.
-        paragraph_words: words a paragraph has at most; None = a document is one paragraph.
+    `name`, of file and row, identifies it where its layout has no id; `split` is that of its file, for a row that names
+    none. A paragraph has at most `paragraph_words`; None = a document is one paragraph.
 
     Raises:
         ValueError: a column holds another kind of value.

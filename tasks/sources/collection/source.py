@@ -27,13 +27,7 @@ class CollectionSource:
     gives_documents = True
 
     def __init__(self, settings: CollectionSettings, *, partition_rows: int = _ROWS, malformed: int = 0) -> None:
-        """Take the settings; no file is opened yet.
-
-        Args:
-            settings: which files, and their layout.
-            partition_rows: size of a partition.
-            malformed: how many rows of a file may be of no such layout; they are refused.
-        """
+        """Take the settings; no file is opened yet. Up to `malformed` rows of a file are refused."""
         self._malformed = malformed
         self._settings = settings
         self._partition_rows = partition_rows

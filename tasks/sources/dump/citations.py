@@ -33,9 +33,7 @@ class Citations:
     def __init__(self, text: str, settings: WikitextSettings) -> None:
         """Read the definitions of a page's named references.
 
-        Args:
-            text: source of the whole page, without comments.
-            settings: which links count.
+        `text` is the source of the whole page, without comments.
         """
         self._settings = settings
         self._sections = split_sections(text)
@@ -112,10 +110,7 @@ class Citations:
 def add_archived(urls: list[str], links: Sequence[str], archived: Archived) -> None:
     """Apply a template with the archived form of the link before it.
 
-    Args:
-        urls: those before it; the last one may be replaced.
-        links: those in the template.
-        archived: as in `WikitextSettings`.
+    The last of `urls`, those before it, may be replaced by one of its `links`.
     """
     if not urls or (links and archived == "after"):
         urls += links[:1]
@@ -139,12 +134,7 @@ def is_archive_template(name: str) -> bool:
 
 
 def field_urls(fields: Mapping[str, str], archived: Archived) -> list[str]:
-    """Return the URLs in the fields of a citation template, none if no field is for a URL.
-
-    Args:
-        fields: name -> value, as written.
-        archived: as in `WikitextSettings`.
-    """
+    """Return the URLs in the fields of a citation template, none if no field is for a URL."""
     values = {name.lower(): value.strip() for name, value in fields.items()}
     archives = [link for name, value in values.items() if _ARCHIVE_FIELD.match(name) for link in links_in(value)[:1]]
     urls = [

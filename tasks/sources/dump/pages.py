@@ -61,10 +61,7 @@ class Site:
 def read_pages(blocks: Iterable[bytes], *, location: str, fragment: bool = False) -> Iterator[Page]:
     """Yield the pages of an XML export; the last revision of each page.
 
-    Args:
-        blocks: the XML in pieces of any size.
-        location: name of the XML, for messages.
-        fragment: the XML is a sequence of `<page>` elements, not a whole document.
+    A `fragment` is a sequence of `<page>` elements, not a whole document.
 
     Raises:
         ValueError: the XML is malformed, has a document type, or ends too soon.

@@ -58,11 +58,8 @@ def plain_prose(wikitext: str, site: Site) -> str:
 
     Removed are templates (but see `templates`), tables, references, files with their captions, galleries, categories,
     lists and indented lines, bare URLs, maths in TeX, pronunciation and empty brackets. Of links and emphasis the text
-    is kept. A sentence that only introduces what was removed (`There are three kinds:`) is removed too.
-
-    Args:
-        wikitext: source of the section, without comments and its own heading.
-        site: the wiki, with its names of namespaces.
+    is kept. A sentence that only introduces what was removed (`There are three kinds:`) is removed too. The source is
+    without comments and its own heading.
     """
     text = _PRIVATE.sub("", wikitext)
     text = _without_open_links(balanced(_without_boxes(without_references(text))))
@@ -90,9 +87,8 @@ def _without_boxes(text: str) -> str:
 def paragraphs_of(text: str) -> list[str]:
     """Return the paragraphs of marked text, their punctuation mended.
 
-    Args:
-        text: prose with blank lines between paragraphs; `ITEM` begins what is an item of a list, `GONE` stands where
-            something was removed, `raised` wrote superscripts.
+    Blank lines stand between them; `ITEM` begins what is an item of a list, `GONE` stands where something was removed,
+    `raised` wrote superscripts.
     """
     blocks: list[str] = []
     lines: list[str] = []

@@ -17,10 +17,7 @@ class PageRules:
     def page_reason(self, title: str, templates: Iterable[str] = (), categories: Iterable[str] = ()) -> str | None:
         """Return why a page is not an article: list, disambiguation, or None.
 
-        Args:
-            title: its title.
-            templates: names of the templates on it, without their namespace.
-            categories: names of its categories, without their namespace.
+        Names of templates and categories are without their namespace.
         """
         folded = title.casefold()
         if folded.startswith(self._settings.list_prefixes):

@@ -27,9 +27,7 @@ class Entry:
     def article(self, rules: PageRules, licence: str) -> Article:
         """Return the article: whole, or with the reason why it is refused.
 
-        Args:
-            rules: what is an article.
-            licence: that of a row that names none.
+        `licence` is that of a row that names none.
         """
         reason = self.reason or rules.page_reason(self.title, self.templates, self.categories)
         lead = "" if reason else "\n".join(paragraphs_of(self.text))

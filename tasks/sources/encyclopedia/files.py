@@ -46,13 +46,7 @@ class Rows(Protocol):
 
 
 def rows_in(paths: Sequence[str], setting: str, columns: Sequence[str], partition_bytes: int) -> Rows:
-    """Return the rows of some files.
-
-    Args:
-        paths: files of one kind, known by their endings; a path may be a pattern.
-        setting: name of the setting, for messages.
-        columns: those that are read of Parquet.
-        partition_bytes: size of a partition of lines or Parquet.
+    """Return the rows of some files. They are of one kind, known by their endings; of Parquet only `columns` are read.
 
     Raises:
         FileNotFoundError: a file is missing, or nothing matches a pattern.

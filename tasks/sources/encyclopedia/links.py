@@ -24,11 +24,8 @@ def cited_urls(links: Iterable[str], archived: Archived) -> list[str]:
     """Return the URLs that a rendered citation cites, in order.
 
     A link after the page of an identifier (a DOI) is no source. Where one link is the archived copy of its neighbour,
-    the citation shows first the one that its editors chose, so `dead` keeps that one.
-
-    Args:
-        links: URLs of its links, in order, wiki links included.
-        archived: as in `WikitextSettings`.
+    the citation shows first the one that its editors chose, so `dead` keeps that one. `links` are those of the citation
+    in order, wiki links included.
     """
     found: list[str] = []
     identifier = False

@@ -71,13 +71,7 @@ class _Links:
     """The URLs cited in one element, gathered in the order of the document."""
 
     def __init__(self, settings: WikitextSettings, notes: Mapping[str, list[str]], *, listing: bool) -> None:
-        """Take what counts.
-
-        Args:
-            settings: which archived copies count.
-            notes: id of a footnote -> its URLs.
-            listing: whether every link counts.
-        """
+        """Take what counts. `notes` has the URLs of each footnote by its id; `listing`: every link counts."""
         self._settings = settings
         self._notes = notes
         self._listing = listing

@@ -46,14 +46,7 @@ class EncyclopediaSource:
         partition_bytes: int = _PARTITION_BYTES,
         malformed: int = 0,
     ) -> None:
-        """Take the settings; no file is opened yet.
-
-        Args:
-            settings: which files, and their layout.
-            wikitext: what is an article.
-            partition_bytes: size of a partition.
-            malformed: how many rows of a file may be of no such layout; they are refused.
-        """
+        """Take the settings; no file is opened yet. Up to `malformed` rows of a file are refused."""
         self._malformed = malformed
         self._settings = settings
         self._wikitext = wikitext

@@ -19,9 +19,7 @@ MAX_RECORD_BYTES = 1 << 30
 def read_records(stream: BinaryIO, *, name: str) -> Iterator[tuple[int, bytes]]:
     """Yield the byte offset and the data of each record; one record is in memory at a time.
 
-    Args:
-        stream: the file, from its start.
-        name: its name, for messages.
+    `name` is the file's, for messages.
 
     Raises:
         ValueError: a record is cut short, its checksum is wrong, or it is longer than `MAX_RECORD_BYTES`.
