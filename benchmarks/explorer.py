@@ -21,13 +21,13 @@ import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 
 from benchmarks.frame import command
-from benchmarks.synthetic import Corpus as Texts
+from benchmarks.synthetic import ExplorerCorpus as Texts
 from storage import schemas
 from storage.builds import Build, save_build
 from storage.schemas import Dataset
 from storage.store import Store
 from tasks.explorer.article import read_article
-from tasks.explorer.corpus import Corpus
+from tasks.explorer.corpus import ExplorerCorpus
 
 SHARDS, ARTICLES = 1_000, 1_500  # of them in a shard
 PARAGRAPHS, URLS = 525, 57
@@ -144,9 +144,9 @@ def timed(name: str, work: Callable[[], Any]) -> Any:
     return result
 
 
-def opened(store: Store) -> Corpus:
+def opened(store: Store) -> ExplorerCorpus:
     """Open the corpus and wait for its first fifty articles."""
-    corpus = Corpus(store)
+    corpus = ExplorerCorpus(store)
     while len(corpus.find("", 0, 50).articles) < 50:
         time.sleep(0.001)
     return corpus

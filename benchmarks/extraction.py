@@ -58,7 +58,7 @@ _ROUNDS = 2  # how many times each threshold is chosen, given the others
 
 
 @dataclass(frozen=True)
-class Page:
+class LabelledPage:
     """A page and the body text that people took from it."""
 
     html: bytes
@@ -76,11 +76,11 @@ class Result:
     pages_per_second: float
 
 
-def read_pages(folder: Path) -> list[Page]:
+def read_pages(folder: Path) -> list[LabelledPage]:
     """Return the pages of a folder with `ground-truth.json` and `html/{name}.html.gz`, in the order of their names."""
     truth = json.loads((folder / "ground-truth.json").read_text(encoding="utf-8"))
     return [
-        Page(
+        LabelledPage(
             gzip.decompress((folder / "html" / f"{name}.html.gz").read_bytes()),
             truth[name]["articleBody"],
             urlsplit(truth[name]["url"]).netloc.removeprefix("www."),
@@ -146,7 +146,7 @@ def _choose(thresholds: Mapping[str, Sequence[Any]], quality: Callable[[Choice],
 class _Bench:
     """Scores of pages under any choice of thresholds; results that a threshold does not affect are computed once."""
 
-    def __init__(self, pages: Sequence[Page]) -> None:
+    def __init__(self, pages: Sequence[LabelledPage]) -> None:
         self._pages = pages
         self._trees = [parse(decode(page.html, None)) for page in pages]
         self._titles = [page_title(tree) for tree in self._trees]
@@ -197,7 +197,7 @@ class _Bench:
             return density.extract_density(self._trees[page])
 
 
-def measure(pages: list[Page], engine: Callable[[bytes], str]) -> Result:
+def measure(pages: list[LabelledPage], engine: Callable[[bytes], str]) -> Result:
     """Return an engine's scores over the pages."""
     engine(pages[0].html)
     start = time.process_time()
@@ -217,7 +217,7 @@ def _trafilatura(**options: bool) -> Callable[[bytes], str]:
     return lambda html: trafilatura.extract(html, **options) or ""
 
 
-def _bounded_rate(pages: list[Page]) -> float:
+def _bounded_rate(pages: list[LabelledPage]) -> float:
     """Return pages per wall second through the killable process, without its start."""
     with Extractor(ExtractSettings()) as extractor:
         extractor.extract(pages[0].html, mime="text/html", charset=None)

@@ -22,7 +22,7 @@ from rich.table import Table
 
 from benchmarks.frame import command
 from tasks.evaluation.significance import signed_randomisation_test
-from tasks.retraining.evidence import Evidence, Finding
+from tasks.retraining.evidence import Evidence, MetricComparison
 from tasks.retraining.settings import FLIPS, RECENT_WEEKS, RetrainingSettings
 from tasks.retraining.splits import FROZEN, POOLED, RECENT
 from tasks.retraining.verdict import criteria_of, decide
@@ -30,11 +30,11 @@ from tasks.retraining.verdict import criteria_of, decide
 YEAR = 52
 GAINS = (0.1, 0.2, 0.3, 0.5, 0.75, 1.0, 1.5)
 METRIC = RetrainingSettings().metric
-Rule = Callable[[list[Finding]], bool]
+Rule = Callable[[list[MetricComparison]], bool]
 
 
 @dataclass(frozen=True)
-class World:
+class Simulation:
     """The sizes and score differences that are simulated."""
 
     articles: int  # of the frozen test split
@@ -53,7 +53,7 @@ def main(years: int = 2000, articles: int = 4000, recent: int = 2000, spread: fl
         "now": lambda findings: decide(Evidence(findings), criteria_of(settings), settings).promoted,
         "before": lambda findings: findings[0].points > 0 and 2 * findings[0].p_better <= 0.05,
     }
-    null = World(articles, recent, spread)
+    null = Simulation(articles, recent, spread)
     false = {name: promotions_a_year(null, rule, years) for name, rule in rules.items()}
     for name, count in false.items():
         print(f"challengers that are no better, promoted a year: {count:.3f} ({name})")
@@ -62,7 +62,7 @@ def main(years: int = 2000, articles: int = 4000, recent: int = 2000, spread: fl
         table.add_column(heading, justify="right")
     for new_only in (False, True):
         for gain in GAINS:
-            world = World(articles, recent, spread, gain, new_only)
+            world = Simulation(articles, recent, spread, gain, new_only)
             shares = [found for rule in rules.values() for found in power(world, rule, years // 5)]
             on = "new topics" if new_only else "all topics"
             table.add_row(f"{gain:.2f}", on, *(f"{100 * share:.0f}" for share in shares))
@@ -70,12 +70,12 @@ def main(years: int = 2000, articles: int = 4000, recent: int = 2000, spread: fl
     return int(false["now"] > settings.false_promotions)
 
 
-def promotions_a_year(world: World, rule: Rule, years: int) -> float:
+def promotions_a_year(world: Simulation, rule: Rule, years: int) -> float:
     """Return how many challengers are promoted in a year, on average."""
     return sum(len(weeks_promoted(world, rule, seed)) for seed in range(years)) / years
 
 
-def power(world: World, rule: Rule, years: int) -> list[float]:
+def power(world: Simulation, rule: Rule, years: int) -> list[float]:
     """Return the shares of years in which a better challenger is promoted in 1, in 4 and in 52 weeks.
 
     One comes each week, better than the same champion, until it is promoted.
@@ -84,7 +84,7 @@ def power(world: World, rule: Rule, years: int) -> list[float]:
     return [sum(week < weeks for week in first) / years for weeks in (1, 4, YEAR)]
 
 
-def weeks_promoted(world: World, rule: Rule, seed: int, *, stop: bool = False) -> list[int]:
+def weeks_promoted(world: Simulation, rule: Rule, seed: int, *, stop: bool = False) -> list[int]:
     """Return the weeks of a year, from 0 on, whose challenger is promoted.
 
     With `stop` the year ends with the first one.
@@ -127,9 +127,9 @@ def worst_p(articles: int = 500, samples: int = 20) -> float:
     )
 
 
-def _finding(split: str, articles: int, points: float, spread: float) -> Finding:
+def _finding(split: str, articles: int, points: float, spread: float) -> MetricComparison:
     z = points / (spread * math.sqrt(2 / articles))
-    return Finding(split, METRIC, articles, 0.0, points / 100, 0.0, 0.0, _above(z), _above(-z))
+    return MetricComparison(split, METRIC, articles, 0.0, points / 100, 0.0, 0.0, _above(z), _above(-z))
 
 
 def _above(z: float) -> float:

@@ -12,7 +12,7 @@ import pyarrow as pa
 from rouge_score import rouge_scorer
 
 from benchmarks.frame import command, fastest
-from benchmarks.synthetic import Corpus
+from benchmarks.synthetic import SyntheticCorpus
 from storage.schemas import ARTICLES, PARAGRAPHS
 from tasks.paragraphs.clones import LeadClones
 from tasks.paragraphs.settings import CloneSettings
@@ -51,7 +51,7 @@ def article_tables(title: str, lead: str, paragraphs: list[str]) -> tuple[pa.Tab
 
 def main(rounds: int = 15) -> int:
     """Print times and ratio; return the exit status."""
-    corpus = Corpus()
+    corpus = SyntheticCorpus()
     topic = corpus.topic()
     paragraphs = corpus.texts(PARAGRAPH_COUNT, PARAGRAPH_WORDS, topic)
     lead, title = corpus.texts(1, LEAD_WORDS, topic)[0], corpus.texts(1, 3, topic)[0]

@@ -13,7 +13,7 @@ import numpy as np
 from sklearn.feature_extraction.text import CountVectorizer, TfidfVectorizer
 
 from benchmarks.frame import command, fastest
-from benchmarks.synthetic import Corpus
+from benchmarks.synthetic import SyntheticCorpus
 from models.extractive import lexrank_scores
 from tasks.text.ngrams import split_words
 from tasks.text.tfidf import TfIdf, tfidf_matrix
@@ -42,7 +42,7 @@ def pagerank(similarity: np.ndarray) -> np.ndarray:
 
 def main(rounds: int = 5) -> None:
     """Print both ratios and the largest difference of scores."""
-    corpus = Corpus(seed=0)
+    corpus = SyntheticCorpus(seed=0)
     texts = corpus.texts(PARAGRAPHS, WORDS, corpus.topic())
     vectors = tfidf_matrix(texts)
     similarity = (vectors @ vectors.T).toarray()

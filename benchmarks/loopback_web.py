@@ -49,7 +49,7 @@ def response(status: str, kind: str, body: bytes) -> bytes:
     return f"HTTP/1.1 {status}\r\nContent-Type: {kind}\r\nContent-Length: {len(body)}\r\n\r\n".encode() + body
 
 
-class Connection(asyncio.Protocol):
+class LoopbackConnection(asyncio.Protocol):
     """Answers GET requests of one connection, which stays open."""
 
     def __init__(self, answer: Callable[[str], bytes]) -> None:
@@ -76,8 +76,8 @@ async def serve(hosts: int) -> None:
     loop = asyncio.get_running_loop()
     large = large_page()
 
-    def connection() -> Connection:
-        return Connection(lambda path: answer(path, large))
+    def connection() -> LoopbackConnection:
+        return LoopbackConnection(lambda path: answer(path, large))
 
     first = await loop.create_server(connection, address(1), 0)
     port = first.sockets[0].getsockname()[1]

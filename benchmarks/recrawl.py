@@ -38,7 +38,7 @@ from tasks.engine.recipe import Recipe
 from tasks.engine.shard import Scratch
 from tasks.engine.stage import InlineExecutor, Run
 from tasks.search.search import search_articles
-from tasks.search.settings import SearchSettings
+from tasks.search.settings import WebSearchSettings
 from tasks.sources.choice import open_source
 from tasks.sources.miniweb.server import MiniwebServer
 from tasks.sources.miniweb.settings import MiniwebSettings
@@ -195,7 +195,7 @@ def mini_web(topics: int, week: int) -> Iterator[Web]:
             for partition in open_source(source).partitions()
         ]
         articles = merge_articles(pa.concat_tables(parts))
-        searching = SearchSettings(provider="searxng", endpoint="http://search.miniweb.test/search", delay_seconds=0)
+        searching = WebSearchSettings(provider="searxng", endpoint="http://search.miniweb.test/search", delay_seconds=0)
         with tempfile.TemporaryDirectory() as folder:
             scratch = Scratch(LocalFileSystem(), folder)
             search = search_articles(articles, searching, scratch=scratch, connect_to=server.connect_to)

@@ -31,7 +31,7 @@ from prefect import flow
 from benchmarks import crawl_memory
 from benchmarks.frame import OptionError, command
 from benchmarks.orchestration import write_records
-from benchmarks.rehearsal.measuring import MeasuringExecutor, Taken, read_measured
+from benchmarks.rehearsal.measuring import JobCost, MeasuringExecutor, read_measured
 from flows import dag
 from flows.config import BuildConfig
 from flows.running.session import Session
@@ -51,7 +51,7 @@ class Walked:
     """What the walk over a corpus took."""
 
     seconds: float  # of the clock
-    jobs: list[Taken]  # what each job took; none on the plain pool
+    jobs: list[JobCost]  # what each job took; none on the plain pool
     files: dict[str, str]  # relative path -> SHA-256 of its bytes
 
     @property

@@ -17,7 +17,7 @@ from unittest.mock import patch
 
 from benchmarks.frame import command, processor_seconds
 from benchmarks.labels import CORPUS_ARTICLES
-from benchmarks.stage_memory import STAGES, Stage, make, needed, record_of
+from benchmarks.stage_memory import STAGES, MeasuredStage, make, needed, record_of
 from benchmarks.synthetic import PAGES_PER_ARTICLE
 from storage.store import Store
 from tasks.summarization.settings import GraphSettings
@@ -51,7 +51,7 @@ def seconds_of(work: Callable[[], Any]) -> float:
     return processor_seconds() - started
 
 
-def stage_seconds(stages: Mapping[str, Stage], root: str, articles: int) -> dict[str, float]:
+def stage_seconds(stages: Mapping[str, MeasuredStage], root: str, articles: int) -> dict[str, float]:
     """Make the counted stages, extraction and all their inputs; return the processor seconds of each."""
     with patch.dict(STAGES, stages):
         return {

@@ -30,7 +30,7 @@ RANKER = "models/ranker"
 
 
 @dataclass(frozen=True)
-class Stage:
+class MeasuredStage:
     """How to run a stage."""
 
     function: str  # the stage's function, as module:name; loaded in the stage's process only
@@ -43,8 +43,8 @@ class Stage:
     measured: bool = True  # whether its peak counts
 
 
-def _synthetic(function: str, dataset: str | None = None) -> Stage:
-    return Stage(f"benchmarks.synthetic:{function}", dataset=dataset, measured=False)
+def _synthetic(function: str, dataset: str | None = None) -> MeasuredStage:
+    return MeasuredStage(f"benchmarks.synthetic:{function}", dataset=dataset, measured=False)
 
 
 ARTICLES = {"articles": (same, ("articles",))}
@@ -58,25 +58,25 @@ STAGES = {
     "documents": _synthetic("make_documents"),
     "host_frontier": _synthetic("make_host_frontier", "frontier"),
     "pages": _synthetic("make_pages"),
-    "frontier": Stage(
+    "frontier": MeasuredStage(
         "tasks.crawl.frontier:build_frontier",
         {**ARTICLES, "search": (same, ("search",))},
         "tasks.crawl.settings:CrawlSettings",
         arguments={"article_shard": 0, "host_shards": 64},
     ),
-    "extraction": Stage(
+    "extraction": MeasuredStage(
         "tasks.extraction.documents:extract_documents",
         {"frontier": (gathered, ("host_frontier",)), "pages": (partial(same, batches=True), ("pages",))},
         "tasks.extraction.settings:ExtractSettings",
         dataset="documents",
     ),
-    "paragraphs": Stage(
+    "paragraphs": MeasuredStage(
         "tasks.paragraphs.paragraphs:build_paragraphs",
         {**ARTICLES, "documents": (gathered, ("documents",))},
         "tasks.paragraphs.settings:ParagraphSettings",
     ),
-    "features": Stage("tasks.ranking.features:compute_features", {**ARTICLES, **PARAGRAPHS}),
-    "vocabulary": Stage(
+    "features": MeasuredStage("tasks.ranking.features:compute_features", {**ARTICLES, **PARAGRAPHS}),
+    "vocabulary": MeasuredStage(
         "tasks.summarization.vocabulary:train_vocabulary",
         {"shards": (every, ("articles", "paragraphs"))},
         "tasks.summarization.settings:VocabularySettings",
@@ -84,36 +84,38 @@ STAGES = {
         changes={"threads": 1},
         arguments={"seed": 1, "lead_characters": 1, "paragraph_characters": 50_000_000},
     ),
-    RANKER: Stage(
+    RANKER: MeasuredStage(
         "benchmarks.synthetic:make_ranker",
         {"vocabulary": (only, ("vocabulary",))},
         arguments={"size": 32},  # LSTMs of 256 take fifteen times as long and need 0.1 GB more
         measured=False,
     ),
-    "ranked": Stage(
+    "ranked": MeasuredStage(
         "tasks.ranking.ranking:rank_paragraphs",
         {**ARTICLES, **PARAGRAPHS, **FEATURES, "ranker_directory": (contents, (RANKER,))},
         "tasks.ranking.settings:RankingSettings",
     ),
-    "graphs": Stage("tasks.summarization.graphs:build_graphs", RANKED, "tasks.summarization.settings:GraphSettings"),
-    "examples": Stage(
+    "graphs": MeasuredStage(
+        "tasks.summarization.graphs:build_graphs", RANKED, "tasks.summarization.settings:GraphSettings"
+    ),
+    "examples": MeasuredStage(
         "tasks.summarization.examples:build_examples",
         {**ARTICLES, **RANKED, "vocabulary": (only, ("vocabulary",))},
         "tasks.summarization.settings:ExampleSettings",
     ),
-    "ranking_scores": Stage(
+    "ranking_scores": MeasuredStage(
         "tasks.ranking.scores:score_rankings",
         {**ARTICLES, **PARAGRAPHS, **FEATURES, **RANKED},
         arguments={"splits": ("train",)},  # all synthetic articles: more than a build scores
     ),
-    "baselines": Stage(
+    "baselines": MeasuredStage(
         "tasks.evaluation.baselines:predict_baselines",
         {**ARTICLES, **RANKED},
         "tasks.evaluation.settings:BaselineSettings",
         arguments={"split": "train"},
         dataset="predictions",
     ),
-    "scores": Stage(
+    "scores": MeasuredStage(
         "tasks.evaluation.scoring:score_predictions",
         {**ARTICLES, **PARAGRAPHS, "ranked": (same, ("ranked",)), "predictions": (same, ("baselines",))},
         "tasks.evaluation.settings:ScoringSettings",

@@ -18,7 +18,7 @@ from benchmarks.frame import command
 from benchmarks.synthetic import make_pages
 from storage.store import Store
 from tasks.explorer.article import read_article, read_page
-from tasks.explorer.corpus import Corpus
+from tasks.explorer.corpus import ExplorerCorpus
 from tasks.summary.settings import SummarySettings
 from tests.flows.summary.page_server import page_server
 
@@ -34,7 +34,7 @@ def synthetic() -> tuple[str, list[bytes]]:
 
 def of_corpus(root: str) -> tuple[str, list[bytes]]:
     """Return title and pages of the first test article that has ten."""
-    corpus = Corpus(Store(root))
+    corpus = ExplorerCorpus(Store(root))
     corpus.wait()
     for article in corpus.find("", 0, 10_000).articles:
         if article["split"] != "test":

@@ -16,7 +16,7 @@ LETTERS = np.array(list("etaoinsrhldcumfpgwybvkxjqz"))
 ACCENTED = str.maketrans("eaou", "éäöü")
 
 
-class Corpus:
+class SyntheticCorpus:
     """A seeded source of texts. A word's frequency is one over its rank; frequent words are short."""
 
     def __init__(self, seed: int = 0) -> None:
@@ -60,7 +60,7 @@ class Corpus:
 
 def make_articles(articles: int, lead_words: int = 139, references: int = 47) -> pa.Table:
     """Return ARTICLES rows; the mean lead of WikiSum has 139 tokens (Liu & Lapata 2019, sec. 4)."""
-    corpus = Corpus(seed=1)
+    corpus = SyntheticCorpus(seed=1)
     rows = []
     for number in range(articles):
         topic = corpus.topic()
@@ -74,7 +74,7 @@ def make_articles(articles: int, lead_words: int = 139, references: int = 47) ->
 
 def make_documents(articles: int, documents: int = 25, paragraphs: int = 21, words: int = 70) -> pa.Table:
     """Return DOCUMENTS rows: 525 paragraphs of 70 tokens per article (Liu & Lapata 2019, sec. 4)."""
-    corpus = Corpus(seed=1)  # the same words as the articles'
+    corpus = SyntheticCorpus(seed=1)  # the same words as the articles'
     batches = []
     for number in range(articles):
         texts = corpus.texts(documents * paragraphs, words, corpus.topic())
@@ -137,7 +137,7 @@ def make_host_frontier(articles: int) -> pa.Table:
 
 def make_pages(articles: int, paragraphs: int = 40, words: int = 70, page_bytes: int = 30_000) -> pa.Table:
     """Return PAGES rows of one host shard: three pages per article, prose between menus, 30 KB each."""
-    corpus = Corpus(seed=2)
+    corpus = SyntheticCorpus(seed=2)
     batches = []
     for page in range(articles * PAGES_PER_ARTICLE):
         texts = corpus.texts(paragraphs, words, corpus.topic())

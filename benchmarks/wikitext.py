@@ -11,7 +11,7 @@ import mwparserfromhell
 
 from benchmarks.frame import command, fastest, peak_bytes
 from tasks.sources.dump.articles import ArticleReader
-from tasks.sources.dump.pages import Page
+from tasks.sources.dump.pages import DumpPage
 from tasks.sources.dump.settings import DumpSettings, WikitextSettings
 from tasks.sources.dump.source import DumpSource
 
@@ -21,7 +21,7 @@ def _seconds(run: Callable[[], Iterable[object]]) -> float:
     return fastest({"": lambda: deque(run(), maxlen=0)}, 3, time.process_time)[""]
 
 
-def _stripped(pages: Iterable[Page]) -> Iterable[str]:
+def _stripped(pages: Iterable[DumpPage]) -> Iterable[str]:
     return (mwparserfromhell.parse(page.text).strip_code() for page in pages)
 
 

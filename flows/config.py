@@ -11,7 +11,7 @@ from flows.running.settings import EngineSettings, NotificationSettings
 from flows.running.settings_file import read_settings
 from models.json_file import length_penalty
 from models.presets import PRESETS as SUMMARIZERS
-from models.presets import Recipe, check_predictable, find_preset
+from models.presets import TrainingRecipe, check_predictable, find_preset
 from tasks.across.settings import AcrossSettings
 from tasks.crawl.settings import CrawlSettings
 from tasks.engine.settings import Settings, tuning
@@ -23,7 +23,7 @@ from tasks.pretraining.settings import PretrainingSettings
 from tasks.ranking.settings import RankerSettings, RankingSettings
 from tasks.reporting.settings import ReportSettings
 from tasks.retraining.settings import RetrainingSettings
-from tasks.search.settings import SearchSettings
+from tasks.search.settings import WebSearchSettings
 from tasks.sources.miniweb.settings import MiniwebSettings
 from tasks.sources.settings import SourceSettings
 from tasks.summarization.settings import (
@@ -83,7 +83,7 @@ class BuildConfig(Settings):
     notification: NotificationSettings = NotificationSettings()
     shards: ShardSettings = ShardSettings()
     source: SourceSettings = SourceSettings()
-    search: SearchSettings = SearchSettings()
+    search: WebSearchSettings = WebSearchSettings()
     crawl: CrawlSettings = CrawlSettings()
     extraction: ExtractSettings = ExtractSettings()
     paragraphs: ParagraphSettings = ParagraphSettings()
@@ -238,9 +238,9 @@ def recipe_of(settings: dict[str, Any]) -> dict[str, Any]:
     """
     summarizer = settings.get("summarizer")
     name = summarizer.get("preset") if isinstance(summarizer, dict) else None
-    recipe = SUMMARIZERS[name].recipe if isinstance(name, str) and name in SUMMARIZERS else Recipe()
+    recipe = SUMMARIZERS[name].recipe if isinstance(name, str) and name in SUMMARIZERS else TrainingRecipe()
     if recipe.fine_tuning and (not isinstance(summarizer, dict) or summarizer.get("pretrained") is None):
-        recipe = Recipe()
+        recipe = TrainingRecipe()
     return {"training": dict(recipe.training), "summarizer": dict(recipe.source), "decoding": dict(recipe.decoding)}
 
 

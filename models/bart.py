@@ -112,7 +112,7 @@ class DocumentMemory(CopyableMemory):
 SourceMemory = TokenMemory | DocumentMemory
 
 
-class Attention(nn.Module):
+class BartAttention(nn.Module):
     """The projections of one multi-head attention; its kinds differ in what they do between them."""
 
     def __init__(self, config: BartConfig) -> None:
@@ -137,7 +137,7 @@ class Attention(nn.Module):
         return self.dropout if self.training else 0.0
 
 
-class EncoderAttention(Attention):
+class EncoderAttention(BartAttention):
     """Self-attention of any pattern."""
 
     def forward(self, x_RTD: Tensor, pattern: Pattern) -> Tensor:
@@ -149,7 +149,7 @@ class EncoderAttention(Attention):
         return torch.cat((self.out_proj(contexts.first).unsqueeze(1), attended[:, 1:]), dim=1)
 
 
-class CausalAttention(Attention):
+class CausalAttention(BartAttention):
     """Self-attention of a target's tokens to those before them."""
 
     def forward(self, x_RTD: Tensor, cache: KeyValueCache | None, layer: int) -> Tensor:
@@ -164,7 +164,7 @@ class CausalAttention(Attention):
         return attended
 
 
-class CrossAttention(Attention):
+class BartCrossAttention(BartAttention):
     """Attention of a target's tokens to the source; the hypotheses of an article share its keys and values."""
 
     def forward(
@@ -235,7 +235,7 @@ class Layer(nn.Module):
         return finished
 
 
-class EncoderLayer(Layer):
+class BartEncoderLayer(Layer):
     """Self-attention and feed-forward, a LayerNorm after each."""
 
     def __init__(self, config: BartConfig) -> None:
@@ -247,19 +247,19 @@ class EncoderLayer(Layer):
         return self.finish(self.self_attn_layer_norm(x_RTD + self.dropout(self.self_attn(x_RTD, pattern))))
 
 
-class DecoderLayer(Layer):
+class BartDecoderLayer(Layer):
     """Causal self-attention, cross-attention and feed-forward, a LayerNorm after each."""
 
     def __init__(self, config: BartConfig) -> None:
         super().__init__(config)
         self.self_attn = CausalAttention(config)
-        self.encoder_attn = CrossAttention(config)
+        self.encoder_attn = BartCrossAttention(config)
         self.encoder_attn_layer_norm = nn.LayerNorm(config.model_size)
 
     def forward(
         self, x_RTD: Tensor, memory: SourceMemory, cache: KeyValueCache | None, layer: int, weights: bool
     ) -> tuple[Tensor, Tensor | None]:
-        """Return [R, T, D] and, with `weights`, the attention to the source (see `CrossAttention`)."""
+        """Return [R, T, D] and, with `weights`, the attention to the source (see `BartCrossAttention`)."""
         x_RTD = self.self_attn_layer_norm(x_RTD + self.dropout(self.self_attn(x_RTD, cache, layer)))
         read_RTD, attention = self.encoder_attn(x_RTD, memory, layer, weights=weights)
         return self.finish(self.encoder_attn_layer_norm(x_RTD + self.dropout(read_RTD))), attention
@@ -305,8 +305,8 @@ class Backbone(nn.Module):
         super().__init__()
         self.shared = nn.Embedding(config.vocabulary_size, config.model_size)
         nn.init.normal_(self.shared.weight, std=config.model_size**-0.5)
-        self.encoder = Stack(config, (EncoderLayer(config) for _ in range(config.encoder_layers)))
-        self.decoder = Stack(config, (DecoderLayer(config) for _ in range(config.decoder_layers)))
+        self.encoder = Stack(config, (BartEncoderLayer(config) for _ in range(config.encoder_layers)))
+        self.decoder = Stack(config, (BartDecoderLayer(config) for _ in range(config.decoder_layers)))
 
 
 class Bart(Summarizer):
@@ -438,9 +438,9 @@ class Bart(Summarizer):
             copies=None if self.copying is None else self.copying.remember(rows, rows.flat(x_NLD)),
         )
 
-    def _cross_attentions(self) -> Iterator[CrossAttention]:
+    def _cross_attentions(self) -> Iterator[BartCrossAttention]:
         for layer in self.model.decoder.layers:
-            assert isinstance(layer, DecoderLayer)
+            assert isinstance(layer, BartDecoderLayer)
             yield layer.encoder_attn
 
 

@@ -93,7 +93,7 @@ class PointerCache(Cache):
 
 
 @dataclass(frozen=True)
-class Step:
+class DecoderStep:
     """One target position."""
 
     state: DecoderState  # after it
@@ -158,7 +158,7 @@ class PointerGenerator(Summarizer):
         assert isinstance(memory, PointerMemory)
         assert cache is None or isinstance(cache, PointerCache)
         state = DecoderState.start(memory, len(target_in) // memory.articles) if cache is None else cache.state
-        steps: list[Step] = []
+        steps: list[DecoderStep] = []
         for words_RE in self.dropout(self.embedding(target_in)).unbind(dim=1):
             steps.append(self._step(words_RE, state, memory))
             state = steps[-1].state
@@ -187,7 +187,7 @@ class PointerGenerator(Summarizer):
         assert isinstance(memory, PointerMemory)
         return PointerCache(DecoderState.start(memory, hypotheses))
 
-    def _step(self, words_RE: Tensor, state: DecoderState, memory: PointerMemory) -> Step:
+    def _step(self, words_RE: Tensor, state: DecoderState, memory: PointerMemory) -> DecoderStep:
         """Read one target token after `state`."""
         x_RE = self.feed(torch.cat((words_RE, state.context), dim=-1))
         gates_RD = widened(self.recurrence(torch.cat((x_RE, state.output), dim=-1))).chunk(4, dim=-1)
@@ -199,7 +199,7 @@ class PointerGenerator(Summarizer):
         # The hypotheses of an article share its states: the memory is never copied.
         weights_BKS = weights_RS.view(memory.articles, -1, weights_RS.shape[-1])
         context_RC = (weights_BKS.to(memory.states.dtype) @ memory.states).flatten(0, 1)
-        return Step(
+        return DecoderStep(
             state=DecoderState(output_RD, cell_RD, context_RC, state.coverage + weights_RS),
             hidden=self.hidden(self.dropout(torch.cat((output_RD, context_RC), dim=-1))),
             weights=weights_RS,

@@ -11,7 +11,7 @@ from typing import Any
 
 
 @dataclass(frozen=True)
-class Recipe:
+class TrainingRecipe:
     """How a paper trained a summarizer, where it differs from Liu & Lapata (2019)."""
 
     training: Mapping[str, Any] = field(default_factory=dict)  # fields of the training settings
@@ -36,7 +36,7 @@ class Preset:
     differences: str = ""  # the points in which paper and released code differ, and which side this preset takes
     # how the published size compares with possible readings of the paper, if none of them gives it exactly
     reading: str = ""
-    recipe: Recipe = field(default_factory=Recipe)  # how its paper trained it
+    recipe: TrainingRecipe = field(default_factory=TrainingRecipe)  # how its paper trained it
     words: int = 32_000  # size of the vocabulary at which the number of parameters is counted
 
 
@@ -45,7 +45,7 @@ def _read() -> dict[str, Preset]:
     presets = {}
     for name, fields in document["presets"].items():
         fields = _whole(fields, document["parts"])
-        recipe = Recipe(**fields.pop("recipe", {}))
+        recipe = TrainingRecipe(**fields.pop("recipe", {}))
         if isinstance(parameters := fields.pop("parameters", None), list):
             parameters = tuple(parameters)
         presets[name] = Preset(**{"settings": {}, **fields}, parameters=parameters, recipe=recipe)

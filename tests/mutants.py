@@ -91,7 +91,7 @@ class Mutant:
 
 
 @dataclass(frozen=True)
-class Verdict:
+class MutantOutcome:
     """The outcome of a mutant: "killed", "timed out" or "survived", and the test that noticed it."""
 
     outcome: str
@@ -172,7 +172,7 @@ def copy_of_the_tree(folder: Path) -> None:
             shutil.copy2(ROOT / name, folder / name)
 
 
-def tested(tree: Path, tests: Sequence[str], seconds: float) -> Verdict:
+def tested(tree: Path, tests: Sequence[str], seconds: float) -> MutantOutcome:
     """Run test files (or options of pytest) in a copy of the tree, up to the first test that fails."""
     log = tree.parent / "log"
     child = os.fork()  # so that PyTorch is imported only once, here, and not by each mutant
@@ -202,11 +202,11 @@ def tested(tree: Path, tests: Sequence[str], seconds: float) -> Verdict:
         if done:
             lines = log.read_text(errors="replace").splitlines()
             failed = [line for line in lines if line.startswith(("FAILED", "ERROR"))]
-            return Verdict("killed" if status else "survived", failed[-1] if failed else "".join(lines[-1:]))
+            return MutantOutcome("killed" if status else "survived", failed[-1] if failed else "".join(lines[-1:]))
         time.sleep(0.05)
     os.killpg(child, signal.SIGKILL)
     os.waitpid(child, 0)
-    return Verdict("timed out")
+    return MutantOutcome("timed out")
 
 
 def unharmed(tree: Path, tests: Sequence[str]) -> tuple[list[str], float]:
@@ -222,7 +222,7 @@ def unharmed(tree: Path, tests: Sequence[str]) -> tuple[list[str], float]:
     raise SystemExit(f"too many of {' '.join(tests)} fail without any mutant")
 
 
-def verdicts(mutants: Sequence[Mutant]) -> Iterator[tuple[Mutant, str, Verdict]]:
+def verdicts(mutants: Sequence[Mutant]) -> Iterator[tuple[Mutant, str, MutantOutcome]]:
     """Try each mutant; yield it, its line of difference and its outcome."""
     with tempfile.TemporaryDirectory() as folder:
         tree = Path(folder) / "tree"

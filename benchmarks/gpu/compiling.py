@@ -6,11 +6,11 @@ import torch
 from torch._dynamo import explain
 
 from benchmarks.gpu.training import Side
-from benchmarks.gpu.workload import System
+from benchmarks.gpu.workload import BenchmarkedSystem
 from models.training.token_objective import TokenObjective
 
 
-def compare(system: System, device: torch.device) -> dict[str, Any]:
+def compare(system: BenchmarkedSystem, device: torch.device) -> dict[str, Any]:
     """Return the number of graph breaks of a loss and, on CUDA, source tokens a second with and without compiling."""
     batch = system.equal_articles(2)
     objective = TokenObjective(system.model().to(device).train(), batch_tokens=system.scale.batch_tokens)

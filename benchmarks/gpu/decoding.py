@@ -10,7 +10,7 @@ import torch
 
 from benchmarks.beam_search import articles_of, rerun, shared, tiled
 from benchmarks.gpu.machine import finish
-from benchmarks.gpu.workload import System
+from benchmarks.gpu.workload import BenchmarkedSystem
 from models.contract import SourceBatch, Summarizer
 from models.search.settings import SearchSettings
 
@@ -18,7 +18,7 @@ Search = Callable[[Summarizer, SourceBatch, SearchSettings], list[list[int]]]
 RELEASED: dict[str, Search] = {"HT": tiled, "PHT": rerun}
 
 
-def compare(system: System, device: torch.device) -> dict[str, Any]:
+def compare(system: BenchmarkedSystem, device: torch.device) -> dict[str, Any]:
     """Return summaries a second of both ways, and the share of articles for which both find the same summary.
 
     In float32; all summaries are of one length, so that both ways do the same number of steps.

@@ -7,11 +7,11 @@ import torch
 
 from benchmarks.gpu.machine import peak_bytes
 from benchmarks.gpu.training import Side, held, update
-from benchmarks.gpu.workload import System
+from benchmarks.gpu.workload import BenchmarkedSystem
 from models.training.state import TrainingError
 
 
-def largest_batch(system: System, device: torch.device) -> dict[str, Any]:
+def largest_batch(system: BenchmarkedSystem, device: torch.device) -> dict[str, Any]:
     """Return the number of articles of the largest batch, and the memory that it is for."""
 
     def fits(articles: int) -> bool:

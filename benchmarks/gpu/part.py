@@ -15,10 +15,10 @@ import torch
 
 from benchmarks.gpu import compiling, decoding, memory, precision, training
 from benchmarks.gpu.machine import describe
-from benchmarks.gpu.workload import SCALES, SYSTEMS, System
+from benchmarks.gpu.workload import SCALES, SYSTEMS, BenchmarkedSystem
 from models.training.distributed import find_device
 
-Measure = Callable[[System, torch.device], dict[str, Any]]
+Measure = Callable[[BenchmarkedSystem, torch.device], dict[str, Any]]
 PARTS: dict[str, tuple[Measure, tuple[str, ...]]] = {
     "training": (training.compare, tuple(SYSTEMS)),
     "memory": (memory.largest_batch, ("PHT", "FT-1600")),
@@ -42,7 +42,7 @@ def main() -> None:
     measure, systems = PARTS[options.part]
     for name in systems:
         try:
-            found = measure(System(name, scale), device)
+            found = measure(BenchmarkedSystem(name, scale), device)
         except Exception as error:  # noqa: BLE001 - becomes the measurement's line
             found = {"failed": f"{type(error).__name__}: {' '.join(str(error).split())[:300]}"}
         print(json.dumps({"part": options.part, "system": name, **found}), flush=True)

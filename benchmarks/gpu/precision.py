@@ -8,7 +8,7 @@ from torch import Tensor
 
 from benchmarks.gpu.machine import finish
 from benchmarks.gpu.training import update
-from benchmarks.gpu.workload import System
+from benchmarks.gpu.workload import BenchmarkedSystem
 from models.training.distributed import Ranks
 from models.training.state import TrainerSettings
 from models.training.token_objective import TokenObjective
@@ -21,7 +21,7 @@ AGREES = {"float32": 0.0, "TF32": 1e-3, "bfloat16": 1e-2}
 _ARTICLES = 8
 
 
-def compare(system: System, device: torch.device) -> dict[str, Any]:
+def compare(system: BenchmarkedSystem, device: torch.device) -> dict[str, Any]:
     """Return, for each way, the speed of updates of equal weights on one batch, and the differences."""
     batch = system.equal_articles(_ARTICLES)
     found: dict[str, Any] = {}

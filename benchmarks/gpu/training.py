@@ -12,7 +12,7 @@ from torch.nn.attention import SDPBackend, sdpa_kernel
 from torch.utils.flop_counter import FlopCounterMode
 
 from benchmarks.gpu.machine import finish, peak_bytes
-from benchmarks.gpu.workload import System
+from benchmarks.gpu.workload import BenchmarkedSystem
 from benchmarks.peers.plain_design import PlainObjective, plain_design
 from benchmarks.training import random_batches
 from models.training.batches import Batch, BatchStream, TableShards
@@ -30,7 +30,7 @@ _COUNTED = 2  # batches whose operations are counted
 class Side:
     """One way to train: ours or the plain design."""
 
-    system: System
+    system: BenchmarkedSystem
     device: torch.device
     plain: bool = False  # whether it is the plain design
     compile: bool = False  # whether `torch.compile` is used
@@ -109,7 +109,7 @@ def held(updater: Updater[Batch]) -> list[torch.Tensor]:
     return [*updater.model.parameters(), *state]
 
 
-def compare(system: System, device: torch.device) -> dict[str, Any]:
+def compare(system: BenchmarkedSystem, device: torch.device) -> dict[str, Any]:
     """Return the figures of both sides, each of its best round, and what an operation count says of ours."""
     best: dict[str, Any] = {}
     for _ in range(system.scale.rounds):

@@ -84,7 +84,7 @@ SCALES = {
 
 
 @dataclass(frozen=True)
-class System:
+class BenchmarkedSystem:
     """A summarizer of a scale."""
 
     name: str  # key of `SYSTEMS`

@@ -24,7 +24,7 @@ from models.layers.positions import paragraph_positions, sinusoids
 _MASKED = -1e18
 
 
-class Attention(nn.Module):
+class ReleasedAttention(nn.Module):
     """Multi-head attention with its weights in memory."""
 
     def __init__(self, config: HierarchicalConfig) -> None:
@@ -47,7 +47,7 @@ class Attention(nn.Module):
         return output
 
 
-class FeedForward(nn.Module):
+class ReleasedFeedForward(nn.Module):
     """Pre-norm feed-forward layer with its residual connection."""
 
     def __init__(self, config: HierarchicalConfig) -> None:
@@ -63,13 +63,13 @@ class FeedForward(nn.Module):
         return result
 
 
-class LocalLayer(nn.Module):
+class ReleasedLocalLayer(nn.Module):
     """Attention within paragraphs."""
 
     def __init__(self, config: HierarchicalConfig) -> None:
         super().__init__()
         self.norm = nn.LayerNorm(config.model_size, eps=config.norm_epsilon)
-        self.attention, self.feed_forward = Attention(config), FeedForward(config)
+        self.attention, self.feed_forward = ReleasedAttention(config), ReleasedFeedForward(config)
         self.dropout = nn.Dropout(config.dropout)
 
     def forward(self, x_RLD: Tensor, pad_RL: Tensor) -> Tensor:
@@ -80,7 +80,7 @@ class LocalLayer(nn.Module):
         return fed
 
 
-class GlobalLayer(nn.Module):
+class ReleasedGlobalLayer(nn.Module):
     """Pooling of paragraphs, attention among them, context for every token."""
 
     def __init__(self, config: HierarchicalConfig) -> None:
@@ -90,7 +90,7 @@ class GlobalLayer(nn.Module):
         self.norm, self.head_norm = (nn.LayerNorm(width, eps=config.norm_epsilon) for width in (size, head))
         self.score, self.value = nn.Linear(size, self.heads), nn.Linear(size, size)
         self.query_key_value = nn.Linear(head, 3 * head)
-        self.output, self.feed_forward = nn.Linear(size, size), FeedForward(config)
+        self.output, self.feed_forward = nn.Linear(size, size), ReleasedFeedForward(config)
         self.dropout = nn.Dropout(config.dropout)
 
     def forward(self, x_BPLD: Tensor, pad_BPL: Tensor) -> Tensor:
@@ -107,14 +107,14 @@ class GlobalLayer(nn.Module):
         return informed
 
 
-class DecoderLayer(nn.Module):
+class ReleasedDecoderLayer(nn.Module):
     """Masked self-attention, cross-attention, feed-forward."""
 
     def __init__(self, config: HierarchicalConfig) -> None:
         super().__init__()
         self.self_norm, self.cross_norm = (nn.LayerNorm(config.model_size, eps=config.norm_epsilon) for _ in range(2))
-        self.self_attention, self.cross_attention = Attention(config), Attention(config)
-        self.feed_forward, self.dropout = FeedForward(config), nn.Dropout(config.dropout)
+        self.self_attention, self.cross_attention = ReleasedAttention(config), ReleasedAttention(config)
+        self.feed_forward, self.dropout = ReleasedFeedForward(config), nn.Dropout(config.dropout)
 
     def forward(self, x_BTD: Tensor, memory_BSD: Tensor, later_TT: Tensor, pad_BS: Tensor) -> Tensor:
         """Map target positions [B, T, D]."""
@@ -134,9 +134,9 @@ class ReleasedHT(nn.Module):
         self.embedding = nn.Embedding(config.vocabulary_size, size)
         nn.init.normal_(self.embedding.weight, std=size**-0.5)
         self.bias = nn.Parameter(torch.zeros(config.vocabulary_size))
-        self.local_layers = nn.ModuleList(LocalLayer(config) for _ in range(config.local_layers))
-        self.global_layers = nn.ModuleList(GlobalLayer(config) for _ in range(config.global_layers))
-        self.decoder_layers = nn.ModuleList(DecoderLayer(config) for _ in range(config.decoder_layers))
+        self.local_layers = nn.ModuleList(ReleasedLocalLayer(config) for _ in range(config.local_layers))
+        self.global_layers = nn.ModuleList(ReleasedGlobalLayer(config) for _ in range(config.global_layers))
+        self.decoder_layers = nn.ModuleList(ReleasedDecoderLayer(config) for _ in range(config.decoder_layers))
         self.encoder_norm, self.decoder_norm = (nn.LayerNorm(size, eps=config.norm_epsilon) for _ in range(2))
         self.dropout = nn.Dropout(config.dropout)
 

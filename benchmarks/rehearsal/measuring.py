@@ -18,7 +18,7 @@ from typing import Any
 import psutil
 
 from flows.running.execution import PrefectExecutor
-from flows.running.graph import Shown
+from flows.running.graph import StageTaskRun
 from flows.running.settings import EngineSettings
 from tasks.engine.shard import Job
 from tasks.engine.stage import Outcome
@@ -27,7 +27,7 @@ _STATUS, _CLEAR = Path("/proc/self/status"), Path("/proc/self/clear_refs")  # Li
 
 
 @dataclass
-class Taken:
+class JobCost:
     """What a job took."""
 
     stage: str
@@ -37,9 +37,9 @@ class Taken:
 
 
 @contextmanager
-def measured(stage: str) -> Iterator[Taken]:
+def measured(stage: str) -> Iterator[JobCost]:
     """Measure the block; the result is complete after it."""
-    taken = Taken(stage)
+    taken = JobCost(stage)
     _CLEAR.write_text("5")  # the highest memory is counted from here on: proc(5)
     started, own, others = time.perf_counter(), _processor(resource.RUSAGE_SELF), _processor(resource.RUSAGE_CHILDREN)
     try:
@@ -84,7 +84,7 @@ def _peak_bytes() -> int:
 
 
 @dataclass(frozen=True)
-class Measured:
+class MeasuredJob:
     """Makes a job and leaves what it took in a file, wherever the job runs."""
 
     make: Callable[[Job], Any]
@@ -108,11 +108,13 @@ class MeasuringExecutor(PrefectExecutor):
         super().__init__(settings, corpus)
         self._folder = str(folder)
 
-    def run(self, make: Callable[[Job], Any], jobs: Sequence[Job], after: Sequence[Shown] = ()) -> dict[str, Outcome]:
+    def run(
+        self, make: Callable[[Job], Any], jobs: Sequence[Job], after: Sequence[StageTaskRun] = ()
+    ) -> dict[str, Outcome]:
         """Submit every job (`PrefectExecutor.run`)."""
-        return super().run(Measured(make, self._folder), jobs, after)
+        return super().run(MeasuredJob(make, self._folder), jobs, after)
 
 
-def read_measured(folder: Path) -> list[Taken]:
+def read_measured(folder: Path) -> list[JobCost]:
     """Return what the jobs of a folder took."""
-    return [Taken(**json.loads(file.read_text())) for file in sorted(folder.glob("*.json"))]
+    return [JobCost(**json.loads(file.read_text())) for file in sorted(folder.glob("*.json"))]

@@ -12,14 +12,14 @@ import subprocess
 import sys
 from collections.abc import Iterator
 
-from benchmarks.loopback_web import ROBOTS, Connection, response
-from benchmarks.rehearsal.world import World
+from benchmarks.loopback_web import ROBOTS, LoopbackConnection, response
+from benchmarks.rehearsal.world import RehearsalWorld
 
 _PATH = re.compile(r"/articles/(\d+)/sources/(\d+)\.html")
 _GONE = response("404 Not Found", "text/plain", b"gone")
 
 
-def answer(world: World, path: str) -> bytes:
+def answer(world: RehearsalWorld, path: str) -> bytes:
     """Return the response for a path."""
     if path == "/robots.txt":
         return response("200 OK", "text/plain", ROBOTS)
@@ -42,8 +42,8 @@ def serving() -> Iterator[int]:
 
 async def serve() -> None:
     """Serve until standard input is closed."""
-    loop, world = asyncio.get_running_loop(), World()
-    server = await loop.create_server(lambda: Connection(lambda path: answer(world, path)), "127.0.0.1", 0)
+    loop, world = asyncio.get_running_loop(), RehearsalWorld()
+    server = await loop.create_server(lambda: LoopbackConnection(lambda path: answer(world, path)), "127.0.0.1", 0)
     print(server.sockets[0].getsockname()[1], flush=True)
     await loop.run_in_executor(None, sys.stdin.read)
     server.close()

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.synthetic import Corpus
+from benchmarks.synthetic import SyntheticCorpus
 from flows.running.estimates import ARTICLE_PARAGRAPHS
 
 ARTICLE_URLS = 57  # 1.58 million articles cite 90 million pages
@@ -30,11 +30,11 @@ _FILLER = 400  # pieces, of which each page has other ones
 _PIECE_WORDS = 500
 
 
-class World:
+class RehearsalWorld:
     """Articles by number, and their pages by number and place. A piece of text is drawn from the numbers alone."""
 
     def __init__(self) -> None:
-        self._corpus = Corpus(seed=1)
+        self._corpus = SyntheticCorpus(seed=1)
         self._topic = lru_cache(64)(self._drawn_topic)
         self._corpus.draw_as(2)
         words = self._corpus.texts(_FILLER, _PIECE_WORDS, self._corpus.topic())
@@ -86,7 +86,7 @@ class World:
 
 def write_articles(path: Path, articles: int) -> None:
     """Write articles 0 to `articles` - 1 to a JSONL file."""
-    world = World()
+    world = RehearsalWorld()
     lines = [json.dumps(world.article(number)) for number in range(articles)]
     path.write_text("\n".join(lines) + "\n")
 

@@ -16,7 +16,7 @@ from tasks.crawl.remote_files import PIECE_BYTES
 from tasks.crawl.settings import CommonCrawlSettings, CrawlSettings
 from tasks.engine.inputs import StageResult
 from tasks.engine.stage import Run
-from tasks.search.settings import SearchSettings
+from tasks.search.settings import WebSearchSettings
 
 CORPUS_ARTICLES = 1_579_360  # training articles of the released ranked WikiSum
 ARTICLE_PARAGRAPHS = 525  # candidates of an article, mean (Liu & Lapata 2019, sec. 4)
@@ -49,7 +49,7 @@ def estimate(run: Run) -> dict[str, Estimate]:
     return estimates
 
 
-def queries(run: Run, settings: SearchSettings) -> int | None:
+def queries(run: Run, settings: WebSearchSettings) -> int | None:
     """Return the maximum number of queries for the missing shards of `search`; None = not known yet.
 
     Articles that have search results from their source need none, but are counted, because their shard is not read.

@@ -21,7 +21,7 @@ from prefect.states import Completed, Crashed, Failed, Running
 from prefect.task_runners import TaskRunner, ThreadPoolTaskRunner
 from prefect.tasks import Task, exponential_backoff
 
-from flows.running.graph import Shown, current_flow_run, edges_from, finish, show
+from flows.running.graph import StageTaskRun, current_flow_run, edges_from, finish, show
 from flows.running.progress import show_logs_of_trainings
 from flows.running.settings import EngineSettings
 from flows.running.worker_processes import ProcessPool, end_when_output_is_lost, prefect_settings, start_worker
@@ -155,7 +155,7 @@ class PrefectExecutor:
         self.settings = settings
         self.corpus = corpus
         self._runner: TaskRunner[Any] | None = None
-        self._shown: Shown | None = None  # the task run that represents the last jobs
+        self._shown: StageTaskRun | None = None  # the task run that represents the last jobs
 
     @contextmanager
     def serving(self) -> Iterator[None]:
@@ -189,7 +189,9 @@ class PrefectExecutor:
         if isinstance(self._runner, ProcessPool):  # the other runners pass the context with every task
             self._runner.serve_another_flow_run()
 
-    def run(self, make: Callable[[Job], Any], jobs: Sequence[Job], after: Sequence[Shown] = ()) -> dict[str, Outcome]:
+    def run(
+        self, make: Callable[[Job], Any], jobs: Sequence[Job], after: Sequence[StageTaskRun] = ()
+    ) -> dict[str, Outcome]:
         """Submit every job and wait for all; an exception is an outcome and is not raised.
 
         Several jobs are shown as children of one task run that represents the stage.
@@ -247,7 +249,7 @@ class PrefectExecutor:
             names[future.task_run_id] = job.name
             futures.append(future)
         if self._shown is None and (flow_run := current_flow_run()) is not None:
-            self._shown = Shown(futures[0].task_run_id, flow_run)
+            self._shown = StageTaskRun(futures[0].task_run_id, flow_run)
         outcomes: dict[str, Outcome] = {}
         logged = started
         for future in as_completed(futures):
@@ -270,7 +272,7 @@ class PrefectExecutor:
             missing, shards, why = planned.missing, planned.shards, planned.reason
             get_run_logger().info("%s: computing %d of %d: %s", planned.stage, missing, shards, why)
 
-    def show(self, planned: StagePlan, after: Sequence[Shown]) -> Shown | None:
+    def show(self, planned: StagePlan, after: Sequence[StageTaskRun]) -> StageTaskRun | None:
         """Show a finished stage as cached; return its task run, or that of the jobs that have just made it."""
         shown, self._shown = self._shown, None
         if planned.done == planned.shards:

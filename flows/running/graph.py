@@ -26,7 +26,7 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True)
-class Shown:
+class StageTaskRun:
     """The task run that represents a stage or directory, and its flow run."""
 
     task_run: UUID
@@ -39,7 +39,7 @@ def current_flow_run() -> UUID | None:
     return None if context is None or context.flow_run is None else context.flow_run.id
 
 
-def edges_from(shown: Iterable[Shown | None]) -> set[RunInput]:
+def edges_from(shown: Iterable[StageTaskRun | None]) -> set[RunInput]:
     """Return the task inputs that draw edges from stages; a sub-flow is one node in the graph of its parent."""
     current = current_flow_run()
     edges: set[RunInput] = set()
@@ -49,7 +49,7 @@ def edges_from(shown: Iterable[Shown | None]) -> set[RunInput]:
     return edges
 
 
-def show(name: str, state: State[Any], parents: Iterable[RunInput]) -> Shown | None:
+def show(name: str, state: State[Any], parents: Iterable[RunInput]) -> StageTaskRun | None:
     """Create a task run only for display; None outside a flow run.
 
     Args:
@@ -65,10 +65,10 @@ def show(name: str, state: State[Any], parents: Iterable[RunInput]) -> Shown | N
         task_run = client.create_task_run(
             task(name=name)(_nothing), flow_run, str(uuid4()), name=name, state=state, task_inputs=inputs
         )
-    return Shown(task_run.id, flow_run)
+    return StageTaskRun(task_run.id, flow_run)
 
 
-def finish(shown: Shown, state: State[Any]) -> None:
+def finish(shown: StageTaskRun, state: State[Any]) -> None:
     """Set the state of a task run created by `show`."""
     with get_client(sync_client=True) as client:
         client.set_task_run_state(shown.task_run, state, force=True)

@@ -21,7 +21,7 @@ from flows.running.estimates import (
 )
 from flows.running.session import Session, planning_session
 from tasks.engine.stage import Run
-from tasks.search.settings import SearchSettings
+from tasks.search.settings import WebSearchSettings
 
 _HEADINGS = ("stage", "shards", "done", "would run", "waits for a stage above", "s per shard", "hours left")
 
@@ -73,7 +73,7 @@ def _hours_line(estimates: Mapping[str, Estimate]) -> str:
     )
 
 
-def _search_line(run: Run, settings: SearchSettings) -> str:
+def _search_line(run: Run, settings: WebSearchSettings) -> str:
     asked, price = queries(run, settings), settings.query_price
     if settings.provider == "none":
         return "Search: off."

@@ -12,7 +12,7 @@ from storage.registry import Version, newest_version, read_frozen
 from tasks.engine.inputs import Input, StageResult, every, same
 from tasks.engine.recipe import Recipe
 from tasks.retraining.settings import RECENT_WEEKS
-from tasks.retraining.splits import JudgedOn, TestSplit, joined
+from tasks.retraining.splits import HeldOutSplits, TestSplit, joined
 from tasks.retraining.warm_start import frozen_stages, pinned
 
 _log = logging.getLogger(__name__)
@@ -29,12 +29,14 @@ def earlier_test_articles(session: Session) -> Articles:
     return Articles(joined(articles, *(split.articles for split in _carried(session, before).values())))
 
 
-def held_out_splits(session: Session, corpus: Corpus) -> JudgedOn:
+def held_out_splits(session: Session, corpus: Corpus) -> HeldOutSplits:
     """Return the frozen test split and, after the first week, the recent one with this week's new articles."""
     frozen, before = freeze(session, corpus), newest_version(session.run.store)
     recent = _carried(session, before)
-    new_split = None if before is None else _new_split(session, corpus, before, JudgedOn(frozen, recent))
-    return JudgedOn(frozen, recent if new_split is None else {**recent, session.config.retraining.period: new_split})
+    new_split = None if before is None else _new_split(session, corpus, before, HeldOutSplits(frozen, recent))
+    return HeldOutSplits(
+        frozen, recent if new_split is None else {**recent, session.config.retraining.period: new_split}
+    )
 
 
 def freeze(session: Session, corpus: Corpus) -> TestSplit:
@@ -89,7 +91,7 @@ def _carried(session: Session, before: Version | None) -> dict[str, TestSplit]:
     }
 
 
-def _new_split(session: Session, corpus: Corpus, before: Version, fixed: JudgedOn) -> TestSplit | None:
+def _new_split(session: Session, corpus: Corpus, before: Version, fixed: HeldOutSplits) -> TestSplit | None:
     """Fix the test articles that have come in since a version; None if the version's articles are missing."""
     store = session.run.store
     try:

@@ -18,7 +18,7 @@ from flows.stages.results import (
 )
 from flows.stages.texts import Corpus
 from tasks.engine.inputs import DirectoryResult
-from tasks.retraining.splits import Judged, JudgedOn
+from tasks.retraining.splits import EvaluatedVersion, HeldOutSplits
 from tasks.retraining.warm_start import (
     PREDICTOR,
     RANKER,
@@ -124,7 +124,7 @@ def check_deciding(config: BuildConfig) -> None:
             raise ValueError(f"retraining.{name} is {metric!r}: expected one of scoring.metrics, {scored}")
 
 
-def judge(session: Session, name: str, splits: JudgedOn, models: TrainedModels) -> Judged:
+def judge(session: Session, name: str, splits: HeldOutSplits, models: TrainedModels) -> EvaluatedVersion:
     """Summarize and score both test splits with a version's models, under this run's settings of the stages."""
     articles, paragraphs, vocabulary = Articles(splits.articles), Compared(splits.paragraphs), models.vocabulary
     features = texts.features(session, articles, paragraphs, "frozen_features")
@@ -145,4 +145,4 @@ def judge(session: Session, name: str, splits: JudgedOn, models: TrainedModels) 
         progress=f"decoding-{name}",
     )
     scores = evaluation.scores(session, corpus, ranked, predictions, f"{name}_scores", facts=False)
-    return Judged(vocabulary=vocabulary, models=models.by_name, predictions=predictions, scores=scores)
+    return EvaluatedVersion(vocabulary=vocabulary, models=models.by_name, predictions=predictions, scores=scores)

@@ -12,13 +12,13 @@ from flows.summary.explorer import add_explorer
 from flows.summary.guard import guard
 from flows.summary.results import add_results
 from flows.summary.views import FOLDER, render
-from tasks.explorer.corpus import Corpus
+from tasks.explorer.corpus import ExplorerCorpus
 from tasks.summary.jobs import Job, Jobs
 from tasks.summary.settings import SummarySettings
 
 
 def create_app(
-    jobs: Jobs, settings: SummarySettings, corpus: Corpus | None, *, has_model: bool, credentials: str | None
+    jobs: Jobs, settings: SummarySettings, corpus: ExplorerCorpus | None, *, has_model: bool, credentials: str | None
 ) -> FastAPI:
     """Return the application.
 

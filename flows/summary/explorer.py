@@ -8,12 +8,12 @@ from fastapi.responses import HTMLResponse
 from flows.summary.views import inert_response, render
 from storage.errors import StorageError
 from tasks.explorer.article import read_article, read_page
-from tasks.explorer.corpus import Corpus
+from tasks.explorer.corpus import ExplorerCorpus
 
 _PAGE = 50  # articles of a page of the list
 
 
-def add_explorer(app: FastAPI, corpus: Corpus) -> None:
+def add_explorer(app: FastAPI, corpus: ExplorerCorpus) -> None:
     """Add the routes below /corpus."""
 
     @app.get("/corpus")

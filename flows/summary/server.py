@@ -10,7 +10,7 @@ from flows.running.serve_options import authentication, web_address
 from flows.summary.app import create_app
 from flows.summary.processes import Processes
 from storage.store import Store
-from tasks.explorer.corpus import Corpus
+from tasks.explorer.corpus import ExplorerCorpus
 from tasks.summary.jobs import Jobs
 from tasks.summary.settings import SummarySettings
 from tasks.summary.systems import find_system
@@ -35,9 +35,9 @@ def serve(model: str | None, explore: str | None, host: str, port: int, at_once:
     """
     find_system(model)  # its faults are shown now, not with the first summary
     if explore is not None:
-        corpus: Corpus | None = Corpus(Store(explore))
+        corpus: ExplorerCorpus | None = ExplorerCorpus(Store(explore))
     else:
-        corpus = None if model is None else Corpus.beside(model)
+        corpus = None if model is None else ExplorerCorpus.beside(model)
     given = os.environ.get(_CREDENTIALS)
     credentials = authentication(host, given)
     port = free_port(host, port)

@@ -49,7 +49,7 @@ class ShardFile:
 
 
 @dataclass(frozen=True)
-class Marks:
+class MarkIds:
     """Ids of a vocabulary that have a special meaning in an item.
 
     Attributes:
@@ -69,7 +69,7 @@ class Marks:
 
 
 @dataclass(frozen=True)
-class Item:
+class RankedItem:
     """The parts of an item.
 
     Attributes:
@@ -107,7 +107,7 @@ def parse_shard_file(path: str) -> ShardFile | None:
     return ShardFile(match["name"], split, int(match["number"]), layout)
 
 
-def read_item(item: object, marks: Marks, *, location: str, graphs: bool = False) -> Item:
+def read_item(item: object, marks: MarkIds, *, location: str, graphs: bool = False) -> RankedItem:
     """Check an item of a shard and take it apart.
 
     `location` is file and number of the item, for messages; with `graphs` it needs a `sim_graph`, while
@@ -122,7 +122,7 @@ def read_item(item: object, marks: Marks, *, location: str, graphs: bool = False
         if name not in item:
             raise FieldError(f"{location}: expected a field {name}, found only {sorted(map(str, item))[:10]}")
     title, source = _source(item["src"], marks, location)
-    return Item(
+    return RankedItem(
         title=title,
         source=source,
         target=_target(item["tgt"], marks, location),
@@ -134,7 +134,7 @@ def read_item(item: object, marks: Marks, *, location: str, graphs: bool = False
     )
 
 
-def write_item(item: Item, marks: Marks, *, location: str) -> dict[str, Any]:
+def write_item(item: RankedItem, marks: MarkIds, *, location: str) -> dict[str, Any]:
     """Put an item together, so that `read_item` returns the same parts.
 
     Graphs that are not None are written as dense matrices; `location` is what messages call the item.
@@ -158,7 +158,7 @@ def write_item(item: Item, marks: Marks, *, location: str) -> dict[str, Any]:
     return written
 
 
-def _source(value: object, marks: Marks, location: str) -> tuple[list[int], list[list[int]]]:
+def _source(value: object, marks: MarkIds, location: str) -> tuple[list[int], list[list[int]]]:
     """Return the title's ids and those of each paragraph."""
     if not isinstance(value, list | tuple) or not value:
         raise FieldError(f"{location}, src: expected a list of at least one list of token ids, got {_kind(value)}")
@@ -171,7 +171,7 @@ def _source(value: object, marks: Marks, location: str) -> tuple[list[int], list
     return first[:end], [first[end + 1 :], *others]
 
 
-def _target(value: object, marks: Marks, location: str) -> list[int]:
+def _target(value: object, marks: MarkIds, location: str) -> list[int]:
     location = f"{location}, tgt"
     ids = _ids(value, marks, location)
     if len(ids) < 2 or ids[0] != marks.begin:
@@ -197,7 +197,7 @@ def _sentences(value: object, location: str) -> list[str]:
     return [_STRAY.sub(" ", sentence).strip() if _STRAY.search(sentence) else sentence for sentence in sentences]
 
 
-def _ids(value: object, marks: Marks, location: str) -> list[int]:
+def _ids(value: object, marks: MarkIds, location: str) -> list[int]:
     if not isinstance(value, list | tuple):
         raise FieldError(f"{location}: expected a list of token ids, got {_kind(value)}")
     if not set(map(type, value)) <= {int}:

@@ -232,7 +232,7 @@ class _DeadlineTLSSocket(ssl.SSLSocket):
 
 
 def _connection_class(base: Any, guard: Guard) -> Any:
-    class Connection(base):  # type: ignore[misc]
+    class GuardedConnection(base):  # type: ignore[misc]
         """A connection opened by the guard, under the deadline of the thread that uses it."""
 
         response_class = FinalResponse
@@ -257,7 +257,7 @@ def _connection_class(base: Any, guard: Guard) -> Any:
             if guard.current.on_sent is not None:
                 guard.current.on_sent()
 
-    return Connection
+    return GuardedConnection
 
 
 class GuardedAdapter(HTTPAdapter):

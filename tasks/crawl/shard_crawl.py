@@ -28,7 +28,7 @@ from tasks.crawl.settings import CrawlSettings
 from tasks.crawl.site_rules import RulesCache, SiteReader, SiteRules, Verdict
 from tasks.crawl.site_turns import Pace
 from tasks.crawl.urls import DEFAULT_PORTS, host_of, origin_of
-from tasks.crawl.visit import Answer, Step, Visit, page_row, step
+from tasks.crawl.visit import Answer, RequestResult, Visit, page_row, step
 
 logger = logging.getLogger(__name__)
 
@@ -221,7 +221,7 @@ class ShardCrawl:
         else:
             self._queues.put_back(host, visit, not_before=not_before)
 
-    def _handle(self, host: str, visit: Visit, done: Step, next_start: float) -> None:
+    def _handle(self, host: str, visit: Visit, done: RequestResult, next_start: float) -> None:
         self._running -= 1
         now = time.monotonic()
         self._queues.pause(host, max(next_start, now + done.pause if done.pause else 0.0))

@@ -58,7 +58,7 @@ class Visit:
 
 
 @dataclass(frozen=True)
-class Step:
+class RequestResult:
     """The result of one request."""
 
     answer: Answer | None  # final answer, or None if another request follows
@@ -86,7 +86,7 @@ _NO_ANSWER = frozenset(
 )
 
 
-def step(visit: Visit, client: Client, settings: CrawlSettings, fault: FetchError | None = None) -> Step:
+def step(visit: Visit, client: Client, settings: CrawlSettings, fault: FetchError | None = None) -> RequestResult:
     """Send the next request of a visit and update it.
 
     An unexpected error ends the visit with `internal_error`, so that a bug of ours affects no other URL.
@@ -106,10 +106,10 @@ def step(visit: Visit, client: Client, settings: CrawlSettings, fault: FetchErro
         raise
     except Exception as error:
         logger.exception("fetching %s failed unexpectedly", visit.target)
-        return Step(FetchError(PageReason.INTERNAL_ERROR, error))
+        return RequestResult(FetchError(PageReason.INTERNAL_ERROR, error))
 
 
-def _step(visit: Visit, client: Client, settings: CrawlSettings, fault: FetchError | None) -> Step:
+def _step(visit: Visit, client: Client, settings: CrawlSettings, fault: FetchError | None) -> RequestResult:
     if visit.started is None:
         visit.started = time.monotonic()
     visit.tries += 1
@@ -124,7 +124,7 @@ def _step(visit: Visit, client: Client, settings: CrawlSettings, fault: FetchErr
         return retry
     if isinstance(answer, Response) and answer.location is not None:
         return _follow(visit, answer, settings)
-    return Step(answer, host_failed=_host_failed(answer))
+    return RequestResult(answer, host_failed=_host_failed(answer))
 
 
 def _ask(visit: Visit, client: Client, settings: CrawlSettings) -> Answer:
@@ -144,17 +144,17 @@ def _ask(visit: Visit, client: Client, settings: CrawlSettings) -> Answer:
         return fault
 
 
-def _confirm(visit: Visit, answer: Response) -> Step:
+def _confirm(visit: Visit, answer: Response) -> RequestResult:
     """Accept the answer to a conditional request as confirmation of the stored page, if it is valid."""
     assert visit.stored is not None
     if visit.stored.contradicted_by(answer.headers.get("etag")):
         visit.doubted = True
-        return Step(None, host_failed=False)
+        return RequestResult(None, host_failed=False)
     visit.confirmed = True
-    return Step(answer, host_failed=False)
+    return RequestResult(answer, host_failed=False)
 
 
-def _retry(visit: Visit, answer: Answer, settings: CrawlSettings) -> Step | None:
+def _retry(visit: Visit, answer: Answer, settings: CrawlSettings) -> RequestResult | None:
     """Return the step that retries the request later, or None if it must not be retried."""
     fault = answer if isinstance(answer, FetchError) else answer.setback
     if fault is None or not fault.transient:
@@ -163,9 +163,9 @@ def _retry(visit: Visit, answer: Answer, settings: CrawlSettings) -> Step | None
     wait = retry_wait(visit.tries - 1, fault.retry_after, settings.backoff_seconds, settings.max_backoff_seconds)
     pause = wait if fault.reason == PageReason.RATE_LIMITED or fault.retry_after is not None else 0.0
     if visit.tries > settings.retries:
-        return Step(answer, pause=pause, host_failed=failed)
+        return RequestResult(answer, pause=pause, host_failed=failed)
     visit.last = answer
-    return Step(None, delay=wait, pause=pause, host_failed=failed)
+    return RequestResult(None, delay=wait, pause=pause, host_failed=failed)
 
 
 def _host_failed(answer: Answer) -> bool | None:
@@ -176,14 +176,14 @@ def _host_failed(answer: Answer) -> bool | None:
     return answer.status == 429
 
 
-def _follow(visit: Visit, answer: Response, settings: CrawlSettings) -> Step:
+def _follow(visit: Visit, answer: Response, settings: CrawlSettings) -> RequestResult:
     assert answer.location is not None
     try:
         visit.target = redirect_target(visit, answer.location, settings)
     except FetchError as fault:
-        return Step(_with_response(fault, answer), host_failed=False)
+        return RequestResult(_with_response(fault, answer), host_failed=False)
     visit.tries, visit.last = 0, None
-    return Step(None, host_failed=False)
+    return RequestResult(None, host_failed=False)
 
 
 def redirect_target(visit: Visit, location: str, settings: CrawlSettings) -> str:

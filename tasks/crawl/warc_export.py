@@ -28,7 +28,7 @@ _SHARD = "{shard}"
 
 
 @dataclass
-class Exported:
+class WarcExport:
     """The result of an export."""
 
     pages: int = 0  # pages with a body
@@ -37,7 +37,7 @@ class Exported:
     files: int = 0  # files written
 
 
-def export_build(store: Store, build_name: str | None, to: str) -> Exported:
+def export_build(store: Store, build_name: str | None, to: str) -> WarcExport:
     """Write the pages of a build; one batch of them is in memory at a time.
 
     Args:
@@ -58,7 +58,7 @@ def export_build(store: Store, build_name: str | None, to: str) -> Exported:
     parts = [(shard, whole(record)) for shard, record in finished_stage(store, build, "pages").records.items()]
     target = Store(folder or ("/" if to.startswith("/") else "."))
     created = datetime.fromisoformat(build.created)
-    done = Exported()
+    done = WarcExport()
     groups = [[part] for part in parts] if _SHARD in name else [parts]
     for group in groups:
         file = name.replace(_SHARD, f"{group[0][0]:05d}" if group else "00000")
@@ -77,7 +77,7 @@ def write_pages(
     name: str,
     about: Mapping[str, str],
     created: datetime,
-    done: Exported,
+    done: WarcExport,
 ) -> None:
     """Write rows of `pages` to one WARC file; equal arguments give equal bytes.
 

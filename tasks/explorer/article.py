@@ -10,7 +10,7 @@ import numpy as np
 from storage.errors import StorageError
 from tasks.across.refusals import compared_paragraphs
 from tasks.evaluation.metrics import Summary
-from tasks.explorer.corpus import Corpus
+from tasks.explorer.corpus import ExplorerCorpus
 from tasks.reporting.reasons import meaning
 from tasks.summary.cited import Citations, Passage, Sentence
 from tasks.summary.pipeline import Page
@@ -66,7 +66,7 @@ class Candidate:
 
 
 @dataclass(frozen=True)
-class Written:
+class StoredSummary:
     """A system's summary with its citations."""
 
     system: str
@@ -83,11 +83,11 @@ class ArticleView:
     article: Row
     addresses: Sequence[Address]
     candidates: Sequence[Candidate]
-    written: Sequence[Written]
+    written: Sequence[StoredSummary]
     passages: Sequence[Passage]
 
 
-def read_article(corpus: Corpus, shard: int, article_id: str) -> ArticleView:
+def read_article(corpus: ExplorerCorpus, shard: int, article_id: str) -> ArticleView:
     """Return an article of a shard.
 
     Raises:
@@ -104,7 +104,7 @@ def read_article(corpus: Corpus, shard: int, article_id: str) -> ArticleView:
     numbers = {address.url: number for number, address in enumerate(addresses, 1)}
     citations = Citations([one.text for one in ranked], [(numbers.get(one.url, 0), one.position) for one in ranked])
     written = [
-        Written(row["system"], citations.of(article["title"], _summary(row)))
+        StoredSummary(row["system"], citations.of(article["title"], _summary(row)))
         for stage in ("predictions", "baselines")
         if corpus.has(stage)
         for row in corpus.rows(stage, shard, ["system", "summary", "tokens", "attention"], this).to_pylist()
@@ -112,7 +112,7 @@ def read_article(corpus: Corpus, shard: int, article_id: str) -> ArticleView:
     return ArticleView(article, addresses, candidates, written, citations.passages)
 
 
-def read_page(corpus: Corpus, host_shard: int, url: str) -> Page | None:
+def read_page(corpus: ExplorerCorpus, host_shard: int, url: str) -> Page | None:
     """Return a page as it was fetched, or None if its bytes are not kept.
 
     Raises:
@@ -128,7 +128,7 @@ def _summary(row: Row) -> Summary:
     return Summary(row["summary"], tokens=row["tokens"], attention=np.array(row["attention"], np.float32))
 
 
-def _candidates(corpus: Corpus, shard: int, this: list[tuple[str, str, Any]]) -> list[Candidate]:
+def _candidates(corpus: ExplorerCorpus, shard: int, this: list[tuple[str, str, Any]]) -> list[Candidate]:
     features = _by_paragraph(corpus, "features", shard, ["rouge2_recall", "title_similarity"], this)
     ranked = _by_paragraph(corpus, "ranked", shard, ["rank", "score"], this)
     stage = compared_paragraphs(corpus.build.stages)
@@ -156,7 +156,7 @@ def _candidates(corpus: Corpus, shard: int, this: list[tuple[str, str, Any]]) ->
 
 
 def _by_paragraph(
-    corpus: Corpus, stage: str, shard: int, columns: list[str], this: list[tuple[str, str, Any]]
+    corpus: ExplorerCorpus, stage: str, shard: int, columns: list[str], this: list[tuple[str, str, Any]]
 ) -> dict[int, Row]:
     if not corpus.has(stage):
         return {}
@@ -164,7 +164,7 @@ def _by_paragraph(
     return {row["paragraph_id"]: row for row in rows}
 
 
-def _addresses(corpus: Corpus, shard: int, article_id: str) -> list[Address]:
+def _addresses(corpus: ExplorerCorpus, shard: int, article_id: str) -> list[Address]:
     """Return the URLs of an article, citations first, then the documents that the source holds itself."""
     this = [("article_id", "==", article_id)]
     rows = corpus.rows("frontier", shard, _FRONTIER, this).to_pylist() if corpus.has("frontier") else []
@@ -179,7 +179,7 @@ def _addresses(corpus: Corpus, shard: int, article_id: str) -> list[Address]:
     return [_address(row, known) for row in rows] + _given(corpus, shard, article_id)
 
 
-def _fetched(corpus: Corpus, shard: int, article_id: str, host_shard: int, urls: list[str]) -> dict[str, Row]:
+def _fetched(corpus: ExplorerCorpus, shard: int, article_id: str, host_shard: int, urls: list[str]) -> dict[str, Row]:
     """Return what pages and documents say about URLs of one host shard."""
     pages = corpus.rows("pages", host_shard, _PAGE, [("url", "in", urls)]).to_pylist() if corpus.has("pages") else []
     known = {page["url"]: page for page in pages}
@@ -211,7 +211,7 @@ def _address(row: Row, known: Mapping[str, Row]) -> Address:
     )
 
 
-def _given(corpus: Corpus, shard: int, article_id: str) -> list[Address]:
+def _given(corpus: ExplorerCorpus, shard: int, article_id: str) -> list[Address]:
     if not corpus.has("given"):
         return []
     filters = [("article_shard", "==", shard), ("article_id", "==", article_id)]

@@ -27,7 +27,7 @@ _log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
-class Found:
+class TitleMatches:
     """Articles by title.
 
     Attributes:
@@ -43,7 +43,7 @@ class Found:
     shards: int
 
 
-class Corpus:
+class ExplorerCorpus:
     """The latest build below a root.
 
     Attributes:
@@ -67,7 +67,7 @@ class Corpus:
         self._reader.start()
 
     @classmethod
-    def beside(cls, model: str) -> "Corpus | None":
+    def beside(cls, model: str) -> "ExplorerCorpus | None":
         """Return the corpus of a model's root or registry, or None if there is none."""
         try:
             return cls(Store(model.rstrip("/").removesuffix(f"/{FOLDER}")))
@@ -79,7 +79,7 @@ class Corpus:
         """How many shards the articles have."""
         return len(self.build.stages["articles"])
 
-    def find(self, text: str, start: int, count: int) -> Found:
+    def find(self, text: str, start: int, count: int) -> TitleMatches:
         """Return articles whose title contains a text, in any case, among the titles read so far; "" finds all.
 
         Args:
@@ -97,7 +97,7 @@ class Corpus:
             chosen = table.slice(skipped, count - len(rows)).to_pylist()
             rows += [{"shard": shard, **row} for row in chosen]
             matches += table.num_rows
-        return Found(rows, matches, len(tables), self.shards)
+        return TitleMatches(rows, matches, len(tables), self.shards)
 
     def wait(self) -> None:
         """Wait until all titles are read."""

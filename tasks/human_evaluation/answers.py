@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from tasks.human_evaluation.settings import Criterion
-from tasks.human_evaluation.study import FORMAT, Item, Study
+from tasks.human_evaluation.study import FORMAT, RatingItem, Study
 from tasks.human_evaluation.wording import LEVELS
 
 OVERALL = "overall"  # the measure of best-worst scaling
@@ -27,7 +27,7 @@ class Judgement:
 
 
 @dataclass(frozen=True)
-class Said:
+class RaterAnswer:
     """What a rater answered to question number `number` of an article; None = the text does not say."""
 
     rater: int
@@ -42,7 +42,7 @@ class Answered:
     """The answers of one rater, item by item in the order of the form, complete and of this study."""
 
     rater: int
-    items: Sequence[tuple[Item, Mapping[str, Any]]]
+    items: Sequence[tuple[RatingItem, Mapping[str, Any]]]
 
 
 def read_answers(study: Study, files: Iterable[tuple[str, str]]) -> list[Answered]:
@@ -84,10 +84,10 @@ def judgements(answered: Iterable[Answered]) -> list[Judgement]:
     return found
 
 
-def said(answered: Iterable[Answered]) -> list[Said]:
+def said(answered: Iterable[Answered]) -> list[RaterAnswer]:
     """Return the answers to questions."""
     return [
-        Said(one.rater, item.article.id, item.systems[0], number, answer["said"][str(number)])
+        RaterAnswer(one.rater, item.article.id, item.systems[0], number, answer["said"][str(number)])
         for one in answered
         for item, answer in one.items
         for number in range(len(item.questions))
@@ -125,7 +125,7 @@ def _read(study: Study, name: str, text: str) -> Answered:
     return Answered(rater, [(item, answers[item.article.id]) for item in items])
 
 
-def _check(study: Study, item: Item, answer: Mapping[str, Any], where: str) -> None:
+def _check(study: Study, item: RatingItem, answer: Mapping[str, Any], where: str) -> None:
     """Check that an answer is complete and has only values that the form offers."""
     places: Sequence[Any] = range(len(item.texts))
     expected: dict[str, Sequence[Any]] = {}

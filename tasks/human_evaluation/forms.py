@@ -9,7 +9,7 @@ from typing import Any
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
-from tasks.human_evaluation.study import FORMAT, Item, Study
+from tasks.human_evaluation.study import FORMAT, RatingItem, Study
 from tasks.human_evaluation.wording import COMPARED, CRITERIA, INSTRUCTIONS, LEVELS
 
 _HERE = Path(__file__).parent
@@ -45,7 +45,7 @@ def instructions(study: Study) -> str:
     return INSTRUCTIONS[study.settings.task] + (f" {COMPARED}" if compared else "")
 
 
-def _payload(study: Study, rater: int, items: list[Item]) -> dict[str, Any]:
+def _payload(study: Study, rater: int, items: list[RatingItem]) -> dict[str, Any]:
     return {
         "format": FORMAT,
         "study": study.id,

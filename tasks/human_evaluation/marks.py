@@ -10,7 +10,7 @@ import io
 from collections.abc import Iterable
 
 from models.values import Evidence, find_values
-from tasks.human_evaluation.answers import Judgement, Said
+from tasks.human_evaluation.answers import Judgement, RaterAnswer
 from tasks.human_evaluation.study import Study
 from tasks.text.content_words import content_words
 
@@ -33,7 +33,7 @@ def draft_mark(right: str, given: str) -> float:
     return RIGHT if held and all(held) else PARTLY if any(held) else WRONG
 
 
-def draft_marks(study: Study, replies: Iterable[Said]) -> Marked:
+def draft_marks(study: Study, replies: Iterable[RaterAnswer]) -> Marked:
     """Return a mark for each different answer; that the text does not say is marked with 0 and not listed."""
     return {
         (one.article, one.number, one.text): (draft_mark(study.questions[one.article][one.number].answer, one.text), "")
@@ -42,7 +42,7 @@ def draft_marks(study: Study, replies: Iterable[Said]) -> Marked:
     }
 
 
-def apply_marks(replies: Iterable[Said], marked: Marked) -> list[Judgement]:
+def apply_marks(replies: Iterable[RaterAnswer], marked: Marked) -> list[Judgement]:
     """Return a judgement for each answer."""
     return [
         Judgement(

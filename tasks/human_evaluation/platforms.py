@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from tasks.human_evaluation.study import FORMAT, Item, Study
+from tasks.human_evaluation.study import FORMAT, RatingItem, Study
 from tasks.human_evaluation.wording import CRITERIA, LEVELS
 
 
@@ -23,7 +23,7 @@ class Field:
     values: Sequence[str] = ()  # what can be chosen; none for a written answer
 
 
-def fields(study: Study, item: Item) -> list[Field]:
+def fields(study: Study, item: RatingItem) -> list[Field]:
     """Return what a rater fills in on an item."""
     places = range(len(item.texts))
     if study.settings.task == "best-worst":
@@ -39,7 +39,7 @@ def fields(study: Study, item: Item) -> list[Field]:
     ]
 
 
-def longest(study: Study, raters: Iterable[int]) -> Item:
+def longest(study: Study, raters: Iterable[int]) -> RatingItem:
     """Return the item with most questions in some forms."""
     return max((item for rater in raters for item in study.items(rater)), key=lambda item: len(item.questions))
 
@@ -49,7 +49,7 @@ def letter(place: int) -> str:
     return chr(ord("A") + place)
 
 
-def answer_of(study: Study, item: Item, given: Mapping[str, str], texts: Sequence[str]) -> dict[str, Any]:
+def answer_of(study: Study, item: RatingItem, given: Mapping[str, str], texts: Sequence[str]) -> dict[str, Any]:
     """Return an answer as a form of ours would have it; it is checked when it is read (`answers.py`).
 
     `given` has what was chosen or written in each field; `texts` are those that the rater saw.

@@ -20,7 +20,7 @@ import yaml
 
 from tasks.human_evaluation.forms import instructions
 from tasks.human_evaluation.platforms import Field, answer_of, answers_file, fields, letter, longest
-from tasks.human_evaluation.study import Item, Study
+from tasks.human_evaluation.study import RatingItem, Study
 
 _OUTPUT = "annotation_output"
 _STATE, _LINES = "user_state.json", "annotated_instances.jsonl"
@@ -102,12 +102,12 @@ def _items(study: Study, rater: int) -> list[dict[str, str]]:
     return [{"id": _name(study, rater, item), "text": _shown(item)} for item in study.items(rater)]
 
 
-def _name(study: Study, rater: int, item: Item) -> str:
+def _name(study: Study, rater: int, item: RatingItem) -> str:
     """Return how Potato calls an item: all that its answers say of where they belong."""
     return f"{study.id}-{rater}-{item.article.id}"
 
 
-def _shown(item: Item) -> str:
+def _shown(item: RatingItem) -> str:
     parts = [f"<h3>{html.escape(item.article.title)}</h3>"]
     named = [] if item.reference is None else [("Reference", item.reference)]
     named += [(f"Text {letter(place)}", text) for place, text in enumerate(item.texts)]
@@ -157,7 +157,7 @@ def _labels(file: Path) -> Mapping[str, Labels]:
     return labels
 
 
-def _answer(study: Study, item: Item, labels: Labels, where: str) -> dict[str, Any]:
+def _answer(study: Study, item: RatingItem, labels: Labels, where: str) -> dict[str, Any]:
     for name, given in labels.items():
         if len(given) > 1:
             raise ValueError(f"{where}: {name} is {', '.join(given)}: expected one answer")

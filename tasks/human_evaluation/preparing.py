@@ -12,7 +12,7 @@ from tasks.human_evaluation.design import draw_articles
 from tasks.human_evaluation.forms import form_page
 from tasks.human_evaluation.potato import potato_files
 from tasks.human_evaluation.questions import LEAST, Question
-from tasks.human_evaluation.sampling import Article, Summaries
+from tasks.human_evaluation.sampling import SampledArticle, Summaries
 from tasks.human_evaluation.settings import StudySettings
 from tasks.human_evaluation.study import Study, make_study
 from tasks.human_evaluation.wording import ON_SOURCES
@@ -72,10 +72,10 @@ def describe(study: Study, folder: Path) -> str:
     )
 
 
-def _with_questions(summaries: Summaries, systems: tuple[str, ...], settings: StudySettings) -> list[Article]:
+def _with_questions(summaries: Summaries, systems: tuple[str, ...], settings: StudySettings) -> list[SampledArticle]:
     """Draw among the articles whose lead has something to ask about, reading no more of them than needed."""
     candidates = summaries.common(systems)
-    drawn: list[Article] = []
+    drawn: list[SampledArticle] = []
     order = draw_articles(candidates, len(candidates), settings.seed)
     for start in range(0, len(order), settings.articles):
         found = summaries.read(order[start : start + settings.articles], systems, sources=False)

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from models.sentences import split_sentences
 from models.values import Evidence, Value, find_values
-from tasks.human_evaluation.sampling import Article
+from tasks.human_evaluation.sampling import SampledArticle
 
 LEAST, MOST = 2, 4  # questions drafted on an article (Liu & Lapata 2019, sec. 5)
 _GAP, _HIDDEN = "____", "[…]"
@@ -74,7 +74,7 @@ def _with_gap(sentence: str, words: str, hidden: Iterable[str]) -> str:
     return sentence
 
 
-def to_csv(articles: Sequence[Article], questions: Mapping[str, Sequence[Question]]) -> str:
+def to_csv(articles: Sequence[SampledArticle], questions: Mapping[str, Sequence[Question]]) -> str:
     """Return the questions as a table that spreadsheets open."""
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
@@ -84,7 +84,7 @@ def to_csv(articles: Sequence[Article], questions: Mapping[str, Sequence[Questio
     return out.getvalue()
 
 
-def from_csv(text: str, articles: Sequence[Article], name: str) -> dict[str, list[Question]]:
+def from_csv(text: str, articles: Sequence[SampledArticle], name: str) -> dict[str, list[Question]]:
     """Read edited questions: article -> its questions. `name` is the file's, for errors.
 
     Raises:

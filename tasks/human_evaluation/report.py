@@ -10,30 +10,32 @@ from tasks.human_evaluation.scoring import MeasureScores
 from tasks.human_evaluation.study import Study
 from tasks.human_evaluation.wording import CRITERIA, published
 from tasks.reporting import plots
-from tasks.reporting.blocks import Block, Cell, Heading, Lines, Picture, Section, Table, Text, percent
+from tasks.reporting.blocks import Block, Cell, Heading, Lines, Picture, ReportSection, Table, Text, percent
 
 _NONE = "–"
 _COMMENTS = 200  # shown; all are in the files of answers
 _WEAK = 0.2  # below it, agreement is at most slight (Landis & Koch 1977)
 
 
-def sections(study: Study, scores: Sequence[MeasureScores], answered: Sequence[Answered], note: str) -> list[Section]:
+def sections(
+    study: Study, scores: Sequence[MeasureScores], answered: Sequence[Answered], note: str
+) -> list[ReportSection]:
     """Return the sections of the report.
 
     Scores are one a measure; `note` is what readers must know of the marks, or empty.
     """
     found = [
         results_section(study, scores, note),
-        Section("pairs", "Pairs of systems", [block for one in scores for block in _pairs(one)]),
-        Section("raters", "Raters", [block for one in scores for block in _raters(one)]),
-        Section("study", "The study", [_study(study, len(answered))]),
+        ReportSection("pairs", "Pairs of systems", [block for one in scores for block in _pairs(one)]),
+        ReportSection("raters", "Raters", [block for one in scores for block in _raters(one)]),
+        ReportSection("study", "The study", [_study(study, len(answered))]),
     ]
     if comments := _comments(answered):
-        found.insert(3, Section("comments", "Comments of the raters", [Lines(comments)]))
+        found.insert(3, ReportSection("comments", "Comments of the raters", [Lines(comments)]))
     return found
 
 
-def results_section(study: Study, scores: Sequence[MeasureScores], note: str) -> Section:
+def results_section(study: Study, scores: Sequence[MeasureScores], note: str) -> ReportSection:
     """Return the scores of the systems, with the papers' below."""
     blocks: list[Block] = [Text(note)] if note else []
     blocks += [Text(sentence(one)) for one in scores]
@@ -42,7 +44,7 @@ def results_section(study: Study, scores: Sequence[MeasureScores], note: str) ->
     values = {system: _scaled(first, first.means[system]) for system in first.systems}
     label = f"{_name(first.measure)} ({_unit(first.measure)})"
     blocks.append(Picture(f"{label}, with intervals", plots.bars(values, label)))
-    return Section("results", "Human evaluation", [*blocks, *published(study.settings.task)])
+    return ReportSection("results", "Human evaluation", [*blocks, *published(study.settings.task)])
 
 
 def sentence(scores: MeasureScores) -> str:

@@ -22,7 +22,7 @@ _SOURCE_CHARACTERS = 1000
 
 
 @dataclass(frozen=True)
-class Article:
+class SampledArticle:
     """A drawn article."""
 
     id: str
@@ -84,7 +84,7 @@ class Summaries:
         """Return the ids of the articles that all of these systems summarized."""
         return sorted(set.intersection(*(self._articles[self.systems[system]] for system in systems if system != GOLD)))
 
-    def read(self, ids: Collection[str], systems: Sequence[str], *, sources: bool) -> dict[str, Article]:
+    def read(self, ids: Collection[str], systems: Sequence[str], *, sources: bool) -> dict[str, SampledArticle]:
         """Return articles with the texts of these systems, by id; control characters and line breaks become spaces.
 
         The input is read only with `sources`.
@@ -106,7 +106,7 @@ class Summaries:
             title, lead = (clean(leads[id_][column]) for column in ("title", "lead"))
             if GOLD in systems:
                 texts[id_][GOLD] = lead
-            articles[id_] = Article(id_, title, lead, texts[id_], inputs.get(id_, []))
+            articles[id_] = SampledArticle(id_, title, lead, texts[id_], inputs.get(id_, []))
         return articles
 
     def _texts(self, ids: Collection[str], systems: Sequence[str]) -> dict[str, dict[str, str]]:

@@ -12,17 +12,17 @@ from typing import Any
 
 from tasks.human_evaluation.design import assign
 from tasks.human_evaluation.questions import Question
-from tasks.human_evaluation.sampling import Article
+from tasks.human_evaluation.sampling import SampledArticle
 from tasks.human_evaluation.settings import GOLD, StudySettings
 
 FORMAT = 1  # of key and answers
 
 
 @dataclass(frozen=True)
-class Item:
+class RatingItem:
     """What a rater judges at a time."""
 
-    article: Article
+    article: SampledArticle
     systems: tuple[str, ...]  # those that wrote the texts, in the order shown; raters are not told
     texts: tuple[str, ...]
     reference: str | None  # the gold summary, if it is shown
@@ -38,20 +38,20 @@ class Study:
     name: str  # of the corpus
     build: str  # from which the summaries are
     systems: tuple[str, ...]  # those compared
-    articles: Mapping[str, Article]  # the drawn ones, by id
+    articles: Mapping[str, SampledArticle]  # the drawn ones, by id
     questions: Mapping[str, Sequence[Question]]  # on each article; empty for other tasks than qa
     # Rater -> (article, systems in the order shown), in the order of the form
     forms: Mapping[int, Sequence[tuple[str, tuple[str, ...]]]]
 
-    def items(self, rater: int) -> list[Item]:
+    def items(self, rater: int) -> list[RatingItem]:
         """Return what a rater judges, in the order of the form."""
         return [self._item(article, systems) for article, systems in self.forms[rater]]
 
-    def _item(self, id_: str, systems: tuple[str, ...]) -> Item:
+    def _item(self, id_: str, systems: tuple[str, ...]) -> RatingItem:
         article = self.articles[id_]
         # Questions are answered without the lead; and a lead among the texts would give itself away beside it.
         blind = self.settings.task == "qa" or GOLD in self.systems
-        return Item(
+        return RatingItem(
             article,
             systems,
             tuple(article.texts[system] for system in systems),
@@ -70,7 +70,7 @@ def make_study(
     name: str,
     build: str,
     systems: tuple[str, ...],
-    articles: Sequence[Article],
+    articles: Sequence[SampledArticle],
     questions: Mapping[str, Sequence[Question]],
 ) -> Study:
     """Assign the articles to raters; the arguments are the attributes of the study.
@@ -99,7 +99,7 @@ def read_study(text: str, name: str) -> Study:
                 key["name"],
                 key["build"],
                 tuple(key["systems"]),
-                {id_: Article(**article) for id_, article in key["articles"].items()},
+                {id_: SampledArticle(**article) for id_, article in key["articles"].items()},
                 {id_: [Question(**one) for one in questions] for id_, questions in key["questions"].items()},
                 {
                     int(rater): [(article, tuple(systems)) for article, systems in items]

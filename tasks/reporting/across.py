@@ -8,7 +8,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from tasks.across.refusals import AcrossReason
-from tasks.reporting.blocks import Block, Cell, Section, Table, Text
+from tasks.reporting.blocks import Block, Cell, ReportSection, Table, Text
 
 _RELATIONS = {
     "in_article": "nearly equal to an earlier one of the same article",
@@ -36,7 +36,7 @@ def count_overlaps(shards: Iterable[tuple[pa.Table, ...]]) -> Overlaps:
     return {key: (rows[key], articles[key]) for key in rows}
 
 
-def across_section(overlaps: Overlaps, counts: Mapping[str, Mapping[str, Any]]) -> Section:
+def across_section(overlaps: Overlaps, counts: Mapping[str, Mapping[str, Any]]) -> ReportSection:
     """What articles share, as rows of a table, and what of it was refused."""
     given = counts.get("paragraphs", {})
     kept = given.get("rows", 0) - sum(given.get("drops", {}).values())
@@ -63,7 +63,7 @@ def across_section(overlaps: Overlaps, counts: Mapping[str, Mapping[str, Any]]) 
         Table("What articles share", ["", "rows", "of kept paragraphs, %", "articles"], rows, frozenset({1, 2, 3})),
         Text(f"Refused: {leaks} paragraphs as leak, {copies} as near_duplicate."),
     ]
-    return Section("across", "Across articles", blocks)
+    return ReportSection("across", "Across articles", blocks)
 
 
 def _share(part: int, total: int) -> Cell:

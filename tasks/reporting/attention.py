@@ -27,7 +27,7 @@ class Span:
 
 
 @dataclass(frozen=True)
-class Attention:
+class SummaryAttention:
     """The attention of one summary."""
 
     tokens: Sequence[str]  # [T] the pieces, in a readable form
@@ -38,7 +38,7 @@ class Attention:
 
 def lay_out(
     summary: str, tokens: Sequence[str], weights: Floats, urls: Sequence[str], cited: Sequence[CitedSentence]
-) -> Attention | None:
+) -> SummaryAttention | None:
     """Return the attention of a summary; None for a system without attention, or an empty summary.
 
     Of T tokens and P paragraphs, weights are [T, P] or empty; paragraphs beyond P were not read.
@@ -52,7 +52,7 @@ def lay_out(
         Span(sentence, piece.start, piece.stop, citation.ranks)
         for (sentence, piece), citation in zip(sentence_spans, cited, strict=True)
     ]
-    return Attention([readable(token) for token in tokens], weights, hosts, spans)
+    return SummaryAttention([readable(token) for token in tokens], weights, hosts, spans)
 
 
 def readable(token: str) -> str:

@@ -14,7 +14,7 @@ from matplotlib.figure import Figure
 from matplotlib.font_manager import FontProperties, findfont, get_font
 from matplotlib.patches import Rectangle
 
-from tasks.reporting.attention import Attention
+from tasks.reporting.attention import SummaryAttention
 from tasks.reporting.blocks import clean
 from tasks.reporting.plots import COLORS, INK, to_png
 
@@ -27,7 +27,7 @@ _HOST_CHARACTERS, _TOKEN_CHARACTERS = 24, 13
 _SHADES = colormaps["Blues"].resampled(12)  # few colours, told apart by eye and kept by the picture's palette
 
 
-def attention_picture(attention: Attention) -> bytes:
+def attention_picture(attention: SummaryAttention) -> bytes:
     """Draw paragraph attention over time: a column for each token, a row for each paragraph, a box for each citation.
 
     If there are many paragraphs, uncited ones with least attention share one row; of many tokens only the first are
@@ -95,7 +95,7 @@ def attention_picture(attention: Attention) -> bytes:
     return to_png(figure)
 
 
-def drawn_tokens(attention: Attention) -> int:
+def drawn_tokens(attention: SummaryAttention) -> int:
     """Return how many tokens of a summary its picture shows."""
     return min(len(attention.weights), _STRIP * _STRIPS)
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import ClassVar
 from urllib.parse import urlsplit
 
-from tasks.reporting.samples import Sentence, Source
+from tasks.reporting.samples import AttendedPage, SampleSentence
 
 # Control characters, which terminals interpret, and direction marks, which change the order of the text around them.
 _UNSHOWN = re.compile("[\x00-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]+")
@@ -78,8 +78,8 @@ class Cited:
     """A summary: its sentences with their citations, the pages with most attention, and the characters left out."""
 
     kind: ClassVar[str] = "cited"
-    sentences: Sequence[Sentence]
-    sources: Sequence[Source] = ()
+    sentences: Sequence[SampleSentence]
+    sources: Sequence[AttendedPage] = ()
     left_out: int = 0
 
 
@@ -95,7 +95,7 @@ Block = Text | Heading | Table | Picture | Quote | Cited | Lines
 
 
 @dataclass(frozen=True)
-class Section:
+class ReportSection:
     """A section of the report."""
 
     key: str  # short name, for links and files

@@ -21,7 +21,7 @@ from tasks.evaluation.significance import (
     too_few_articles,
 )
 from tasks.reporting import plots
-from tasks.reporting.blocks import Block, Cell, Heading, Picture, Quote, Section, Table, Text, percent
+from tasks.reporting.blocks import Block, Cell, Heading, Picture, Quote, ReportSection, Table, Text, percent
 from tasks.reporting.markdown import artifact
 from tasks.reporting.samples import shorten
 from tasks.reporting.settings import ReportSettings
@@ -42,7 +42,7 @@ class Contender:
 
 
 @dataclass(frozen=True)
-class Measure:
+class ContenderScores:
     """Both contenders under one metric, on the articles on which both were scored."""
 
     metric: str  # as in the `scores` dataset
@@ -53,7 +53,7 @@ class Measure:
 
 
 @dataclass(frozen=True)
-class Example:
+class SummaryPair:
     """A test article with both summaries."""
 
     why: str
@@ -72,15 +72,15 @@ class Challenge:
     headline: str  # the metric that decides
     articles: int  # number of test articles on which both were scored
     left_out: int  # number of test articles on which only one of them was scored
-    measures: Sequence[Measure]  # one per metric, in their usual order
+    measures: Sequence[ContenderScores]  # one per metric, in their usual order
     # The challenger's figure minus the champion's in the headline metric, per article, ascending
     differences: Sequence[float]
     # The article where the challenger does best, the middle one, and the one where it does worst
-    examples: Sequence[Example]
+    examples: Sequence[SummaryPair]
     confidence: float  # coverage probability of the intervals, 0-1
 
     @property
-    def decisive(self) -> Measure:
+    def decisive(self) -> ContenderScores:
         """Both under the headline metric."""
         return next(measure for measure in self.measures if measure.metric == self.headline)
 
@@ -142,7 +142,7 @@ def verdict(challenge: Challenge) -> str:
     )
 
 
-def challenge_section(challenge: Challenge, decision: str = "") -> Section:
+def challenge_section(challenge: Challenge, decision: str = "") -> ReportSection:
     """Return means with intervals, the paired verdict, and examples side by side.
 
     `decision`, a sentence that says what was decided and why, is shown first.
@@ -153,7 +153,7 @@ def challenge_section(challenge: Challenge, decision: str = "") -> Section:
         blocks.append(Text(f"{challenge.left_out:,} test articles on which only one of them was scored are left out."))
     for example in challenge.examples:
         blocks += _shown(example, challenge)
-    return Section("challenge", "Champion and challenger", blocks)
+    return ReportSection("challenge", "Champion and challenger", blocks)
 
 
 def challenge_artifact(challenge: Challenge, decision: str = "") -> str:
@@ -174,7 +174,7 @@ def _as_system(scores: pa.Table, name: str) -> pa.Table:
     return scores.set_column(column, scores.schema.field(column), pa.array([name] * scores.num_rows, pa.string()))
 
 
-def _measures(scores: pa.Table, settings: ReportSettings, seed: int) -> list[Measure]:
+def _measures(scores: pa.Table, settings: ReportSettings, seed: int) -> list[ContenderScores]:
     scored = {(score.system, score.metric): score for score in summarise_scores(scores, SIGNIFICANCE, seed)}
     pairs = {pair.metric: pair for pair in compare_systems(scores, SIGNIFICANCE, seed)}
     measures = []
@@ -184,7 +184,7 @@ def _measures(scores: pa.Table, settings: ReportSettings, seed: int) -> list[Mea
             # 0 - x rather than -x: no minus stands before a 0 then.
             signed = gap if pair.better == _CHALLENGER else Interval(0 - gap.mean, 0 - gap.high, 0 - gap.low)
             both = (scored[_CHAMPION, metric], scored[_CHALLENGER, metric])
-            measures.append(Measure(metric, *both, signed, pair))
+            measures.append(ContenderScores(metric, *both, signed, pair))
     return measures
 
 
@@ -202,7 +202,7 @@ def _differences(scores: pa.Table, metric: str) -> list[tuple[str, float, float]
 
 def _examples(
     differences: Sequence[tuple[str, float, float]], champion: Contender, challenger: Contender, articles: pa.Table
-) -> list[Example]:
+) -> list[SummaryPair]:
     last = len(differences) - 1
     # In this order, because with only one or two articles later keys replace earlier ones.
     picks = {last: "where the challenger does best", last // 2: "the middle one", 0: "where it does worst"}
@@ -215,7 +215,7 @@ def _examples(
         article, *figures = differences[index]
         summaries = (before[article]["summary"], after[article]["summary"])
         examples.append(
-            Example(why, texts[article]["title"], texts[article]["lead"], summaries, (figures[0], figures[1]))
+            SummaryPair(why, texts[article]["title"], texts[article]["lead"], summaries, (figures[0], figures[1]))
         )
     return examples
 
@@ -262,7 +262,7 @@ def _picture(challenge: Challenge) -> Picture:
     )
 
 
-def _shown(example: Example, challenge: Challenge) -> list[Block]:
+def _shown(example: SummaryPair, challenge: Challenge) -> list[Block]:
     lead, left_out = shorten(example.lead, _SHOWN_CHARACTERS)
     columns, cells = [], []
     names = (f"champion: {challenge.champion}", f"challenger: {challenge.challenger}")

@@ -10,7 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.patches import FancyBboxPatch, PathPatch
 from matplotlib.path import Path
 
-from tasks.reporting.blocks import Cell, Picture, Section, Table, Text
+from tasks.reporting.blocks import Cell, Picture, ReportSection, Table, Text
 from tasks.reporting.origins import Origin
 from tasks.reporting.plots import COLORS, INK, draw_panels, to_png
 
@@ -18,7 +18,7 @@ _WIDTH, _HEIGHT = 1.8, 0.5  # of a box, inches
 _ACROSS, _DOWN = 2.0, 0.72  # from a box to the next
 
 
-def lineage_section(build: str, origins: Sequence[Origin]) -> Section:
+def lineage_section(build: str, origins: Sequence[Origin]) -> ReportSection:
     """Return the page: the picture, and what each stage was made from."""
     rows = [
         [
@@ -31,7 +31,7 @@ def lineage_section(build: str, origins: Sequence[Origin]) -> Section:
         ]
         for origin in origins
     ]
-    return Section(
+    return ReportSection(
         "lineage",
         f"Lineage of build {build}",
         [

@@ -15,7 +15,7 @@ from tasks.reporting.blocks import (
     Lines,
     Picture,
     Quote,
-    Section,
+    ReportSection,
     Table,
     Text,
     clean,
@@ -23,7 +23,7 @@ from tasks.reporting.blocks import (
     shown_url,
     web_url,
 )
-from tasks.reporting.samples import Citation, Sentence
+from tasks.reporting.samples import Citation, SampleSentence
 
 _CELL_CHARACTERS = 42  # per line: two such columns fit side by side in the UI
 LIMIT = 512 * 1024  # the server's limit for an artifact in JSON, in bytes
@@ -40,7 +40,7 @@ _LEFT_OUT_PICTURE = "*Picture left out to keep this artifact below 512 KiB; the 
 _LEFT_OUT_REST = "*The rest is left out to keep this artifact below 512 KiB; the report has it.*"
 
 
-def artifact(sections: Sequence[Section], limit: int = LIMIT) -> str:
+def artifact(sections: Sequence[ReportSection], limit: int = LIMIT) -> str:
     """Return sections as one Markdown text of at most `limit` bytes.
 
     If it would be larger, pictures are left out, the largest first, then the last blocks; the text says so. Its bytes
@@ -129,7 +129,7 @@ def _cited(cited: Cited) -> str:
     return text
 
 
-def _support(sentence: Sentence) -> str:
+def _support(sentence: SampleSentence) -> str:
     """Return the citations of a sentence, and what in it is not supported."""
     cited = "; ".join(_citation(citation) for citation in sentence.citations)
     doubt = f" **{escape(sentence.doubt)}**" if sentence.doubt else ""

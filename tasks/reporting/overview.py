@@ -24,7 +24,7 @@ LINEAGE, INDEX = "lineage", "index"
 
 
 @dataclass(frozen=True)
-class Entry:
+class IndexEntry:
     """A line of the index: what it is about, the key of its artifact, and what that shows."""
 
     name: str
@@ -60,7 +60,7 @@ def index_entries(
     origins: Sequence[Origin],
     stages: Mapping[str, Sequence[ShardRecord]],
     directories: Mapping[str, DirectoryRecord],
-) -> Iterator[Entry]:
+) -> Iterator[IndexEntry]:
     """Yield what the index links, in the order in which a build is made."""
     for origin in origins:
         if origin.name in stages:
@@ -69,24 +69,24 @@ def index_entries(
             shows = (
                 f"{summary['rows']:,} rows in {origin.shards:,} shard{'s' * (origin.shards != 1)}, {refused:,} refused"
             )
-            yield Entry(origin.name, stage_key(corpus, origin.name), shows)
+            yield IndexEntry(origin.name, stage_key(corpus, origin.name), shows)
             if summary["worst"]:
-                yield Entry(
+                yield IndexEntry(
                     f"{origin.name}: failures", failures_key(corpus, origin.name), "where most rows were refused"
                 )
             continue
         record = directories[origin.name]
         if METRICS in record.files:
-            yield Entry(origin.name, training_key(corpus, record.name), "training curves")
+            yield IndexEntry(origin.name, training_key(corpus, record.name), "training curves")
         for file in record.files:
             if file.startswith(ARTIFACTS):
                 key = report_key(corpus, file)
                 part = key.removeprefix(artifact_key(corpus, "report-")).strip("-")
-                yield Entry(f"{origin.name}: {part}", key, "a part of the report")
-    yield Entry("lineage", artifact_key(corpus, LINEAGE), "what each stage was made from, by digests")
+                yield IndexEntry(f"{origin.name}: {part}", key, "a part of the report")
+    yield IndexEntry("lineage", artifact_key(corpus, LINEAGE), "what each stage was made from, by digests")
 
 
-def index_page(build: Build, corpus: str, entries: Sequence[Entry]) -> str:
+def index_page(build: Build, corpus: str, entries: Sequence[IndexEntry]) -> str:
     """Return the index as Markdown; links are relative, for both UIs and wherever they are served."""
     rows = [f"| {escape(one.name)} | [{one.key}](../key/{one.key}) | {escape(one.shows)} |" for one in entries]
     return "\n".join(

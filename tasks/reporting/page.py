@@ -9,7 +9,7 @@ from pathlib import Path
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-from tasks.reporting.blocks import Section, clean, percent, shown_url, web_url
+from tasks.reporting.blocks import ReportSection, clean, percent, shown_url, web_url
 
 TEMPLATE = "page.html.j2"
 
@@ -28,7 +28,7 @@ def templates(folder: Path) -> Environment:
     return environment
 
 
-def page(title: str, sections: Sequence[Section]) -> str:
+def page(title: str, sections: Sequence[ReportSection]) -> str:
     """Return the page; text from outside is escaped, and only web addresses become links."""
     environment = templates(Path(__file__).parent)
     environment.filters.update({"percent": percent, "base64": _base64})

@@ -8,7 +8,7 @@ from tasks.engine.inputs import Shards
 from tasks.engine.settings import Settings
 from tasks.reporting import sections as words
 from tasks.reporting.across import across_section, count_overlaps
-from tasks.reporting.blocks import Block, Section, Text
+from tasks.reporting.blocks import Block, ReportSection, Text
 from tasks.reporting.corpus_statistics import SAMPLED_SHARDS
 from tasks.reporting.curves import model_curves, ranker_curves, summarizer_curves
 from tasks.reporting.facts import flatten, gather_facts
@@ -136,7 +136,7 @@ def training_artifact(name: str, directory: Path) -> str | None:
     return artifact([words.model_section(name, curves)]) if curves else None
 
 
-def _terminal(recalls: Section, ranking: Ranking) -> list[Block]:
+def _terminal(recalls: ReportSection, ranking: Ranking) -> list[Block]:
     """Return the blocks for the terminal: Table 1, the scores, and the verdict."""
     scores = [words.short_score_table(ranking)] if ranking.systems else []
     return [*recalls.blocks, *scores, Text(headline_sentence(ranking))]

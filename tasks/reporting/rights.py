@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from tasks.engine.inputs import Shards
-from tasks.reporting.blocks import Block, Cell, Section, Table, Text
+from tasks.reporting.blocks import Block, Cell, ReportSection, Table, Text
 from tasks.rights.totals import COLUMNS, PageTotals
 
 
@@ -21,10 +21,10 @@ def count_rights(stages: Sequence[Shards]) -> PageTotals:
     return totals
 
 
-def rights_section(totals: PageTotals) -> Section:
+def rights_section(totals: PageTotals) -> ReportSection:
     """Licences, reserved rights, languages and personal data of the documents with text, as tables."""
     if not totals.documents:
-        return Section("rights", "Rights and care", [Text("No document has text.")])
+        return ReportSection("rights", "Rights and care", [Text("No document has text.")])
     blocks: list[Block] = [
         Text(
             f"Of {totals.documents:,} documents with text; a page counts once for each article that has it. Where no "
@@ -40,4 +40,4 @@ def rights_section(totals: PageTotals) -> Section:
             for heading, rows in totals.tables()
         ),
     ]
-    return Section("rights", "Rights and care", blocks)
+    return ReportSection("rights", "Rights and care", blocks)

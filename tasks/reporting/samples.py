@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 
 from tasks.evaluation.citations import CitedSentence, Citer
 from tasks.evaluation.metrics import Summary
-from tasks.reporting.attention import Attention, Floats, lay_out
+from tasks.reporting.attention import Floats, SummaryAttention, lay_out
 from tasks.reporting.corpus_statistics import Words, count_words
 
 SHOWN_CHARACTERS = 4000  # of a lead or a summary; a whole page taken for a lead must not fill the report
@@ -31,7 +31,7 @@ class Citation:
 
 
 @dataclass(frozen=True)
-class Sentence:
+class SampleSentence:
     """A sentence of a summary."""
 
     text: str  # as the system wrote it
@@ -40,7 +40,7 @@ class Sentence:
 
 
 @dataclass(frozen=True)
-class Source:
+class AttendedPage:
     """A page and the share of all its paragraphs in the attention of a whole summary, 0-1."""
 
     url: str
@@ -48,14 +48,14 @@ class Source:
 
 
 @dataclass(frozen=True)
-class Written:
+class SampleSummary:
     """A system's summary."""
 
     system: str
-    sentences: Sequence[Sentence]  # the summary, with its citations
-    sources: Sequence[Source] = ()  # the pages with most attention; empty for a system without attention
+    sentences: Sequence[SampleSentence]  # the summary, with its citations
+    sources: Sequence[AttendedPage] = ()  # the pages with most attention; empty for a system without attention
     left_out: int = 0  # number of characters not shown
-    attention: Attention | None = None  # its attention, token by token; None for a system without attention
+    attention: SummaryAttention | None = None  # its attention, token by token; None for a system without attention
 
 
 @dataclass(frozen=True)
@@ -74,7 +74,7 @@ class Sample:
     title: str  # of the article
     lead: str  # the shown part of its lead section, the target
     lead_left_out: int  # number of characters of the lead not shown
-    written: Sequence[Written]  # the summaries, those of trained systems first
+    written: Sequence[SampleSummary]  # the summaries, those of trained systems first
     graph: Graph | None = None  # over its ranked paragraphs, or None
 
 
@@ -145,19 +145,19 @@ def _sample(
     )
 
 
-def _written(row: Mapping[str, Any], urls: list[str], citer: Citer) -> Written:
+def _written(row: Mapping[str, Any], urls: list[str], citer: Citer) -> SampleSummary:
     weights = np.array(row["attention"] or [], np.float32)
     shown, left_out = shorten(row["summary"])
     cited = citer.cite(Summary(shown, tokens=row["tokens"], attention=weights))
     attention = lay_out(shown, row["tokens"], weights, urls, cited)
     sentences = [_sentence(citation, urls) for citation in cited]
-    return Written(row["system"], sentences, sources(weights, urls), left_out, attention)
+    return SampleSummary(row["system"], sentences, sources(weights, urls), left_out, attention)
 
 
-def _sentence(citation: CitedSentence, urls: Sequence[str]) -> Sentence:
+def _sentence(citation: CitedSentence, urls: Sequence[str]) -> SampleSentence:
     shares = citation.shares or [None] * len(citation.ranks)
     citations = [Citation(rank, urls[rank], share) for rank, share in zip(citation.ranks, shares, strict=True)]
-    return Sentence(citation.sentence, citations, doubt(citation))
+    return SampleSentence(citation.sentence, citations, doubt(citation))
 
 
 def doubt(citation: CitedSentence) -> str:
@@ -182,7 +182,7 @@ def shorten(text: str, most: int = SHOWN_CHARACTERS) -> tuple[str, int]:
     return shown, len(text) - len(shown)
 
 
-def sources(attention: Floats, urls: Sequence[str]) -> list[Source]:
+def sources(attention: Floats, urls: Sequence[str]) -> list[AttendedPage]:
     """Return the pages with most attention in a whole summary, highest first.
 
     `attention` is [T, P], of each token to each paragraph, or empty; `urls` are those of at least P paragraphs unless
@@ -193,4 +193,4 @@ def sources(attention: Floats, urls: Sequence[str]) -> list[Source]:
         for url, share in zip(urls, attention.mean(axis=0), strict=False):
             shares[url] = shares.get(url, 0.0) + float(share)
     best = sorted(shares.items(), key=lambda item: -item[1])[:SHOWN_SOURCES]
-    return [Source(url, share) for url, share in best]
+    return [AttendedPage(url, share) for url, share in best]

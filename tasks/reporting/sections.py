@@ -9,7 +9,19 @@ from tasks.evaluation.metrics import Group
 from tasks.evaluation.registry import METRICS, metric_name
 from tasks.reporting import plots
 from tasks.reporting.attention_picture import attention_picture, drawn_tokens
-from tasks.reporting.blocks import Block, Cell, Cited, Heading, Lines, Picture, Quote, Section, Table, Text, percent
+from tasks.reporting.blocks import (
+    Block,
+    Cell,
+    Cited,
+    Heading,
+    Lines,
+    Picture,
+    Quote,
+    ReportSection,
+    Table,
+    Text,
+    percent,
+)
 from tasks.reporting.corpus_table import statistics_table
 from tasks.reporting.curves import Curve
 from tasks.reporting.facts import Fact
@@ -43,17 +55,17 @@ _JUDGES = ("ranker-loss", "summarizer-nll")  # the curves whose lowest validatio
 _NONE = "–"
 
 
-def built(facts: Iterable[Fact]) -> Section:
+def built(facts: Iterable[Fact]) -> ReportSection:
     """The facts of the build."""
     rows = [[Cell(fact.name), Cell(fact.value)] for fact in facts]
-    return Section("built", "What was built", [Table("This build", ["", ""], rows)])
+    return ReportSection("built", "What was built", [Table("This build", ["", ""], rows)])
 
 
-def funnel_section(rows: Sequence[FunnelRow]) -> Section:
+def funnel_section(rows: Sequence[FunnelRow]) -> ReportSection:
     """Counts along the pipeline, and all refused rows by reason."""
     title = "From articles to examples"
     if not rows:
-        return Section("funnel", title, [Text("No stage was counted.")])
+        return ReportSection("funnel", title, [Text("No stage was counted.")])
     stages = [
         [
             Cell(row.heading),
@@ -82,14 +94,14 @@ def funnel_section(rows: Sequence[FunnelRow]) -> Section:
         blocks.append(Table("Why rows were refused", columns, reasons, frozenset({2, 3})))
     else:
         blocks.append(Text("Nothing was refused."))
-    return Section("funnel", title, blocks)
+    return ReportSection("funnel", title, blocks)
 
 
-def hosts_section(hosts: Sequence[HostRow]) -> Section:
+def hosts_section(hosts: Sequence[HostRow]) -> ReportSection:
     """The hosts whose pages failed most."""
     title = "Hosts with the most failures"
     if not hosts:
-        return Section("hosts", title, [Text("No fetch of a page failed.")])
+        return ReportSection("hosts", title, [Text("No fetch of a page failed.")])
     rows = [
         [
             Cell(row.host),
@@ -102,14 +114,16 @@ def hosts_section(hosts: Sequence[HostRow]) -> Section:
     ]
     columns = ["host", "URLs", "without a page", "failed, %", "reasons"]
     caption = f"The {len(rows):,} hosts with the most URLs without a usable page"
-    return Section("hosts", title, [Table(caption, columns, rows, frozenset({1, 2, 3}))])
+    return ReportSection("hosts", title, [Table(caption, columns, rows, frozenset({1, 2, 3}))])
 
 
-def table1_section(table1: Table1) -> Section:
+def table1_section(table1: Table1) -> ReportSection:
     """Liu & Lapata 2019, Table 1 on this corpus."""
     title = "Ranking paragraphs"
     if not table1.rows:
-        return Section("table1", title, [Text("No article of the test split has ranked paragraphs: nothing to score.")])
+        return ReportSection(
+            "table1", title, [Text("No article of the test split has ranked paragraphs: nothing to score.")]
+        )
     rows = []
     for row in table1.rows:
         name = _METHODS.get(row.method, row.method)
@@ -125,14 +139,14 @@ def table1_section(table1: Table1) -> Section:
             "525 paragraphs each. This corpus is different, also in size: compare the order of rows, not figures."
         ),
     ]
-    return Section("table1", title, blocks)
+    return ReportSection("table1", title, blocks)
 
 
-def scores_section(ranking: Ranking) -> Section:
+def scores_section(ranking: Ranking) -> ReportSection:
     """Scores of all systems with intervals, and the comparison of each pair."""
     title = "Summaries: scores"
     if not ranking.systems:
-        return Section("scores", title, [Text(NOTHING_SCORED)])
+        return ReportSection("scores", title, [Text(NOTHING_SCORED)])
     blocks: list[Block] = [Text(headline_sentence(ranking)), _score_picture(ranking)]
     for heading, chosen in _grouped(ranking.metrics):
         if chosen:
@@ -158,20 +172,20 @@ def scores_section(ranking: Ranking) -> Section:
         blocks.append(_comparison_table(ranking))
     else:
         blocks.append(Text("No two systems were scored on a common article: nothing to compare."))
-    return Section("scores", title, blocks)
+    return ReportSection("scores", title, blocks)
 
 
-def training_section(ranker: Sequence[Curve], summarizer: Sequence[Curve]) -> Section:
+def training_section(ranker: Sequence[Curve], summarizer: Sequence[Curve]) -> ReportSection:
     """Training curves of both models."""
     blocks: list[Block] = []
     for name, curves in (("Ranker", ranker), ("Summarizer", summarizer)):
         blocks += [Heading(name), *_training(f"The {name.lower()}", curves)]
-    return Section("training", "Training", blocks)
+    return ReportSection("training", "Training", blocks)
 
 
-def model_section(name: str, curves: Sequence[Curve]) -> Section:
+def model_section(name: str, curves: Sequence[Curve]) -> ReportSection:
     """Training curves of one model, as soon as it is trained."""
-    return Section("training", f"Training of {name}", _training(name, curves))
+    return ReportSection("training", f"Training of {name}", _training(name, curves))
 
 
 def _training(name: str, curves: Sequence[Curve]) -> list[Block]:
@@ -188,7 +202,7 @@ def _training(name: str, curves: Sequence[Curve]) -> list[Block]:
 
 def distributions_section(
     distributions: Distributions, summary_words: Mapping[str, np.ndarray], instances: int
-) -> Section:
+) -> ReportSection:
     """Lengths of paragraphs, leads and summaries, the labels, and the size of all `instances` articles."""
     title = "Lengths and labels"
     lengths = {"lead sections": distributions.lead_words, **summary_words}
@@ -200,7 +214,7 @@ def distributions_section(
     ]
     rows = [[Cell(name), *_quantiles(values)] for name, values in groups if len(values)]
     if not rows:
-        return Section("distributions", title, [Text("No paragraph was kept and no lead section used.")])
+        return ReportSection("distributions", title, [Text("No paragraph was kept and no lead section used.")])
     blocks: list[Block] = [
         Text(
             f"From the first {distributions.shards:,} of {distributions.of:,} article shards. Words are separated by "
@@ -219,14 +233,14 @@ def distributions_section(
     if shown:
         caption = "Length of lead sections and summaries: middle half with its median, and 5th to 95th percentile"
         blocks.append(Picture(caption, plots.boxes(shown, "length (words)")))
-    return Section("distributions", title, blocks)
+    return ReportSection("distributions", title, blocks)
 
 
-def samples_section(samples: Samples) -> Section:
+def samples_section(samples: Samples) -> ReportSection:
     """Articles of the test split with the systems' summaries."""
     title = "Sample summaries"
     if not samples.articles:
-        return Section("samples", title, [Text("No article of the test split has a summary to show.")])
+        return ReportSection("samples", title, [Text("No article of the test split has a summary to show.")])
     blocks: list[Block] = [
         Text(
             "Each sentence is followed by the pages that support it: the fewest paragraphs, at most three of those "
@@ -238,10 +252,10 @@ def samples_section(samples: Samples) -> Section:
     ]
     for article in samples.articles:
         blocks += _sample(article)
-    return Section("samples", title, blocks)
+    return ReportSection("samples", title, blocks)
 
 
-def attention_section(samples: Samples) -> Section:
+def attention_section(samples: Samples) -> ReportSection:
     """Paragraph attention over time of every sample summary whose system has attention."""
     title = "Attention of the summaries"
     pictures: list[Block] = []
@@ -256,17 +270,17 @@ def attention_section(samples: Samples) -> Section:
             caption += f", the first {shown:,} of {tokens:,} tokens" if shown < tokens else f", {tokens:,} tokens"
             pictures.append(Picture(caption, attention_picture(written.attention), wide=True))
     if not pictures:
-        return Section("attention", title, [Text("No system with attention has a summary to show.")])
+        return ReportSection("attention", title, [Text("No system with attention has a summary to show.")])
     legend = Text(
         "A column is a token of the summary, a row a ranked paragraph with the host of its page: the stronger its "
         "colour, the more of the token's attention it has. Dotted lines separate sentences; a box marks a paragraph "
         "that is cited for a sentence because it supports the sentence. A dot before letters means that they continue "
         "a word."
     )
-    return Section("attention", title, [legend, *pictures])
+    return ReportSection("attention", title, [legend, *pictures])
 
 
-def graphs_section(samples: Samples) -> Section:
+def graphs_section(samples: Samples) -> ReportSection:
     """The similarity graph and the discourse graph of the first sample article that has them."""
     title = "Paragraph graphs"
     for article in samples.articles:
@@ -276,14 +290,14 @@ def graphs_section(samples: Samples) -> Section:
                 "Nodes are ranked paragraphs, clockwise from the top; the stronger an edge, the higher "
                 "its weight among those of its graph."
             )
-            return Section("graphs", title, [legend, Picture(caption, plots.graph_picture(article.graph))])
-    return Section("graphs", title, [Text("No sample article has a graph.")])
+            return ReportSection("graphs", title, [legend, Picture(caption, plots.graph_picture(article.graph))])
+    return ReportSection("graphs", title, [Text("No sample article has a graph.")])
 
 
-def costs_section(costs: Sequence[Cost]) -> Section:
+def costs_section(costs: Sequence[Cost]) -> ReportSection:
     """Time, disk and memory of each stage."""
     if not costs:
-        return Section("costs", "Time and space", [Text("No stage was counted.")])
+        return ReportSection("costs", "Time and space", [Text("No stage was counted.")])
     rows = [
         [
             Cell(cost.stage),
@@ -308,13 +322,13 @@ def costs_section(costs: Sequence[Cost]) -> Section:
             "a shard, including earlier shards of the process. 1 MB is a million bytes."
         ),
     ]
-    return Section("costs", "Time and space", blocks)
+    return ReportSection("costs", "Time and space", blocks)
 
 
-def settings_section(lines: Sequence[str]) -> Section:
+def settings_section(lines: Sequence[str]) -> ReportSection:
     """The settings that decide the content of the build."""
     blocks: list[Block] = [Lines(lines)] if lines else [Text("No settings were given.")]
-    return Section("settings", "Settings", blocks)
+    return ReportSection("settings", "Settings", blocks)
 
 
 def _grouped(metrics: Sequence[str]) -> list[tuple[str, list[str]]]:

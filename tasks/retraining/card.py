@@ -6,7 +6,7 @@ from typing import Any
 
 from storage.registry import Version
 from tasks.evaluation.registry import METRICS, metric_name
-from tasks.reporting.blocks import Cell, Section, Table
+from tasks.reporting.blocks import Cell, ReportSection, Table
 from tasks.reporting.facts import Fact, flatten
 from tasks.reporting.findings import costs, funnel
 from tasks.reporting.markdown import artifact
@@ -49,28 +49,28 @@ def model_card(version: Version, counts: Mapping[str, Mapping[str, Any]], effort
         costs_section(costs(counts)),
         settings_section(list(flatten(version.settings))),
     ]
-    return artifact([Section("card", f"Model card: version {version.number}", []), *sections])
+    return artifact([ReportSection("card", f"Model card: version {version.number}", []), *sections])
 
 
-def rebuilt_section(computed: Mapping[str, Sequence[int]]) -> Section:
+def rebuilt_section(computed: Mapping[str, Sequence[int]]) -> ReportSection:
     """How many shards of each stage this run computed."""
     rows = [
         [Cell(stage), Cell(str(done), strong=done > 0), Cell(str(total))] for stage, (done, total) in computed.items()
     ]
     table = Table("Shards computed in this run", ["stage", "computed", "of"], rows, frozenset({1, 2}))
-    return Section("rebuilt", "What changed", [table])
+    return ReportSection("rebuilt", "What changed", [table])
 
 
-def _scores(version: Version) -> Section:
+def _scores(version: Version) -> ReportSection:
     rows = [
         [Cell(metric_name(metric)), Cell(f"{METRICS[metric].scale * value:.2f}")]
         for metric, value in version.scores.items()
     ]
     table = Table("Scores on the frozen test split, %, ratios as numbers", ["metric", "score"], rows, frozenset({1}))
-    return Section("frozen", "Scores", [table])
+    return ReportSection("frozen", "Scores", [table])
 
 
-def _findings(verdict: Mapping[str, Any]) -> Section:
+def _findings(verdict: Mapping[str, Any]) -> ReportSection:
     """The evidence of the verdict."""
     roles = {criterion["metric"]: criterion["role"] for criterion in verdict.get("criteria", ())}
     asked = {"improve": "must improve", "hold": "must not get worse"}
@@ -101,7 +101,7 @@ def _findings(verdict: Mapping[str, Any]) -> Section:
         "p, better",
         "p, worse",
     ]
-    return Section("evidence", "Evidence of the verdict", [Table(caption, columns, rows, frozenset(range(3, 9)))])
+    return ReportSection("evidence", "Evidence of the verdict", [Table(caption, columns, rows, frozenset(range(3, 9)))])
 
 
 def _points(share: float) -> str:

@@ -17,7 +17,7 @@ _LEAST_COMMON = 0.5  # of the articles that either was scored on; with fewer, wh
 
 
 @dataclass(frozen=True)
-class Finding:
+class MetricComparison:
     """Champion and challenger under one metric on one test split."""
 
     split: str  # which test split; `pooled` is all of them together
@@ -51,7 +51,7 @@ class Evidence:
             no finite number. Without flaws every finding is finite.
     """
 
-    findings: Sequence[Finding]
+    findings: Sequence[MetricComparison]
     flaws: Sequence[str] = ()
 
 
@@ -97,7 +97,7 @@ def find_evidence(
 
     A metric that neither has on this test split has no finding: no summary of either has anything to measure.
     """
-    findings: list[Finding] = []
+    findings: list[MetricComparison] = []
     flaws: list[str] = []
     for metric in metrics:
         before, after = _values(champion, metric), _values(challenger, metric)
@@ -109,7 +109,9 @@ def find_evidence(
             means = [float(mean) for mean in scores.mean(axis=0)]
             (gap,) = bootstrap(scores[:, 2:], settings, seed)
             ((better, worse),) = signed_randomisation_test(scores[:, 2:], flips, seed)
-            findings.append(Finding(split, metric, len(both), means[0], means[1], gap.low, gap.high, better, worse))
+            findings.append(
+                MetricComparison(split, metric, len(both), means[0], means[1], gap.low, gap.high, better, worse)
+            )
     return Evidence(findings, flaws)
 
 

@@ -31,7 +31,7 @@ from tasks.retraining.evidence import find_all_evidence, scored_otherwise
 from tasks.retraining.settings import FLIPS, RetrainingSettings
 from tasks.retraining.settling import describe, settle
 from tasks.retraining.showing import keep_pages, publish_version
-from tasks.retraining.splits import FROZEN, Judged, JudgedOn
+from tasks.retraining.splits import FROZEN, EvaluatedVersion, HeldOutSplits
 from tasks.retraining.verdict import Verdict, criteria_of, decide, first_verdict, judging
 from tasks.retraining.warm_start import VersionModels
 
@@ -40,9 +40,9 @@ def finish_retraining(
     run: Run,
     config: Mapping[str, Any],
     settings: RetrainingSettings,
-    splits: JudgedOn,
-    challenger: Judged,
-    champion: tuple[VersionModels, Judged] | None,
+    splits: HeldOutSplits,
+    challenger: EvaluatedVersion,
+    champion: tuple[VersionModels, EvaluatedVersion] | None,
     *,
     start: VersionModels | None,
     seed: int,
@@ -99,16 +99,16 @@ class Contested:
     """Champion and challenger: their numbers and results."""
 
     champion_number: int
-    champion: Judged
+    champion: EvaluatedVersion
     challenger_number: int
-    challenger: Judged
+    challenger: EvaluatedVersion
 
 
 def _contest(
     store: Store,
     sides: Contested,
     scores: Mapping[str, pa.Table],
-    splits: JudgedOn,
+    splits: HeldOutSplits,
     settings: RetrainingSettings,
     seed: int,
 ) -> tuple[Verdict, dict[str, Challenge]]:

@@ -37,7 +37,7 @@ def lead_words(lead: str) -> str:
 
 
 @dataclass(frozen=True)
-class _Article:
+class _ComparedArticle:
     """What is compared of an article: its id and page if known, its lead, and the URLs it cites."""
 
     names: tuple[tuple[str, str], ...]
@@ -93,7 +93,7 @@ class KnownArticles:
         for article in _articles(articles):
             yield {number for name in article.names for number in self._by_name.get(name, ())} | self._alike(article)
 
-    def _alike(self, article: _Article) -> set[int]:
+    def _alike(self, article: _ComparedArticle) -> set[int]:
         """Return the known articles whose leads are nearly an article's."""
         urls = article.urls - self._registers
         shared = Counter(number for url in urls for number in self._by_url.get(url, ()))
@@ -132,10 +132,10 @@ class KnownArticles:
         return sum(self._weights.get(word, self._new_word) for word in words)
 
 
-def _articles(table: pa.Table) -> Iterator[_Article]:
+def _articles(table: pa.Table) -> Iterator[_ComparedArticle]:
     # The test split may have been frozen before articles had a page.
     pages = table["page"].to_pylist() if "page" in table.schema.names else [None] * table.num_rows
     columns = (table[name].to_pylist() for name in ("article_id", "source", "lead", "references"))
     for id_, source, lead, urls, page in zip(*columns, pages, strict=True):
         names = [("id", id_)] if page is None else [("id", id_), (f"page of {source}", page)]
-        yield _Article(tuple(names), frozenset(lead_words(lead).split()), frozenset(urls or ()))
+        yield _ComparedArticle(tuple(names), frozenset(lead_words(lead).split()), frozenset(urls or ()))

@@ -32,7 +32,7 @@ class TestSplit:
 
 
 @dataclass(frozen=True)
-class Judged:
+class EvaluatedVersion:
     """A version's models, and their results on the test splits: what a plan and a verdict both name."""
 
     vocabulary: StageResult
@@ -42,7 +42,7 @@ class Judged:
 
 
 @dataclass(frozen=True)
-class JudgedOn:
+class HeldOutSplits:
     """Both test splits."""
 
     frozen: TestSplit  # the one that never changes

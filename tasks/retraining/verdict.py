@@ -16,7 +16,7 @@ from typing import Literal
 
 from tasks.evaluation.registry import metric_name
 from tasks.reporting.settings import ReportSettings
-from tasks.retraining.evidence import Evidence, Finding
+from tasks.retraining.evidence import Evidence, MetricComparison
 from tasks.retraining.settings import WEEKS, RetrainingSettings
 
 Role = Literal["improve", "hold"]
@@ -40,7 +40,7 @@ class Verdict:
     reason: str  # why, in a few words
     level: float | None = None  # largest p-value at which a metric counts as improved; None before the first champion
     criteria: Sequence[Criterion] = field(default_factory=tuple)  # the role of each metric
-    findings: Sequence[Finding] = field(default_factory=tuple)  # the comparisons, on each test split
+    findings: Sequence[MetricComparison] = field(default_factory=tuple)  # the comparisons, on each test split
 
 
 def judging(settings: RetrainingSettings) -> ReportSettings:
@@ -88,7 +88,7 @@ def decide(evidence: Evidence, criteria: Sequence[Criterion], settings: Retraini
 
 
 def _better_and_unharmed(
-    sought: Mapping[str, Sequence[tuple[Finding, str]]], harmed: Sequence[Finding]
+    sought: Mapping[str, Sequence[tuple[MetricComparison, str]]], harmed: Sequence[MetricComparison]
 ) -> tuple[bool, str]:
     """Return whether all findings of some test split improve and none is harmed, and why.
 
@@ -103,7 +103,7 @@ def _better_and_unharmed(
     return True, f"better than the champion: {gains}"
 
 
-def _level(findings: Sequence[Finding], settings: RetrainingSettings) -> tuple[float, list[str]]:
+def _level(findings: Sequence[MetricComparison], settings: RetrainingSettings) -> tuple[float, list[str]]:
     """Return the largest p-value of an improvement this week, and the test splits that share it.
 
     A split with so few articles that nothing can be significant takes no share of the level from the others.
@@ -114,16 +114,16 @@ def _level(findings: Sequence[Finding], settings: RetrainingSettings) -> tuple[f
     return share / (len(able) or 1), able
 
 
-def _complete(findings: Sequence[Finding], needed: Sequence[str]) -> dict[str, list[Finding]]:
+def _complete(findings: Sequence[MetricComparison], needed: Sequence[str]) -> dict[str, list[MetricComparison]]:
     """Return the findings that must improve on each test split that has all of them."""
-    found: dict[str, list[Finding]] = {finding.split: [] for finding in findings}
+    found: dict[str, list[MetricComparison]] = {finding.split: [] for finding in findings}
     for finding in findings:
         if finding.metric in needed:
             found[finding.split].append(finding)
     return {split: of_split for split, of_split in found.items() if len(of_split) == len(needed)}
 
 
-def _unknown(findings: Sequence[Finding], criteria: Sequence[Criterion]) -> list[str]:
+def _unknown(findings: Sequence[MetricComparison], criteria: Sequence[Criterion]) -> list[str]:
     """Return which metrics have no finding on any test split, and which findings are not finite, in words.
 
     No comparison with NaN is true, so that without this a NaN would pass every test for being too bad.
@@ -140,7 +140,7 @@ def _unknown(findings: Sequence[Finding], criteria: Sequence[Criterion]) -> list
     ]
 
 
-def _lacking(finding: Finding, able: Sequence[str], level: float, settings: RetrainingSettings) -> str:
+def _lacking(finding: MetricComparison, able: Sequence[str], level: float, settings: RetrainingSettings) -> str:
     """Return why a finding is not an improvement; an empty string if it is one."""
     gain = _gains([finding])
     if finding.points <= 0:
@@ -152,11 +152,11 @@ def _lacking(finding: Finding, able: Sequence[str], level: float, settings: Retr
     return "" if finding.p_better <= level else f"{gain}, not significant at {level:.2g}"
 
 
-def _harmed(finding: Finding) -> bool:
+def _harmed(finding: MetricComparison) -> bool:
     return finding.points < -_TOLERANCE and finding.p_worse <= _HARM
 
 
-def _gains(findings: Sequence[Finding]) -> str:
+def _gains(findings: Sequence[MetricComparison]) -> str:
     parts = []
     for finding in findings:
         p = finding.p_better if finding.points > 0 else finding.p_worse

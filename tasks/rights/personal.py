@@ -66,7 +66,7 @@ _MASKS = {
 
 
 @dataclass(frozen=True)
-class Found:
+class PersonalData:
     """A piece of personal data in a text."""
 
     kind: str  # emails | phones | ip_addresses | cards | accounts
@@ -74,9 +74,9 @@ class Found:
     end: int  # where it ends
 
 
-def find_personal(text: str) -> list[Found]:
+def find_personal(text: str) -> list[PersonalData]:
     """Return the personal data of a text, in its order; none overlaps another."""
-    found: list[Found] = []
+    found: list[PersonalData] = []
     end = 0
     for piece in sorted(_found(text), key=lambda piece: (piece.start, -piece.end)):
         if piece.start >= end:
@@ -86,7 +86,7 @@ def find_personal(text: str) -> list[Found]:
 
 
 def count_personal(texts: Sequence[str]) -> dict[str, int]:
-    """Return how many pieces of each kind texts have, by the kinds of `Found`."""
+    """Return how many pieces of each kind texts have, by the kinds of `PersonalData`."""
     counts = dict.fromkeys(PERSONAL_DATA, 0)
     for text in texts:
         for piece in find_personal(text):
@@ -103,26 +103,30 @@ def mask_personal(text: str) -> str:
     return "".join([*masked, text[end:]])
 
 
-def _found(text: str) -> Iterator[Found]:
+def _found(text: str) -> Iterator[PersonalData]:
     if "@" in text:
-        yield from (Found("emails", *match.span()) for match in _EMAIL.finditer(text))
+        yield from (PersonalData("emails", *match.span()) for match in _EMAIL.finditer(text))
     if _DIGITS.search(text):
         spans = [match.span() for match in _PHONE.finditer(text)] + [match.span(1) for match in _CALLED.finditer(text)]
         for start, end in spans:
             if sum(map(str.isdigit, text[start:end])) in _PHONE_DIGITS:
-                yield Found("phones", start, end)
-        yield from (Found("cards", *match.span()) for match in _CARD.finditer(text) if _has_check_digit(match[0]))
+                yield PersonalData("phones", start, end)
+        yield from (
+            PersonalData("cards", *match.span()) for match in _CARD.finditer(text) if _has_check_digit(match[0])
+        )
     for match in _ACCOUNT.finditer(text):
         if (length := _length_of_account(match[0])) is not None:
-            yield Found("accounts", match.start(), match.start() + length)
+            yield PersonalData("accounts", match.start(), match.start() + length)
     if "." in text:
         yield from (
-            Found("ip_addresses", *match.span())
+            PersonalData("ip_addresses", *match.span())
             for match in _IP4.finditer(text)
             if match.start() and _is_public(match[0]) and _is_address(text, match)  # at its start it numbers a heading
         )
     if "::" in text or text.count(":") > 6:
-        yield from (Found("ip_addresses", *match.span()) for match in _IP6.finditer(text) if _is_public(match[0]))
+        yield from (
+            PersonalData("ip_addresses", *match.span()) for match in _IP6.finditer(text) if _is_public(match[0])
+        )
 
 
 def _is_public(written: str) -> bool:

@@ -16,7 +16,7 @@ from tasks.crawl.service import Patience, Service
 from tasks.crawl.settings import CrawlSettings
 from tasks.crawl.urls import host_of, normalise_url
 from tasks.engine.reasons import Reason
-from tasks.search.settings import SearchSettings
+from tasks.search.settings import WebSearchSettings
 from tasks.sources.files import file_digest
 
 logger = logging.getLogger(__name__)
@@ -99,7 +99,7 @@ class RecordedSearch:
         """Do nothing: the file is closed already."""
 
 
-def recorded_notes(settings: SearchSettings) -> dict[str, str]:
+def recorded_notes(settings: WebSearchSettings) -> dict[str, str]:
     """Return the digest of the file of recorded results, which decides them besides the settings.
 
     Raises:
@@ -138,7 +138,7 @@ def _recorded_lines(path: Path) -> Iterator[tuple[str, list[str]]]:
 class JsonSearch:
     """A provider with a JSON interface over HTTP: one GET request per query, with delays and retries."""
 
-    def __init__(self, settings: SearchSettings, connect_to: Mapping[str, str], contact: str) -> None:
+    def __init__(self, settings: WebSearchSettings, connect_to: Mapping[str, str], contact: str) -> None:
         """Make the client.
 
         Args:
@@ -187,7 +187,7 @@ class _SearXNG:
     endpoint = "http://localhost:8080"
 
     @staticmethod
-    def request(endpoint: str, query: str, results: int, settings: SearchSettings) -> tuple[str, dict[str, str]]:
+    def request(endpoint: str, query: str, results: int, settings: WebSearchSettings) -> tuple[str, dict[str, str]]:
         fields = {"q": query, "format": "json", "language": settings.language, "safesearch": "0"}
         return f"{endpoint.removesuffix('/').removesuffix('/search')}/search?{urlencode(fields)}", {}
 
@@ -200,7 +200,7 @@ class _Brave:
     endpoint = "https://api.search.brave.com/res/v1/web/search"
 
     @staticmethod
-    def request(endpoint: str, query: str, results: int, settings: SearchSettings) -> tuple[str, dict[str, str]]:
+    def request(endpoint: str, query: str, results: int, settings: WebSearchSettings) -> tuple[str, dict[str, str]]:
         assert settings.key is not None
         fields = {"q": query, "count": min(results, 20), "search_lang": settings.language}
         return f"{endpoint}?{urlencode(fields)}", {"X-Subscription-Token": settings.key.get_secret_value()}
@@ -214,7 +214,7 @@ class _Google:
     endpoint = "https://www.googleapis.com/customsearch/v1"
 
     @staticmethod
-    def request(endpoint: str, query: str, results: int, settings: SearchSettings) -> tuple[str, dict[str, str]]:
+    def request(endpoint: str, query: str, results: int, settings: WebSearchSettings) -> tuple[str, dict[str, str]]:
         assert settings.key is not None
         fields = {
             "key": settings.key.get_secret_value(),

@@ -10,7 +10,7 @@ from storage.schemas import SEARCH
 from tasks.crawl.answers import Answers
 from tasks.engine.shard import Scratch
 from tasks.search.providers import JsonSearch, RecordedSearch, SearchError, SearchProvider, SearchReason
-from tasks.search.settings import SearchSettings
+from tasks.search.settings import WebSearchSettings
 
 logger = logging.getLogger(__name__)
 
@@ -19,7 +19,12 @@ _ANSWERS_A_FILE = 100  # on an object store a file exists only once closed, so a
 
 
 def search_articles(
-    articles: pa.Table, settings: SearchSettings, *, scratch: Scratch, connect_to: Mapping[str, str], contact: str = ""
+    articles: pa.Table,
+    settings: WebSearchSettings,
+    *,
+    scratch: Scratch,
+    connect_to: Mapping[str, str],
+    contact: str = "",
 ) -> pa.Table:
     """Return the search results of each kept article, or why there are none.
 
@@ -59,7 +64,7 @@ def search_articles(
 
 
 def open_provider(
-    settings: SearchSettings, titles: Collection[str], connect_to: Mapping[str, str], contact: str
+    settings: WebSearchSettings, titles: Collection[str], connect_to: Mapping[str, str], contact: str
 ) -> SearchProvider | None:
     """Return the provider of the settings, for queries for `titles`; None for provider `none`."""
     if settings.provider == "none":

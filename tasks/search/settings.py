@@ -8,7 +8,7 @@ from tasks.crawl.settings import WrittenUrl
 from tasks.engine.settings import Settings, tuning
 
 
-class SearchSettings(Settings):
+class WebSearchSettings(Settings):
     """Which search provider is asked for an article's title, and how."""
 
     provider: Literal["none", "recorded", "searxng", "brave", "google"] = Field(
@@ -45,7 +45,7 @@ class SearchSettings(Settings):
         return {"none": 0.0, "recorded": 0.0, "searxng": 0.0, "google": 0.005}.get(self.provider)
 
     @model_validator(mode="after")
-    def _complete(self) -> "SearchSettings":
+    def _complete(self) -> "WebSearchSettings":
         needed = {"recorded": ("recorded",), "searxng": ("endpoint",), "brave": ("key",), "google": ("key", "engine")}
         for name in needed.get(self.provider, ()):
             if getattr(self, name) is None:

@@ -16,7 +16,7 @@ from urllib.parse import quote, unquote
 from tasks.crawl.service import Patience
 from tasks.engine.settings import secret_in
 from tasks.sources.dump.articles import FORMAT_VERSION, ArticleReader
-from tasks.sources.dump.pages import CATEGORY, Page, Site
+from tasks.sources.dump.pages import CATEGORY, DumpPage, Site
 from tasks.sources.dump.settings import WikitextSettings
 from tasks.sources.kept_answers import KeptAnswers
 from tasks.sources.malformed import Malformed
@@ -229,7 +229,7 @@ def _end(title: str, to: Mapping[str, str]) -> str:
     return title
 
 
-def _contents(api: MediaWikiApi, revisions: Sequence[int]) -> Iterator[tuple[int, Page]]:
+def _contents(api: MediaWikiApi, revisions: Sequence[int]) -> Iterator[tuple[int, DumpPage]]:
     """Yield the pages of some revisions, with their source."""
     query = {
         "prop": "revisions",
@@ -244,7 +244,7 @@ def _contents(api: MediaWikiApi, revisions: Sequence[int]) -> Iterator[tuple[int
                 if isinstance(slot.get("content"), str):
                     yield (
                         revision["revid"],
-                        Page(
+                        DumpPage(
                             title=page["title"],
                             namespace=page["ns"],
                             redirect=False,  # recognised by its text

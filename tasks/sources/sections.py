@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from urllib.parse import quote
 
 from tasks.sources.dump.articles import ArticleReader
-from tasks.sources.dump.pages import Page
+from tasks.sources.dump.pages import DumpPage
 from tasks.sources.dump.rules import PageRules
 from tasks.sources.dump.settings import DumpSettings, WikitextSettings
 from tasks.sources.dump.source import DumpSource
@@ -128,7 +128,7 @@ class SectionsSource:
         for page in pages:
             yield self._page_entry(reader, page)
 
-    def _page_entry(self, reader: ArticleReader, page: Page) -> _Entry:
+    def _page_entry(self, reader: ArticleReader, page: DumpPage) -> _Entry:
         sections = [_Topic(article, path) for path, article in reader.sections(page)]
         article = reader.article(page) if self.gives_documents else Article(page.title, "", ())
         url = reader.site.url + quote(page.title.replace(" ", "_"), safe=_URL_SAFE)

@@ -10,12 +10,12 @@ from tasks.evaluation.registry import metric_name
 from tasks.evaluation.significance import bootstrap
 from tasks.reporting.blocks import Block, Cell, Picture, Table, Text
 from tasks.reporting.plots import bars
-from tasks.tables.measures import Measured
+from tasks.tables.measures import TableFigures
 
 _ROUGE = ("rouge1", "rouge2", "rougeL")
 
 
-def rank_tests(measured: Measured) -> str:
+def rank_tests(measured: TableFigures) -> str:
     """Return the Wilcoxon-Mann-Whitney tests of Hie-BART against BART (Akiyama et al. 2021, sec. 4.3).
 
     It is the two-sided test of independent samples, so that it does not see that both summarize the same articles.
@@ -33,7 +33,7 @@ def rank_tests(measured: Measured) -> str:
     )
 
 
-def attention_to_documents(measured: Measured) -> list[Block]:
+def attention_to_documents(measured: TableFigures) -> list[Block]:
     """Return how BART+HED attends to documents beside BART (Shen et al. 2023, sec. 6.3, Figure 3).
 
     A ratio is the mean over articles of the ratio of both, as in app. G; the test is Welch's, as in their released
@@ -78,13 +78,13 @@ _LOOKS = (
     ("cds", "decoder: deviation over documents (CDS)", "below 1 on nine corpora"),
 )
 
-ANALYSES: Mapping[str, Callable[[Measured], Sequence[Block]]] = {
+ANALYSES: Mapping[str, Callable[[TableFigures], Sequence[Block]]] = {
     "003-2": attention_to_documents,
     "004-1": lambda measured: [Text(rank_tests(measured))],
 }
 
 
-def _scores(measured: Measured, system: str, metrics: tuple[str, ...]) -> dict[str, dict[str, float]]:
+def _scores(measured: TableFigures, system: str, metrics: tuple[str, ...]) -> dict[str, dict[str, float]]:
     """Return metric -> article -> score of a system."""
     rows = measured.scored.filter(pc.equal(measured.scored["system"], system))
     found: dict[str, dict[str, float]] = {metric: {} for metric in metrics}

@@ -4,10 +4,10 @@ from collections.abc import Sequence
 
 from tasks.evaluation.registry import metric_name
 from tasks.evaluation.significance import Interval, too_few_articles
-from tasks.reporting.blocks import Block, Cell, Section, Table, Text, percent
+from tasks.reporting.blocks import Block, Cell, ReportSection, Table, Text, percent
 from tasks.tables.analyses import ANALYSES
 from tasks.tables.attention import METRIC
-from tasks.tables.measures import Measured
+from tasks.tables.measures import TableFigures
 from tasks.tables.plan import NEEDS_WEIGHTS
 from tasks.tables.published import ROUGE_COLUMNS, Measure, PublishedTable, Row
 
@@ -17,7 +17,7 @@ _NONE = "–"
 _BYTES = 12  # a parameter in fp32 with Adam's two moments, as Table 5 of Ma & Zong 2022 counts
 
 
-def section(table: PublishedTable, measured: Measured) -> Section:
+def section(table: PublishedTable, measured: TableFigures) -> ReportSection:
     """Return a table with notes: what was not run and why, and which differences are significant."""
     truth = _TRUTH if table.measure is Measure.ROUGE else ()
     columns = [table.title, *_headings(table), *(f"{metric_name(name)}, here" for name in truth)]
@@ -33,7 +33,7 @@ def section(table: PublishedTable, measured: Measured) -> Section:
     if table.name in ANALYSES:
         blocks += ANALYSES[table.name](measured)
     paper, number = table.name.split("-")
-    return Section(f"table-{table.name}", f"Table {number} of {paper}: {table.title}", blocks)
+    return ReportSection(f"table-{table.name}", f"Table {number} of {paper}: {table.title}", blocks)
 
 
 def _headings(table: PublishedTable) -> list[str]:
@@ -45,7 +45,7 @@ def _headings(table: PublishedTable) -> list[str]:
     return [heading for name in names for heading in (f"{name}, paper", f"{name}, here")]
 
 
-def _row(table: PublishedTable, row: Row, measured: Measured) -> list[Cell]:
+def _row(table: PublishedTable, row: Row, measured: TableFigures) -> list[Cell]:
     here = [_measured(table, row, column, measured) for column in table.columns]
     shown = [_figure(table, row, figure) for figure in row.figures]
     if not table.corpora:
@@ -64,7 +64,7 @@ def _figure(table: PublishedTable, row: Row, figure: float | None) -> str:
     return f"{figure:.{digits[table.measure]}f}" if table.measure in digits else f"{figure:g}"
 
 
-def _measured(table: PublishedTable, row: Row, column: str, measured: Measured) -> Cell:
+def _measured(table: PublishedTable, row: Row, column: str, measured: TableFigures) -> Cell:
     match table.measure:
         case Measure.RECALL:
             recalls = {table1_row.method: table1_row.measured for table1_row in measured.table1.rows}.get(
@@ -89,7 +89,7 @@ def _measured(table: PublishedTable, row: Row, column: str, measured: Measured) 
             return Cell(NOT_RUN) if base is None else Cell(f"{100 * (value.mean - getattr(base, kind).mean):+.2f}")
 
 
-def _truth(system: str, metric: str, measured: Measured) -> Cell:
+def _truth(system: str, metric: str, measured: TableFigures) -> Cell:
     score = measured.scores.get((system, metric))
     if score is not None:
         return _interval(score.value, 100, 2)
@@ -97,11 +97,11 @@ def _truth(system: str, metric: str, measured: Measured) -> Cell:
     return Cell(_NONE) if any(scored == system for scored, _ in measured.scores) else _unrun(system, measured)
 
 
-def _unrun(system: str, measured: Measured) -> Cell:
+def _unrun(system: str, measured: TableFigures) -> Cell:
     return Cell(NEEDS_WEIGHTS if measured.reasons.get(system, "").startswith(NEEDS_WEIGHTS) else NOT_RUN)
 
 
-def _efficiency(system: str, column: str, measured: Measured) -> Cell:
+def _efficiency(system: str, column: str, measured: TableFigures) -> Cell:
     if column == "largest batch" and (batch := measured.batches.get(system)) is not None:
         return Cell(f"{batch[0]:,}", strong=True)
     if column == "parameters, MB" and (count := measured.parameters.get(system)) is not None:
@@ -125,7 +125,7 @@ def _unit(table: PublishedTable) -> str:
     }[table.measure]
 
 
-def _batches(table: PublishedTable, measured: Measured) -> str:
+def _batches(table: PublishedTable, measured: TableFigures) -> str:
     """Return how the largest batches were found."""
     methods = dict.fromkeys(measured.batches[row.system][1] for row in table.rows if row.system in measured.batches)
     if table.measure is not Measure.EFFICIENCY or not methods:
@@ -133,7 +133,7 @@ def _batches(table: PublishedTable, measured: Measured) -> str:
     return f"Largest batch: examples of the greatest length, equal for all systems; {'; or '.join(methods)}."
 
 
-def _missing(table: PublishedTable, measured: Measured) -> str:
+def _missing(table: PublishedTable, measured: TableFigures) -> str:
     """Return which rows and columns were not run, grouped by reason."""
     by_reason: dict[str, list[str]] = {}
     if table.measure is Measure.RECALL:
@@ -148,14 +148,14 @@ def _missing(table: PublishedTable, measured: Measured) -> str:
     return "".join(f"Not run: {', '.join(labels)} ({reason}). " for reason, labels in by_reason.items()).strip()
 
 
-def _unscored(table: PublishedTable, row: Row, measured: Measured) -> str:
+def _unscored(table: PublishedTable, row: Row, measured: TableFigures) -> str:
     if table.measure is Measure.EFFICIENCY:
         return "" if row.system in measured.parameters else "its parameters were not counted"
     wanted = METRIC if table.measure is Measure.ATTENTION else measured.headline
     return "" if (row.system, wanted) in measured.scores else "no test article was scored"
 
 
-def _differences(table: PublishedTable, measured: Measured) -> Sequence[Block]:
+def _differences(table: PublishedTable, measured: TableFigures) -> Sequence[Block]:
     """Return the pairs of rows that differ significantly, and how many were tested."""
     if table.measure is Measure.ATTENTION:
         metric, factor, digits, name = METRIC, 1, 4, "cosine"

@@ -19,7 +19,7 @@ from tasks.reporting.findings import Table1, table1
 
 
 @dataclass(frozen=True)
-class Measured:
+class TableFigures:
     """All figures of this corpus that the tables show.
 
     Attributes:
@@ -69,7 +69,7 @@ def measure(
     headline: str,
     significance: Significance,
     seed: int,
-) -> Measured:
+) -> TableFigures:
     """Return the measures of all systems.
 
     Args:
@@ -84,7 +84,7 @@ def measure(
     every = pa.concat_tables(tables)
     summaries = summarise_scores(every, significance, seed)
     metrics = [score.metric for score in summaries]
-    return Measured(
+    return TableFigures(
         scored=every,
         scores={(score.system, score.metric): score for score in summaries},
         table1=table1(pa.concat_tables(rankings)),

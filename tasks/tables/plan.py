@@ -10,7 +10,7 @@ from storage.schemas import PREDICTIONS
 from tasks.summarization.settings import AttentionSettings, DecodingSettings, SummarizerSettings, TrainingSettings
 from tasks.tables.published import PUBLISHED, Measure
 from tasks.tables.settings import TableSettings
-from tasks.tables.systems import SYSTEMS, System
+from tasks.tables.systems import SYSTEMS, TableSystem
 
 _UNGUIDED: Mapping[str, Any] = {
     "alignment": "none",
@@ -60,7 +60,7 @@ def systems_to_run(
     return run, reasons
 
 
-def _lacks_library(system: System, settings: TableSettings) -> str:
+def _lacks_library(system: TableSystem, settings: TableSettings) -> str:
     """Return what is missing for a system's layers; "" = nothing."""
     preset = system.small if settings.size == "small" else system.preset
     try:
@@ -70,7 +70,7 @@ def _lacks_library(system: System, settings: TableSettings) -> str:
     return ""
 
 
-def system_sees_sentences(system: System, settings: TableSettings) -> bool:
+def system_sees_sentences(system: TableSystem, settings: TableSettings) -> bool:
     """Tell whether a system reads examples with a mark before each sentence (Hie-BART)."""
     preset, overrides = (system.small, system.overrides) if settings.size == "small" else (system.preset, {})
     return bool(preset) and sees_sentences(preset, overrides)
@@ -87,7 +87,7 @@ def shown_in(settings: TableSettings, measure: Measure) -> list[str]:
     return [name for name, system in SYSTEMS.items() if name in shown and system.kind != "extractive"]
 
 
-def summarizer_of(system: System, settings: TableSettings, base: SummarizerSettings) -> SummarizerSettings:
+def summarizer_of(system: TableSystem, settings: TableSettings, base: SummarizerSettings) -> SummarizerSettings:
     """Return a system's summarizer settings; lengths of a paragraph and of the target are those of `base`."""
     small = settings.size == "small"
     preset = system.small if small else system.preset
@@ -109,7 +109,7 @@ def summarizer_of(system: System, settings: TableSettings, base: SummarizerSetti
     )
 
 
-def training_of(system: System, settings: TableSettings, base: TrainingSettings) -> TrainingSettings:
+def training_of(system: TableSystem, settings: TableSettings, base: TrainingSettings) -> TrainingSettings:
     """Return a system's training settings: `base`, at the papers' size with the recipe of its own paper.
 
     Steps are equal for all, so that systems can be compared; 001 trained for 600,000 and its 1-layer models for
@@ -131,7 +131,7 @@ def attention_of(settings: TableSettings, base: AttentionSettings) -> AttentionS
     return base.model_copy(update={"steps": min(base.steps, settings.steps)})
 
 
-def decoding_of(system: System, settings: TableSettings, base: DecodingSettings) -> DecodingSettings:
+def decoding_of(system: TableSystem, settings: TableSettings, base: DecodingSettings) -> DecodingSettings:
     """Return a system's decoding settings: `base` with the system's own fields and number of paragraphs.
 
     Summaries are at most as long as in `base`; guidance and blocking are used only by systems that are defined by them.

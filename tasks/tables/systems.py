@@ -10,7 +10,7 @@ Kind = Literal["extractive", "flat", "hierarchical"]
 
 
 @dataclass(frozen=True)
-class System:
+class TableSystem:
     """A row of a table.
 
     Attributes:
@@ -78,38 +78,40 @@ _BY_LENGTH: Mapping[str, Any] = {
 
 def _flat(
     preset: str, small: str, tokens: int, *, ranked: bool = True, decoding: Mapping[str, Any] | None = None
-) -> System:
+) -> TableSystem:
     # 24 paragraphs are some 1,600 tokens (Liu & Lapata 2019, sec. 4): whoever reads more tokens is given all that
     # ranking keeps.
     paragraphs = 24 if tokens <= 1600 else MOST_PARAGRAPHS
-    return System("flat", preset, small, paragraphs=paragraphs, tokens=tokens, ranked=ranked, decoding=decoding or {})
+    return TableSystem(
+        "flat", preset, small, paragraphs=paragraphs, tokens=tokens, ranked=ranked, decoding=decoding or {}
+    )
 
 
-def _ht(preset: str, graph: Graph = "none", **overrides: Any) -> System:
-    return System("hierarchical", preset, "ht-small", overrides, graph=graph)
+def _ht(preset: str, graph: Graph = "none", **overrides: Any) -> TableSystem:
+    return TableSystem("hierarchical", preset, "ht-small", overrides, graph=graph)
 
 
-def _hierarchical(preset: str, small: str, tokens: int | None = None, **overrides: Any) -> System:
-    return System("hierarchical", preset, small, overrides, paragraphs=30, tokens=tokens, decoding=_BY_LENGTH)
+def _hierarchical(preset: str, small: str, tokens: int | None = None, **overrides: Any) -> TableSystem:
+    return TableSystem("hierarchical", preset, small, overrides, paragraphs=30, tokens=tokens, decoding=_BY_LENGTH)
 
 
-def _decoded(kept: int | None = None, **decoding: Any) -> System:
+def _decoded(kept: int | None = None, **decoding: Any) -> TableSystem:
     return replace(_hierarchical("pht", "pht-small"), model="pht", decoding={**_BY_LENGTH, **decoding}, kept=kept)
 
 
 def _bart(
     kind: Kind, preset: str, small: str, overrides: Mapping[str, Any] | None = None, weights: str = _BART
-) -> System:
+) -> TableSystem:
     # BART's own 1,024 positions, of which a paragraph fills 70 or so.
-    return System(kind, preset, small, overrides or {}, paragraphs=24, tokens=1024, weights=weights)
+    return TableSystem(kind, preset, small, overrides or {}, paragraphs=24, tokens=1024, weights=weights)
 
 
-def _long(preset: str, small: str, weights: str) -> System:
+def _long(preset: str, small: str, weights: str) -> TableSystem:
     # As BART and HED at the small size, so that they differ in the architecture alone.
     return _bart("flat", preset, small, weights=weights)
 
 
-def _ratio(words: int) -> System:
+def _ratio(words: int) -> TableSystem:
     # All of 16 heads, so that they differ in the ratio alone.
     preset = "hie-bart" if words == 14 else f"hie-bart-{words}-{16 - words}"
     return _bart("hierarchical", preset, "hie-bart-small", {"heads": 16, "sentence_heads": 16 - words})
@@ -126,9 +128,9 @@ _HAE = {"document_begin": True, "hae": True}
 RATIOS = (16, 15, 14, 13, 12, 11, 10, 9, 8)  # heads of 16 for words (Akiyama et al. 2021, Table 2)
 COMPRESSED = (5, 10, 15, 20, 25)  # s of Ma & Zong 2022, Table 6; 30 is no compression
 
-SYSTEMS: Mapping[str, System] = {
-    "lead": System("extractive"),
-    "lexrank": System("extractive"),
+SYSTEMS: Mapping[str, TableSystem] = {
+    "lead": TableSystem("extractive"),
+    "lexrank": TableSystem("extractive"),
     # Liu & Lapata 2019
     "ft-600-unranked": _flat("ft-600", "ft-small", 600, ranked=False),
     "ft-600": _flat("ft-600", "ft-small", 600),
@@ -138,7 +140,9 @@ SYSTEMS: Mapping[str, System] = {
     "ht": _ht("ht"),
     "ht-similarity": _ht("ht-similarity", "similarity"),
     "ht-discourse": _ht("ht-discourse", "discourse"),
-    "ht-3000": System("hierarchical", "ht", "ht-small", model="ht", test_paragraphs=MOST_PARAGRAPHS, test_tokens=3000),
+    "ht-3000": TableSystem(
+        "hierarchical", "ht", "ht-small", model="ht", test_paragraphs=MOST_PARAGRAPHS, test_tokens=3000
+    ),
     "ht-no-positions": _ht("ht-no-positions", paragraph_positions=False),
     "ht-one-head": _ht("ht-one-head", pooling_heads=1),
     "ht-no-global": _ht("ht-no-global", global_layers=0),
@@ -163,7 +167,7 @@ SYSTEMS: Mapping[str, System] = {
     "hed-2": _bart("hierarchical", "hed-row-2", "bart-small", _HAE),
     "hed-3": _bart("hierarchical", "hed-row-3", "bart-small", {**_HAE, "position_restart": True}),
     "hed-4": _bart("hierarchical", "hed-row-4", "bart-small", {**_HAE, "had": True}),
-    "hed-cnn": System("hierarchical", weights="facebook/bart-large-cnn"),
+    "hed-cnn": TableSystem("hierarchical", weights="facebook/bart-large-cnn"),
     "led": _long("led", "led-small", "allenai/led-large-16384"),
     "longt5": _long("longt5-base", "longt5-small", "google/long-t5-tglobal-base"),
     "primera": _long("primera", "primera-small", "allenai/PRIMERA"),
@@ -172,7 +176,7 @@ SYSTEMS: Mapping[str, System] = {
     "ptgen-cov": replace(_flat("ptgen-cov", "ptgen-small", 400), overrides={"coverage": True}),
     "hie-bart": _bart("hierarchical", "hie-bart", "hie-bart-small"),
     **{f"hie-bart-{words}-{16 - words}": _ratio(words) for words in RATIOS},
-    "bart-cnn": System("flat", weights="fairseq bart.large.cnn"),
-    "bertsumextabs": System("flat", weights=_BERTSUM),
+    "bart-cnn": TableSystem("flat", weights="fairseq bart.large.cnn"),
+    "bertsumextabs": TableSystem("flat", weights=_BERTSUM),
     "t5": _long("t5", "t5-small", "google-t5/t5-11b"),
 }

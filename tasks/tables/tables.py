@@ -6,14 +6,14 @@ from typing import Any
 
 from tasks.engine.inputs import Shards
 from tasks.evaluation.significance import SIGNIFICANCE
-from tasks.reporting.blocks import Block, Section, Text
+from tasks.reporting.blocks import Block, ReportSection, Text
 from tasks.reporting.markdown import artifact
 from tasks.reporting.page import page
 from tasks.reporting.settings import ReportSettings
 from tasks.reporting.text import summary
 from tasks.tables.attention import METRIC, score_attention
 from tasks.tables.layout import section
-from tasks.tables.measures import Measured, measure
+from tasks.tables.measures import TableFigures, measure
 from tasks.tables.plan import PAGE
 from tasks.tables.published import PUBLISHED, Measure
 from tasks.tables.settings import TableSettings
@@ -84,8 +84,8 @@ def write_tables(
     return {"published": list(files), "headline": measured.headline, "f1": _headline(measured), "order": sentence}
 
 
-def _files(sections: list[Section], sentence: str, scope: str) -> dict[str, str]:
-    head = Section("order", "What was found", [Text(sentence), Text(scope)])
+def _files(sections: list[ReportSection], sentence: str, scope: str) -> dict[str, str]:
+    head = ReportSection("order", "What was found", [Text(sentence), Text(scope)])
     files = {PAGE: page("The papers' tables on this corpus", [head, *sections])}
     blocks: list[Block] = [block for section in sections for block in section.blocks]
     files[_SUMMARY] = summary([*blocks, Text(scope), Text(sentence)])
@@ -94,7 +94,7 @@ def _files(sections: list[Section], sentence: str, scope: str) -> dict[str, str]
     return files
 
 
-def _scope(settings: TableSettings, measured: Measured, steps: int) -> str:
+def _scope(settings: TableSettings, measured: TableFigures, steps: int) -> str:
     articles = max((score.articles for (_, metric), score in measured.scores.items() if metric != METRIC), default=0)
     return (
         f"Measured on {articles:,} test articles of this corpus with presets of size “{settings.size}”, sources "
@@ -103,7 +103,7 @@ def _scope(settings: TableSettings, measured: Measured, steps: int) -> str:
     )
 
 
-def _headline(measured: Measured) -> dict[str, float]:
+def _headline(measured: TableFigures) -> dict[str, float]:
     return {
         system: round(100 * score.value.mean, 4)
         for (system, metric), score in measured.scores.items()

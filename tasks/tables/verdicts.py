@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from tasks.evaluation.registry import metric_name
 from tasks.evaluation.significance import Comparison, too_few_articles
 from tasks.reporting.blocks import percent
-from tasks.tables.measures import Measured
+from tasks.tables.measures import TableFigures
 from tasks.tables.published import PUBLISHED
 from tasks.tables.systems import SYSTEMS
 
@@ -20,7 +20,7 @@ PLAIN, ALIGNED = "pht", "pht-attalign"
 _EQUAL = 1e-9  # means that differ by less are equal
 
 
-def expected_order(measured: Measured, *, source_scale: float, steps: int) -> str:
+def expected_order(measured: TableFigures, *, source_scale: float, steps: int) -> str:
     """Return in one sentence whether hierarchical systems are as good as flat ones, and alignment as beam search.
 
     The comparison is fair: for each paper the best system of each kind by the headline metric, out of those that the
@@ -52,7 +52,7 @@ def expected_order(measured: Measured, *, source_scale: float, steps: int) -> st
     return f"Of the order the papers expect, {'; '.join(parts)}."
 
 
-def _best_pair(measured: Measured, tables: Sequence[str]) -> tuple[Comparison | None, str]:
+def _best_pair(measured: TableFigures, tables: Sequence[str]) -> tuple[Comparison | None, str]:
     """Return the comparison of the best systems of both kinds in some tables, and which is the hierarchical one."""
     flat, hierarchical = (_by_mean(measured, kind, tables) for kind in ("flat", "hierarchical"))
     if not flat or not hierarchical:
@@ -61,7 +61,7 @@ def _best_pair(measured: Measured, tables: Sequence[str]) -> tuple[Comparison | 
     return _pair(measured, hierarchical[0], flat[0], [*flat, *hierarchical]), hierarchical[0]
 
 
-def _by_mean(measured: Measured, kind: str, tables: Sequence[str]) -> list[str]:
+def _by_mean(measured: TableFigures, kind: str, tables: Sequence[str]) -> list[str]:
     """Return the systems of a kind that represent it in some tables, best first."""
     shown = {row.system for table in PUBLISHED if table.name in tables for row in table.rows}
     means = {
@@ -75,7 +75,7 @@ def _by_mean(measured: Measured, kind: str, tables: Sequence[str]) -> list[str]:
     return sorted(means, key=lambda system: (-means[system], system))
 
 
-def _pair(measured: Measured, first: str, second: str, among: Sequence[str]) -> Comparison | None:
+def _pair(measured: TableFigures, first: str, second: str, among: Sequence[str]) -> Comparison | None:
     pairs = measured.compare(among, measured.headline)
     return next((pair for pair in pairs if {pair.better, pair.worse} == {first, second}), None)
 
@@ -84,7 +84,7 @@ def _holds(pair: Comparison, expected: str) -> str:
     return "holds" if pair.better == expected or abs(pair.difference.mean) < _EQUAL else "does not hold"
 
 
-def _difference(measured: Measured, pair: Comparison) -> str:
+def _difference(measured: TableFigures, pair: Comparison) -> str:
     if abs(pair.difference.mean) < _EQUAL:
         name = metric_name(measured.headline)
         return f"{pair.better} and {pair.worse} are level in {name} on {pair.articles:,} articles"
@@ -98,7 +98,7 @@ def _difference(measured: Measured, pair: Comparison) -> str:
     )
 
 
-def _why(measured: Measured, pair: Comparison, source_scale: float, steps: int) -> str:
+def _why(measured: TableFigures, pair: Comparison, source_scale: float, steps: int) -> str:
     if abs(pair.difference.mean) < _EQUAL:
         return ""
     if not measured.is_significant(pair):
@@ -111,7 +111,7 @@ def _why(measured: Measured, pair: Comparison, source_scale: float, steps: int) 
     return f", after {steps:,} steps of training for each"
 
 
-def _reason(measured: Measured) -> str:
+def _reason(measured: TableFigures) -> str:
     for system in (ALIGNED, PLAIN):
         if reason := measured.reasons.get(system):
             return reason

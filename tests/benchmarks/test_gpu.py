@@ -10,7 +10,7 @@ import pytest
 import torch
 
 from benchmarks.gpu.memory import largest
-from benchmarks.gpu.workload import SCALES, SYSTEMS, System
+from benchmarks.gpu.workload import SCALES, SYSTEMS, BenchmarkedSystem
 from benchmarks.peers.plain_design import PlainObjective, plain_design
 from models.training.batches import BatchStream, TableShards
 from models.training.token_objective import TokenObjective
@@ -21,7 +21,7 @@ TINY = SCALES["tiny"]
 
 @pytest.mark.parametrize("name", SYSTEMS)
 def test_the_plain_design_computes_the_same_loss_and_gradient(name: str) -> None:
-    system = System(name, TINY)
+    system = BenchmarkedSystem(name, TINY)
     model = system.model(dropout=0.0, attention_dropout=0.0, activation_dropout=0.0).double().train()
     stream = BatchStream(TableShards([system.articles()]), system.layout(), batch_tokens=TINY.batch_tokens, seed=1)
     batch = next(stream.batches())

@@ -12,7 +12,7 @@ from benchmarks.rehearsal.extrapolation import Extrapolation, Prices
 from benchmarks.rehearsal.measuring import measured
 from benchmarks.rehearsal.page import write_page
 from benchmarks.rehearsal.web import answer
-from benchmarks.rehearsal.world import ARTICLE_URLS, PAGES, World
+from benchmarks.rehearsal.world import ARTICLE_URLS, PAGES, RehearsalWorld
 from flows.running.estimates import ARTICLE_PARAGRAPHS, CORPUS_ARTICLES
 
 MIB = 2**20
@@ -95,7 +95,7 @@ def test_the_page_names_every_figure_and_what_was_not_measured() -> None:
 
 
 def test_an_article_has_the_sizes_of_the_papers_and_is_always_the_same() -> None:
-    world, again = World(), World()
+    world, again = RehearsalWorld(), RehearsalWorld()
     article = world.article(3)
     assert article == again.article(3)
     assert len(article["references"]) == len(set(article["references"])) == ARTICLE_URLS
@@ -107,7 +107,7 @@ def test_an_article_has_the_sizes_of_the_papers_and_is_always_the_same() -> None
 
 
 def test_a_request_is_answered_with_the_page_of_its_article() -> None:
-    world = World()
+    world = RehearsalWorld()
     assert b"Disallow: /private/" in answer(world, "/robots.txt")
     for path in ("/articles/0/sources/0.html", "/other"):  # a dead link, and no page at all
         assert answer(world, path).startswith(b"HTTP/1.1 404 ")

@@ -2,14 +2,14 @@
 
 import pytest
 
-from benchmarks.rehearsal.measuring import Taken
+from benchmarks.rehearsal.measuring import JobCost
 from benchmarks.scaling import Walked, show_growth, show_scaling
 
 FILES = {"features/part-00000.parquet": "ab"}
 
 
 def walked(seconds: float, files: dict[str, str] = FILES) -> Walked:
-    return Walked(seconds, [Taken("features", 1.0, 2.5, 7), Taken("paragraphs", 1.0, 1.5, 9)], files)
+    return Walked(seconds, [JobCost("features", 1.0, 2.5, 7), JobCost("paragraphs", 1.0, 1.5, 9)], files)
 
 
 def test_what_all_jobs_of_a_walk_took():

@@ -11,7 +11,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from flows.summary.processes import Processes
 from storage.store import Store
-from tasks.explorer.corpus import Corpus
+from tasks.explorer.corpus import ExplorerCorpus
 from tasks.summary.pipeline import summarize
 from tasks.summary.settings import SummarySettings
 from tasks.summary.systems import find_system
@@ -35,7 +35,7 @@ HOSTILE = f"""<!doctype html><title>Hostile <img src=x onerror=window.hacked=1><
 
 @pytest.fixture(scope="module")
 def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    corpus = Corpus(Store(small_corpus(tmp_path_factory.mktemp("corpus"))))
+    corpus = ExplorerCorpus(Store(small_corpus(tmp_path_factory.mktemp("corpus"))))
     corpus.wait()
     settings = SummarySettings(max_bytes=1_000_000)
     with LoopbackServer({"/today": answer(TODAY.encode())}) as web:

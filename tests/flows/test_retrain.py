@@ -36,7 +36,7 @@ from tasks.engine.inputs import DirectoryResult, StageResult, every, same
 from tasks.engine.recipe import Recipe
 from tasks.engine.shard import Job
 from tasks.engine.stage import InlineExecutor, Run
-from tasks.retraining.splits import Judged
+from tasks.retraining.splits import EvaluatedVersion
 from tasks.retraining.warm_start import RANKER, SUMMARIZER, VersionModels
 from tests.flows.recording import walked
 from tests.patience import PATIENCE
@@ -114,7 +114,7 @@ def test_without_a_champion_and_where_none_fits_models_are_trained_afresh(tmp_pa
 
 
 def test_the_frozen_split_is_judged_shard_by_shard(tmp_path: Path) -> None:
-    def wiring(session: Session) -> Judged:
+    def wiring(session: Session) -> EvaluatedVersion:
         corpus = updated_corpus(session, None)
         return judge(session, "challenger", held_out_splits(session, corpus), train_challenger(session, corpus, None))
 

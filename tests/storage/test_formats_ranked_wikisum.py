@@ -7,9 +7,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from storage.formats.ranked_wikisum import FieldError, Item, Marks, ShardFile, parse_shard_file, read_item, write_item
+from storage.formats.ranked_wikisum import (
+    FieldError,
+    MarkIds,
+    RankedItem,
+    ShardFile,
+    parse_shard_file,
+    read_item,
+    write_item,
+)
 
-MARKS = Marks(size=20, pad=6, begin=4, end=5, title=3, sentence=8)  # the released ids, and fewer pieces
+MARKS = MarkIds(size=20, pad=6, begin=4, end=5, title=3, sentence=8)  # the released ids, and fewer pieces
 ITEM = {
     "src": [[10, 11, 3, 12, 3, 0], [], [13]],
     "tgt": [4, 14, 8, 15, 5],
@@ -19,14 +27,14 @@ DENSE = [[1.0, 0.25, 0.0], [0.25, 1.0, 0.5], [0.0, 0.5, 1.0]]
 EDGES = [(0, 1, 0.25), (1, 2, 0.5)]
 
 
-def read(**changed: Any) -> Item:
+def read(**changed: Any) -> RankedItem:
     graphs = "sim_graph" in changed
     return read_item({**ITEM, **changed}, MARKS, location="WIKI.train.3.pt, item 17", graphs=graphs)
 
 
 def test_an_item_is_taken_apart_and_put_together() -> None:
     item = read()
-    assert item == Item([10, 11], [[12, 3, 0], [], [13]], [4, 14, 8, 15, 5], ["a river .", "it flows ."])
+    assert item == RankedItem([10, 11], [[12, 3, 0], [], [13]], [4, 14, 8, 15, 5], ["a river .", "it flows ."])
     assert item.text == "a river . it flows ."
     assert write_item(item, MARKS, location="here") == ITEM
     assert read(sim_graph=DENSE).similarity == EDGES
@@ -107,10 +115,10 @@ def test_a_missing_field_is_named(missing: str) -> None:
 
 def test_what_the_layout_cannot_hold_is_refused_or_said() -> None:
     with pytest.raises(FieldError, match="article a: the title's ids have 3, <T>"):
-        write_item(Item([3], [[9]], [4, 5], ["a"]), MARKS, location="article a")
+        write_item(RankedItem([3], [[9]], [4, 5], ["a"]), MARKS, location="article a")
     with pytest.raises(FieldError, match=r"article a, src\[0\]\[2\]: expected an id of the vocabulary"):
-        write_item(Item([9], [[20]], [4, 5], ["a"]), MARKS, location="article a")
-    no_paragraph = Item([9], [], [4, 5], ["a"])
+        write_item(RankedItem([9], [[20]], [4, 5], ["a"]), MARKS, location="article a")
+    no_paragraph = RankedItem([9], [], [4, 5], ["a"])
     assert read_item(write_item(no_paragraph, MARKS, location=""), MARKS, location="").source == [[]]
 
 
@@ -127,7 +135,7 @@ WORDS = st.text(st.characters(codec="utf-8", exclude_characters="<>"), max_size=
 
 
 @st.composite
-def items(draw: st.DrawFn) -> Item:
+def items(draw: st.DrawFn) -> RankedItem:
     source = draw(st.lists(st.lists(st.sampled_from([0, 3, 4, 5, *range(7, 20)]), max_size=4), min_size=1, max_size=4))
     pairs = [(i, j) for j in range(len(source)) for i in range(j)]
     chosen = sorted(draw(st.sets(st.sampled_from(pairs)))) if pairs else []
@@ -135,11 +143,11 @@ def items(draw: st.DrawFn) -> Item:
     similarity = [(i, j, draw(weights)) for i, j in chosen]
     discourse = [(i, j, draw(weights) * 8) for i, j in chosen]
     target = [4, *draw(IDS), *draw(st.sampled_from([[5], [9]]))]
-    return Item(draw(IDS), source, target, draw(st.lists(WORDS, min_size=1, max_size=3)), similarity, discourse)
+    return RankedItem(draw(IDS), source, target, draw(st.lists(WORDS, min_size=1, max_size=3)), similarity, discourse)
 
 
 @given(items())
-def test_what_was_written_reads_back(item: Item) -> None:
+def test_what_was_written_reads_back(item: RankedItem) -> None:
     written = write_item(item, MARKS, location="item")
     assert all(np.diag(written["sim_graph"]) == 1)
     found = read_item(written, MARKS, location="item", graphs=True)

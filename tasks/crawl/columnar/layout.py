@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 import pyarrow.types as kinds
 
 from storage.schemas import INDEX_FILES
-from tasks.crawl.columnar.tables import Table, TableFile, TableFiles
+from tasks.crawl.columnar.tables import IndexFiles, TableFile, TableFiles
 from tasks.crawl.settings import CrawlSettings
 
 logger = logging.getLogger(__name__)
@@ -59,7 +59,7 @@ def _text(value: Any) -> str:
     return value.decode("utf-8", "replace") if isinstance(value, bytes) else str(value)
 
 
-def index_files(settings: CrawlSettings, *, table: Table, connect_to: Mapping[str, str]) -> pa.Table:
+def index_files(settings: CrawlSettings, *, table: IndexFiles, connect_to: Mapping[str, str]) -> pa.Table:
     """Return what the footers of a table's files say.
 
     Args:

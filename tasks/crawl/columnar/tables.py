@@ -43,7 +43,7 @@ class TableFile:
 
 
 @dataclass(frozen=True)
-class Table:
+class IndexFiles:
     """The files of one crawl, in order of name."""
 
     files: tuple[TableFile, ...]
@@ -53,7 +53,7 @@ class Table:
         return [file.recipe() for file in self.files]
 
 
-def find_tables(settings: CrawlSettings, connect_to: Mapping[str, str]) -> list[Table]:
+def find_tables(settings: CrawlSettings, connect_to: Mapping[str, str]) -> list[IndexFiles]:
     """Return the tables that the settings name, in their order, each with its files of subset=warc.
 
     The other subsets hold redirects, error pages and robots.txt.
@@ -76,7 +76,7 @@ def find_tables(settings: CrawlSettings, connect_to: Mapping[str, str]) -> list[
                 f"crawl.common_crawl.tables: {named!r} has no Parquet file of subset=warc; expected a folder of the "
                 "columnar index, or a list of its files such as cc-index-table.paths.gz"
             )
-        tables.append(Table(tuple(wanted)))
+        tables.append(IndexFiles(tuple(wanted)))
     return tables
 
 

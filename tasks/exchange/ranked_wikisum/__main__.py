@@ -13,7 +13,7 @@ from storage.errors import StorageError
 from storage.root_format import check_root
 from storage.store import Store
 from tasks.engine.finished import finished_build, finished_stage
-from tasks.exchange.ranked_wikisum.exporting import VOCABULARY_FILE, Exported, export_corpus
+from tasks.exchange.ranked_wikisum.exporting import VOCABULARY_FILE, RankedShardExport, export_corpus
 from tasks.exchange.ranked_wikisum.settings import ExportSettings
 
 _PROGRAM = "python -m tasks.exchange.ranked_wikisum"
@@ -45,7 +45,7 @@ def _export(options: argparse.Namespace) -> None:
     target.check_writable()
     shards = len(build.stages.get("examples", {}))
 
-    def tell(one: Exported) -> None:
+    def tell(one: RankedShardExport) -> None:
         files = ", ".join(one.files) or "no articles"
         left = f", {one.unmarked:,} leads left without sentence marks" if one.unmarked else ""
         _say(f"{one.shard + 1} of {shards}: {files}, {one.items:,} items{left}{', done before' if one.done else ''}")

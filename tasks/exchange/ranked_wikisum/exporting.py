@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 
 from models.sentences import split_sentences
 from models.vocabulary import Vocabulary
-from storage.formats.ranked_wikisum import SPLITS, Edge, Item, ShardFile, write_item
+from storage.formats.ranked_wikisum import SPLITS, Edge, RankedItem, ShardFile, write_item
 from storage.parts import whole
 from storage.recipes import ShardRecord
 from storage.store import Store
@@ -29,7 +29,7 @@ VOCABULARY_FILE = "spm.model"
 
 
 @dataclass(frozen=True)
-class Exported:
+class RankedShardExport:
     """The export of one shard of the store."""
 
     shard: int  # its number
@@ -47,8 +47,8 @@ def export_corpus(
     examples: StageResult,
     vocabulary: StageResult,
     graphs: StageResult | None = None,
-    tell: Callable[[Exported], None] | None = None,
-) -> list[Exported]:
+    tell: Callable[[RankedShardExport], None] | None = None,
+) -> list[RankedShardExport]:
     """Write the missing ranked shards of a corpus.
 
     Args:
@@ -79,7 +79,7 @@ def export_corpus(
 
 def items_of(
     examples: pa.Table, graphs: pa.Table | None, words: Vocabulary, sentence_marks: str = "add"
-) -> Iterator[tuple[str, Item]]:
+) -> Iterator[tuple[str, RankedItem]]:
     """Yield split and item of each example, in the order of the rows.
 
     Edges to paragraphs that an example does not keep are left out.
@@ -97,7 +97,7 @@ def items_of(
                 raise ValueError(f"article {row['article_id']} has no row among the graphs")
             graph = graphs.slice(row_of[row["article_id"]], 1)
             similarity, discourse = (_edges(graph, name, len(row["source"])) for name in ("similarity", "discourse"))
-        yield row["split"], Item(row["title"], row["source"], target, sentences, similarity, discourse)
+        yield row["split"], RankedItem(row["title"], row["source"], target, sentences, similarity, discourse)
 
 
 def mark_sentences(target: list[int], text: str, words: Vocabulary) -> tuple[list[int], list[str]]:
@@ -135,14 +135,14 @@ def _marked_sentences(body: list[int], words: Vocabulary) -> list[str]:
 
 def _export_shard(
     store: Store, target: Store, settings: ExportSettings, shard: int, records: list[ShardRecord], words: Vocabulary
-) -> Exported:
+) -> RankedShardExport:
     recipe = [settings.recipe(), hashlib.sha256(words.model).hexdigest(), *(r.written.digest for r in records)]
     key = hashlib.sha256(json.dumps(recipe, sort_keys=True).encode()).hexdigest()[:16]
     sidecar = f"records/{settings.name}-{settings.layout}-{shard:05d}.json"
     old = json.loads(target.read_bytes(sidecar)) if target.exists(sidecar) else {"files": {}}
     sizes = target.sizes("")
     if old.get("key") == key and all(sizes.get(name) == size for name, size in old["files"].items()):
-        return Exported(shard, old["files"], old["items"], old["unmarked"], done=True)
+        return RankedShardExport(shard, old["files"], old["items"], old["unmarked"], done=True)
     target.delete(sidecar)
     tables = [whole(record).read(store) for record in records]
     files, unmarked = {}, 0
@@ -163,7 +163,7 @@ def _export_shard(
         target.delete(name)
     record: dict[str, Any] = {"key": key, "files": files, "items": tables[0].num_rows, "unmarked": unmarked}
     target.write_bytes(sidecar, json.dumps(record, indent=1).encode())
-    return Exported(shard, files, tables[0].num_rows, unmarked, done=False)
+    return RankedShardExport(shard, files, tables[0].num_rows, unmarked, done=False)
 
 
 def _edges(graph: pa.Table, name: str, nodes: int) -> list[Edge]:

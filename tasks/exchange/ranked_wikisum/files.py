@@ -11,7 +11,7 @@ from typing import Any
 import torch
 
 from models.vocabulary import Vocabulary
-from storage.formats.ranked_wikisum import Layout, Marks, ShardFile, parse_shard_file
+from storage.formats.ranked_wikisum import Layout, MarkIds, ShardFile, parse_shard_file
 from storage.store import Store
 
 # Training takes its validation articles from the first shards that have any; with these in front it need not read the
@@ -82,7 +82,7 @@ def items_bytes(items: Sequence[dict[str, Any]], layout: Layout) -> bytes:
     return buffer.getvalue()
 
 
-def marks_of(vocabulary: Vocabulary) -> Marks:
+def marks_of(vocabulary: Vocabulary) -> MarkIds:
     """Return the ids with a special meaning in the layout.
 
     Raises:
@@ -93,7 +93,7 @@ def marks_of(vocabulary: Vocabulary) -> Marks:
             f"the layout of the ranked WikiSum marks sentences: expected a SentencePiece vocabulary with its special "
             f"pieces, got a {vocabulary.kind} one"
         )
-    return Marks(
+    return MarkIds(
         size=vocabulary.size,
         pad=vocabulary.pad,
         begin=vocabulary.begin,

@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from models.vocabulary import Vocabulary
-from storage.formats.ranked_wikisum import Edge, Item, Layout, ShardFile, read_item
+from storage.formats.ranked_wikisum import Edge, Layout, RankedItem, ShardFile, read_item
 from storage.schemas import ARTICLES, EXAMPLES, GRAPHS, PARAGRAPHS, VOCABULARY
 from storage.store import Store
 from tasks.engine.hashing import stable_hash
@@ -187,7 +187,7 @@ def paragraphs_of(examples: pa.Table, vocabulary: pa.Table | Vocabulary, texts: 
     return pa.Table.from_pylist(rows, schema=PARAGRAPHS.schema)
 
 
-def _items(words: Vocabulary, folder: str, file: dict[str, Any]) -> Iterator[tuple[str, Item]]:
+def _items(words: Vocabulary, folder: str, file: dict[str, Any]) -> Iterator[tuple[str, RankedItem]]:
     """Yield article id and parts of each item of a shard."""
     fields = dict(file)
     sha256 = fields.pop("sha256", None)

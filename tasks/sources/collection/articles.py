@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from models.sentences import first_sentence, split_sentences
-from tasks.sources.collection.layouts import Layout
+from tasks.sources.collection.layouts import CollectionLayout
 from tasks.sources.source import Article, GivenDocument
 
 _TITLE_WORDS = 12  # of a document's beginning, where a row has no title
@@ -23,7 +23,7 @@ class _Document:
 
 
 def article_of(
-    row: Mapping[str, Any], layout: Layout, name: str, split: str | None, paragraph_words: int | None
+    row: Mapping[str, Any], layout: CollectionLayout, name: str, split: str | None, paragraph_words: int | None
 ) -> Article:
     """Return the article of a row.
 
@@ -76,7 +76,7 @@ def _string(row: Mapping[str, Any], column: str) -> str:
     return value or ""
 
 
-def _documents(value: Any, layout: Layout, column: str) -> Iterator[_Document]:
+def _documents(value: Any, layout: CollectionLayout, column: str) -> Iterator[_Document]:
     match value:
         case None:
             return
@@ -93,7 +93,7 @@ def _documents(value: Any, layout: Layout, column: str) -> Iterator[_Document]:
             raise ValueError(f"column {column!r}: expected documents, got {type(value).__name__}")
 
 
-def _document(part: Any, layout: Layout, column: str) -> _Document:
+def _document(part: Any, layout: CollectionLayout, column: str) -> _Document:
     if isinstance(part, str):
         return _Document(part)
     if not isinstance(part, Mapping) or not isinstance(part.get(layout.text) or "", str):
@@ -103,11 +103,11 @@ def _document(part: Any, layout: Layout, column: str) -> _Document:
     return _Document(part.get(layout.text) or "", title if isinstance(title, str) and title else None, url)
 
 
-def _broken(text: str, layout: Layout) -> str:
+def _broken(text: str, layout: CollectionLayout) -> str:
     return text.replace(layout.line_break, "\n") if layout.line_break else text
 
 
-def _paragraphs(text: str, layout: Layout, most: int | None) -> Iterator[str]:
+def _paragraphs(text: str, layout: CollectionLayout, most: int | None) -> Iterator[str]:
     """Yield the lines of a text, unless the layout says otherwise those of more than `most` words in pieces of whole
     sentences.
     """

@@ -23,7 +23,7 @@ from tasks.sources.collection.settings import CollectionSettings, LayoutName
 
 
 @dataclass(frozen=True)
-class Layout:
+class CollectionLayout:
     """The columns of a row."""
 
     documents: tuple[str, ...]  # columns of documents, in order: a string, a list, or an object of documents by name
@@ -48,21 +48,25 @@ class Layout:
 
 SOURCE, TARGET = "src", "tgt"  # columns of parallel files, as their names call them
 
-_PUBLISHED: Mapping[LayoutName, Layout] = {
-    "multi-news": Layout(
+_PUBLISHED: Mapping[LayoutName, CollectionLayout] = {
+    "multi-news": CollectionLayout(
         (SOURCE,), TARGET, separators=("|||||", "story_separator_special_tag"), line_break="NEWLINE_CHAR"
     ),
-    "wcep-10": Layout(("articles",), "summary", id="id", most=10),
-    "multi-xscience": Layout(("abstract", "ref_abstract"), "related_work", text="abstract"),
-    "rotten-tomatoes": Layout(("_critics",), "_critic_consensus", title="_movie_name", id="_movie_id"),
-    "hed": Layout(("text",), "summary", separators=("<REVBREAK>",), line_break="<sep>"),
-    "wikisum": Layout(("documents",), "summary", title="title", id="id", licence="licence", group="group", lines=True),
+    "wcep-10": CollectionLayout(("articles",), "summary", id="id", most=10),
+    "multi-xscience": CollectionLayout(("abstract", "ref_abstract"), "related_work", text="abstract"),
+    "rotten-tomatoes": CollectionLayout(("_critics",), "_critic_consensus", title="_movie_name", id="_movie_id"),
+    "hed": CollectionLayout(("text",), "summary", separators=("<REVBREAK>",), line_break="<sep>"),
+    "wikisum": CollectionLayout(
+        ("documents",), "summary", title="title", id="id", licence="licence", group="group", lines=True
+    ),
 }
 
 
-def layout_of(settings: CollectionSettings) -> Layout:
+def layout_of(settings: CollectionSettings) -> CollectionLayout:
     """Return the chosen layout: a published one, or the columns of the settings."""
     if settings.layout != "columns":
         return _PUBLISHED[settings.layout]
     separators = (settings.separator,) if settings.separator else ()
-    return Layout((settings.documents,), settings.summary, title=settings.title, id=settings.id, separators=separators)
+    return CollectionLayout(
+        (settings.documents,), settings.summary, title=settings.title, id=settings.id, separators=separators
+    )

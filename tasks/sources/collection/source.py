@@ -9,7 +9,7 @@ from pathlib import Path
 
 from tasks.sources.collection.articles import article_of, split_of
 from tasks.sources.collection.files import Row, parse_row, row_bytes, rows
-from tasks.sources.collection.layouts import SOURCE, Layout, layout_of
+from tasks.sources.collection.layouts import SOURCE, CollectionLayout, layout_of
 from tasks.sources.collection.settings import CollectionSettings
 from tasks.sources.files import file_state, matching_files
 from tasks.sources.malformed import malformed_among, parsed
@@ -112,7 +112,7 @@ def _state(path: Path) -> tuple[tuple[int, int, int], ...]:
 
 @cache
 def _ranges(
-    path: Path, layout: Layout, recipe: str, size: int, _states: tuple[tuple[int, int, int], ...]
+    path: Path, layout: CollectionLayout, recipe: str, size: int, _states: tuple[tuple[int, int, int], ...]
 ) -> tuple[tuple[int, int, str], ...]:
     """Return first row, one past the last, and digest of each partition of a file; once per process and state."""
     ranges = []
@@ -134,7 +134,7 @@ def _ranges(
     return tuple(ranges)
 
 
-def _has_columns(path: Path, row: Row, layout: Layout) -> bool:
+def _has_columns(path: Path, row: Row, layout: CollectionLayout) -> bool:
     """Check the columns of the first row that has any; False for one that is malformed, which is found when it is read.
 
     Raises:

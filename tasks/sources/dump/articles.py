@@ -3,9 +3,9 @@
 import re
 from collections.abc import Iterator
 
-from tasks.sources.dump.citations import Citations, plain_heading
+from tasks.sources.dump.citations import CitedUrls, plain_heading
 from tasks.sources.dump.markup import lead_of, split_sections, without_comments
-from tasks.sources.dump.pages import Page, Site
+from tasks.sources.dump.pages import DumpPage, Site
 from tasks.sources.dump.prose import plain_prose
 from tasks.sources.dump.rules import PageRules
 from tasks.sources.dump.settings import WikitextSettings
@@ -26,7 +26,7 @@ class ArticleReader:
         self._settings = settings
         self._rules = PageRules(settings)
 
-    def article(self, page: Page) -> Article:
+    def article(self, page: DumpPage) -> Article:
         """Return the article of a page; if it is not an article or its lead is too short, only title and reason.
 
         The reasons: other_namespace, redirect, not_wikitext, list, disambiguation, empty_lead, short_lead.
@@ -40,13 +40,13 @@ class ArticleReader:
         return Article(
             title=page.title,
             lead=lead,
-            references=Citations(text, self._settings).urls(),
+            references=CitedUrls(text, self._settings).urls(),
             revision=page.revision,
             licence=self._settings.licence,
             page=page.id,
         )
 
-    def sections(self, page: Page) -> Iterator[tuple[str, Article]]:
+    def sections(self, page: DumpPage) -> Iterator[tuple[str, Article]]:
         """Yield the path and article of each section except the lead; any other page gives a refused one.
 
         A section does not include its subsections or their citations; its title is that of the page and, in brackets,
@@ -57,7 +57,7 @@ class ArticleReader:
             yield "", self._refused(page, reason)
             return
         text = without_comments(page.text)
-        citations = Citations(text, self._settings)
+        citations = CitedUrls(text, self._settings)
         apparatus = {*self._settings.external_sections, *self._settings.reference_sections}
         for section in split_sections(text)[1:]:
             path = " / ".join(plain_prose(name, self.site) for name in section.path)
@@ -76,7 +76,7 @@ class ArticleReader:
             )
             yield path, article
 
-    def page_reason(self, page: Page) -> str | None:
+    def page_reason(self, page: DumpPage) -> str | None:
         """Return why a page is not an article, or None."""
         if page.namespace != 0:
             return ArticleReason.OTHER_NAMESPACE
@@ -88,6 +88,6 @@ class ArticleReader:
         magic_word = ArticleReason.DISAMBIGUATION if "__DISAMBIG__" in page.text else None
         return self._rules.page_reason(page.title, templates, categories) or magic_word
 
-    def _refused(self, page: Page, reason: str, lead: str = "") -> Article:
+    def _refused(self, page: DumpPage, reason: str, lead: str = "") -> Article:
         licence = self._settings.licence
         return Article(page.title, lead, (), revision=page.revision, licence=licence, drop_reason=reason)

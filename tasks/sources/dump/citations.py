@@ -10,7 +10,7 @@ import html
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
-from tasks.sources.dump.markup import Section, outer_templates, references_of, split_sections
+from tasks.sources.dump.markup import WikitextSection, outer_templates, references_of, split_sections
 from tasks.sources.dump.settings import Archived, WikitextSettings
 
 _URL = re.compile(r"(?:https?:)?(?<![a-z0-9/])//[^\s<>\[\]{}|\"\u3000]+", re.I)
@@ -27,7 +27,7 @@ _LONGEST_CITATION = 5_000  # characters of a template in which its end is search
 _ENDS = ".,;:!?'"
 
 
-class Citations:
+class CitedUrls:
     """The URLs cited by a page or one of its sections."""
 
     def __init__(self, text: str, settings: WikitextSettings) -> None:
@@ -46,11 +46,11 @@ class Citations:
         """Return the URLs that the page cites, each once."""
         return tuple(dict.fromkeys(url for section in self._sections for url in self._section_urls(section)))
 
-    def section_urls(self, section: Section) -> tuple[str, ...]:
+    def section_urls(self, section: WikitextSection) -> tuple[str, ...]:
         """Return the URLs that one section cites, each once."""
         return tuple(dict.fromkeys(self._section_urls(section)))
 
-    def _section_urls(self, section: Section) -> Iterator[str]:
+    def _section_urls(self, section: WikitextSection) -> Iterator[str]:
         names = {plain_heading(name) for name in section.path}
         if not names.isdisjoint(self._settings.external_sections):
             if self._settings.external_links:

@@ -18,7 +18,7 @@ _VERBATIM = re.compile(r"<(nowiki|pre|syntaxhighlight|source)(?:\s[^<>]*)?(?<!/)
 
 
 @dataclass(frozen=True)
-class Section:
+class WikitextSection:
     """A section without its subsections."""
 
     path: tuple[str, ...]  # the headings above it and its own, as written; empty for the lead
@@ -26,7 +26,7 @@ class Section:
 
 
 @dataclass(frozen=True)
-class Reference:
+class RefElement:
     """A `<ref>` element."""
 
     start: int  # index of its first character
@@ -67,15 +67,15 @@ def _without_verbatim(text: str) -> str:
     return "".join([*parts, text[position:]])
 
 
-def split_sections(text: str) -> list[Section]:
+def split_sections(text: str) -> list[WikitextSection]:
     """Return the lead, which may be empty, and then every section, from wikitext without comments."""
     headings = list(_headings(text))
     ends = [*(start for start, _, _, _ in headings), len(text)]
-    sections = [Section((), text[: ends[0]])]
+    sections = [WikitextSection((), text[: ends[0]])]
     path: list[tuple[int, str]] = []
     for (_, start, level, name), end in zip(headings, ends[1:], strict=True):
         path = [*((above, title) for above, title in path if above < level), (level, name)]
-        sections.append(Section(tuple(title for _, title in path), text[start:end]))
+        sections.append(WikitextSection(tuple(title for _, title in path), text[start:end]))
     return sections
 
 
@@ -122,7 +122,7 @@ def balanced(text: str) -> str:
     return _LONE_ANGLE.sub(" ", " ".join([*parts, text[position:]]))
 
 
-def references_of(text: str) -> Iterator[Reference]:
+def references_of(text: str) -> Iterator[RefElement]:
     """Yield the `<ref>` elements of wikitext; an unclosed one extends to the end of its line."""
     position, closed = 0, True
     while match := _REF.search(text, position):
@@ -130,14 +130,14 @@ def references_of(text: str) -> Iterator[Reference]:
         name = _name_in(attributes)
         position = match.end()
         if attributes.rstrip().endswith("/"):
-            yield Reference(match.start(), position, name, None)
+            yield RefElement(match.start(), position, name, None)
             continue
         closing = _REF_END.search(text, position) if closed else None
         closed = closing is not None
         end = closing.start() if closing else _line_end(text, position)
         body = text[match.end() : end]
         position = closing.end() if closing else end
-        yield Reference(match.start(), position, name, body)
+        yield RefElement(match.start(), position, name, body)
 
 
 def without_references(text: str) -> str:

@@ -31,7 +31,7 @@ _ROOT = b"<mediawiki>"
 
 
 @dataclass(frozen=True)
-class Page:
+class DumpPage:
     """A page in one revision."""
 
     title: str  # title with its namespace, with spaces instead of underscores
@@ -58,7 +58,7 @@ class Site:
         return cls(base.rpartition("/")[0] + "/" if base else cls.url, MappingProxyType({**_CANONICAL, **own}))
 
 
-def read_pages(blocks: Iterable[bytes], *, location: str, fragment: bool = False) -> Iterator[Page]:
+def read_pages(blocks: Iterable[bytes], *, location: str, fragment: bool = False) -> Iterator[DumpPage]:
     """Yield the pages of an XML export; the last revision of each page.
 
     A `fragment` is a sequence of `<page>` elements, not a whole document.
@@ -89,7 +89,7 @@ class _Reader:
         self._location = location
         self._fragment = fragment
         self._path: list[str] = []
-        self._found: list[Page] = []
+        self._found: list[DumpPage] = []
         self._texts: list[str] = []
         self._page: dict[tuple[str, str], str] = {}
         self._redirect = False
@@ -104,7 +104,7 @@ class _Reader:
         self._parser.EndElementHandler = self._end
         self._parser.StartDoctypeDeclHandler = self._refuse_doctype
 
-    def pages(self, blocks: Iterable[bytes], *, only_head: bool = False) -> Iterator[Page]:
+    def pages(self, blocks: Iterable[bytes], *, only_head: bool = False) -> Iterator[DumpPage]:
         """Yield pages while blocks are read."""
         if self._fragment:
             self._parse(_ROOT)
@@ -166,12 +166,12 @@ class _Reader:
         elif name == "page":
             self._found.append(self._whole_page())
 
-    def _whole_page(self) -> Page:
+    def _whole_page(self) -> DumpPage:
         page: dict[tuple[str, str], Any] = self._page
         title = page.get(("page", "title"))
         if not title:
             raise ValueError(f"{self._location}: a page ends at line {self._parser.CurrentLineNumber} without a title")
-        return Page(
+        return DumpPage(
             title=title,
             namespace=int(page.get(("page", "ns")) or 0),
             redirect=self._redirect,

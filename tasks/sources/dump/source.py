@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from tasks.sources.dump.articles import FORMAT_VERSION, ArticleReader
 from tasks.sources.dump.files import DumpFile, find_files
-from tasks.sources.dump.pages import Page, Site, read_pages, read_site
+from tasks.sources.dump.pages import DumpPage, Site, read_pages, read_site
 from tasks.sources.dump.settings import DumpSettings, WikitextSettings
 from tasks.sources.files import file_with
 from tasks.sources.source import Article, Partition
@@ -50,7 +50,7 @@ class DumpSource:
         reader, pages = self.open(partition)
         return (reader.article(page) for page in pages)
 
-    def open(self, partition: Partition) -> tuple[ArticleReader, Iterator[Page]]:
+    def open(self, partition: Partition) -> tuple[ArticleReader, Iterator[DumpPage]]:
         """Return a reader for a partition's wiki, and the pages of the partition."""
         file = file_with(partition, find_files(self._settings))
         reader = ArticleReader(_site(file), self._wikitext)

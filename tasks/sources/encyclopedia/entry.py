@@ -11,7 +11,7 @@ from tasks.sources.source import Article
 
 
 @dataclass(frozen=True)
-class Entry:
+class EncyclopediaPage:
     """A page of an encyclopedia."""
 
     title: str

@@ -14,23 +14,23 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from tasks.sources.dump.articles import ArticleReader
-from tasks.sources.dump.pages import Page, Site
+from tasks.sources.dump.pages import DumpPage, Site
 from tasks.sources.dump.prose import ITEM
 from tasks.sources.dump.settings import WikitextSettings
-from tasks.sources.encyclopedia.entry import Entry, objects, one_line, title_in
+from tasks.sources.encyclopedia.entry import EncyclopediaPage, objects, one_line, title_in
 
 COLUMNS = ("title", "wikicode", "last_revision", "elements")
 _SITE = Site.named("", {"Wikipedia": 4, "Portal": 100, "Draft": 118, "TimedText": 710, "Module": 828})
 
 
-def megawika_entry(row: Mapping[str, Any], settings: WikitextSettings) -> Entry:
+def megawika_entry(row: Mapping[str, Any], settings: WikitextSettings) -> EncyclopediaPage:
     """Return the article of a row. Raises ValueError: the row is not of this layout."""
     if "elements" not in row:
         raise ValueError(f"expected a column 'elements', got {', '.join(map(str, row)) or 'none'}")
     elements = objects(row["elements"], "elements")
     title, source, revised = title_in(row, "title"), row.get("wikicode"), row.get("last_revision")
-    page = Page(title, _namespace(title), False, None, "wikitext", source if isinstance(source, str) else "")
-    return Entry(
+    page = DumpPage(title, _namespace(title), False, None, "wikitext", source if isinstance(source, str) else "")
+    return EncyclopediaPage(
         title,
         text="\n\n".join(_lead(elements)),
         references=tuple(_urls(elements)),

@@ -15,7 +15,7 @@ from typing import Any
 from lxml import etree, html
 
 from tasks.sources.dump.settings import WikitextSettings
-from tasks.sources.encyclopedia.entry import Entry, identifier_in, licence_in, objects, page_in, title_in
+from tasks.sources.encyclopedia.entry import EncyclopediaPage, identifier_in, licence_in, objects, page_in, title_in
 from tasks.sources.encyclopedia.parsoid_citations import cited_in
 from tasks.sources.encyclopedia.parsoid_prose import marked_text
 from tasks.sources.source import ArticleReason
@@ -25,7 +25,7 @@ _IDENTIFIERS = ("name", "identifier", "main_entity", "namespace", "version")
 COLUMNS = (*_IDENTIFIERS, "license", "templates", "categories", "article_body")
 
 
-def parsoid_entry(row: Mapping[str, Any], settings: WikitextSettings) -> Entry:
+def parsoid_entry(row: Mapping[str, Any], settings: WikitextSettings) -> EncyclopediaPage:
     """Return the page of a row. Raises ValueError: the row is not of this layout."""
     content = row.get("article_body")
     text = content.get("html") if isinstance(content, Mapping) else None
@@ -39,7 +39,7 @@ def parsoid_entry(row: Mapping[str, Any], settings: WikitextSettings) -> Entry:
     body = document.find("body")
     assert body is not None  # document_fromstring makes one
     lead = body.find("section[@data-mw-section-id='0']")
-    return Entry(
+    return EncyclopediaPage(
         title,
         text="" if lead is None else marked_text(lead),
         references=tuple(cited_in(body, settings)),

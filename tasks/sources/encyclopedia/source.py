@@ -10,7 +10,7 @@ from typing import Any
 from tasks.sources.dump.rules import PageRules
 from tasks.sources.dump.settings import WikitextSettings
 from tasks.sources.encyclopedia import megawika, parsoid, structured
-from tasks.sources.encyclopedia.entry import Entry
+from tasks.sources.encyclopedia.entry import EncyclopediaPage
 from tasks.sources.encyclopedia.files import Row, Rows, rows_in
 from tasks.sources.encyclopedia.settings import EncyclopediaLayout, EncyclopediaSettings
 from tasks.sources.files import file_with, json_object
@@ -21,7 +21,7 @@ FORMAT_VERSION = 2  # rises when the same rows would give other articles
 _PARTITION_BYTES = 64_000_000
 _SETTING = "source.encyclopedia.paths"
 _COLUMNS = (*structured.COLUMNS, *parsoid.COLUMNS, *megawika.COLUMNS)  # of Parquet
-_LAYOUTS: Mapping[EncyclopediaLayout, Callable[[Mapping[str, Any], WikitextSettings], Entry]] = {
+_LAYOUTS: Mapping[EncyclopediaLayout, Callable[[Mapping[str, Any], WikitextSettings], EncyclopediaPage]] = {
     "structured": structured.structured_entry,
     "megawika": megawika.megawika_entry,
     "html": parsoid.parsoid_entry,
@@ -103,7 +103,7 @@ class EncyclopediaSource:
     def _rows(self) -> Rows:
         return rows_in(self._settings.paths, _SETTING, _COLUMNS, self._partition_bytes)
 
-    def _entry(self, row: Row) -> Entry:
+    def _entry(self, row: Row) -> EncyclopediaPage:
         """Return the page of a row. Raises MalformedRowError: the row is not of the layout."""
         try:
             content = json_object(row) if isinstance(row, bytes) else row

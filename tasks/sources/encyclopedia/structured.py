@@ -18,7 +18,15 @@ from typing import Any
 from tasks.sources.dump.citations import field_urls, plain_heading
 from tasks.sources.dump.prose import ITEM
 from tasks.sources.dump.settings import WikitextSettings
-from tasks.sources.encyclopedia.entry import Entry, identifier_in, licence_in, objects, one_line, page_in, title_in
+from tasks.sources.encyclopedia.entry import (
+    EncyclopediaPage,
+    identifier_in,
+    licence_in,
+    objects,
+    one_line,
+    page_in,
+    title_in,
+)
 from tasks.sources.encyclopedia.links import cited_urls, is_source
 from tasks.sources.source import ArticleReason
 
@@ -26,7 +34,7 @@ COLUMNS = ("name", "identifier", "main_entity", "abstract", "sections", "referen
 Part = Mapping[str, Any]
 
 
-def structured_entry(row: Mapping[str, Any], settings: WikitextSettings) -> Entry:
+def structured_entry(row: Mapping[str, Any], settings: WikitextSettings) -> EncyclopediaPage:
     """Return the page of a row. Raises ValueError: the row is not of this layout."""
     sections = objects(row.get("sections"), "sections")
     if "abstract" not in row and "sections" not in row:
@@ -34,7 +42,7 @@ def structured_entry(row: Mapping[str, Any], settings: WikitextSettings) -> Entr
     references = objects(row.get("references"), "references")
     urls = {str(one.get("identifier")): _reference_urls(one, settings) for one in references}
     cited = [url for section in sections for url in _section_urls(section, urls, settings)]
-    return Entry(
+    return EncyclopediaPage(
         title_in(row, "name"),
         text=_lead(sections, row.get("abstract")),
         references=(*cited, *(url for found in urls.values() for url in found)),

@@ -7,7 +7,7 @@ from storage.recipes import ShardRecord, save_record
 from storage.store import Store, WrittenTable
 from tasks.engine.inputs import StageResult
 from tasks.engine.stage import InlineExecutor, Run, StagePlan
-from tasks.search.settings import SearchSettings
+from tasks.search.settings import WebSearchSettings
 
 
 def record(stage: str, shard: int, rows: int, seconds: float, **drops: int) -> ShardRecord:
@@ -54,13 +54,13 @@ def test_the_whole_corpus_is_rated_by_what_was_measured_or_by_the_benchmark() ->
 
 def test_queries_are_those_of_shards_that_were_not_searched(tmp_path: Path) -> None:
     articles = [record("articles", shard, 100, 1.0, short_lead=10) for shard in range(2)]
-    google = SearchSettings.model_validate({"provider": "google", "key": "k", "engine": "e"})
+    google = WebSearchSettings.model_validate({"provider": "google", "key": "k", "engine": "e"})
     assert queries(planned(tmp_path, 2, *articles, record("search", 1, 800, 1.0)), google) == 90
     assert (
         queries(planned(tmp_path, 2, *articles, record("search", 0, 8, 1.0), record("search", 1, 8, 1.0)), google) == 0
     )
     assert queries(planned(tmp_path, 2, articles[0], record("search", 0, 8, 1.0)), google) is None
-    assert queries(planned(tmp_path, 2, *articles), SearchSettings()) == 0
+    assert queries(planned(tmp_path, 2, *articles), WebSearchSettings()) == 0
 
 
 @pytest.mark.parametrize(
@@ -73,4 +73,4 @@ def test_queries_are_those_of_shards_that_were_not_searched(tmp_path: Path) -> N
     ],
 )
 def test_a_query_costs_what_the_settings_say(settings: dict[str, object], price: float | None) -> None:
-    assert SearchSettings.model_validate(settings).query_price == price
+    assert WebSearchSettings.model_validate(settings).query_price == price

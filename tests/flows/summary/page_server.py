@@ -8,7 +8,7 @@ import uvicorn
 
 from flows.running.child_processes import free_port
 from flows.summary.app import create_app
-from tasks.explorer.corpus import Corpus
+from tasks.explorer.corpus import ExplorerCorpus
 from tasks.summary.jobs import Jobs, Work
 from tasks.summary.pipeline import summarize
 from tasks.summary.settings import SummarySettings
@@ -21,7 +21,7 @@ def page_server(
     *,
     work: Work | None = None,
     settings: SummarySettings | None = None,
-    corpus: Corpus | None = None,
+    corpus: ExplorerCorpus | None = None,
     credentials: str | None = None,
     at_once: int = 2,
     model: str | None = None,

@@ -9,7 +9,7 @@ import requests
 from lxml import html
 
 from storage.store import Store
-from tasks.explorer.corpus import Corpus
+from tasks.explorer.corpus import ExplorerCorpus
 from tasks.summary.cited import CitedSummary
 from tasks.summary.jobs import Job
 from tasks.summary.pipeline import Page, Progress, Report
@@ -27,7 +27,7 @@ HOSTILE = f"{TODAY}<script>parent.stolen = 1</script><img src='http://evil.test/
 
 @pytest.fixture(scope="module")
 def page(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    corpus = Corpus(Store(small_corpus(tmp_path_factory.mktemp("corpus"))))
+    corpus = ExplorerCorpus(Store(small_corpus(tmp_path_factory.mktemp("corpus"))))
     corpus.wait()
     with page_server(settings=SummarySettings(max_bytes=50_000), corpus=corpus) as address:
         yield address
@@ -244,4 +244,4 @@ def test_the_corpus_is_explored_and_its_pages_shown_inert(page: str) -> None:
 def test_without_a_corpus_there_is_none_to_explore(tmp_path: Path) -> None:
     with page_server() as page:
         assert get(f"{page}/corpus").status_code == 404
-        assert "Corpus" not in get(page).text
+        assert "ExplorerCorpus" not in get(page).text

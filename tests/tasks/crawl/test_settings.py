@@ -7,7 +7,7 @@ import pytest
 from pydantic import ValidationError
 
 from tasks.crawl.settings import CrawlSettings
-from tasks.search.settings import SearchSettings
+from tasks.search.settings import WebSearchSettings
 from tasks.sources.settings import SourceSettings
 from tasks.summary.settings import SummarySettings
 
@@ -44,9 +44,9 @@ REFUSED: list[tuple[Callable[..., Any], dict[str, Any], str]] = [
     (CrawlSettings, {"host_delay_seconds": float("nan")}, "finite number"),
     (CrawlSettings, {"connections": 10**8}, "or equal to 1000"),
     (CrawlSettings, {"retries": 10**8}, "or equal to 100"),
-    (SearchSettings, {"provider": "searxng", "endpoint": "localhost"}, f"{URL}, got 'localhost'"),
-    (SearchSettings, {**GOOGLE, "results": 20}, "search.results is 20: expected at most 10"),
-    (SearchSettings, {"delay_seconds": float("inf")}, "finite number"),
+    (WebSearchSettings, {"provider": "searxng", "endpoint": "localhost"}, f"{URL}, got 'localhost'"),
+    (WebSearchSettings, {**GOOGLE, "results": 20}, "search.results is 20: expected at most 10"),
+    (WebSearchSettings, {"delay_seconds": float("inf")}, "finite number"),
     (SourceSettings, {"mediawiki": {"api": "en.wikipedia.org"}}, f"{URL}, got 'en.wikipedia.org'"),
     (SourceSettings, {"wikitext": {"list_prefixes": ["list of ", ""]}}, "expected names, got an empty one"),
 ]
@@ -73,5 +73,5 @@ def test_what_works_is_taken_in_one_form() -> None:
 
 
 def test_an_address_stays_as_written_because_it_is_part_of_keys() -> None:
-    assert SearchSettings(provider="searxng", endpoint="http://Box:8080").endpoint == "http://Box:8080"
-    assert SearchSettings(**{**GOOGLE, "results": 10}).results == 10
+    assert WebSearchSettings(provider="searxng", endpoint="http://Box:8080").endpoint == "http://Box:8080"
+    assert WebSearchSettings(**{**GOOGLE, "results": 10}).results == 10

@@ -21,7 +21,7 @@ from storage.store import Store
 from tasks.crawl.archive import index_archive
 from tasks.crawl.settings import CrawlSettings
 from tasks.crawl.visit import refused_row
-from tasks.crawl.warc_export import Exported, main, write_pages
+from tasks.crawl.warc_export import WarcExport, main, write_pages
 from tasks.engine.stage import InlineExecutor, Run
 from tasks.sources.choice import running_web
 from tests.tasks.crawl.loopback_server import crawl_pages, frontier, local_journal
@@ -75,7 +75,7 @@ ROWS = [
 
 
 def warc(rows: list[dict[str, Any]], name: str = "x.warc.gz") -> bytes:
-    sink, done = io.BytesIO(), Exported()
+    sink, done = io.BytesIO(), WarcExport()
     batches = pa.Table.from_pylist(rows, schema=PAGES.schema).to_batches()
     write_pages(sink, batches, name=name, about={"isPartOf": "b"}, created=CREATED, done=done)
     return sink.getvalue()

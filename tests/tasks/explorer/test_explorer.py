@@ -5,22 +5,22 @@ import pytest
 from storage.errors import StorageError
 from storage.store import Store
 from tasks.explorer.article import read_article, read_page
-from tasks.explorer.corpus import Corpus
+from tasks.explorer.corpus import ExplorerCorpus
 from tests.tasks.explorer.small_corpus import BODY, CITED, COPY, FAILED, MIRROR, TEXT, ids, small_corpus
 
 
 @pytest.fixture
-def corpus(tmp_path: Path) -> Corpus:
-    opened = Corpus(Store(small_corpus(tmp_path)))
+def corpus(tmp_path: Path) -> ExplorerCorpus:
+    opened = ExplorerCorpus(Store(small_corpus(tmp_path)))
     opened.wait()
     return opened
 
 
-def titles(corpus: Corpus, text: str, start: int = 0, count: int = 10) -> list[str]:
+def titles(corpus: ExplorerCorpus, text: str, start: int = 0, count: int = 10) -> list[str]:
     return [row["title"] for row in corpus.find(text, start, count).articles]
 
 
-def test_titles_are_found_in_any_case_and_page_by_page(corpus: Corpus):
+def test_titles_are_found_in_any_case_and_page_by_page(corpus: ExplorerCorpus):
     assert titles(corpus, "") == ["Skerry Point", "Hallow Sands", "Orme <b>Bridge</b>"]
     assert titles(corpus, "  sKERRY ") == ["Skerry Point"]
     assert titles(corpus, "", 1, 1) == ["Hallow Sands"]
@@ -37,7 +37,7 @@ def test_titles_are_found_in_any_case_and_page_by_page(corpus: Corpus):
     }
 
 
-def test_every_url_has_its_status_and_its_reason_in_words(corpus: Corpus):
+def test_every_url_has_its_status_and_its_reason_in_words(corpus: ExplorerCorpus):
     addresses = read_article(corpus, 0, ids(0)[0]).addresses
     assert [(one.url, one.status, one.reason, one.meaning, one.fetched) for one in addresses] == [
         (CITED, 200, None, "", True),
@@ -53,7 +53,7 @@ def test_every_url_has_its_status_and_its_reason_in_words(corpus: Corpus):
     assert (addresses[0].title, addresses[0].engine) == ("The tower", "trafilatura")
 
 
-def test_every_paragraph_has_its_label_rank_and_score_or_its_reason(corpus: Corpus):
+def test_every_paragraph_has_its_label_rank_and_score_or_its_reason(corpus: ExplorerCorpus):
     kept, clone = read_article(corpus, 0, ids(0)[0]).candidates
     assert (kept.text, kept.label, kept.similarity, kept.rank, kept.score) == (TEXT, 0.25, 0.5, 0, 0.75)
     assert (clone.text, clone.reason, clone.meaning) == (COPY, "clone", "it repeats the lead section")
@@ -61,13 +61,13 @@ def test_every_paragraph_has_its_label_rank_and_score_or_its_reason(corpus: Corp
 
 
 def test_what_was_refused_across_articles_says_so(tmp_path: Path):
-    corpus = Corpus(Store(small_corpus(tmp_path, leak=True)))
+    corpus = ExplorerCorpus(Store(small_corpus(tmp_path, leak=True)))
     corpus.wait()
     reasons = {one.text: one.reason for one in read_article(corpus, 0, ids(0)[0]).candidates}
     assert reasons == {TEXT: "leak", COPY: "clone"}
 
 
-def test_a_summary_leads_back_to_the_page_as_fetched(corpus: Corpus):
+def test_a_summary_leads_back_to_the_page_as_fetched(corpus: ExplorerCorpus):
     view = read_article(corpus, 0, ids(0)[0])
     ((system, sentences),) = [(written.system, written.sentences) for written in view.written]
     assert system == "concepts"
@@ -83,12 +83,12 @@ def test_a_summary_leads_back_to_the_page_as_fetched(corpus: Corpus):
     assert read_page(corpus, 0, "http://never.test/") is None
 
 
-def test_an_article_without_sources_is_shown_too(corpus: Corpus):
+def test_an_article_without_sources_is_shown_too(corpus: ExplorerCorpus):
     view = read_article(corpus, 0, ids(0)[1])
     assert (view.addresses, view.candidates, view.passages) == ([], [], [])
 
 
-def test_what_is_not_there_is_named(corpus: Corpus, tmp_path: Path):
+def test_what_is_not_there_is_named(corpus: ExplorerCorpus, tmp_path: Path):
     with pytest.raises(StorageError, match=r"shard 0 of build .* has no article 'x'"):
         read_article(corpus, 0, "x")
     with pytest.raises(StorageError, match="has no shard 7 of articles"):
@@ -96,15 +96,15 @@ def test_what_is_not_there_is_named(corpus: Corpus, tmp_path: Path):
     with pytest.raises(StorageError, match="has no build with articles"):
         empty = tmp_path / "empty"
         empty.mkdir()
-        Corpus(Store(str(empty)))
-    assert Corpus.beside(str(tmp_path / "empty")) is None
-    assert Corpus.beside(f"{tmp_path}/registry") is not None
+        ExplorerCorpus(Store(str(empty)))
+    assert ExplorerCorpus.beside(str(tmp_path / "empty")) is None
+    assert ExplorerCorpus.beside(f"{tmp_path}/registry") is not None
 
 
 def test_a_damaged_shard_of_titles_leaves_the_others(tmp_path: Path, caplog: pytest.LogCaptureFixture):
     root = small_corpus(tmp_path)
     next((tmp_path / "articles").glob("part-00000.*.parquet")).write_bytes(b"no parquet")
-    corpus = Corpus(Store(root))
+    corpus = ExplorerCorpus(Store(root))
     corpus.wait()
     assert titles(corpus, "") == ["Orme <b>Bridge</b>"]
     assert "cannot be read" in caplog.text

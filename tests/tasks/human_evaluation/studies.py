@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 
 from tasks.human_evaluation.questions import Question
-from tasks.human_evaluation.sampling import Article
+from tasks.human_evaluation.sampling import SampledArticle
 from tasks.human_evaluation.settings import StudySettings
-from tasks.human_evaluation.study import Item, Study, make_study
+from tasks.human_evaluation.study import RatingItem, Study, make_study
 
 SYSTEMS = ("ht", "t-dmca", "ft", "lead")
-Rater = Callable[[Item], dict[str, Any]]
+Rater = Callable[[RatingItem], dict[str, Any]]
 
 
 def study(
@@ -22,7 +22,7 @@ def study(
     chosen = StudySettings(task=task, systems=systems, **{"articles": 4, **settings})
     ids = [f"{number:04}" for number in range(chosen.articles)]
     articles = [
-        Article(
+        SampledArticle(
             id_,
             f"Title {id_}",
             f"Lead of {id_}.",
@@ -55,7 +55,7 @@ def chooser(quality: dict[str, float], noise: float, seed: int) -> Rater:
     """A rater who chooses best and worst by quality and noise (a logistic one: Bradley and Terry's model for two)."""
     random = np.random.default_rng(seed)
 
-    def rate(item: Item) -> dict[str, Any]:
+    def rate(item: RatingItem) -> dict[str, Any]:
         felt = [quality[system] + noise * random.gumbel() for system in item.systems]
         return {"choices": {"best": int(np.argmax(felt)), "worst": int(np.argmin(felt))}}
 
@@ -66,7 +66,7 @@ def grader(quality: dict[str, float], noise: float, seed: int, severity: float =
     """A rater who gives 1 to 5 for each of the four default criteria."""
     random = np.random.default_rng(seed)
 
-    def rate(item: Item) -> dict[str, Any]:
+    def rate(item: RatingItem) -> dict[str, Any]:
         return {
             "choices": {
                 f"{place} {criterion}": int(np.clip(round(quality[system] - severity + noise * random.normal()), 1, 5))
@@ -82,7 +82,7 @@ def pupil(known: dict[str, float], seed: int) -> Rater:
     """A rater who finds an answer with the chance of the system."""
     random = np.random.default_rng(seed)
 
-    def rate(item: Item) -> dict[str, Any]:
+    def rate(item: RatingItem) -> dict[str, Any]:
         found = [random.random() < known[item.systems[0]] for _ in item.questions]
         return {
             "said": {

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tasks.human_evaluation.answers import Said, read_answers, said
+from tasks.human_evaluation.answers import RaterAnswer, read_answers, said
 from tasks.human_evaluation.marks import apply_marks, draft_mark, draft_marks, from_csv, to_csv
 from tests.tasks.human_evaluation.studies import all_filled, pupil, study
 
@@ -41,7 +41,7 @@ def test_each_answer_is_marked_once_whoever_gave_it() -> None:
 
 
 def test_that_the_text_does_not_say_is_wrong() -> None:
-    (one,) = apply_marks([Said(1, "0000", "ht", 0, None)], {})
+    (one,) = apply_marks([RaterAnswer(1, "0000", "ht", 0, None)], {})
     assert one.value == 0
 
 

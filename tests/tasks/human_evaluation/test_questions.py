@@ -3,7 +3,7 @@
 import pytest
 
 from tasks.human_evaluation.questions import Question, draft_questions, from_csv, to_csv
-from tasks.human_evaluation.sampling import Article
+from tasks.human_evaluation.sampling import SampledArticle
 
 LEAD = (
     "The Tavil Bridge is a truss bridge in Marrow, where it crosses the River Ost. It was opened in May 1921 and is "
@@ -24,7 +24,7 @@ def test_a_lead_without_values_has_no_questions() -> None:
     assert draft_questions("Tavil", "Tavil is small. It is quiet.") == []
 
 
-ARTICLES = [Article("a1", "A, one", LEAD, {}), Article("a2", "Two", LEAD, {})]
+ARTICLES = [SampledArticle("a1", "A, one", LEAD, {}), SampledArticle("a2", "Two", LEAD, {})]
 
 
 def test_edited_questions_are_read_back() -> None:

@@ -8,9 +8,9 @@ import pytest
 from PIL import Image
 
 from tasks.evaluation.citations import CitedSentence
-from tasks.reporting.attention import Attention, Span, host_of, lay_out, readable
+from tasks.reporting.attention import Span, SummaryAttention, host_of, lay_out, readable
 from tasks.reporting.attention_picture import attention_picture, drawn_tokens
-from tasks.reporting.samples import Sample, Samples, Written
+from tasks.reporting.samples import Sample, Samples, SampleSummary
 from tasks.reporting.sections import attention_section
 
 pytestmark = pytest.mark.integration
@@ -18,7 +18,7 @@ pytestmark = pytest.mark.integration
 DARK, ORANGE = (8, 48, 107), (192, 86, 33)  # the most of a token's attention, and a citation's box
 
 
-def attention(tokens: int, paragraphs: int, token: str = "\u2581word") -> Attention:
+def attention(tokens: int, paragraphs: int, token: str = "\u2581word") -> SummaryAttention:
     weights = np.full((tokens, paragraphs), 1 / paragraphs, np.float32)
     urls = [f"https://host{number}.example/" for number in range(paragraphs)]
     laid_out = lay_out(" ".join(["word"] * tokens), [token] * tokens, weights, urls, [CitedSentence("word", "word")])
@@ -26,7 +26,7 @@ def attention(tokens: int, paragraphs: int, token: str = "\u2581word") -> Attent
     return laid_out
 
 
-def picture(drawn: Attention) -> Image.Image:
+def picture(drawn: SummaryAttention) -> Image.Image:
     with warnings.catch_warnings():
         warnings.simplefilter("error")  # a letter that the font lacks would warn
         return Image.open(io.BytesIO(attention_picture(drawn))).convert("RGB")
@@ -85,7 +85,7 @@ def test_what_is_looked_at_is_dark_in_the_row_of_its_rank_and_the_column_of_its_
         looked = np.zeros((10, 4), np.float32)
         looked[token, rank] = 1
         scale = 800  # the scale at the right shows the same colours
-        near = np.abs(np.asarray(picture(Attention(["word"] * 10, looked, ["h"] * 4, [])), np.int64) - DARK) < 12
+        near = np.abs(np.asarray(picture(SummaryAttention(["word"] * 10, looked, ["h"] * 4, [])), np.int64) - DARK) < 12
         rows, columns = np.nonzero(near.all(axis=-1)[:, :scale])
         return int(np.median(rows)), int(np.median(columns))
 
@@ -98,9 +98,9 @@ def test_what_is_looked_at_is_dark_in_the_row_of_its_rank_and_the_column_of_its_
 
 def test_a_box_stands_around_what_a_sentence_cites() -> None:
     plain = attention(10, 4)
-    boxed = Attention(plain.tokens, plain.weights, plain.hosts, [Span("s", 2, 7, (1,))])
-    twice = Attention(plain.tokens, plain.weights, plain.hosts, [Span("s", 2, 7, (1, 3))])
-    unboxed = Attention(plain.tokens, plain.weights, plain.hosts, [Span("s", 2, 7)])
+    boxed = SummaryAttention(plain.tokens, plain.weights, plain.hosts, [Span("s", 2, 7, (1,))])
+    twice = SummaryAttention(plain.tokens, plain.weights, plain.hosts, [Span("s", 2, 7, (1, 3))])
+    unboxed = SummaryAttention(plain.tokens, plain.weights, plain.hosts, [Span("s", 2, 7)])
 
     assert count(picture(boxed), ORANGE) > 500
     assert count(picture(twice), ORANGE) > 1.5 * count(picture(boxed), ORANGE)
@@ -109,7 +109,7 @@ def test_a_box_stands_around_what_a_sentence_cites() -> None:
 
 def test_what_is_cited_has_a_row_of_its_own_among_many_paragraphs() -> None:
     plain = attention(10, 40)  # all looked at alike: the first fifteen would have rows
-    boxed = Attention(plain.tokens, plain.weights, plain.hosts, [Span("s", 2, 7, (39,))])
+    boxed = SummaryAttention(plain.tokens, plain.weights, plain.hosts, [Span("s", 2, 7, (39,))])
 
     assert count(picture(boxed), ORANGE) > 500
 
@@ -132,12 +132,12 @@ def test_long_summaries_of_many_paragraphs_stay_within_a_page() -> None:
 def test_any_token_and_any_host_can_be_drawn(token: str) -> None:
     weights = np.ones((3, 1), np.float32)
 
-    assert picture(Attention([token] * 3, weights, [token], [Span("s", 0, 3, (0,))])).width == 864
+    assert picture(SummaryAttention([token] * 3, weights, [token], [Span("s", 0, 3, (0,))])).width == 864
 
 
 def test_the_section_names_system_title_and_what_is_left_out() -> None:
-    written = Written("ht", [], attention=attention(200, 2))
-    found = Samples([Sample("A title", "lead", 0, [written, Written("lead", [])])], {})
+    written = SampleSummary("ht", [], attention=attention(200, 2))
+    found = Samples([Sample("A title", "lead", 0, [written, SampleSummary("lead", [])])], {})
 
     legend, heading, drawn = attention_section(found).blocks
 

@@ -7,9 +7,21 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from tasks.reporting.blocks import Cell, Cited, Heading, Lines, Picture, Quote, Section, Table, Text, clean, web_url
+from tasks.reporting.blocks import (
+    Cell,
+    Cited,
+    Heading,
+    Lines,
+    Picture,
+    Quote,
+    ReportSection,
+    Table,
+    Text,
+    clean,
+    web_url,
+)
 from tasks.reporting.markdown import LIMIT, artifact, escape, link, render
-from tasks.reporting.samples import Citation, Sentence, Source
+from tasks.reporting.samples import AttendedPage, Citation, SampleSentence
 
 MARKDOWN = MarkdownIt("commonmark").enable(["table", "strikethrough"])
 HOSTILE = "<script>alert(1)</script> [x](javascript:alert(1)) ![i](http://t/i.png) `c` **b** | p &amp; # 1. - > ~~s~~"
@@ -100,11 +112,11 @@ def test_a_link_leads_to_its_page_and_ends_where_it_ends(rest: str) -> None:
 def test_a_summary_names_what_is_cited_for_each_sentence_and_what_is_not_supported() -> None:
     block = Cited(
         [
-            Sentence("One. #1", [Citation(2, "https://e.example/p?a=1", 0.414), Citation(4, None, 0.0)]),
-            Sentence("Two.", [Citation(0, "javascript:x")], "supported in part, not: *A*"),
-            Sentence("3", [], "not supported: 395, River Pinine"),
+            SampleSentence("One. #1", [Citation(2, "https://e.example/p?a=1", 0.414), Citation(4, None, 0.0)]),
+            SampleSentence("Two.", [Citation(0, "javascript:x")], "supported in part, not: *A*"),
+            SampleSentence("3", [], "not supported: 395, River Pinine"),
         ],
-        [Source("https://e.example/q", 0.5)],
+        [AttendedPage("https://e.example/q", 0.5)],
         12,
     )
 
@@ -118,7 +130,11 @@ def test_a_summary_names_what_is_cited_for_each_sentence_and_what_is_not_support
 
 def test_an_artifact_is_its_sections() -> None:
     text = artifact(
-        [Section("a", "Title", [Text("Words."), Heading("Part", 4), Quote("q"), Lines(["a: 1"]), Picture("P", b"png")])]
+        [
+            ReportSection(
+                "a", "Title", [Text("Words."), Heading("Part", 4), Quote("q"), Lines(["a: 1"]), Picture("P", b"png")]
+            )
+        ]
     )
 
     assert text == ("## Title\n\nWords.\n\n#### Part\n\n> q\n\n- a: 1\n\n![P](data:image/png;base64,cG5n)\n\nP\n")
@@ -127,7 +143,7 @@ def test_an_artifact_is_its_sections() -> None:
 def test_pictures_are_left_out_largest_first_until_the_artifact_is_small_enough() -> None:
     large, small = Picture("Large", bytes(450_000)), Picture("Small", bytes(90_000))
 
-    text = artifact([Section("a", "Title", [small, large, Text("Words.")])])
+    text = artifact([ReportSection("a", "Title", [small, large, Text("Words.")])])
 
     assert len(text.encode()) <= LIMIT
     assert "![Small]" in text
@@ -140,11 +156,11 @@ def test_pictures_are_left_out_largest_first_until_the_artifact_is_small_enough(
 def test_words_are_left_out_where_even_without_pictures_it_is_too_large(limit: int) -> None:
     blocks = [Quote("ж" * 1000, 0) for _ in range(40)]
 
-    text = artifact([Section("a", "Title", [Picture("P", bytes(1000)), *blocks])], limit)
+    text = artifact([ReportSection("a", "Title", [Picture("P", bytes(1000)), *blocks])], limit)
 
     assert len(json.dumps(text, ensure_ascii=False).encode()) <= limit
     assert text.endswith("*The rest is left out to keep this artifact below 512 KiB; the report has it.*\n")
 
 
 def test_a_text_of_any_size_gives_an_artifact_within_the_limit() -> None:
-    assert len(artifact([Section("a", "T", [Quote('"|' * 400_000)])]).encode()) <= 512 * 1024
+    assert len(artifact([ReportSection("a", "T", [Quote('"|' * 400_000)])]).encode()) <= 512 * 1024

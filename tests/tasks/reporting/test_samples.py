@@ -5,7 +5,16 @@ import pytest
 
 import tests.tasks.reporting.reporting_tables as made
 from tasks.evaluation.citations import CitedSentence
-from tasks.reporting.samples import SHOWN_CHARACTERS, Citation, Sentence, Source, doubt, read_samples, shorten, sources
+from tasks.reporting.samples import (
+    SHOWN_CHARACTERS,
+    AttendedPage,
+    Citation,
+    SampleSentence,
+    doubt,
+    read_samples,
+    shorten,
+    sources,
+)
 from tests.tasks.reporting.reporting_tables import prediction
 
 URLS = ["https://a.example/", "https://b.example/", "https://a.example/"]
@@ -38,21 +47,24 @@ def test_sentences_are_shown_with_what_supports_them_and_not_with_what_was_looke
     trained, lead = sample.written
 
     assert trained.sentences == [
-        Sentence("It is 395 kilometres long.", [Citation(1, "https://b.example/", 0.25)]),
-        Sentence("Eva Sand came.", [], "not supported: Eva Sand"),
+        SampleSentence("It is 395 kilometres long.", [Citation(1, "https://b.example/", 0.25)]),
+        SampleSentence("Eva Sand came.", [], "not supported: Eva Sand"),
     ]
     assert trained.attention is not None
     assert [span.ranks for span in trained.attention.spans] == [(1,), ()]
     assert lead.sentences == [
-        Sentence("It is 395 kilometres long.", [Citation(1, "https://b.example/")]),
-        Sentence("Eva Sand came.", [], "not supported: Eva Sand"),
+        SampleSentence("It is 395 kilometres long.", [Citation(1, "https://b.example/")]),
+        SampleSentence("Eva Sand came.", [], "not supported: Eva Sand"),
     ]
 
 
 def test_pages_add_up_over_their_paragraphs() -> None:
     attention = np.array([[0.5, 0.25, 0.25], [0.25, 0.5, 0.25]], np.float32)
 
-    assert sources(attention, URLS) == [Source("https://a.example/", 0.625), Source("https://b.example/", 0.375)]
+    assert sources(attention, URLS) == [
+        AttendedPage("https://a.example/", 0.625),
+        AttendedPage("https://b.example/", 0.375),
+    ]
 
 
 def test_long_texts_are_cut_between_words() -> None:
@@ -93,7 +105,7 @@ def test_samples_are_the_first_articles_with_summaries_and_no_shard_beyond_is_re
         ("C", "The lead of c."),
     ]
     assert [written.system for written in found.articles[0].written] == ["ht", "lead"]
-    assert found.articles[0].written[0].sentences == [Sentence("New words.", [], "not supported: New")]
+    assert found.articles[0].written[0].sentences == [SampleSentence("New words.", [], "not supported: New")]
     assert found.articles[0].graph is not None
     assert {system: words.tolist() for system, words in found.summary_words.items()} == {"ht": [2], "lead": [3]}
 

@@ -31,7 +31,7 @@ from tasks.retraining.outcome import finish_retraining
 from tasks.retraining.settings import RetrainingSettings
 from tasks.retraining.settling import move_late_pointer, promote_by_hand, settle
 from tasks.retraining.showing import publish_versions
-from tasks.retraining.splits import Judged, JudgedOn, TestSplit, joined
+from tasks.retraining.splits import EvaluatedVersion, HeldOutSplits, TestSplit, joined
 from tasks.retraining.warm_start import RANKER, SUMMARIZER, champion_models, starting_models
 
 pytestmark = pytest.mark.integration
@@ -99,17 +99,17 @@ def week(root: Path, name: str, f1: float, *, recent: float | None = None, **cha
             stage(schemas.PARAGRAPHS, paragraphs_of, f"{label}_paragraphs", part),
         )
 
-    splits = JudgedOn(split("frozen", 0), {} if recent is None else {settings.period: split("recent", 1)})
+    splits = HeldOutSplits(split("frozen", 0), {} if recent is None else {settings.period: split("recent", 1)})
     vocabulary = stage(schemas.VOCABULARY, vocabulary_of, "vocabulary", name="v")
 
-    def judged(name: str, *f1: float | None, models: dict[str, DirectoryResult]) -> Judged:
+    def judged(name: str, *f1: float | None, models: dict[str, DirectoryResult]) -> EvaluatedVersion:
         scored = [
             stage(schemas.SCORES, scores_of, f"{name}_scores_{part}", part, f1=value)
             for part, value in enumerate(f1)
             if value is not None
         ]
         wrote = stage(schemas.PREDICTIONS, predictions_of, f"{name}_predictions", *range(len(scored)), name=name)
-        return Judged(vocabulary, models, wrote, joined(*scored))
+        return EvaluatedVersion(vocabulary, models, wrote, joined(*scored))
 
     models = {
         kind: run.directory(Recipe(kind, model_of, arguments={"name": name}, version=1), inputs={})

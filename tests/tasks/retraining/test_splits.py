@@ -9,7 +9,7 @@ from storage.schemas import ARTICLES, PARAGRAPHS
 from storage.store import WrittenTable
 from tasks.engine.hashing import shard_of
 from tasks.engine.inputs import StageResult
-from tasks.retraining.splits import JudgedOn, TestSplit, joined, new_articles, new_paragraphs
+from tasks.retraining.splits import HeldOutSplits, TestSplit, joined, new_articles, new_paragraphs
 from tests.tasks.ranking.ranker_world import InMemory, articles, paragraphs
 
 
@@ -98,7 +98,7 @@ def result(stage: str, *keys: str, missing: int = 0) -> StageResult:
 
 def test_both_splits_are_judged_together_and_told_apart() -> None:
     weeks = {week: TestSplit(result("articles", f"a{week}"), result("paragraphs", f"p{week}")) for week in ("3", "4")}
-    both = JudgedOn(TestSplit(result("articles", "a1", "a2"), result("paragraphs", "p1", "p2")), weeks)
+    both = HeldOutSplits(TestSplit(result("articles", "a1", "a2"), result("paragraphs", "p1", "p2")), weeks)
     assert [record.key for record in both.articles.in_order] == ["a1", "a2", "a3", "a4"]
     assert [record.key for record in both.paragraphs.in_order] == ["p1", "p2", "p3", "p4"]
     apart = both.apart(result("scores", "s1", "s2", "s3", "s4"))
@@ -106,7 +106,7 @@ def test_both_splits_are_judged_together_and_told_apart() -> None:
         "frozen": ["s1", "s2"],
         "recent": ["s3", "s4"],
     }
-    assert list(JudgedOn(both.frozen).apart(result("scores", "s1", "s2"))) == ["frozen"]
+    assert list(HeldOutSplits(both.frozen).apart(result("scores", "s1", "s2"))) == ["frozen"]
 
 
 def test_a_shard_that_is_not_made_leaves_the_others_their_places() -> None:

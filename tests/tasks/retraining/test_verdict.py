@@ -13,22 +13,22 @@ from storage.schemas import SCORES
 from storage.store import WrittenTable
 from tasks.engine.inputs import StageResult
 from tasks.evaluation.significance import Significance, randomisation_test, signed_randomisation_test
-from tasks.retraining.evidence import Evidence, Finding, find_all_evidence, find_evidence, scored_otherwise
+from tasks.retraining.evidence import Evidence, MetricComparison, find_all_evidence, find_evidence, scored_otherwise
 from tasks.retraining.settings import FLIPS, RetrainingSettings
 from tasks.retraining.verdict import Criterion, Verdict, criteria_of, decide, first_verdict
 
 EASY = RetrainingSettings(guards=(), metric="rouge2", margin=0.2)
 LEVEL = 0.05 / 53  # one test split; two share it
-BETTER = Finding("frozen", "rouge2", 400, 0.2, 0.255, 0.05, 0.06, 0.0001, 0.9999)
-WORSE = Finding("frozen", "rouge2", 400, 0.2, 0.19, -0.02, -0.001, 0.99, 0.01)
-SAME = Finding("frozen", "rouge2", 400, 0.2, 0.2, -0.01, 0.01, 0.5, 0.5)
+BETTER = MetricComparison("frozen", "rouge2", 400, 0.2, 0.255, 0.05, 0.06, 0.0001, 0.9999)
+WORSE = MetricComparison("frozen", "rouge2", 400, 0.2, 0.19, -0.02, -0.001, 0.99, 0.01)
+SAME = MetricComparison("frozen", "rouge2", 400, 0.2, 0.2, -0.01, 0.01, 0.5, 0.5)
 
 
-def judged(*findings: Finding, settings: RetrainingSettings = EASY) -> Verdict:
+def judged(*findings: MetricComparison, settings: RetrainingSettings = EASY) -> Verdict:
     return decide(Evidence(findings), criteria_of(settings), settings)
 
 
-def on(split: str, finding: Finding, **changes: object) -> Finding:
+def on(split: str, finding: MetricComparison, **changes: object) -> MetricComparison:
     return replace(finding, split=split, **changes)  # type: ignore[arg-type]
 
 
@@ -68,7 +68,7 @@ def test_a_gain_that_may_be_chance_is_refused() -> None:
 
 
 @pytest.mark.parametrize(("finding", "gain"), [(SAME, "+0.00"), (WORSE, "-1.00")])
-def test_what_is_not_better_is_refused(finding: Finding, gain: str) -> None:
+def test_what_is_not_better_is_refused(finding: MetricComparison, gain: str) -> None:
     verdict = judged(finding)
     assert not verdict.promoted
     assert verdict.reason.startswith(f"not better than the champion: {gain} points of ROUGE-2 on the frozen")

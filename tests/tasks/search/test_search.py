@@ -18,7 +18,7 @@ from storage.schemas import ARTICLES, SEARCH
 from tasks.crawl.service import Patience
 from tasks.engine.shard import Scratch
 from tasks.search.search import search_articles
-from tasks.search.settings import SearchSettings
+from tasks.search.settings import WebSearchSettings
 from tests.patience import PATIENCE
 from tests.tasks.crawl.loopback_server import Exchange, Handler, LoopbackServer, answer
 
@@ -49,7 +49,7 @@ def found(
     with TemporaryDirectory() as folder:
         rows = search_articles(
             table,
-            SearchSettings(**settings),
+            WebSearchSettings(**settings),
             scratch=Scratch(LocalFileSystem(), folder),
             connect_to=connect_to or {},
             contact=contact,
@@ -193,7 +193,7 @@ def test_killed_shard_pays_for_no_answered_query_again(tmp_path: Path) -> None:
         assert killed.wait(PATIENCE) == -signal.SIGKILL, "the first run was to be killed at its fifth query"
         assert asked == ["a", "b", "c", "d", "e"]
         asked.clear()
-        settings = SearchSettings(**searxng(server))
+        settings = WebSearchSettings(**searxng(server))
         rows = search_articles(
             articles(*titles), settings, scratch=Scratch(LocalFileSystem(), str(folder)), connect_to={}
         )
@@ -241,7 +241,7 @@ def test_brave_and_google(provider: str, reply: object, path: str) -> None:
 def test_settings_say_what_is_missing_and_hide_the_key() -> None:
     for provider, field in (("recorded", "recorded"), ("searxng", "endpoint"), ("brave", "key"), ("google", "key")):
         with pytest.raises(ValidationError, match=f"search.{field}"):
-            SearchSettings(provider=provider)
-    settings = SearchSettings(provider="brave", key="secret")
+            WebSearchSettings(provider=provider)
+    settings = WebSearchSettings(provider="brave", key="secret")
     assert "secret" not in repr(settings)
     assert "key" not in settings.recipe()

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from tasks.sources.choice import open_source
 from tasks.sources.dump.articles import ArticleReader
-from tasks.sources.dump.pages import Page, read_pages, read_site
+from tasks.sources.dump.pages import DumpPage, read_pages, read_site
 from tasks.sources.dump.settings import DumpSettings, WikitextSettings
 from tasks.sources.dump.source import DumpSource
 from tasks.sources.settings import SourceSettings
@@ -143,7 +143,7 @@ def test_the_wiki_names_its_namespaces() -> None:
 def test_of_several_revisions_the_last_counts() -> None:
     xml = page("Ada", "old").replace("  </page>\n", "") + page("Ada", "new", number=7).partition("</id>")[2]
     (found,) = read_pages([(HEAD + xml + TAIL).encode()], location="x")
-    assert found == Page("Ada", 0, False, "107", "wikitext", "new", "1")
+    assert found == DumpPage("Ada", 0, False, "107", "wikitext", "new", "1")
 
 
 @given(st.lists(st.integers(1, 400), max_size=30))

@@ -4,13 +4,13 @@ from typing import Any
 
 import pytest
 
-from tasks.sources.dump.citations import Citations
+from tasks.sources.dump.citations import CitedUrls
 from tasks.sources.dump.markup import split_sections
 from tasks.sources.dump.settings import WikitextSettings
 
 
 def urls(text: str, **settings: Any) -> list[str]:
-    return [url.replace("http://", "") for url in Citations(text, WikitextSettings(**settings)).urls()]
+    return [url.replace("http://", "") for url in CitedUrls(text, WikitextSettings(**settings)).urls()]
 
 
 @pytest.mark.parametrize(
@@ -95,7 +95,7 @@ def test_an_archive_without_its_original_is_taken_in_any_case() -> None:
 
 def test_a_section_cites_what_is_defined_elsewhere() -> None:
     text = "L.<ref name=a>http://a.test/</ref>\n== S ==\n<ref name=a/><ref>http://b.test/</ref>\n== T ==\n<ref name=b/>"
-    citations = Citations(text, WikitextSettings())
+    citations = CitedUrls(text, WikitextSettings())
     assert [citations.section_urls(section) for section in split_sections(text)] == [
         ("http://a.test/",),
         ("http://a.test/", "http://b.test/"),

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from tasks.sources.dump.articles import ArticleReader
-from tasks.sources.dump.pages import Page, Site
+from tasks.sources.dump.pages import DumpPage, Site
 from tasks.sources.dump.rules import PageRules
 from tasks.sources.dump.settings import WikitextSettings
 from tasks.sources.encyclopedia.parsoid import parsoid_entry
@@ -227,6 +227,6 @@ def test_html_gives_what_wikitext_gives() -> None:
         + footnotes(**notes),
     )
     settings = WikitextSettings(licence="CC-BY-SA-4.0")
-    page_of_dump = Page("Ada", 0, redirect=False, revision="31", model="wikitext", text=wikitext, id="5")
+    page_of_dump = DumpPage("Ada", 0, redirect=False, revision="31", model="wikitext", text=wikitext, id="5")
     assert article(row) == ArticleReader(Site(), settings).article(page_of_dump)
     assert article(row).references == (COPY, "http://b.test/", "http://c.test/")

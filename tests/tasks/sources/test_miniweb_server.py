@@ -19,7 +19,7 @@ from tasks.crawl.robots import read_rules
 from tasks.crawl.settings import CrawlSettings
 from tasks.engine.shard import Scratch
 from tasks.search.search import search_articles
-from tasks.search.settings import SearchSettings
+from tasks.search.settings import WebSearchSettings
 from tasks.sources.choice import open_source, running_web
 from tasks.sources.miniweb.links import FAULT_RATES, Fate, Link
 from tasks.sources.miniweb.server import MiniwebServer
@@ -261,7 +261,7 @@ def test_a_crawl_comes_to_what_is_expected(tmp_path: Path) -> None:
         Fate.EMPTY: "empty_body",
     }
     with MiniwebServer(source.miniweb) as server, Journal(LocalFileSystem(), str(tmp_path)) as journal:
-        searching = SearchSettings(provider="searxng", endpoint="http://search.miniweb.test/search", delay_seconds=0)
+        searching = WebSearchSettings(provider="searxng", endpoint="http://search.miniweb.test/search", delay_seconds=0)
         scratch = Scratch(LocalFileSystem(), str(tmp_path / "search"))
         search = search_articles(articles, searching, scratch=scratch, connect_to=server.connect_to)
         crawling = CrawlSettings(host_delay_seconds=0, backoff_seconds=0.01)

@@ -11,7 +11,7 @@ from tasks.ranking.settings import RankingSettings
 from tasks.reporting.settings import ReportSettings
 from tasks.summarization.settings import AttentionSettings, DecodingSettings, SummarizerSettings, TrainingSettings
 from tasks.tables.layout import section
-from tasks.tables.measures import Measured, measure
+from tasks.tables.measures import TableFigures, measure
 from tasks.tables.plan import (
     attention_of,
     decoding_of,
@@ -24,7 +24,7 @@ from tasks.tables.plan import (
 )
 from tasks.tables.published import PUBLISHED, ROUGE_COLUMNS, Measure
 from tasks.tables.settings import TABLES, TableSettings
-from tasks.tables.systems import COMPRESSED, RATIOS, SYSTEMS, System
+from tasks.tables.systems import COMPRESSED, RATIOS, SYSTEMS, TableSystem
 from tasks.tables.tables import write_tables
 from tasks.tables.verdicts import expected_order
 from tests.tasks.reporting.reporting_tables import prediction, predictions, ranking_scores, scores
@@ -35,7 +35,7 @@ ARTICLES = [f"{n:02d}" for n in range(20)]
 NOWHERE = SCORES.schema.empty_table()
 
 
-def measured(table: pa.Table, reasons: dict[str, str] | None = None, ranking: pa.Table | None = None) -> Measured:
+def measured(table: pa.Table, reasons: dict[str, str] | None = None, ranking: pa.Table | None = None) -> TableFigures:
     return measure(
         [(RANKING_SCORES.schema.empty_table() if ranking is None else ranking, table)],
         NOWHERE,
@@ -53,7 +53,7 @@ def constant(**f1: float) -> pa.Table:
     return scores(**{system.replace("_", "-"): dict.fromkeys(ARTICLES, value) for system, value in f1.items()})
 
 
-def texts(found: Measured, name: str) -> str:
+def texts(found: TableFigures, name: str) -> str:
     return " ".join(block.text for block in section(BY_NAME[name], found).blocks if block.kind == "text")  # type: ignore[arg-type, index, union-attr]
 
 
@@ -127,7 +127,7 @@ def test_at_the_papers_size_a_system_is_trained_by_the_recipe_of_its_paper() -> 
         made = training_of(SYSTEMS[name], TableSettings(), base)
         assert (made.warmup, made.learning_rate_factor, made.steps) == (16_000, 1.0, 9), name
         assert training_of(SYSTEMS[name], SMALL.model_copy(update={"steps": None}), base) == base
-    graphsum = System("hierarchical", "graphsum", "graphsum-small")
+    graphsum = TableSystem("hierarchical", "graphsum", "graphsum-small")
     made = training_of(graphsum, TableSettings(), base)
     assert (made.learning_rate_factor, made.clip_norm, made.warmup) == (2.0, 2.0, 8000)
 

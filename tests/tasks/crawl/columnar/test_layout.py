@@ -10,7 +10,7 @@ import pytest
 
 from storage.schemas import INDEX_FILES
 from tasks.crawl.columnar.layout import index_files
-from tasks.crawl.columnar.tables import Table, TableFile, find_tables
+from tasks.crawl.columnar.tables import IndexFiles, TableFile, find_tables
 from tasks.crawl.settings import CrawlSettings
 from tests.tasks.crawl.columnar.index_table import LAYOUT, Captured, write_part
 
@@ -107,6 +107,6 @@ def test_file_that_is_not_parquet_is_named(content: bytes, tmp_path: Path) -> No
 
 
 def test_file_that_is_gone_is_named(tmp_path: Path) -> None:
-    table = Table((TableFile(str(tmp_path), "gone.parquet", ""),))
+    table = IndexFiles((TableFile(str(tmp_path), "gone.parquet", ""),))
     with pytest.raises(Exception, match=r"gone\.parquet cannot be read"):
         index_files(CrawlSettings(), table=table, connect_to={})
