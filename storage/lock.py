@@ -16,8 +16,8 @@ from storage.store import Store
 
 LOCK = ".lock"
 LEASE_SECONDS = 60.0
-_RENEW_SECONDS = 15.0
-_WATCH_SECONDS = 1.0
+RENEW_SECONDS = 15.0
+WATCH_SECONDS = 1.0
 _log = logging.getLogger(__name__)
 
 
@@ -97,7 +97,7 @@ def _lease(store: Store) -> Iterator[None]:
     ended = Event()
 
     def renew() -> None:
-        while not ended.wait(_RENEW_SECONDS):
+        while not ended.wait(RENEW_SECONDS):
             try:
                 now = _held(store)
                 if now is not None and _token(now) != token:
@@ -142,7 +142,7 @@ def _lapses(store: Store, lease: bytes) -> bool:
     """Watch a lease; return whether it was released or expired, not renewed."""
     deadline = time.monotonic() + LEASE_SECONDS
     while time.monotonic() < deadline:
-        time.sleep(_WATCH_SECONDS)
+        time.sleep(WATCH_SECONDS)
         now = _held(store)
         if now != lease:
             return now is None

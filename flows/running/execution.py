@@ -37,10 +37,10 @@ from tasks.engine.stage import Outcome, StagePlan
 from tasks.reporting.publishing import publish_stage, publish_training
 
 _HEARTBEAT_SECONDS = 15.0
-_SAVE_SECONDS = 60
+SAVE_SECONDS = 60
 _KILL_SECONDS = 30  # time for a pool to notice that its processes were killed, and to close
 _INTERRUPTED = 130  # exit code of the command line after a Ctrl-C
-_RETRY_SECONDS = 2.0  # before the first retry of a shard; doubles with each further one
+RETRY_SECONDS = 2.0  # before the first retry of a shard; doubles with each further one
 _SERVER_WAITS = (5.0, 10.0, 20.0, 40.0, 60.0)  # seconds: restarting a server takes a while
 _log = logging.getLogger(__name__)
 
@@ -72,7 +72,7 @@ def _stop_jobs(ended: threading.Event) -> None:
     work is kept in any case.
     """
     children = multiprocessing.active_children()
-    for _ in range(_SAVE_SECONDS):
+    for _ in range(SAVE_SECONDS):
         stop_trainings()
         for child in children:
             child.terminate()
@@ -81,7 +81,7 @@ def _stop_jobs(ended: threading.Event) -> None:
     for child in children:
         child.kill()
     if not ended.wait(_KILL_SECONDS if children else 0):
-        _log.warning("some jobs did not stop within %d s; finished work is kept", _SAVE_SECONDS)
+        _log.warning("some jobs did not stop within %d s; finished work is kept", SAVE_SECONDS)
         os._exit(_INTERRUPTED)
 
 
@@ -240,7 +240,7 @@ class PrefectExecutor:
                 task_run_name=job.name,
                 tags=[job.stage],
                 retries=self.settings.retries,
-                retry_delay_seconds=exponential_backoff(_RETRY_SECONDS),
+                retry_delay_seconds=exponential_backoff(RETRY_SECONDS),
                 retry_jitter_factor=0.5,
                 retry_condition_fn=_retry,
             )

@@ -12,7 +12,7 @@ from flows.running.child_processes import free_port
 from flows.running.prefect_setup import HEARTBEAT_SECONDS
 
 _LEAST_PASSWORD = 8
-_PAGE_PORT = 4300
+PAGE_PORT = 4300
 _ROOT = "data"  # of the deployments in prefect.yaml
 
 
@@ -79,7 +79,7 @@ def options_of(host: str, port: int, pool: str, environment: Mapping[str, str]) 
         pool,
         database and database_url(database),
         authentication(host, environment.get("PREFECT_SERVER_API_AUTH_STRING")),
-        free_port(host, _PAGE_PORT, besides=[port]),
+        free_port(host, PAGE_PORT, besides=[port]),
     )
 
 

@@ -33,7 +33,7 @@ logger = logging.getLogger(__name__)
 BATCH_BYTES = 8 << 20
 # A batch of one row without a body counts 126 bytes but takes 12,000: buffers are padded, columns are objects.
 ROW_COST = 12_000
-_MERGED = 64  # small segments that become one
+MERGED = 64  # small segments that become one
 _SMALL_BYTES = 16 << 20
 
 
@@ -92,8 +92,8 @@ class Journal(Closing):
         self._note(row, Place(self._writer.number, offset))
         if self._writer.count >= self._rows or self._writer.age >= self._seconds:
             self.close()
-            while len(self._small) >= _MERGED:
-                self._merge(self._small[:_MERGED])
+            while len(self._small) >= MERGED:
+                self._merge(self._small[:MERGED])
 
     def forget(self, url: str) -> None:
         """Remove a bodiless row from this object only; when the journal is opened again, it is back."""

@@ -38,8 +38,8 @@ StoredPages = Callable[[str], StoredPage | None]
 # Origins open at a time. Thirty times the connections: enough to keep all connections busy if sites want half a minute
 # between requests, few enough that their state takes little memory.
 ORIGINS = 1_024
-_AHEAD = 16  # allowed URLs of a host that wait for their turn
-_WAITING = 2 * ORIGINS * _AHEAD  # with so many waiting visits, no further origin is opened
+AHEAD = 16  # allowed URLs of a host that wait for their turn
+WAITING = 2 * ORIGINS * AHEAD  # with so many waiting visits, no further origin is opened
 _JUDGED = 128  # maximum number of an origin's URLs checked against robots.txt at a time
 _JUDGING_SECONDS = 0.05  # maximum time for that, so that slow rules do not make other origins wait
 _RESULTS_AT_ONCE = 256  # then progress and budgets are checked, even if more results are waiting
@@ -169,7 +169,7 @@ class ShardCrawl:
 
     def _open_origins(self) -> None:
         """Open further origins while few are open."""
-        while len(self._origins) < ORIGINS and self._queues.waiting < _WAITING:
+        while len(self._origins) < ORIGINS and self._queues.waiting < WAITING:
             stretch = self._backlog.next_stretch()
             if stretch is None:
                 return
@@ -271,7 +271,7 @@ class ShardCrawl:
         if origin.backlog is None and not origin.held:
             del self._origins[origin.name]
             return
-        if not origin.held and self._queues.waiting_at(origin.host) >= _AHEAD:
+        if not origin.held and self._queues.waiting_at(origin.host) >= AHEAD:
             return
         rules = self._known_rules(origin)
         origin.busy = True
@@ -336,7 +336,7 @@ class ShardCrawl:
             verdict = judge(url)
             verdicts.append((url, verdict))
             allowed += verdict[0] is None
-            if allowed >= _AHEAD or time.monotonic() > ends:
+            if allowed >= AHEAD or time.monotonic() > ends:
                 break
         return partial(self._release, origin, rules.robots, list(zip(held, of_held, strict=True)), verdicts)
 

@@ -39,7 +39,6 @@ HOLD_SECONDS = 15.0
 # Waiting callers ask again within so many turns, so that the places of killed crawls delay nobody for long.
 LONGEST_LINE = 60
 _SOON = 0.25  # of the delay: a caller that waits no longer than this needs no place in the line
-_KEPT = 100_000  # places in memory, some 20 MB
 _LATEST = 3_600.0  # seconds; a later time in a file is from before the machine's last start and is ignored
 
 # Time from which a turn may be taken, and time of the next place in the waiting line; monotonic seconds.
@@ -86,9 +85,10 @@ class Turns(Protocol):
 class MemoryTurns:
     """Turns in the memory of one process, for one thread at a time."""
 
-    def __init__(self) -> None:
+    def __init__(self, kept: int = 100_000) -> None:
+        """Set up an empty table that keeps so many places, some 20 MB, before it removes those where nobody waits."""
         self._states: dict[str, State] = {}
-        self._most = _KEPT  # above this number, the places where nobody has to wait are removed
+        self._kept = self._most = kept
 
     def take(self, delays: Mapping[str, float]) -> float:
         """Take a turn (`Turns.take`)."""
@@ -97,7 +97,7 @@ class MemoryTurns:
         self._states.update(zip(delays, states, strict=True))
         if len(self._states) > self._most:
             self._states = {place: state for place, state in self._states.items() if max(state) > now}
-            self._most = max(_KEPT, 2 * len(self._states))
+            self._most = max(self._kept, 2 * len(self._states))
         return wait
 
     def give(self, delays: Mapping[str, float]) -> None:

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 Floats = NDArray[np.float64]
 Result = TypeVar("Result")
 _MEASURES = ("value", "precision", "recall")
-_CELLS = 4_000_000  # resampled weights held at once: 32 MB
+CELLS = 4_000_000  # resampled weights held at once: 32 MB
 _ROUNDING = 1e-12  # sums that differ by less are equal: they were added in another order
 _ENUMERATED = 16  # articles up to which all 2^N signs are tried
 _FINE = 10  # how much smaller than the level the smallest p-value can be, after correction
@@ -349,7 +349,7 @@ def _defined(interval: Interval) -> Interval | None:
 
 
 def _chunks(resamples: int, articles: int) -> Iterator[int]:
-    size = max(1, _CELLS // articles)
+    size = max(1, CELLS // articles)
     for start in range(0, resamples, size):
         yield min(size, resamples - start)
 

@@ -16,7 +16,6 @@ from tasks.extraction.reasons import DocumentReason
 from tasks.extraction.settings import ExtractSettings
 
 _WALL = 20.0  # wall seconds allowed per processor second of the limit; ends a process that hangs without computing
-_PAGES_PER_WORKER = 2000  # after which the process is replaced, so that its memory does not grow
 _START_SECONDS = 300.0  # wall seconds allowed for the start of a process, even on a very busy machine
 
 
@@ -31,8 +30,10 @@ class Extractor(Closing):
         ('Some text.',)
     """
 
-    def __init__(self, settings: ExtractSettings) -> None:
+    def __init__(self, settings: ExtractSettings, pages_per_process: int = 2000) -> None:
+        """Start nothing yet; a process is replaced after so many pages, so that its memory does not grow."""
         self._settings = settings
+        self._pages_per_process = pages_per_process
         self._process: subprocess.Popen[bytes] | None = None
         self._errors: IO[bytes] | None = None
         self._served = 0
@@ -52,7 +53,7 @@ class Extractor(Closing):
         Raises:
             RuntimeError: the extracting process cannot be started.
         """
-        if self._served >= _PAGES_PER_WORKER:
+        if self._served >= self._pages_per_process:
             self.close()
         fresh = self._process is None
         extracted = self._ask(body, mime, charset)

@@ -15,7 +15,7 @@ from tasks.paragraphs.reasons import ParagraphReason
 from tasks.paragraphs.settings import CloneSettings
 from tasks.text.ngrams import TargetNgrams, WordRule, split_words
 
-_LEAST_WORDS = 20  # of a part of the lead, or of what may be copied: headings and one-line quotations stay free
+LEAST_WORDS = 20  # of a part of the lead, or of what may be copied: headings and one-line quotations stay free
 
 
 class LeadClones:
@@ -24,16 +24,20 @@ class LeadClones:
     Attributes:
         settings: the thresholds.
         rule: how texts are cut into words; paragraphs given to the methods must be cut by the same rule.
+        least_words: of a part of the lead, or of what may be copied.
     """
 
-    def __init__(self, lead: str, settings: CloneSettings, rule: WordRule = "rouge") -> None:
+    def __init__(
+        self, lead: str, settings: CloneSettings, rule: WordRule = "rouge", least_words: int = LEAST_WORDS
+    ) -> None:
         words = split_words(lead, rule)
         self.settings = settings
         self.rule = rule
+        self.least_words = least_words
         self._words = TargetNgrams(words, 1)
         self._bigrams = TargetNgrams(words, 2)
         parts = [split_words(part, rule) for part in lead.splitlines()]
-        self._parts = [TargetNgrams(part, 2) for part in parts if len(part) >= _LEAST_WORDS]
+        self._parts = [TargetNgrams(part, 2) for part in parts if len(part) >= least_words]
         self._smallest_part = min((part.total for part in self._parts), default=0)
 
     def reason(self, paragraph: Sequence[str]) -> str | None:
@@ -54,7 +58,7 @@ class LeadClones:
             return ParagraphReason.CLONE_OF_PART
         if (
             settings.copied is not None
-            and len(paragraph) >= _LEAST_WORDS
+            and len(paragraph) >= self.least_words
             and matched / (len(paragraph) - 1) > settings.copied
         ):
             return ParagraphReason.COPIED_FROM_LEAD

@@ -36,9 +36,9 @@ _FULL_STOP = re.compile(r"(?<=\.)\s+")
 
 # Thresholds of the preset `default`, tuned by reading what they refuse and keep on real cited pages.
 MAX_CHARACTERS = 10_000  # no author writes more in one paragraph
-_MAX_LINK_SHARE = 0.5  # of a paragraph's characters in web addresses
+MAX_LINK_SHARE = 0.5  # of a paragraph's characters in web addresses
 _MAX_SYMBOL_SHARE = 0.45  # of a paragraph's characters that are digits, punctuation and signs
-_BOILERPLATE_CHARACTERS = 800  # up to which a boilerplate phrase makes a paragraph refused: longer text may quote one
+BOILERPLATE_CHARACTERS = 800  # up to which a boilerplate phrase makes a paragraph refused: longer text may quote one
 _WORDS_PER_SEPARATOR = 8  # prose has fewer separators than one in so many words
 _WORDS_PER_SENTENCE = 30  # prose has more sentence ends than one in so many words
 _WORDS_PER_MARKUP = 20
@@ -71,13 +71,13 @@ def _default(text: str, settings: ParagraphFilterSettings, split: Sequence[str] 
     words, symbols = _words_and_symbols(text)
     if words < settings.min_words:
         return ParagraphReason.TOO_SHORT
-    if _has_any(text, _LINK_SIGNS) and sum(map(len, _LINK.findall(text))) > _MAX_LINK_SHARE * len(text):
+    if _has_any(text, _LINK_SIGNS) and sum(map(len, _LINK.findall(text))) > MAX_LINK_SHARE * len(text):
         return ParagraphReason.MOSTLY_LINKS
     if symbols > _MAX_SYMBOL_SHARE * (len(text) - text.count(" ")):
         return ParagraphReason.MOSTLY_SYMBOLS
     if _has_any(text, _MARKUP_SIGNS) and len(_MARKUP.findall(text)) * _WORDS_PER_MARKUP > words:
         return ParagraphReason.MARKUP
-    if len(text) <= _BOILERPLATE_CHARACTERS and is_boilerplate(text, split):
+    if len(text) <= BOILERPLATE_CHARACTERS and is_boilerplate(text, split):
         return ParagraphReason.BOILERPLATE
     sentences = _sentences(text, math.ceil(words / _WORDS_PER_SENTENCE))
     if sentences * _WORDS_PER_SENTENCE < words:

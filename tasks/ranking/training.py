@@ -33,7 +33,7 @@ from tasks.ranking.settings import RankerSettings
 from tasks.ranking.validation import collect_validation
 from tasks.text.vocabulary import read_vocabulary
 
-_CLIP_NORM = 2.0  # largest gradient norm (See et al. 2017)
+CLIP_NORM = 2.0  # largest gradient norm (See et al. 2017)
 _TITLE_TOKENS, _PARAGRAPH_TOKENS = 32, 100  # read of each: few titles are longer, and paragraphs have 70 on average
 _VALIDATION_ARTICLES = 500  # of the valid split, about
 _VALIDATION_PARAGRAPHS = 100  # drawn of each, at most
@@ -87,7 +87,7 @@ def train_ranker(
             constant(settings.learning_rate),
             TrainerSettings(
                 steps=settings.steps,
-                clip_norm=_CLIP_NORM,
+                clip_norm=CLIP_NORM,
                 log_interval=log_interval,
                 validation_interval=settings.validation_interval,
                 validate_start=initial is not None,

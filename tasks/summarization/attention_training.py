@@ -39,7 +39,7 @@ from tasks.summarization.training import ArticleShards, TrainingShards, validati
 
 # Ma & Zong 2022, sec. 5.2, of the predictor: two layers, 1,024 to 256; of PHT: four heads.
 _LAYERS, _HEADS, _FEED_FORWARD = 2, 4, 4
-_DROPOUT = 0.5  # Ma & Zong 2022, sec. 5.2
+DROPOUT = 0.5  # Ma & Zong 2022, sec. 5.2
 _VALIDATION_ARTICLES = 4000  # of the valid split, at most: as of its summarizer
 _THREADS = 2  # of torch on a CPU; fixed, because the last bits of sums depend on it
 
@@ -136,7 +136,7 @@ class AttentionObjective(Objective[Batch]):
         self.size = size = to_config_dict(trained.model)["model_size"]
         torch.manual_seed(seed)
         self.model: AttentionPredictor = AttentionPredictor(
-            AttentionPredictorConfig(size, _FEED_FORWARD * size, _HEADS, _LAYERS, _DROPOUT)
+            AttentionPredictorConfig(size, _FEED_FORWARD * size, _HEADS, _LAYERS, DROPOUT)
         )
         self.stream = BatchStream(
             TrainingShards(shards, trained.graph),

@@ -16,7 +16,7 @@ from tasks.summarization.settings import ExampleSettings, SummarizerSettings
 from tasks.summarization.targets import supported_sentences
 from tasks.text.vocabulary import read_vocabulary
 
-_TITLE_TOKENS = 64  # kept of a title: hardly one is longer, and a summarizer reads at most its first paragraph of it
+TITLE_TOKENS = 64  # kept of a title: hardly one is longer, and a summarizer reads at most its first paragraph of it
 
 
 def build_examples(
@@ -71,7 +71,7 @@ def build_examples(
         example = {
             "article_id": article,
             "split": split,
-            "title": vocabulary.encode(title)[:_TITLE_TOKENS],
+            "title": vocabulary.encode(title)[:TITLE_TOKENS],
             "source": source,
             "target": target[: settings.target_tokens],
             "title_text": title,
@@ -94,7 +94,7 @@ def _shown(title: str, source: list[list[int]], vocabulary: Vocabulary, layout: 
     """Return the texts that a summarizer reads of paragraphs, without what a cut left unfinished."""
     if layout is None:
         return [vocabulary.decode(ids) for ids in source]
-    row = {"title": vocabulary.encode(title)[:_TITLE_TOKENS], "source": source, "target": [vocabulary.begin] * 2}
+    row = {"title": vocabulary.encode(title)[:TITLE_TOKENS], "source": source, "target": [vocabulary.begin] * 2}
     fields = [EXAMPLES.schema.field(name) for name in row]
     table = pa.Table.from_pylist([row], schema=pa.schema(fields))
     pieces = value_pieces(vocabulary)

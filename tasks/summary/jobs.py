@@ -15,8 +15,6 @@ from tasks.summary.pipeline import Page, Progress, Report
 from tasks.summary.settings import Choice
 from tasks.summary.sources import Given
 
-_KEPT_JOBS, _KEPT_BYTES = 200, 1 << 30
-_MOST_WAITING = 50
 logger = logging.getLogger(__name__)
 
 
@@ -73,14 +71,20 @@ class CancelledError(Exception):
 class Jobs(Closing):
     """The queue; usable from many threads."""
 
-    def __init__(self, work: Work, at_once: int) -> None:
+    def __init__(
+        self, work: Work, at_once: int, *, waiting: int = 50, kept: int = 200, kept_bytes: int = 1 << 30
+    ) -> None:
         """Start the workers.
 
         Args:
             work: makes a summary; what its report raises has to end it, so it reports often.
             at_once: summaries made at the same time.
+            waiting: requests that may wait for their turn; a further one is refused.
+            kept: ended requests that are remembered; the oldest are forgotten first, the last one never.
+            kept_bytes: the most that their sources may take together, or the oldest are forgotten too.
         """
         self._work = work
+        self._most_waiting, self._kept, self._kept_bytes = waiting, kept, kept_bytes
         self._pool = ThreadPoolExecutor(at_once, thread_name_prefix="summary")
         self._jobs: OrderedDict[str, Job] = OrderedDict()  # oldest first
         self._lock = threading.Lock()
@@ -93,8 +97,8 @@ class Jobs(Closing):
         """
         job = Job(secrets.token_urlsafe(16), title, given, choice)
         with self._lock:
-            if sum(other.state == "waiting" for other in self._jobs.values()) >= _MOST_WAITING:
-                raise TooBusyError(f"{_MOST_WAITING} summaries are waiting already: try again later")
+            if sum(other.state == "waiting" for other in self._jobs.values()) >= self._most_waiting:
+                raise TooBusyError(f"{self._most_waiting} summaries are waiting already: try again later")
             self._jobs[job.id] = job
         self._pool.submit(self._run, job)
         return job
@@ -157,7 +161,7 @@ class Jobs(Closing):
             ended = [job for job in self._jobs.values() if job.ended]
             total = sum(job.bytes for job in ended)
             for job in ended[:-1]:
-                if len(ended) <= _KEPT_JOBS and total <= _KEPT_BYTES:
+                if len(ended) <= self._kept and total <= self._kept_bytes:
                     return
                 total -= job.bytes
                 ended = ended[1:]

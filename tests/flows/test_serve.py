@@ -19,7 +19,7 @@ KILLED = "was killed by signal 9 (Killed)"
 
 @pytest.mark.parametrize("port", [4300, 4200])
 def test_the_page_never_gets_the_port_of_the_server(port: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(serve_options, "_PAGE_PORT", wanted := free_port("127.0.0.1"))
+    monkeypatch.setattr(serve_options, "PAGE_PORT", wanted := free_port("127.0.0.1"))
     given = wanted if port == 4300 else free_port("127.0.0.1")
     options = serve_options.options_of("127.0.0.1", given, "wikisum", {})
     assert (options.port == wanted) == (port == 4300)

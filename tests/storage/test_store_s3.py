@@ -161,7 +161,7 @@ def test_a_server_that_only_fails_is_named_and_its_shards_are_not_called_damaged
 @pytest.fixture
 def short_lease(monkeypatch: pytest.MonkeyPatch) -> None:
     """Leases that are renewed and lapse within seconds."""
-    for name, seconds in {"_RENEW_SECONDS": 0.5, "LEASE_SECONDS": 3.0, "_WATCH_SECONDS": 0.1}.items():
+    for name, seconds in {"RENEW_SECONDS": 0.5, "LEASE_SECONDS": 3.0, "WATCH_SECONDS": 0.1}.items():
         monkeypatch.setattr(f"storage.lock.{name}", seconds)
 
 

@@ -71,7 +71,7 @@ def _value(scalar: pa.StringScalar) -> str:
     return str(scalar.as_py())
 
 
-_BATCH_ROWS = 65_536
+BATCH_ROWS = 65_536
 
 
 def look_up_in_file(
@@ -120,7 +120,7 @@ def _matches(parquet: pq.ParquetFile, group: int, keys: pa.StringArray) -> tuple
     """Return the rows of a row group whose key is among the wanted ones, and the position of the key there."""
     rows, numbers = [], []
     before = 0
-    for batch in parquet.iter_batches(_BATCH_ROWS, row_groups=[group], columns=[KEY], use_threads=False):
+    for batch in parquet.iter_batches(BATCH_ROWS, row_groups=[group], columns=[KEY], use_threads=False):
         position = pc.index_in(batch.column(0).cast(pa.string()), value_set=keys)
         here = np.flatnonzero(position.is_valid().to_numpy(zero_copy_only=False))
         rows.append(here + before)
@@ -133,7 +133,7 @@ def _rows(
     parquet: pq.ParquetFile, group: int, columns: list[str], rows: NDArray[np.int64], numbers: NDArray[np.int64]
 ) -> Iterator[pa.Table]:
     before = 0
-    for batch in parquet.iter_batches(_BATCH_ROWS, row_groups=[group], columns=columns, use_threads=False):
+    for batch in parquet.iter_batches(BATCH_ROWS, row_groups=[group], columns=columns, use_threads=False):
         start, stop = np.searchsorted(rows, [before, before + batch.num_rows])
         if start < stop:
             some = pa.Table.from_batches([batch.take(pa.array(rows[start:stop] - before))])

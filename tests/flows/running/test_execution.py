@@ -102,7 +102,7 @@ def small_flow(root: str, counter: str, kind: str) -> StageResult:
 def test_runners_retry_what_is_transient_and_let_a_bad_shard_fail_alone(
     prefect_server: None, tmp_path: Path, kind: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("flows.running.execution._RETRY_SECONDS", 0.0)
+    monkeypatch.setattr("flows.running.execution.RETRY_SECONDS", 0.0)
     counter = tmp_path / "calls"
     counter.mkdir()
     with pytest.raises(
@@ -187,7 +187,7 @@ def test_an_interrupted_run_stops_the_trainings_on_its_threads(
 
 def test_a_job_on_a_thread_that_cannot_be_told_ends_with_the_process() -> None:
     code = (
-        "import threading; from flows.running import execution; execution._SAVE_SECONDS = 1\n"
+        "import threading; from flows.running import execution; execution.SAVE_SECONDS = 1\n"
         "threading.Thread(target=execution._stop_jobs, args=(threading.Event(),)).start()\n"
         "threading.Event().wait()"
     )

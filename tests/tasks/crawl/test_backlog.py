@@ -56,14 +56,14 @@ def only_new_objects() -> Iterator[None]:
 @pytest.mark.usefixtures("only_new_objects")
 def test_few_visits_exist_at_a_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     most = 0
-    finish = shard_crawl.ShardCrawl._finish
+    take = HostQueues.take
 
-    def counted(self: shard_crawl.ShardCrawl, *arguments: object) -> None:
+    def counted(self: HostQueues[Visit], now: float) -> tuple[str, Visit] | None:
         nonlocal most
         most = max(most, sum(type(each) is Visit for each in gc.get_objects()))
-        finish(self, *arguments)  # type: ignore[arg-type]
+        return take(self, now)
 
-    monkeypatch.setattr(shard_crawl.ShardCrawl, "_finish", counted)
+    monkeypatch.setattr(HostQueues, "take", counted)
     rules = answer(b"User-agent: *\nDisallow: /private\n", Content_Type="text/plain")
     urls = [f"http://a.test/{'private/' if n % 2 else ''}{n}" for n in range(600)]
     with LoopbackServer({"/robots.txt": rules, **{f"/{n}": answer() for n in range(0, 600, 2)}}) as server:
@@ -76,7 +76,7 @@ def test_origins_are_begun_with_few_at_a_time_and_hosts_are_forgotten(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(shard_crawl, "ORIGINS", 3)
-    monkeypatch.setattr(shard_crawl, "_WAITING", 6)
+    monkeypatch.setattr(shard_crawl, "WAITING", 6)
     known: list[int] = []
     take = HostQueues.take
 

@@ -156,7 +156,7 @@ def test_segments_of_a_journal_that_never_merged_are_read_and_merged(
 ) -> None:
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     with monkeypatch.context() as patch:
-        patch.setattr("tasks.crawl.journal._MERGED", 1_000_000)
+        patch.setattr("tasks.crawl.journal.MERGED", 1_000_000)
         small_segments(tmp_path, 300)
     used = len(list(Path("/proc/self/fd").iterdir()))
     resource.setrlimit(resource.RLIMIT_NOFILE, (used + 100, hard))

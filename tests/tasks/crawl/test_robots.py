@@ -169,7 +169,7 @@ def test_robots_is_read_and_applied_in_a_thread_of_its_own(tmp_path: Path, monke
 
 
 def test_forgotten_robots_is_asked_for_again_and_still_obeyed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("tasks.crawl.shard_crawl._AHEAD", 1)
+    monkeypatch.setattr("tasks.crawl.shard_crawl.AHEAD", 1)
     monkeypatch.setattr("tasks.crawl.shard_crawl.RulesCache", lambda: RulesCache(1))
     urls = [f"http://{host}.test/{path}" for host in "abc" for path in ("1", "2", "3", "private/1")]
     with LoopbackServer({"/robots.txt": text(RULES), **{f"/{n}": answer() for n in (1, 2, 3)}}) as server:

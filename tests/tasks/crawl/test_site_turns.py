@@ -83,9 +83,8 @@ def test_tables_keep_places_apart(kind: type[MemoryTurns] | type[MachineTurns], 
     assert turns.take({"domain a": 500.0}) > 0.0
 
 
-def test_places_without_anybody_waiting_take_no_memory(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("tasks.crawl.site_turns._KEPT", 100)
-    turns = MemoryTurns()
+def test_places_without_anybody_waiting_take_no_memory() -> None:
+    turns = MemoryTurns(kept=100)
     for number in range(1_001):
         turns.take({f"host {number}": 1.0})
         turns.give({f"host {number}": 0.0})

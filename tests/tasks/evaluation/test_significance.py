@@ -71,7 +71,7 @@ def test_an_interval_lies_within_the_values_and_hangs_on_the_seed_alone(values: 
 def test_chunks_do_not_change_a_result(monkeypatch: pytest.MonkeyPatch) -> None:
     values = np.arange(10.0)[:, None]
     whole = bootstrap(values, FEW, 5), randomisation_test(values - 4, 200, 5)
-    monkeypatch.setattr("tasks.evaluation.significance._CELLS", 30)
+    monkeypatch.setattr("tasks.evaluation.significance.CELLS", 30)
     assert (bootstrap(values, FEW, 5), randomisation_test(values - 4, 200, 5)) == whole
 
 

@@ -81,9 +81,8 @@ def test_process_that_died_between_pages_is_replaced(extractor):
     assert ask(extractor, PAGE) == ((TEXT,), None)
 
 
-def test_process_is_replaced_after_so_many_pages(monkeypatch):
-    monkeypatch.setattr("tasks.extraction.extractor._PAGES_PER_WORKER", 2)
-    with Extractor(ExtractSettings()) as extractor:
+def test_process_is_replaced_after_so_many_pages():
+    with Extractor(ExtractSettings(), pages_per_process=2) as extractor:
         seen = []
         for _ in range(3):
             assert ask(extractor, PAGE) == ((TEXT,), None)

@@ -1,13 +1,10 @@
 """Clones by hand: what was copied from a lead, and what only shares words with it."""
 
-from unittest.mock import patch
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tasks.paragraphs import clones
-from tasks.paragraphs.clones import LeadClones
+from tasks.paragraphs.clones import LEAST_WORDS, LeadClones
 from tasks.paragraphs.settings import CloneSettings
 from tasks.text.ngrams import TargetNgrams, split_words
 
@@ -15,8 +12,8 @@ LEAD = "a b c d e f g h i j k"  # ten bigrams
 PAPER = CloneSettings(part_recall=None)
 
 
-def reason(lead: str, paragraph: str, settings: CloneSettings) -> str | None:
-    return LeadClones(lead, settings).reason(split_words(paragraph))
+def reason(lead: str, paragraph: str, settings: CloneSettings, least_words: int = LEAST_WORDS) -> str | None:
+    return LeadClones(lead, settings, least_words=least_words).reason(split_words(paragraph))
 
 
 @pytest.mark.parametrize(
@@ -38,24 +35,22 @@ def test_repeated_bigrams_count_once():
     assert reason(LEAD, "a b " * 20, PAPER) is None
 
 
-def test_a_mirror_that_copies_one_paragraph_of_the_lead(monkeypatch):
-    monkeypatch.setattr(clones, "_LEAST_WORDS", 6)
+def test_a_mirror_that_copies_one_paragraph_of_the_lead():
     lead = "one two three four five six\nseven eight nine ten eleven twelve\nThe end"
     settings = CloneSettings()
-    assert reason(lead, "One, two, three, four, five, six.", settings) == "clone_of_part"
-    assert reason(lead, "One, two, three, four, five, six.", PAPER) is None
-    assert reason(lead, "nine ten eleven twelve and one two three", settings) is None  # pieces of two parts
-    assert reason(lead, "In the end it was over.", settings) is None  # two words are no part
+    assert reason(lead, "One, two, three, four, five, six.", settings, 6) == "clone_of_part"
+    assert reason(lead, "One, two, three, four, five, six.", settings) is None  # six words are no part of the real rule
+    assert reason(lead, "One, two, three, four, five, six.", PAPER, 6) is None
+    assert reason(lead, "nine ten eleven twelve and one two three", settings, 6) is None  # pieces of two parts
+    assert reason(lead, "In the end it was over.", settings, 6) is None  # two words are no part
 
 
-def test_the_other_direction_is_asked_for(monkeypatch):
-    monkeypatch.setattr(clones, "_LEAST_WORDS", 4)
+def test_the_other_direction_is_asked_for():
     quotation = "b c d e"
-    assert reason(LEAD, quotation, CloneSettings()) is None
-    assert reason(LEAD, quotation, CloneSettings(copied=0.8)) == "copied_from_lead"
-    assert reason(LEAD, "b c x d e", CloneSettings(copied=0.5)) is None  # 2 of 4 bigrams
-    monkeypatch.setattr(clones, "_LEAST_WORDS", 5)
-    assert reason(LEAD, quotation, CloneSettings(copied=0.8)) is None
+    assert reason(LEAD, quotation, CloneSettings(), 4) is None
+    assert reason(LEAD, quotation, CloneSettings(copied=0.8), 4) == "copied_from_lead"
+    assert reason(LEAD, "b c x d e", CloneSettings(copied=0.5), 4) is None  # 2 of 4 bigrams
+    assert reason(LEAD, quotation, CloneSettings(copied=0.8), 5) is None
 
 
 def test_a_document_that_repeats_the_words_of_the_lead():
@@ -66,9 +61,8 @@ def test_a_document_that_repeats_the_words_of_the_lead():
 
 
 @pytest.mark.parametrize("lead", ["", "word", "\n\n", "Привет, мир"])
-def test_a_lead_without_bigrams_has_no_clones(lead, monkeypatch):
-    monkeypatch.setattr(clones, "_LEAST_WORDS", 2)
-    assert reason(lead, "word Привет, мир word", CloneSettings(copied=0.1)) is None
+def test_a_lead_without_bigrams_has_no_clones(lead):
+    assert reason(lead, "word Привет, мир word", CloneSettings(copied=0.1), 2) is None
 
 
 def test_other_scripts_need_the_unicode_rule():
@@ -89,5 +83,4 @@ def test_reasons_are_those_of_the_shares_counted_one_by_one(lead, paragraph, rec
         expected = "clone_of_part"
     if TargetNgrams(split_words(lead), 2).recall(words) > recall:
         expected = "clone"
-    with patch.object(clones, "_LEAST_WORDS", 3):
-        assert reason(lead, paragraph, CloneSettings(recall=recall, part_recall=part_recall)) == expected
+    assert reason(lead, paragraph, CloneSettings(recall=recall, part_recall=part_recall), 3) == expected

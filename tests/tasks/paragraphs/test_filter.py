@@ -98,7 +98,7 @@ def test_length_decides_on_short_notices_and_on_endless_text(monkeypatch):
     assert drop_reason(text, ParagraphFilterSettings(min_words=4)) is None
     notice = "We use cookies to personalise content and to analyse our traffic."
     assert drop_reason(notice, DEFAULT) == "boilerplate"
-    monkeypatch.setattr(rules, "_BOILERPLATE_CHARACTERS", 60)
+    monkeypatch.setattr(rules, "BOILERPLATE_CHARACTERS", 60)
     assert drop_reason(notice, DEFAULT) is None
     monkeypatch.setattr(rules, "MAX_CHARACTERS", 10)
     assert drop_reason(notice, DEFAULT) == "too_long"
@@ -134,10 +134,10 @@ def every_rule_in_full(text: str, settings: ParagraphFilterSettings) -> str | No
         "too_long": len(text) > rules.MAX_CHARACTERS,
         "no_letters": not rules._SPELLED.search(text),
         "too_short": words < settings.min_words,
-        "mostly_links": linked > rules._MAX_LINK_SHARE * len(text),
+        "mostly_links": linked > rules.MAX_LINK_SHARE * len(text),
         "mostly_symbols": symbols > rules._MAX_SYMBOL_SHARE * (len(text) - text.count(" ")),
         "markup": markup * rules._WORDS_PER_MARKUP > words,
-        "boilerplate": len(text) <= rules._BOILERPLATE_CHARACTERS and is_boilerplate(text),
+        "boilerplate": len(text) <= rules.BOILERPLATE_CHARACTERS and is_boilerplate(text),
         "navigation": separators > max(2, words / rules._WORDS_PER_SEPARATOR)
         and sentences * rules._WORDS_PER_SENTENCE < words,
         "no_sentence": not sentences and not rules._is_unfinished_prose(text, words, settings),
@@ -197,7 +197,7 @@ PIECES = [
 @given(st.lists(st.sampled_from(PIECES), max_size=25), st.sampled_from([0.0, 0.2, 0.5]))
 def test_searches_that_are_spared_change_nothing(pieces, share):
     text = " ".join(pieces)
-    with patch.multiple(rules, _MAX_LINK_SHARE=share, _BOILERPLATE_CHARACTERS=100):
+    with patch.multiple(rules, MAX_LINK_SHARE=share, BOILERPLATE_CHARACTERS=100):
         assert drop_reason(text, DEFAULT) == every_rule_in_full(text, DEFAULT)
         assert drop_reason(text, DEFAULT, split_words(text)) == every_rule_in_full(text, DEFAULT)
 

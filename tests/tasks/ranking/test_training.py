@@ -290,7 +290,7 @@ def test_training_starts_from_another_ranker_and_keeps_it_where_that_is_best(
     lines = read_metrics(tmp_path / "still" / "metrics.jsonl")
     found = [(line["kind"], line["step"]) for line in lines]
     assert found == [("validation", 0), ("validation", 4), ("train", 8), ("validation", 8)]
-    monkeypatch.setattr("tasks.ranking.training._CLIP_NORM", 100.0)
+    monkeypatch.setattr("tasks.ranking.training.CLIP_NORM", 100.0)
     hurt = SMALL.model_copy(update={"learning_rate": 3.0, "steps": 2, "validation_interval": 1})
     metrics = train_ranker(world(), vocabulary(), hurt, directory=tmp_path / "hurt", seed=9, initial=start)
     assert metrics["best_step"] == 0

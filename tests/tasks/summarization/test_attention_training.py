@@ -55,7 +55,7 @@ def test_the_papers_settings_are_the_defaults() -> None:
 def test_it_learns_more_than_that_all_paragraphs_are_alike(
     summarizer: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("tasks.summarization.attention_training._DROPOUT", 0.0)
+    monkeypatch.setattr("tasks.summarization.attention_training.DROPOUT", 0.0)
     data = InMemory([(pa.concat_tables([examples("train"), examples("valid")]),)])
     settings = SHORT.model_copy(
         update={"steps": 100, "validation_interval": 50, "learning_rate_factor": 0.1, "warmup": 10}

@@ -68,7 +68,7 @@ def test_an_example_holds_the_ids_of_title_paragraphs_and_lead(table: pa.Table, 
 
 def test_texts_are_cut_and_a_cut_lead_does_not_end(vocabulary: Vocabulary, monkeypatch: pytest.MonkeyPatch) -> None:
     settings = ExampleSettings(paragraph_tokens=3, target_tokens=4)
-    monkeypatch.setattr("tasks.summarization.examples._TITLE_TOKENS", 1)
+    monkeypatch.setattr("tasks.summarization.examples.TITLE_TOKENS", 1)
     best = ranked(*(("a", rank, "the river of the hills") for rank in range(2)))
     (example,) = build_examples(articles(), best, vocabulary, settings).to_pylist()
     assert example["source"] == [vocabulary.encode("the river of the hills")[:3]] * 2

@@ -2,7 +2,6 @@ import threading
 
 import pytest
 
-from tasks.summary import jobs as jobs_module
 from tasks.summary.cited import CitedSummary
 from tasks.summary.jobs import Job, Jobs, TooBusyError
 from tasks.summary.pipeline import Page, Progress, Report
@@ -81,10 +80,9 @@ def test_an_error_fails_its_own_summary_alone():
     assert good.state == "done"
 
 
-def test_a_full_queue_refuses_and_says_so(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(jobs_module, "_MOST_WAITING", 1)
+def test_a_full_queue_refuses_and_says_so():
     gate = Gate()
-    with Jobs(gate, 1) as jobs:
+    with Jobs(gate, 1, waiting=1) as jobs:
         jobs.submit("working", GIVEN, "suitable")
         wait_until(lambda: gate.titles, "work")
         jobs.submit("waiting", GIVEN, "suitable")
@@ -93,12 +91,11 @@ def test_a_full_queue_refuses_and_says_so(monkeypatch: pytest.MonkeyPatch):
         gate.open.set()
 
 
-@pytest.mark.parametrize(("name", "value"), [("_KEPT_JOBS", 2), ("_KEPT_BYTES", 20)])
-def test_the_oldest_summaries_are_forgotten_and_the_last_never(monkeypatch: pytest.MonkeyPatch, name, value):
-    monkeypatch.setattr(jobs_module, name, value)
+@pytest.mark.parametrize("limit", [{"kept": 2}, {"kept_bytes": 20}])
+def test_the_oldest_summaries_are_forgotten_and_the_last_never(limit: dict[str, int]):
     gate = Gate()
     gate.open.set()
-    with Jobs(gate, 1) as jobs:
+    with Jobs(gate, 1, **limit) as jobs:
         made = []
         for number in range(4):
             made.append(jobs.submit(str(number), GIVEN, "suitable"))

@@ -144,7 +144,7 @@ def test_row_that_cannot_be_right_is_refused(fields: dict[str, Any], reason: str
 def test_any_order_finds_what_a_plain_search_finds(
     is_sorted: bool, statistics: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("tasks.crawl.columnar.look_up._BATCH_ROWS", 16)  # several of a row group
+    monkeypatch.setattr("tasks.crawl.columnar.look_up.BATCH_ROWS", 16)  # several of a row group
     chance = random.Random(3)
     captures = [
         Captured(
