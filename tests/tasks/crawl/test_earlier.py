@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterable, Mapping
+from functools import partialmethod
 from pathlib import Path
 from typing import Any
 
@@ -504,7 +505,7 @@ def test_confirmations_of_a_shard_that_is_gone_are_asked_for_again(tmp_path: Pat
 
 
 def test_shards_of_many_row_groups_are_read_group_by_group(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("storage.row_groups.ROW_GROUP_BYTES", 50_000)
+    monkeypatch.setattr(Store, "write_table", partialmethod(Store.write_table, group_bytes=50_000))
     monkeypatch.setattr("tasks.crawl.journal.BATCH_BYTES", 30_000)
     urls = [f"http://{host}.test/{n}" for host in "abc" for n in range(10)]
     pages = {f"/{n}": page(body(n), ETag='"1"') if n % 2 else answer(body(n)) for n in range(9)}
