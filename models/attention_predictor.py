@@ -74,19 +74,13 @@ class AttentionPredictor(nn.Module):
 
     @classmethod
     def from_config_dict(cls, config: Mapping[str, Any]) -> "AttentionPredictor":
-        """Build a fresh model from `to_config_dict`'s dictionary.
-
-        Raises:
-            ValueError: a field is unknown.
-        """
+        """Build a fresh model from `to_config_dict`'s dictionary. Raises ValueError: a field is unknown."""
         return cls(configured(AttentionPredictorConfig, config, "an attention predictor"))
 
 
 def paragraph_memory(memory: Memory) -> ParagraphMemory:
     """Return the memory after checking that it holds paragraph embeddings.
-
-    Raises:
-        ValueError: the summarizer makes none.
+    Raises ValueError: the summarizer makes none.
     """
     if not isinstance(memory, ParagraphMemory):
         raise ValueError(
@@ -124,9 +118,7 @@ def attention_loss(expected_BP: Tensor, labels_BP: Tensor, mask_BP: Tensor) -> T
 @torch.no_grad()
 def expected_attention(predictor: AttentionPredictor, summarizer: Summarizer, source: SourceBatch) -> Tensor:
     """Return the attention [B, P] that a summary of each article is expected to pay, both models in evaluation mode.
-
-    Raises:
-        ValueError: the summarizer makes no paragraph embeddings.
+    Raises ValueError: the summarizer makes no paragraph embeddings.
     """
     memory = paragraph_memory(summarizer.encode(source))
     expected: Tensor = predictor(memory.paragraphs, memory.paragraph_mask)
@@ -145,9 +137,7 @@ def normalised_scores(scores_BP: Tensor, mask_BP: Tensor) -> Tensor:
 
 def most_attended(source: SourceBatch, expected_BP: Tensor, kept: int) -> Tensor:
     """Return the indices [B, s] of the s = min(kept, P) paragraphs of highest expected attention, ascending.
-
-    Raises:
-        ValueError: `kept` is below 1.
+    Raises ValueError: `kept` is below 1.
     """
     if kept < 1:
         raise ValueError(f"expected at least 1 paragraph to keep, got {kept}")
@@ -160,10 +150,7 @@ def compress_source(source: SourceBatch, expected_BP: Tensor, kept: int) -> Sour
     """Return the batch with the `kept` paragraphs of highest expected attention of each article
     (Ma & Zong 2022, Table 6).
 
-    They keep their ranks and their order; articles of fewer paragraphs keep all.
-
-    Raises:
-        ValueError: `kept` is below 1.
+    They keep their ranks and their order; articles of fewer paragraphs keep all. Raises ValueError: `kept` is below 1.
     """
     best_Bs = most_attended(source, expected_BP, kept)
     article_B1 = torch.arange(len(best_Bs), device=best_Bs.device).unsqueeze(1)

@@ -340,11 +340,7 @@ class Bart(Summarizer):
     def decode(
         self, target_in: Tensor, memory: Memory, cache: Cache | None = None, *, attention: bool = True
     ) -> Decoded:
-        """Decode target_in ([B*K, T] int64).
-
-        Raises:
-            ValueError: there are more tokens than positions.
-        """
+        """Decode target_in ([B*K, T] int64). Raises ValueError: there are more tokens than positions."""
         assert isinstance(memory, SourceMemory)
         assert cache is None or isinstance(cache, KeyValueCache)
         decoder, start = self.model.decoder, 0 if cache is None else cache.length
@@ -371,9 +367,7 @@ class Bart(Summarizer):
 
     def start_cache(self, memory: Memory, hypotheses: int, length: int) -> Cache:
         """Return an empty cache for `hypotheses` per article and at most `length` target tokens.
-
-        Raises:
-            ValueError: there are fewer positions.
+        Raises ValueError: there are fewer positions.
         """
         self._check_length(length)
         return KeyValueCache(len(self.model.decoder.layers), memory.articles * hypotheses, length)

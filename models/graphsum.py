@@ -150,11 +150,7 @@ class GraphSum(Summarizer):
         self.copying = CopyHead(config.model_size) if config.copying else None
 
     def encode(self, source: SourceBatch) -> ParallelMemory:
-        """Encode B articles.
-
-        Raises:
-            ValueError: the batch has no graph.
-        """
+        """Encode B articles. Raises ValueError: the batch has no graph."""
         if source.graph is None:
             raise ValueError(f"GraphSum needs the {self.config.graph} graph as SourceBatch.graph, got None")
         rows = ParagraphRows.of(source, self.config.pad)

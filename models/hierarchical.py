@@ -176,11 +176,7 @@ class HierarchicalTransformer(Summarizer):
         self.copying = CopyHead(config.model_size) if config.copying else None
 
     def encode(self, source: SourceBatch) -> TokenMemory:
-        """Encode B articles.
-
-        Raises:
-            ValueError: the configuration asks for a graph and the batch has none.
-        """
+        """Encode B articles. Raises ValueError: the configuration asks for a graph and the batch has none."""
         if self.config.graph != "none" and source.graph is None:
             raise ValueError(f"a summarizer with the {self.config.graph} graph needs SourceBatch.graph, got None")
         graph_BPP = source.graph if self.config.graph != "none" else None

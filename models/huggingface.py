@@ -70,11 +70,7 @@ class LibrarySummarizer(Summarizer):
     def decode(
         self, target_in: Tensor, memory: Memory, cache: Cache | None = None, *, attention: bool = True
     ) -> Decoded:
-        """Decode target_in ([B*K, T] int64).
-
-        Raises:
-            ValueError: there are more tokens than positions.
-        """
+        """Decode target_in ([B*K, T] int64). Raises ValueError: there are more tokens than positions."""
         assert isinstance(memory, TokenMemory)
         assert cache is None or isinstance(cache, KeyValueCache)
         self._check_length(target_in.shape[1] + (0 if cache is None else cache.length))
@@ -104,9 +100,7 @@ class LibrarySummarizer(Summarizer):
 
     def start_cache(self, memory: Memory, hypotheses: int, length: int) -> Cache:
         """Return an empty cache for `hypotheses` per article and at most `length` target tokens.
-
-        Raises:
-            ValueError: there are fewer positions.
+        Raises ValueError: there are fewer positions.
         """
         self._check_length(length)
         return KeyValueCache(self.config.decoder_layers, memory.articles * hypotheses, length)
@@ -131,11 +125,7 @@ class Led(LibrarySummarizer):
     final_logits_bias: Tensor
 
     def __init__(self, config: LedConfig) -> None:
-        """Make a fresh model, its weights drawn by the library.
-
-        Raises:
-            ValueError: the library is missing.
-        """
+        """Make a fresh model, its weights drawn by the library. Raises ValueError: the library is missing."""
         check_library("led")
         from transformers import LEDModel
 
@@ -177,11 +167,7 @@ class T5(LibrarySummarizer):
     prefix = "model"
 
     def __init__(self, config: T5Config) -> None:
-        """Make a fresh model, its weights drawn by the library.
-
-        Raises:
-            ValueError: the library is missing.
-        """
+        """Make a fresh model, its weights drawn by the library. Raises ValueError: the library is missing."""
         super().__init__()
         self.config = config
         self.model = self._model()

@@ -82,9 +82,7 @@ def has_own_outputs(path: str | Path) -> bool:
 
     They have one if the file holds it and the configuration does not say that it is the words': as published by
     `tie_word_embeddings`, in what transformers 5 saves by `scale_decoder_outputs`.
-
-    Raises:
-        ValueError: the folder has no configuration or no weights.
+    Raises ValueError: the folder has no configuration or no weights.
     """
     stated = read_config(Path(path))
     untied = stated.get("tie_word_embeddings") is False or stated.get("scale_decoder_outputs") is False
@@ -93,9 +91,7 @@ def has_own_outputs(path: str | Path) -> bool:
 
 def check_huggingface(path: str | Path, config: Config) -> None:
     """Check that a folder can be loaded into a model of `config`; no weight is read.
-
-    Raises:
-        ValueError: it cannot, with the name of what differs and both values.
+    Raises ValueError: it cannot, with the name of what differs and both values.
     """
     path = Path(path)
     _check_sizes(path, config)
@@ -108,9 +104,7 @@ def load_huggingface(model: LibrarySummarizer, path: str | Path) -> None:
     """Load the weights of a folder into `model`; nothing of it is changed unless all of them fit.
 
     A model on the device "meta" receives the loaded tensors themselves; make its optimizer afterwards.
-
-    Raises:
-        ValueError: see `check_huggingface`; or what should be one matrix under several names is not.
+    Raises ValueError: see `check_huggingface`; or what should be one matrix under several names is not.
     """
     path = Path(path)
     _check_sizes(path, model.config)
@@ -167,9 +161,7 @@ def _rows(config: Config) -> tuple[int, ...]:
 
 def _names(file: WeightsFile, model: LibrarySummarizer) -> dict[str, str]:
     """Return the name in the file of each of the model's weights, one of the tied ones.
-
-    Raises:
-        ValueError: a weight is missing, left over or of another shape.
+    Raises ValueError: a weight is missing, left over or of another shape.
     """
     prefix, names = model.prefix, _tied(model)
     theirs = {_bare(name, prefix): name for name in file.shapes}

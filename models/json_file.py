@@ -10,11 +10,7 @@ _GENERATION = ("generation_config.json", "config.json")
 
 
 def read_object(file: Path) -> dict[str, Any]:
-    """Return the object in a JSON file.
-
-    Raises:
-        ValueError: there is none.
-    """
+    """Return the object in a JSON file. Raises ValueError: there is none."""
     try:
         value = json.loads(file.read_text(encoding="utf-8"))
     except RecursionError as error:  # some thousand brackets, which no file of ours or of a library has
@@ -28,9 +24,7 @@ def read_object(file: Path) -> dict[str, Any]:
 
 def length_penalty(folder: str | Path) -> float | None:
     """Return the exponent of the length by which the folder's makers divide a log-probability; None = unstated.
-
-    Raises:
-        ValueError: a file is no JSON object, or states something else than a number from 0.
+    Raises ValueError: a file is no JSON object, or states something else than a number from 0.
     """
     for name in _GENERATION:
         file = Path(folder) / name

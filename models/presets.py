@@ -85,31 +85,22 @@ OF_TRANSFORMERS = ("led", "t5", "longt5")
 
 
 def find_preset(name: str) -> Preset:
-    """Return the preset called `name`.
-
-    Raises:
-        ValueError: there is no such preset.
-    """
+    """Return the preset called `name`. Raises ValueError: there is no such preset."""
     if name not in PRESETS:
         raise ValueError(f"unknown preset {name!r}, expected one of: {', '.join(PRESETS)}")
     return PRESETS[name]
 
 
 def sees_sentences(name: str, overrides: Mapping[str, Any]) -> bool:
-    """Tell whether a preset, with these fields of its configuration changed, has heads that see sentences
-    (Akiyama et al. 2021, sec. 3.3).
-
-    Raises:
-        ValueError: there is no such preset.
+    """Tell whether a preset, with these fields of its configuration changed, has heads that see sentences (Akiyama et
+    al. 2021, sec. 3.3). Raises ValueError: there is no such preset.
     """
     return bool({**find_preset(name).settings, **overrides}.get("sentence_heads"))
 
 
 def check_predictable(architecture: str) -> None:
     """Check that the attention of an architecture can be predicted, by its key.
-
-    Raises:
-        ValueError: it makes no paragraph embeddings.
+    Raises ValueError: it makes no paragraph embeddings.
     """
     if architecture not in PREDICTABLE:
         raise ValueError(
@@ -119,11 +110,7 @@ def check_predictable(architecture: str) -> None:
 
 
 def check_library(architecture: str) -> None:
-    """Check that the library of an architecture is there, by its key.
-
-    Raises:
-        ValueError: it is missing.
-    """
+    """Check that the library of an architecture is there, by its key. Raises ValueError: it is missing."""
     if architecture in OF_TRANSFORMERS and importlib.util.find_spec("transformers") is None:
         raise ValueError(
             f"architecture {architecture!r} needs the library transformers, found none: pip install -e '.[backbones]'"

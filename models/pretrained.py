@@ -72,11 +72,7 @@ class Folder:
 
 
 def read_folder(path: str | Path) -> Folder:
-    """Read the configuration of a folder.
-
-    Raises:
-        ValueError: there is no such folder, or it holds no BART.
-    """
+    """Read the configuration of a folder. Raises ValueError: there is no such folder, or it holds no BART."""
     path = Path(path)
     file, stated = path / CONFIG, read_config(path)
     if stated.get("model_type") != "bart":
@@ -161,9 +157,7 @@ def save_pretrained(model: Bart, path: str | Path) -> None:
     """Write a folder that `load_pretrained` and Hugging Face's transformers load; other files in it are kept.
 
     Weights for copying are stored under names that transformers does not know.
-
-    Raises:
-        OSError: it cannot be written; an earlier model in the folder is then still whole.
+    Raises OSError: it cannot be written; an earlier model in the folder is then still whole.
     """
     folder, config = Path(path), model.config
     folder.mkdir(parents=True, exist_ok=True)
@@ -224,9 +218,7 @@ def _check_sizes(folder: Folder, config: BartConfig, added: int) -> None:
 
 def _check_names(file: WeightsFile, model: Bart, folder: Folder, added: int) -> dict[str, str]:
     """Return the name in the file of each of the model's weights that is there.
-
-    Raises:
-        ValueError: a weight is missing, left over or of another shape.
+    Raises ValueError: a weight is missing, left over or of another shape.
     """
     theirs = {_ours(name): name for name in file.shapes}
     tied = [theirs.pop(name) for name in _TIED if name in theirs]

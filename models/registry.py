@@ -87,9 +87,7 @@ def configuration(preset: str, *, vocabulary_size: int, pad: int = 0, **override
 
 def source_limit(preset: str, overrides: Mapping[str, Any]) -> int | None:
     """Return the maximum number of tokens of an article that a preset with `overrides` reads; None = no limit.
-
-    Raises:
-        ValueError: no such preset.
+    Raises ValueError: no such preset.
     """
     limit: int | None = fields_of(preset, overrides).get("source_tokens")
     return limit
@@ -97,9 +95,7 @@ def source_limit(preset: str, overrides: Mapping[str, Any]) -> int | None:
 
 def fields_of(preset: str, overrides: Mapping[str, Any]) -> dict[str, Any]:
     """Return the configuration of a preset with `overrides`, where it has defaults; a field it lacks is not there.
-
-    Raises:
-        ValueError: no such preset.
+    Raises ValueError: no such preset.
     """
     chosen = find_preset(preset)
     fields = {field.name: field.default for field in dataclasses.fields(ARCHITECTURES[chosen.architecture].config)}
@@ -108,9 +104,7 @@ def fields_of(preset: str, overrides: Mapping[str, Any]) -> dict[str, Any]:
 
 def check_configuration(preset: str, overrides: Mapping[str, Any]) -> None:
     """Check that overrides are valid for a preset, without making the model.
-
-    Raises:
-        ValueError: unknown preset, unknown field, or an invalid value.
+    Raises ValueError: unknown preset, unknown field, or an invalid value.
     """
     chosen = find_preset(preset)
     try:
@@ -121,9 +115,7 @@ def check_configuration(preset: str, overrides: Mapping[str, Any]) -> None:
 
 def to_config_dict(model: Summarizer) -> dict[str, Any]:
     """Return what `from_config_dict` needs to build a model of the same shape: JSON-able, without its weights.
-
-    Raises:
-        ValueError: the model's architecture is not registered.
+    Raises ValueError: the model's architecture is not registered.
     """
     for name, architecture in ARCHITECTURES.items():
         if type(model) is architecture.model:
@@ -136,9 +128,7 @@ def to_config_dict(model: Summarizer) -> dict[str, Any]:
 
 def from_config_dict(config: Mapping[str, Any], **overrides: Any) -> Summarizer:
     """Build a fresh model from `to_config_dict`'s dictionary, some of its fields changed by `overrides`.
-
-    Raises:
-        ValueError: the architecture or a field is unknown.
+    Raises ValueError: the architecture or a field is unknown.
     """
     fields = {**config, **overrides}
     architecture = fields.pop("architecture", None)

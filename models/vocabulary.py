@@ -32,11 +32,8 @@ class Vocabulary:
     """
 
     def __init__(self, model: bytes) -> None:
-        """Read a serialized model.
-
-        Raises:
-            ValueError: the bytes are neither a SentencePiece model nor the document of a tokenizer, or a special piece
-                is missing.
+        """Read a serialized model. Raises ValueError: the bytes are neither a SentencePiece model nor the document of a
+        tokenizer, or a special piece is missing.
         """
         kind: type[HuggingFaceTokenizer | SentencePieceTokenizer]
         kind = HuggingFaceTokenizer if is_document(model) else SentencePieceTokenizer
@@ -99,9 +96,7 @@ class Vocabulary:
     def with_sentence_begin(self) -> "Vocabulary":
         """Return this vocabulary with `sentence_begin`: one more piece, `[BOS]`, behind the last, which no text is
         spelt with. All other ids are as before.
-
-        Raises:
-            ValueError: a SentencePiece model has a piece of text that is spelt so.
+        Raises ValueError: a SentencePiece model has a piece of text that is spelt so.
         """
         if self.sentence_begin is not None:
             return self
@@ -110,18 +105,14 @@ class Vocabulary:
 
     def decode(self, ids: Sequence[int]) -> str:
         """Return the text of token ids; padding and marks are left out.
-
-        Raises:
-            ValueError: an id is not in the vocabulary.
+        Raises ValueError: an id is not in the vocabulary.
         """
         self._check(ids)
         return self._tokenizer.decode([int(id_) for id_ in ids if id_ not in self._marks])
 
     def pieces(self, ids: Sequence[int]) -> list[str]:
         """Return the piece of each token id; a word's first piece begins with U+2581.
-
-        Raises:
-            ValueError: an id is not in the vocabulary.
+        Raises ValueError: an id is not in the vocabulary.
         """
         self._check(ids)
         return [self._tokenizer.piece(int(id_)) for id_ in ids]

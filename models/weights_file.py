@@ -38,11 +38,7 @@ class Safetensors(WeightsFile):
     """A safetensors file."""
 
     def __init__(self, path: Path) -> None:
-        """Read names and shapes.
-
-        Raises:
-            ValueError: the file is cut off or not of this kind.
-        """
+        """Read names and shapes. Raises ValueError: the file is cut off or not of this kind."""
         self.path = path
         try:
             with safe_open(path, framework="pt") as file:
@@ -65,9 +61,7 @@ class Pickled(WeightsFile):
 
     def __init__(self, path: Path) -> None:
         """Map the tensors.
-
-        Raises:
-            ValueError: the file is cut off, not of this kind, or holds anything but tensors by name.
+        Raises ValueError: the file is cut off, not of this kind, or holds anything but tensors by name.
         """
         self.path = path
         try:
@@ -96,9 +90,7 @@ class Sharded(WeightsFile):
 
     def __init__(self, path: Path, open_file: Callable[[Path], WeightsFile]) -> None:
         """Open the files that an index names.
-
-        Raises:
-            ValueError: the index is no index, a file that it names is missing or damaged, or has not what it says.
+        Raises ValueError: the index is no index, a file that it names is missing or damaged, or has not what it says.
         """
         self.path = path
         places = read_object(path).get("weight_map")
@@ -121,11 +113,7 @@ class Sharded(WeightsFile):
 
 
 def open_weights(folder: Path) -> WeightsFile:
-    """Open the weights in a Hugging Face folder.
-
-    Raises:
-        ValueError: there are none, or they cannot be read.
-    """
+    """Open the weights in a Hugging Face folder. Raises ValueError: there are none, or they cannot be read."""
     for name, kind in ((SAFETENSORS, Safetensors), (PICKLED, Pickled)):
         if (folder / name).is_file():
             return kind(folder / name)
@@ -149,9 +137,7 @@ def _check_kinds(path: Path, kinds: Mapping[str, str], expected: tuple[str, ...]
 
 def read_config(folder: Path) -> dict[str, Any]:
     """Return what the configuration of a folder in Hugging Face's layout states.
-
-    Raises:
-        ValueError: there is no such folder, or its configuration cannot be read.
+    Raises ValueError: there is no such folder, or its configuration cannot be read.
     """
     file = folder / CONFIG
     if not file.is_file():

@@ -82,9 +82,7 @@ class Growing:
 
     def extend(self, new: Tensor, part: int = 0) -> Tensor:
         """Append vectors [R, ..., T, C] to a part and return all that it has so far.
-
-        Raises:
-            ValueError: the capacity is exceeded, or the number of rows has changed.
+        Raises ValueError: the capacity is exceeded, or the number of rows has changed.
         """
         start = self._lengths[part]
         end = start + new.shape[-2]
@@ -123,17 +121,13 @@ class KeyValueCache(Cache):
 
     def extend(self, layer: int, k_RHTE: Tensor, v_RHTE: Tensor) -> tuple[Tensor, Tensor]:
         """Store the keys and values of T new tokens and return those of all tokens so far, [R, H, length + T, E].
-
-        Raises:
-            ValueError: the capacity is exceeded, or the number of rows has changed.
+        Raises ValueError: the capacity is exceeded, or the number of rows has changed.
         """
         return self._keys_values.extend(k_RHTE, 2 * layer), self._keys_values.extend(v_RHTE, 2 * layer + 1)
 
     def remember_tokens(self, target_RT: Tensor) -> Tensor:
         """Store T new tokens and return all so far [R, length + T]; only a summarizer that copies needs them.
-
-        Raises:
-            ValueError: the capacity is exceeded, or the number of rows has changed.
+        Raises ValueError: the capacity is exceeded, or the number of rows has changed.
         """
         return self._tokens.extend(target_RT.unsqueeze(-1)).squeeze(-1)
 

@@ -52,9 +52,7 @@ class ParagraphRows:
     @classmethod
     def of(cls, source: SourceBatch, pad: int) -> "ParagraphRows":
         """Take the rows out of a batch for a model whose padding token is `pad`.
-
-        Raises:
-            ValueError: the batch is padded with another token.
+        Raises ValueError: the batch is padded with another token.
         """
         if source.pad != pad:
             raise ValueError(f"the batch is padded with token {source.pad}, the model expects {pad}")

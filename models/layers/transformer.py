@@ -43,11 +43,7 @@ class Residual(nn.Module):
     """
 
     def __init__(self, size: int, norm: Norm, dropout: float, epsilon: float) -> None:
-        """Make the LayerNorm of one sub-layer.
-
-        Raises:
-            ValueError: `norm` is neither "pre" nor "post".
-        """
+        """Make the LayerNorm of one sub-layer. Raises ValueError: `norm` is neither "pre" nor "post"."""
         super().__init__()
         if norm not in get_args(Norm):
             raise ValueError(f"unknown norm {norm!r}, expected one of {get_args(Norm)}")

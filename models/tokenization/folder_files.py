@@ -19,10 +19,8 @@ def described_tokenizer(folder: Path) -> tuple[Path, dict[str, Any]]:
 
     Without a tokenizer.json it is made from vocab.json and merges.txt, the byte-level BPE of GPT-2, RoBERTa and BART,
     with the same ids as transformers gives; pieces that added_tokens.json or tokenizer_config.json add are added.
-
-    Raises:
-        ValueError: neither is there, a file is no JSON object, the pieces and merges do not belong together, or an
-            added piece cannot have the id that it is given.
+    Raises ValueError: neither is there, a file is no JSON object, the pieces and merges do not belong together, or an
+    added piece cannot have the id that it is given.
     """
     file = folder / TOKENIZER
     if file.is_file():

@@ -36,9 +36,7 @@ class HuggingFaceTokenizer:
 
     def __init__(self, document: bytes) -> None:
         """Read the document that `document_of` writes.
-
-        Raises:
-            ValueError: it is no such document, or its tokenizer is of another kind.
+        Raises ValueError: it is no such document, or its tokenizer is of another kind.
         """
         try:
             record = json.loads(document)
@@ -92,11 +90,8 @@ def read_tokenizer(folder: Path) -> bytes:
     Pieces are found by the names that the folder gives them (special_tokens_map.json, tokenizer_config.json), else by
     BART's. The decoder starts from `decoder_start_token_id` of config.json, else from the begin piece; where both are
     given and differ, as in BART, targets continue with the begin piece.
-
-    Raises:
-        ValueError: the folder has neither tokenizer.json nor vocab.json and merges.txt, one of its files is no JSON
-            object, the tokenizer is of a kind that cannot be read, it lacks a piece, or config.json gives the piece
-            another id.
+    Raises ValueError: the folder has neither tokenizer.json nor vocab.json and merges.txt, one of its files is no JSON
+    object, the tokenizer is of a kind that cannot be read, it lacks a piece, or config.json gives the piece another id.
     """
     file, described = described_tokenizer(folder)
     config = read_object(folder / CONFIG) if (folder / CONFIG).is_file() else {}

@@ -18,9 +18,7 @@ class SentencePieceTokenizer:
 
     def __init__(self, model: bytes) -> None:
         """Read a serialized model.
-
-        Raises:
-            ValueError: the bytes are not a SentencePiece model, or it lacks a special piece.
+        Raises ValueError: the bytes are not a SentencePiece model, or it lacks a special piece.
         """
         try:
             self._processor = sentencepiece.SentencePieceProcessor(model_proto=model)
@@ -77,9 +75,7 @@ class SentencePieceTokenizer:
 
 def add_sentence_begin(model: bytes) -> bytes:
     """Return a serialized model with one more piece, `[BOS]`, behind its last.
-
-    Raises:
-        ValueError: it has a piece of text that is spelt so.
+    Raises ValueError: it has a piece of text that is spelt so.
     """
     processor = sentencepiece.SentencePieceProcessor(model_proto=model)
     if processor.id_to_piece(processor.piece_to_id(SENTENCE_BEGIN)) == SENTENCE_BEGIN:

@@ -113,9 +113,7 @@ class BatchStream:
 
     def batches(self, start: Position | None = None) -> Iterator[Batch]:
         """Yield this rank's batches from a position on, without end.
-
-        Raises:
-            ValueError: the shards hold no examples, or the position is not one of this stream.
+        Raises ValueError: the shards hold no examples, or the position is not one of this stream.
         """
         plans = self._plans(start or Position())
         while group := list(islice(plans, self.world)):

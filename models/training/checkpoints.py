@@ -46,9 +46,7 @@ class Checkpoint:
 
     def restore(self, model: nn.Module, optimizer: torch.optim.Optimizer | None = None) -> None:
         """Load the weights into `model` and, if given, the state into `optimizer`.
-
-        Raises:
-            ValueError: the checkpoint belongs to another model or optimizer.
+        Raises ValueError: the checkpoint belongs to another model or optimizer.
         """
         load_weights(model, self.path / WEIGHTS)
         if optimizer is not None:
@@ -198,9 +196,7 @@ def _write(
 
 def load_checkpoint(path: Path) -> Checkpoint:
     """Read and verify the checkpoint in `path`.
-
-    Raises:
-        CheckpointError: a file is missing, truncated or changed, naming it.
+    Raises CheckpointError: a file is missing, truncated or changed, naming it.
     """
     record = _read_state(path)
     if not record:

@@ -99,9 +99,7 @@ def process_count(processes: int | None, accumulation: int, device: str) -> int:
 
 def find_device(device: str, local: int = 0) -> torch.device:
     """Return a device; "cuda" means the `local`-th CUDA device, "auto" the same or, without CUDA, the CPU.
-
-    Raises:
-        ValueError: it is not available.
+    Raises ValueError: it is not available.
     """
     if device == "auto":
         device = "cuda" if torch.cuda.is_available() else "cpu"

@@ -87,9 +87,7 @@ class ExampleTable:
 
     def __init__(self, table: pa.Table, layout: Layout) -> None:
         """Take the rows of `table`.
-
-        Raises:
-            ValueError: a column is missing or holds nulls, or a target has fewer than two tokens (begin and end).
+        Raises ValueError: a column is missing or holds nulls, or a target has fewer than two tokens (begin and end).
         """
         self.layout = layout
         self._title_starts, titles = _lists(table, "title")

@@ -36,9 +36,7 @@ class MetricsLog:
 
 def read_metrics(path: Path) -> list[dict[str, Any]]:
     """Return the records of a metrics file; a last line cut short by a kill is left out.
-
-    Raises:
-        ValueError: another line is not JSON; the message gives its number.
+    Raises ValueError: another line is not JSON; the message gives its number.
     """
     lines = path.read_text(encoding="utf-8").splitlines(keepends=True)
     records = []

@@ -56,9 +56,7 @@ class Objective(ABC, Generic[Item]):
     @abstractmethod
     def batches(self, start: Position) -> Iterator[Item]:
         """Yield the training batches from `start` on; training ends with the last one.
-
-        Raises:
-            ValueError: there is nothing to train on.
+        Raises ValueError: there is nothing to train on.
         """
 
     def begin(self, batch: Item) -> None:

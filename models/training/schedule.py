@@ -24,11 +24,7 @@ def noam(*, factor: float, model_size: int, warmup: int) -> Schedule:
 
 
 def constant(rate: float) -> Schedule:
-    """Return the schedule that stays at `rate`.
-
-    Raises:
-        ValueError: the rate is not positive.
-    """
+    """Return the schedule that stays at `rate`. Raises ValueError: the rate is not positive."""
     if rate <= 0:
         raise ValueError(f"expected a positive learning rate, got {rate}")
     return lambda step: rate

@@ -66,9 +66,7 @@ class Trainer(Generic[Item]):
 
     def resume(self) -> int:
         """Continue from the last intact checkpoint and return its step, or 0 if there is none.
-
-        Raises:
-            ValueError: the directory contains a run with other settings, or weights of another model.
+        Raises ValueError: the directory contains a run with other settings, or weights of another model.
         """
         if self.ranks.rank == 0:
             # One process opens the directory first and moves damaged checkpoints aside, so that all load the same one.
@@ -93,12 +91,9 @@ class Trainer(Generic[Item]):
         return self.state.step
 
     def run(self) -> TrainingResult:
-        """Train until all steps are done, the data or the patience ends, or the time is up.
-
-        Raises:
-            TrainingStopped: by SIGTERM; a checkpoint was saved.
-            TrainingError: too many gradients in a row were not finite, or memory ran out.
-            ValueError: the directory contains a run with other settings, or the examples cannot be batched.
+        """Train until all steps are done, the data or the patience ends, or the time is up. Raises TrainingStopped: by
+        SIGTERM; a checkpoint was saved; TrainingError: too many gradients in a row were not finite, or memory ran out;
+        ValueError: the directory contains a run with other settings, or the examples cannot be batched.
         """
         if not self._resumed:
             self.resume()

@@ -33,11 +33,8 @@ def save_weights(model: nn.Module, path: Path) -> None:
 
 
 def save_tensors(tensors: dict[str, Tensor], path: Path, metadata: dict[str, str] | None = None) -> None:
-    """Write tensors to `path` as safetensors.
-
-    Raises:
-        OSError: the file could not be written, as on a full disk; with errno and path, which the library's own error
-            has only in its text or not at all.
+    """Write tensors to `path` as safetensors. Raises OSError: the file could not be written, as on a full disk; with
+    errno and path, which the library's own error has only in its text or not at all.
     """
     try:
         save_file(tensors, path, metadata=metadata)
@@ -59,9 +56,7 @@ def check_finite(name: str, tensor: Tensor, path: Path) -> None:
 
 def load_weights(model: nn.Module, path: Path) -> None:
     """Load weights written by `save_weights` into `model`, in place.
-
-    Raises:
-        ValueError: the file is damaged, its tensors do not match those of `model`, or one holds NaN or infinity.
+    Raises ValueError: the file is damaged, its tensors do not match those of `model`, or one holds NaN or infinity.
     """
     try:
         with safe_open(path, framework="pt") as file:
@@ -84,11 +79,7 @@ def load_weights(model: nn.Module, path: Path) -> None:
 
 
 def weights_digest(path: Path) -> str:
-    """Return the SHA-256 of a file of weights, hex.
-
-    Raises:
-        ValueError: there is no such file.
-    """
+    """Return the SHA-256 of a file of weights, hex. Raises ValueError: there is no such file."""
     try:
         with path.open("rb") as file:
             return hashlib.file_digest(file, "sha256").hexdigest()

@@ -85,9 +85,7 @@ def with_graphs(examples: pa.Table, graphs: pa.Table, kind: Graph) -> pa.Table:
 
 def weights_of(directory: Path | str, entries: Sequence[Mapping[str, Any]], checkpoint: int) -> str:
     """Return the file, relative to its directory, with the weights of a checkpoint; `entries` are those of BEST.
-
-    Raises:
-        ValueError: there is no such checkpoint.
+    Raises ValueError: there is no such checkpoint.
     """
     if checkpoint == 0:
         return WEIGHTS

@@ -8,9 +8,7 @@ from models.vocabulary import Vocabulary
 
 def check_folder(folder: str, setting: str) -> Path:
     """Return the path of a folder.
-
-    Raises:
-        FileNotFoundError: there is no such folder; the message says how to fetch a checkpoint into one.
+    Raises FileNotFoundError: there is no such folder; the message says how to fetch a checkpoint into one.
     """
     path = Path(folder)
     if not path.is_dir():
@@ -23,10 +21,7 @@ def check_folder(folder: str, setting: str) -> Path:
 
 def folder_vocabulary(folder: str, setting: str) -> Vocabulary:
     """Return the vocabulary of a folder's tokenizer.
-
-    Raises:
-        FileNotFoundError: there is no such folder.
-        ValueError: it has no tokenizer that can be read.
+    Raises FileNotFoundError: there is no such folder; ValueError: it has no tokenizer that can be read.
     """
     path = check_folder(folder, setting)
     try:

@@ -354,11 +354,7 @@ class DecodingSettings(Settings):
         return Guidance(self.alignment, self.beta, self.alignment_when, self.coverage, self.compressed_paragraphs)
 
     def search(self) -> SearchSettings:
-        """Return what `beam_search` wants to know.
-
-        Raises:
-            ValueError: min_length is above max_length.
-        """
+        """Return what `beam_search` wants to know. Raises ValueError: min_length is above max_length."""
         names = (
             "beam",
             "normalisation",

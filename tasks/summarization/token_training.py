@@ -21,9 +21,7 @@ from tasks.summarization.settings import TrainingSettings
 
 def processes_to_start(training: TrainingSettings, device: str) -> int:
     """Return how many processes this one starts to train together; 1 where it trains itself, alone or as one of them.
-
-    Raises:
-        ValueError: the settings ask for more than the device allows.
+    Raises ValueError: the settings ask for more than the device allows.
     """
     return 1 if launched_together() else process_count(training.processes, training.accumulation, device)
 
