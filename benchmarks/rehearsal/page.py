@@ -4,8 +4,6 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
-
 from benchmarks.rehearsal import extrapolation as extrapolation_module
 from benchmarks.rehearsal import world
 from benchmarks.rehearsal.execution import CRAWL_DELAY, WORKERS
@@ -13,6 +11,7 @@ from benchmarks.rehearsal.extrapolation import Extrapolation, Prices, StageCost
 from flows.running.estimates import ARTICLE_PARAGRAPHS, CORPUS_ARTICLES, RECORD_BYTES
 from storage.schemas import DOCUMENTS, FRONTIER, RANKED
 from tasks.crawl.settings import CommonCrawlSettings
+from tasks.reporting.page import templates
 
 
 def write_page(
@@ -23,14 +22,7 @@ def write_page(
     `plans` has what each kind of plan took (`benchmarks.full_size_plan.plan`); `cores` are those of the cluster whose
     time is told.
     """
-    environment = Environment(
-        loader=FileSystemLoader(Path(__file__).parent),
-        autoescape=False,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        keep_trailing_newline=True,
-    )
-    environment.filters["number"] = "{:,}".format
+    environment = templates(Path(__file__).parent, escaped=False)
     stages = extrapolation.stages()
     hours = sum(stage.core_hours or 0.0 for stage in stages)
     gigabytes = sum(stage.full_bytes or 0.0 for stage in stages) / 1e9

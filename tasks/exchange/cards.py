@@ -5,20 +5,13 @@ from pathlib import Path
 from typing import Any
 
 import yaml
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+from tasks.reporting.page import templates
 
 
 def render_card(template: str, header: Mapping[str, Any], **values: Any) -> str:
     """Return a card from a template of this folder; what comes from outside is escaped by its caller."""
-    environment = Environment(
-        loader=FileSystemLoader(Path(__file__).parent),
-        autoescape=False,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        keep_trailing_newline=True,
-    )
-    environment.filters["number"] = "{:,}".format
+    environment = templates(Path(__file__).parent, escaped=False)
     head = yaml.safe_dump(dict(header), sort_keys=False, allow_unicode=True)
     return f"---\n{head}---\n\n{environment.get_template(template).render(**values)}"
 

@@ -5,15 +5,14 @@ Turk: `Input.NAME` for what the task's table had, `Answer.NAME` for what was ans
 these two headings renamed.
 """
 
-import csv
 import html
-import io
 from collections import defaultdict
 from typing import Any
 
 from tasks.human_evaluation.forms import instructions
 from tasks.human_evaluation.platforms import answer_of, answers_file, fields, letter, longest
 from tasks.human_evaluation.study import Study
+from tasks.human_evaluation.tables import numbered_rows, to_csv
 
 _INPUTS = ("Input.study", "Input.rater", "Input.article")
 
@@ -30,11 +29,9 @@ def answers_from_table(study: Study, name: str, text: str) -> list[tuple[str, st
     Raises:
         ValueError: a column is missing, or a line is not of a form of the study.
     """
-    rows = csv.DictReader(io.StringIO(text.removeprefix("\ufeff")))
-    columns = set(rows.fieldnames or ())
     forms: dict[tuple[str, int], list[dict[str, Any]]] = defaultdict(list)
-    for number, row in enumerate(rows, start=2):
-        if missing := [column for column in _INPUTS if column not in columns]:
+    for number, row in numbered_rows(text, name):
+        if missing := [column for column in _INPUTS if column not in row]:
             raise ValueError(f"{name} has no column {missing[0]}: expected the results of a table of crowd/")
         rater = int(row["Input.rater"]) if row["Input.rater"].isdigit() else 0
         items = {item.article.id: item for item in study.items(rater)} if rater in study.forms else {}
@@ -55,15 +52,13 @@ def _table(study: Study, rater: int) -> str:
     columns = ["study", "rater", "article", "title", "reference"]
     columns += [f"text_{letter(place).lower()}" for place in range(study.settings.shown)]
     columns += [f"question_{number}" for number in range(most)]
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(columns)
+    rows = []
     for item in study.items(rater):
         asked = [one.question for one in item.questions]
         # Escaped, because platforms put a column's text into the page as it is.
         shown = [item.article.title, item.reference or "", *item.texts, *asked, *[""] * (most - len(asked))]
-        writer.writerow([study.id, rater, item.article.id, *map(html.escape, shown)])
-    return out.getvalue()
+        rows.append([study.id, rater, item.article.id, *map(html.escape, shown)])
+    return to_csv(columns, rows)
 
 
 def _page(study: Study) -> str:

@@ -5,11 +5,10 @@ is marked once, in a table. The table is filled with drafts, by the values and w
 lead's answer; people correct it and say in a column what they have checked, and the next scoring reads it.
 """
 
-import csv
-import io
 from collections.abc import Iterable
 
 from models.values import Evidence, find_values
+from tasks.human_evaluation import tables
 from tasks.human_evaluation.answers import Judgement, RaterAnswer
 from tasks.human_evaluation.study import Study
 from tasks.text.content_words import content_words
@@ -59,13 +58,11 @@ def apply_marks(replies: Iterable[RaterAnswer], marked: Marked) -> list[Judgemen
 
 def to_csv(study: Study, marked: Marked) -> str:
     """Return the table for people, in an order that does not show who answered."""
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(_COLUMNS)
+    rows = []
     for (article, number, given), (mark, checked) in sorted(marked.items()):
         asked = study.questions[article][number]
-        writer.writerow((article, number, asked.question, asked.answer, given, f"{mark:g}", checked))
-    return out.getvalue()
+        rows.append((article, number, asked.question, asked.answer, given, f"{mark:g}", checked))
+    return tables.to_csv(_COLUMNS, rows)
 
 
 def from_csv(text: str, name: str) -> Marked:
@@ -74,11 +71,8 @@ def from_csv(text: str, name: str) -> Marked:
     Raises:
         ValueError: columns are missing, a mark is not 0, .5 or 1, or an answer is marked twice.
     """
-    rows = csv.DictReader(io.StringIO(text.removeprefix("\ufeff")))
-    if not set(_COLUMNS) <= set(rows.fieldnames or ()):
-        raise ValueError(f"{name} has the columns {', '.join(rows.fieldnames or ())}: expected {', '.join(_COLUMNS)}")
     marked: Marked = {}
-    for number, row in enumerate(rows, start=2):
+    for number, row in tables.numbered_rows(text, name, _COLUMNS):
         try:
             key, mark = (row["article"], int(row["number"]), row["given answer"]), float(row["mark"])
         except (TypeError, ValueError):

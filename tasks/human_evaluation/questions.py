@@ -5,14 +5,13 @@ sentence of the lead with a gap where a name, number or date stood. Values that 
 for are hidden too, so that no question answers another.
 """
 
-import csv
-import io
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from models.sentences import split_sentences
 from models.values import Evidence, Value, find_values
+from tasks.human_evaluation import tables
 from tasks.human_evaluation.sampling import SampledArticle
 
 LEAST, MOST = 2, 4  # questions drafted on an article (Liu & Lapata 2019, sec. 5)
@@ -76,12 +75,8 @@ def _with_gap(sentence: str, words: str, hidden: Iterable[str]) -> str:
 
 def to_csv(articles: Sequence[SampledArticle], questions: Mapping[str, Sequence[Question]]) -> str:
     """Return the questions as a table that spreadsheets open."""
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(_COLUMNS)
-    for article in articles:
-        writer.writerows((article.id, article.title, one.question, one.answer) for one in questions[article.id])
-    return out.getvalue()
+    rows = ((one.id, one.title, asked.question, asked.answer) for one in articles for asked in questions[one.id])
+    return tables.to_csv(_COLUMNS, rows)
 
 
 def from_csv(text: str, articles: Sequence[SampledArticle], name: str) -> dict[str, list[Question]]:
@@ -91,11 +86,8 @@ def from_csv(text: str, articles: Sequence[SampledArticle], name: str) -> dict[s
         ValueError: columns are missing, a line is of another article or lacks question or answer, or an article has no
             question.
     """
-    rows = csv.DictReader(io.StringIO(text.removeprefix("\ufeff")))
-    if not set(_COLUMNS) <= set(rows.fieldnames or ()):
-        raise ValueError(f"{name} has the columns {', '.join(rows.fieldnames or ())}: expected {', '.join(_COLUMNS)}")
     questions: dict[str, list[Question]] = {article.id: [] for article in articles}
-    for number, row in enumerate(rows, start=2):
+    for number, row in tables.numbered_rows(text, name, _COLUMNS):
         if row["article"] not in questions:
             raise ValueError(f"{name}, line {number}: article {row['article']!r} is not one that was drawn")
         question, answer = (" ".join((row[column] or "").split()) for column in ("question", "answer"))

@@ -1,7 +1,5 @@
 """Score a study's folder: read the answers, write the report, and return what people are told."""
 
-import csv
-import io
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,6 +12,7 @@ from tasks.human_evaluation.preparing import KEY, write_whole
 from tasks.human_evaluation.report import results_section, sections
 from tasks.human_evaluation.scoring import score_judgements
 from tasks.human_evaluation.study import Study, read_study
+from tasks.human_evaluation.tables import to_csv
 from tasks.reporting.markdown import artifact
 from tasks.reporting.page import page
 from tasks.reporting.text import summary
@@ -94,11 +93,8 @@ def _marks(study: Study, file: Path, drafts: marking.Marked) -> tuple[marking.Ma
 
 
 def _table(found: Sequence[Judgement]) -> str:
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(("rater", "article", "system", "measure", "question", "value"))
-    writer.writerows((one.rater, one.article, one.system, one.measure, one.unit, f"{one.value:g}") for one in found)
-    return out.getvalue()
+    rows = ((one.rater, one.article, one.system, one.measure, one.unit, f"{one.value:g}") for one in found)
+    return to_csv(("rater", "article", "system", "measure", "question", "value"), rows)
 
 
 def _text(file: Path) -> str:

@@ -14,17 +14,17 @@ from tasks.reporting.blocks import ReportSection, clean, percent, shown_url, web
 TEMPLATE = "page.html.j2"
 
 
-def templates(folder: Path) -> Environment:
+def templates(folder: Path, *, escaped: bool = True) -> Environment:
     """Return the templates of a folder, which is beside the code in a checkout and in an installed package alike."""
     environment = Environment(
         loader=FileSystemLoader(folder),
-        autoescape=True,
+        autoescape=escaped,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    environment.filters.update({"clean": clean, "shown_url": shown_url, "web_url": web_url})
+    environment.filters.update({"clean": clean, "shown_url": shown_url, "web_url": web_url, "number": "{:,}".format})
     return environment
 
 

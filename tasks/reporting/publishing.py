@@ -8,6 +8,7 @@ from prefect.artifacts import create_markdown_artifact, create_table_artifact
 
 from storage.builds import summarise
 from storage.directories import DirectoryRecord
+from storage.recipes import most_first
 from storage.schemas import DATASETS
 from storage.store import Store
 from tasks.engine.artifact_keys import artifact_key
@@ -59,11 +60,6 @@ def publish_table(corpus: str, name: str, rows: list[dict[str, Any]], descriptio
         create_table_artifact(key=key, table=rows, description=description)
 
 
-def _most_first(drop: tuple[str, int]) -> tuple[int, str]:
-    """Order reasons by their counts; a record read back has them by name."""
-    return -drop[1], drop[0]
-
-
 def publish_stage(result: StageResult, planned: StagePlan, corpus: str) -> str:
     """Publish a stage's counts as a table artifact, whose history the UI shows; return them in one line."""
     summary = summarise(result.records.values())
@@ -73,9 +69,7 @@ def publish_stage(result: StageResult, planned: StagePlan, corpus: str) -> str:
             "shard": shard,
             "rows": record.written.rows,
             "kept": record.written.rows - sum(record.drops.values()),
-            "refused": ", ".join(
-                f"{reason} {count}" for reason, count in sorted(record.drops.items(), key=_most_first)
-            ),
+            "refused": ", ".join(f"{reason} {count}" for reason, count in most_first(record.drops).items()),
             "bytes": record.written.bytes,
             "seconds": record.seconds,
             "peak MB": round(record.peak_bytes / 1e6),
@@ -101,8 +95,7 @@ def publish_stage(result: StageResult, planned: StagePlan, corpus: str) -> str:
                     "rows": counts["rows"],
                     "refused": sum(counts["drops"].values()),
                     "reasons": ", ".join(
-                        f"{reason} {count:,}"
-                        for reason, count in sorted(counts["drops"].items(), key=lambda drop: (-drop[1], drop[0]))
+                        f"{reason} {count:,}" for reason, count in most_first(counts["drops"]).items()
                     ),
                 }
                 for value, counts in summary["worst"].items()
