@@ -1,10 +1,11 @@
-"""The pictures of the docs, taken from the running product: a build, two weeks of retraining, a page, a study.
+"""The pictures of the docs, taken from the running product: a build, three weeks of retraining, a page, a study.
 
-    python -m docs.pictures --work FOLDER [--only NAME ...]
+    python -m docs.pictures --work FOLDER [--small] [--to FOLDER] [--only NAME ...]
 
 Needs Chromium. A demo build in FOLDER/demo and a short retraining in FOLDER/weeks come first, unless they are there
 already; a Prefect server of their own, on a database in FOLDER, shows them. Every picture of docs/ is taken again, so
-that none shows a product that has gone.
+that none shows a product that has gone. With --small the demo takes minutes and its models write nonsense: to try the
+script itself.
 """
 
 import argparse
@@ -33,6 +34,19 @@ _WEEKS = (
     "--retraining.ranker-steps=20",
     "--retraining.test-shards=2",
     "--retraining.keep=9",
+)
+_SMALL = (
+    "--source.miniweb.topics=40",
+    "--source.miniweb.oversized-bytes=11000000",
+    "--shards.articles=2",
+    "--shards.hosts=2",
+    "--vocabulary.pieces=800",
+    "--ranker.steps=20",
+    "--ranker.validation-interval=10",
+    "--training.steps=20",
+    "--training.validation-interval=10",
+    "--decoding.max-length=40",
+    "--decoding.beam=2",
 )
 _HISTORY = """The lighthouse at Skerry Point was built in 1847 by Thomas Ridley, after two ships were lost there.
 
@@ -169,34 +183,38 @@ def main() -> int:
     """Take the pictures; return the exit code."""
     parser = argparse.ArgumentParser(prog="python -m docs.pictures", description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--work", type=Path, required=True, metavar="FOLDER", help="roots, server and sources")
+    parser.add_argument("--small", action="store_true", help="a demo of minutes, to try this script")
+    parser.add_argument("--to", type=Path, default=FOLDER, metavar="FOLDER", help="where pictures go; default: docs/")
     parser.add_argument("--only", nargs="+", choices=PICTURES, default=list(PICTURES), metavar="NAME")
     options = parser.parse_args()
     options.work.mkdir(parents=True, exist_ok=True)
-    with running(options.work.resolve()) as product, sync_playwright() as playwright:
+    options.to.mkdir(parents=True, exist_ok=True)
+    with running(options.work.resolve(), _SMALL if options.small else ()) as product, sync_playwright() as playwright:
         chromium = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
         if chromium is None:
             parser.error("no Chromium on this machine: apt-get install chromium")
         browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
         for name in options.only:
-            take(name, PICTURES[name], browser.new_page, product)
-            print(FOLDER / f"{name}.png", flush=True)
+            to = options.to / f"{name}.png"
+            take(to, PICTURES[name], browser.new_page, product)
+            print(to, flush=True)
         browser.close()
     return 0
 
 
-def take(name: str, picture: Picture, new_page: Callable[..., Page], product: Product) -> None:
-    """Take one picture and put it in the docs."""
+def take(to: Path, picture: Picture, new_page: Callable[..., Page], product: Product) -> None:
+    """Take one picture."""
     width, height = picture.size
     page = new_page(viewport={"width": width, "height": height}, color_scheme="dark" if picture.dark else "light")
     page.set_default_timeout(WAIT_SECONDS * 1000)
     picture.open(page, product)
     shown = page.locator(picture.part).first if picture.part else page
-    shown.screenshot(path=FOLDER / f"{name}.png")
+    shown.screenshot(path=to)
     page.close()
 
 
 @contextmanager
-def running(work: Path) -> Iterator[Product]:
+def running(work: Path, small: tuple[str, ...]) -> Iterator[Product]:
     """Build what is shown, with a Prefect server and the page running until the block ends."""
     demo, weeks = work / "demo", work / "weeks"
     ports = 4817, 4818
@@ -214,11 +232,11 @@ def running(work: Path) -> Iterator[Product]:
         stack.enter_context(_process(["-m", "prefect", "server", "start", *listen], environment))
         _wait_for(f"{prefect}/api/health")
         if not (demo / "builds").is_dir():
-            _flow("build_wikisum", "--root", str(demo), environment=environment)
+            _flow("build_wikisum", "--root", str(demo), *small, environment=environment)
         for week in range(3):
             if not (weeks / f"registry/versions/{week + 1:06d}.json").is_file():
                 when = (f"--source.miniweb.week={week}", f"--retraining.week=2026-W{week + 40}")
-                _flow("retrain", "--root", str(weeks), *_WEEKS, *when, environment=environment)
+                _flow("retrain", "--root", str(weeks), *small, *_WEEKS, *when, environment=environment)
         serve = ["-m", "flows.summarize", "--serve", "--port", str(ports[1]), "--model", str(demo)]
         stack.enter_context(_process(serve, environment))
         _wait_for(page)

@@ -2,7 +2,7 @@
 
     python -m docs.reference
 
-A test compares the pages with what this writes.
+It also draws the DAG anew in `architecture.md`. A test compares the pages with what this writes.
 """
 
 import ast
@@ -38,7 +38,14 @@ def pages() -> dict[str, str]:
         "metrics.md": _page("Metrics", _metrics()),
         "summarizers.md": _page("Summarizers", _summarizers()),
         "commands.md": _page("Commands", _commands()),
+        "../architecture.md": _with_graph((FOLDER.parent / "architecture.md").read_text(encoding="utf-8")),
     }
+
+
+def _with_graph(page: str) -> str:
+    """Return a page with its graph drawn anew from the DAG."""
+    before, fence, rest = page.partition("```mermaid\n")
+    return "\n".join([before + fence.rstrip(), *draw(), rest[rest.index("```") :]])
 
 
 def _page(title: str, lines: Iterator[str]) -> str:
@@ -67,14 +74,8 @@ def _settings() -> Iterator[str]:
 
 
 def _stages() -> Iterator[str]:
-    yield "A build computes these stages, each after those whose arrows lead to it; models and report are rounded,"
-    yield "and dashed is what only some settings ask for. The graph is that of a plan of `flows/dag.py`."
-    yield ""
-    yield "```mermaid"
-    yield from draw()
-    yield "```"
-    yield ""
     yield "A stage is a Parquet dataset; its version is part of every shard's key. The reason is null for kept rows."
+    yield "[Architecture](../architecture.md) draws what reads what."
     for dataset in DATASETS.values():
         yield ""
         yield f"## {dataset.name}"

@@ -14,9 +14,14 @@ from tests.flows.command_line import understood
 from tests.test_stage_outputs import PROJECT
 
 PAGES = sorted([*PROJECT.glob("*.md"), *(PROJECT / "docs").rglob("*.md"), PROJECT / "benchmarks" / "README.md"])
+ROOMS = ("flows", "tasks", "models", "storage", "benchmarks", "tests", "docs")
+_PATHS = [path for room in ROOMS for path in (PROJECT / room, *(PROJECT / room).rglob("*"))]
+# Paths below the project, and names of files alone.
+FILES = {str(path.relative_to(PROJECT)) for path in _PATHS}, {path.name for path in _PATHS}
 _LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
 _SHELL = re.compile(r"^```sh$(.*?)^```$", re.MULTILINE | re.DOTALL)
 _INLINE = re.compile(r"(?<!`)`(wikisum [a-z-][^`]*)`(?!`)")
+_SPAN = re.compile(r"(?<!`)`([^`\n]+)`(?!`)")
 _CODE = re.compile(r"```.*?```|`[^`\n]*`", re.DOTALL)
 
 
@@ -35,6 +40,26 @@ def test_links_lead_to_files_and_headings(page: Path) -> None:
     assert broken == []
 
 
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(PROJECT)))
+def test_files_that_pages_name_exist(page: Path) -> None:
+    """A path stands below the project or beside the page; a file without a folder anywhere in the project."""
+    files, names = FILES
+    named = [one for one in spans(page) if re.fullmatch(r"[\w./-]*(/|\.(py|toml|yaml|md|png))", one)]
+    own = [one for one in named if one.split("/")[0] in ROOMS or ("/" not in one and one.endswith(".py"))]
+    assert [one for one in own if one.rstrip("/") not in files and one not in names] == []
+
+
+@pytest.mark.parametrize("name", ["CONTRIBUTING.md", "docs/architecture.md"])
+def test_names_of_code_in_pages_stand_in_the_code(name: str) -> None:
+    """Only what can be nothing but a name is looked for: one with an underscore, or a capital within."""
+    words = [one for one in spans(PROJECT / name) if re.fullmatch(r"[\w.]+", one) and not one.endswith(".py")]
+    named = {part for one in words for part in one.split(".")}
+    names = {one for one in named if re.search(r"_|[a-z][A-Z]", one)}
+    code = "\n".join(path.read_text(encoding="utf-8") for room in ROOMS for path in (PROJECT / room).rglob("*.py"))
+    assert len(names) > 3
+    assert names - set(re.findall(r"\w+", code)) == set()
+
+
 @pytest.mark.integration
 def test_the_site_is_built_without_a_warning(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "mkdocs", "build", "--quiet", "--strict", "--site-dir", str(tmp_path)]
@@ -42,6 +67,11 @@ def test_the_site_is_built_without_a_warning(tmp_path: Path) -> None:
     done = subprocess.run(command, cwd=PROJECT, env=silent, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (0, "")
     assert "summarizer" in (tmp_path / "reference" / "settings.html").read_text()
+
+
+def spans(page: Path) -> list[str]:
+    """Code within the sentences of a page."""
+    return _SPAN.findall(re.sub(r"^```.*?^```", "", page.read_text(encoding="utf-8"), flags=re.DOTALL | re.MULTILINE))
 
 
 def links(page: Path) -> Iterator[str]:
