@@ -25,8 +25,7 @@ from tasks.reporting.corpus_table import describe_corpus
 def build_corpus(config: BuildConfig = DEFAULT) -> str:
     """Build the corpus and name it as a build without models; finished shards are skipped.
 
-    Returns:
-        Rows kept and refused by each stage, and the size of the corpus beside published ones, as text.
+    Return rows kept and refused by each stage, and the size of the corpus beside published ones, as text.
     """
     return walk_flow(config, build)
 

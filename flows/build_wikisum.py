@@ -26,8 +26,7 @@ from flows.train import train_ranker, train_summarizer
 def build_wikisum(config: BuildConfig = DEFAULT) -> str:
     """Build the corpus, train ranker and summarizer, decode, score and report; finished shards are skipped.
 
-    Returns:
-        The score table and the path of the report, as text.
+    Return the score table and the path of the report, as text.
     """
     return walk_flow(config, build)
 

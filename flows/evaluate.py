@@ -16,11 +16,7 @@ from flows.stages.intake import check_splits
 
 @flow(name="evaluate", flow_run_name="evaluate-{config.name}", on_failure=[notify], on_crashed=[notify])
 def evaluate(config: BuildConfig = DEFAULT) -> str:
-    """Decode, score, and publish the report, building missing stages first.
-
-    Returns:
-        The score table and the path of the report, as text.
-    """
+    """Decode, score and publish the report, building missing stages first; return score table and path."""
     return walk_flow(config, published)
 
 

@@ -28,8 +28,7 @@ from tasks.reporting.publishing import publish_page
 def human_evaluation(study: str, answers: list[str]) -> str:
     """Score the answers of a study's raters; return the scores and the path of the report, as text.
 
-    Raises:
-        ValueError: files are inconsistent with the study or with each other.
+    Raises ValueError: files are inconsistent with the study or with each other.
     """
     log_expected_failures_in_one_line()
     results = score_study(Path(study), *read_folder(Path(study), [Path(file) for file in answers]))

@@ -28,8 +28,7 @@ from flows.stages.pretraining import passages, pretrained
 def pretrain(config: BuildConfig = DEFAULT) -> str:
     """Build missing stages of the corpus, cut it into passages, and train a model to restore them.
 
-    Returns:
-        The folder of the checkpoint, and how to start a summarizer from it, as text.
+    Return the folder of the checkpoint, and how to start a summarizer from it, as text.
     """
     return walk_flow(config, build)
 

@@ -21,8 +21,7 @@ from tasks.retraining.settling import promote_by_hand
 def promote(root: str, to: int) -> str:
     """Make version `to` below `root` the champion; return what happened.
 
-    Raises:
-        StorageError: there is no such root or version, the version has been pruned, or another run holds the root.
+    Raises StorageError: there is no such root or version, the version has been pruned, or another run holds the root.
     """
     log_expected_failures_in_one_line()
     store = Store(root)

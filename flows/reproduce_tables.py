@@ -26,11 +26,7 @@ from tasks.tables.published import Measure
     on_crashed=[notify],
 )
 def reproduce_tables(config: BuildConfig = DEFAULT) -> str:
-    """Train and evaluate the requested systems that are not done yet, and publish the tables.
-
-    Returns:
-        The tables and the path of their page, as text.
-    """
+    """Train and evaluate the requested systems that are not done, publish the tables; return them and their path."""
     return walk_flow(config, publish)
 
 

@@ -29,8 +29,7 @@ from tasks.retraining.showing import publish_versions
 def republish(root: str, build: str | None = None) -> str:
     """Publish a build's stages, training curves, report and overview, and the pages of all versions; return a line.
 
-    Raises:
-        StorageError: there is no such root or build, or one of its files is missing.
+    Raises StorageError: there is no such root or build, or one of its files is missing.
     """
     log_expected_failures_in_one_line()
     store = Store(root)

@@ -32,8 +32,7 @@ from tasks.retraining.warm_start import PREDICTOR, VersionModels, champion_model
 def retrain(config: BuildConfig = DEFAULT) -> str:
     """Add new data, train a challenger, judge it against the champion, and promote it if it is better.
 
-    Returns:
-        The verdict, the computed shards, the champion and the pruning, as text.
+    Return the verdict, the computed shards, the champion and the pruning, as text.
     """
     return walk_flow(config, challenge)
 
@@ -41,8 +40,7 @@ def retrain(config: BuildConfig = DEFAULT) -> str:
 def challenge(session: Session) -> str:
     """Walk everything; if the period has its version already, only finish its promotion and pruning.
 
-    Raises:
-        ValueError: the corpus is imported, so that it cannot be updated, or the deciding metric is not scored.
+    Raises ValueError: the corpus is imported, so that it cannot be updated, or the deciding metric is not scored.
     """
     started, store, initial = time.monotonic(), session.run.store, session.config
     if initial.imported is not None:

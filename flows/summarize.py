@@ -29,9 +29,8 @@ _SHOWN_BYTES = 250_000  # of the artifact, whose limit of 512 KiB is counted in 
 def summarize(title: str, sources: list[str], model: str | None = None, settings: SummarySettings | None = None) -> str:
     """Summarize URLs, or files and folders of the worker's machine; return and show the summary as Markdown.
 
-    Raises:
-        ValueError: there is no title or no source, or no source could be used; the message gives every reason.
-        FileNotFoundError: a source is neither a URL nor an existing file or folder.
+    Raises ValueError: there is no title or no source, or no source could be used; the message gives every reason;
+    FileNotFoundError: a source is neither a URL nor an existing file or folder.
     """
     log_expected_failures_in_one_line()
     settings = settings or SummarySettings()

@@ -18,19 +18,14 @@ from tasks.engine.inputs import DirectoryResult
 def train_ranker(config: BuildConfig = DEFAULT) -> str:
     """Train the paragraph ranker on the corpus, building missing stages first; return its folder as text.
 
-    Raises:
-        ValueError: the paragraphs were imported ranked.
+    Raises ValueError: the paragraphs were imported ranked.
     """
     return walk_flow(config, trained_ranker)
 
 
 @flow(name="train-summarizer", flow_run_name="train-summarizer-{config.name}", on_failure=[notify], on_crashed=[notify])
 def train_summarizer(config: BuildConfig = DEFAULT) -> str:
-    """Rank, compute graphs, and train the summarizer, building missing stages first, the ranker among them.
-
-    Returns:
-        Its folder, as text.
-    """
+    """Rank, compute graphs and train the summarizer, building missing stages first; return its folder, as text."""
     return walk_flow(config, trained_summarizer)
 
 

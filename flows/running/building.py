@@ -31,16 +31,9 @@ def run_build(
 ) -> int:
     """Plan or run what was asked for; return the exit code.
 
-    Args:
-        given: the options.
-        run: the flow.
-        wiring: the flow's walk, for the plan.
-        only_stages: whether stages and a manifest are all that the flow makes, so that where every stage is done it
-            needs no Prefect server.
-
-    Raises:
-        Stopped: some shards of a stage could not be made.
-        StorageError, ValueError, OSError: as `checked`.
+    `wiring` is the flow's walk, for the plan. `only_stages`: stages and a manifest are all that the flow makes, so that
+    where every stage is done it needs no Prefect server. Raises Stopped: some shards of a stage could not be made;
+    StorageError, ValueError, OSError: as `checked`.
     """
     errors, config = Console(stderr=True, soft_wrap=True), given.build
     if given.dry_run:
@@ -71,13 +64,8 @@ def run_build(
 def checked(config: BuildConfig, wiring: Callable[[Session], Any]) -> Iterator[Session]:
     """Check machine, root and inputs before a server is started, and hold the root during the block.
 
-    Yields:
-        The session in which the plan was made.
-
-    Raises:
-        StorageError: the root cannot be written, or another run holds it.
-        FileNotFoundError: an input is missing.
-        ValueError: an input is not what the settings say.
+    The session is that in which the plan was made. Raises StorageError: the root cannot be written, or another run
+    holds it; FileNotFoundError: an input is missing; ValueError: an input is not what the settings say.
     """
     check_machine(config)
     store = Store(config.root)

@@ -27,11 +27,8 @@ def start(
 ) -> "subprocess.Popen[bytes]":
     """Start a process in its own session, so that a Ctrl-C in the terminal reaches only this process.
 
-    Args:
-        command: the command.
-        environment: its environment; None = that of this process.
-        quiet: show only its errors.
-        inherited: open files that it gets under the same numbers.
+    `environment`: None = that of this process; `quiet` shows only its errors; `inherited` are open files that it gets
+    under the same numbers.
     """
     output = subprocess.DEVNULL if quiet else None
     return subprocess.Popen(command, env=environment, stdout=output, start_new_session=True, pass_fds=inherited)
@@ -83,15 +80,9 @@ def wait_for_api(url: str, process: "subprocess.Popen[bytes]", seconds: float) -
 
 
 def free_port(host: str, wanted: int = 0, besides: Collection[int] = ()) -> int:
-    """Return `wanted` if nothing listens there, else a free port of the host.
+    """Return `wanted` (0 = any) if nothing listens there, else a free port of the host, none of `besides`.
 
-    Args:
-        host: the host.
-        wanted: the port; 0 = any.
-        besides: ports that are given away already, although nothing listens there yet.
-
-    Raises:
-        ValueError: the host is not an address of this machine, or the port is out of range.
+    Raises ValueError: the host is not an address of this machine, or the port is out of range.
     """
     if not 0 <= wanted <= _LAST_PORT:
         raise ValueError(f"port is {wanted}: expected one from 0 to {_LAST_PORT}")

@@ -148,9 +148,7 @@ Line = Callable[[Sequence[str | int]], str | None]
 def explain(error: ValidationError, line: Line = lambda place: None) -> str:
     """Return a validation error as one line per setting: its name, the given value, what is expected.
 
-    Args:
-        error: the error.
-        line: returns the line of the file that gave the value at a place; None if no file did.
+    `line` returns the line of the file that gave the value at a place; None if no file did.
     """
     lines = []
     for problem in error.errors():

@@ -28,15 +28,10 @@ _SAMPLE = 50  # records read, if none of the plan's own shards is done
 
 @dataclass(frozen=True)
 class Estimate:
-    """The cost of a stage's missing shards.
+    """The cost of a stage's missing shards."""
 
-    Attributes:
-        shard_seconds: mean time of a shard in records of this root; None = none has been made here yet.
-        hours: worker-hours of the missing shards at this rate; None = unknown.
-    """
-
-    shard_seconds: float | None
-    hours: float | None
+    shard_seconds: float | None  # mean time of a shard in records of this root; None = none has been made here yet
+    hours: float | None  # worker-hours of the missing shards at this rate; None = unknown
 
 
 def estimate(run: Run) -> dict[str, Estimate]:
@@ -106,10 +101,9 @@ def label_rate(run: Run) -> float | None:
 
 
 def corpus_hours(rate: float | None) -> float:
-    """Return the core-hours for clones, labels and tf-idf of the whole WikiSum.
+    """Return the core-hours for clones, labels and tf-idf of the whole WikiSum at so many paragraphs a second.
 
-    Args:
-        rate: paragraphs a second; None = the benchmark's.
+    None = the benchmark's rate.
     """
     paragraphs = CORPUS_ARTICLES * ARTICLE_PARAGRAPHS
     return paragraphs / (rate or REFERENCE_RATE * ARTICLE_PARAGRAPHS) / 3600

@@ -50,13 +50,7 @@ def edges_from(shown: Iterable[StageTaskRun | None]) -> set[RunInput]:
 
 
 def show(name: str, state: State[Any], parents: Iterable[RunInput]) -> StageTaskRun | None:
-    """Create a task run only for display; None outside a flow run.
-
-    Args:
-        name: its name.
-        state: its state.
-        parents: the task runs before it.
-    """
+    """Create a task run only for display, after its `parents`; None outside a flow run."""
     flow_run = current_flow_run()
     if flow_run is None:
         return None

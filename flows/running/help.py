@@ -33,16 +33,9 @@ _ALL = "all"
 
 
 def print_help(program: str, settings: type[Settings], asked: Sequence[str], console: Console) -> None:
-    """Print the first screen, or the help of the requested sections.
+    """Print the help of what was asked: sections, single settings, or `all`; none = the first screen.
 
-    Args:
-        program: name of the command.
-        settings: every option.
-        asked: sections, single settings, or `all`; none = the first screen.
-        console: prints it.
-
-    Raises:
-        ValueError: there is no such section or setting; the message lists similar names.
+    Raises ValueError: there is no such section or setting; the message lists similar names.
     """
     fields, presets = dict(options(settings)), preset_settings(settings)
     if not asked:

@@ -24,11 +24,7 @@ _LAPSE = timedelta(seconds=120)  # a process that swaps or pickles a large table
 
 
 def create_work_pool(name: str, kind: str) -> None:
-    """Create a work pool if it does not exist.
-
-    Raises:
-        ValueError: it exists with another kind.
-    """
+    """Create a work pool if it does not exist. Raises ValueError: it exists with another kind."""
     with get_client(sync_client=True) as client:
         try:
             pool = client.read_work_pool(name)
@@ -42,8 +38,7 @@ def create_work_pool(name: str, kind: str) -> None:
 def deploy(environment: Mapping[str, str]) -> None:
     """Create or renew every deployment of prefect.yaml; runs work in the present folder, where relative roots are.
 
-    Raises:
-        Stopped: Prefect rejects one; the message has its output.
+    Raises Stopped: Prefect rejects one; the message has its output.
     """
     command = [sys.executable, "-m", "prefect", "--no-prompt", "deploy", "--all", "--prefect-file", str(DEPLOYMENTS)]
     done = subprocess.run(

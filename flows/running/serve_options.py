@@ -18,23 +18,14 @@ _ROOT = "data"  # of the deployments in prefect.yaml
 
 @dataclass(frozen=True)
 class Options:
-    """How to serve.
+    """How to serve."""
 
-    Attributes:
-        host: address the server listens on.
-        port: port it listens on.
-        pool: name of the work pool.
-        database: URL of a PostgreSQL database; None = SQLite in Prefect's home.
-        auth: user:password for the API; None = no authentication.
-        page_port: port of the page for summaries.
-    """
-
-    host: str
+    host: str  # where the server listens
     port: int
-    pool: str
-    database: str | None
-    auth: str | None
-    page_port: int
+    pool: str  # of workers
+    database: str | None  # URL of a PostgreSQL database; None = SQLite in Prefect's home
+    auth: str | None  # user:password for the API; None = no authentication
+    page_port: int  # of the page for summaries
 
     @property
     def api(self) -> str:
@@ -68,8 +59,7 @@ def web_address(host: str, port: int) -> str:
 def options_of(host: str, port: int, pool: str, environment: Mapping[str, str]) -> Options:
     """Return how to serve there, with the first free ports and the secrets of the environment.
 
-    Raises:
-        ValueError: a database that is not PostgreSQL, an invalid password, or an invalid host.
+    Raises ValueError: a database that is not PostgreSQL, an invalid password, or an invalid host.
     """
     database = environment.get("DATABASE_URL") or None
     port = free_port(host, port)
@@ -86,8 +76,7 @@ def options_of(host: str, port: int, pool: str, environment: Mapping[str, str]) 
 def database_url(url: str) -> str:
     """Return a PostgreSQL URL in the form that Prefect needs.
 
-    Raises:
-        ValueError: it is for another database; the message does not contain the password.
+    Raises ValueError: it is for another database; the message does not contain the password.
     """
     scheme, separator, rest = url.partition("://")
     if scheme not in ("postgres", "postgresql", "postgresql+asyncpg") or not separator:
@@ -99,8 +88,7 @@ def database_url(url: str) -> str:
 def authentication(host: str, credentials: str | None) -> str | None:
     """Return the user:password for the API: the given one; else None on loopback, and a new one elsewhere.
 
-    Raises:
-        ValueError: it is not user:password, or the password is too short.
+    Raises ValueError: it is not user:password, or the password is too short.
     """
     if not credentials:
         return None if _is_loopback(host) else f"admin:{secrets.token_urlsafe(18)}"

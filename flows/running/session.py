@@ -33,20 +33,14 @@ _holding: ContextVar[bool] = ContextVar("holding", default=False)  # whether the
 
 @dataclass
 class Session:
-    """One process's work on one root.
-
-    Attributes:
-        config: the build's configuration.
-        executor: runs the jobs.
-        run: the walk over the DAG.
-        connect_to: host pattern -> address:port of the embedded web, if that is the source.
-        keeps_answers: whether an interrupted listing of a live wiki leaves its answers on the root; not in a dry run.
-    """
+    """One process's work on one root."""
 
     config: BuildConfig
     executor: PrefectExecutor
-    run: Run
+    run: Run  # the walk over the DAG
+    # host pattern -> address:port of the embedded web, if that is the source
     connect_to: Mapping[str, str] = field(default_factory=dict)
+    # whether an interrupted listing of a live wiki leaves its answers on the root; not in a dry run
     keeps_answers: bool = True
     _walked: dict[Callable[..., Any], Any] = field(default_factory=dict)
     _walking: list[Callable[..., Any]] = field(default_factory=list)  # the outermost wiring first
@@ -107,8 +101,7 @@ def once(function: Callable[[Session], T]) -> Callable[[Session], T]:
 def holding(store: Store) -> Iterator[None]:
     """Hold the root for the session opened in the block; the command line does so from its checks on.
 
-    Raises:
-        RootBusyError: another run holds it.
+    Raises RootBusyError: another run holds it.
     """
     with root_lock(store):
         token = _holding.set(True)
@@ -122,10 +115,8 @@ def holding(store: Store) -> Iterator[None]:
 def session(config: BuildConfig) -> Iterator[Session]:
     """Join the session of the flow around this one, or open one: check and lock the root, start the embedded web.
 
-    Raises:
-        StorageError: the root cannot be written.
-        RootBusyError: another run held it for a day.
-        ValueError: the settings name something that this machine lacks, or differ from those of the outer flow.
+    Raises StorageError: the root cannot be written; RootBusyError: another run held it for a day; ValueError: the
+    settings name something that this machine lacks, or differ from those of the outer flow.
     """
     outer = _current.get()
     if outer is not None:
@@ -158,8 +149,7 @@ def _check_same(inner: BuildConfig, outer: BuildConfig) -> None:
 def planning_session(config: BuildConfig, *, keeps_answers: bool = False) -> Session:
     """Return a session that computes nothing and writes nothing, except for what `keeps_answers` allows.
 
-    Raises:
-        StorageError: this version does not read the root's format.
+    Raises StorageError: this version does not read the root's format.
     """
     executor, store = PrefectExecutor(config.engine, config.name), Store(config.root)
     check_format(store)
@@ -169,8 +159,7 @@ def planning_session(config: BuildConfig, *, keeps_answers: bool = False) -> Ses
 def walk_finished(config: BuildConfig, wiring: Callable[[Session], T]) -> T:
     """Walk wiring of which every stage is done, outside any flow run: no server is asked, and nothing is published.
 
-    Raises:
-        CorruptShardError: a file that the wiring reads is damaged; nothing is repaired here.
+    Raises CorruptShardError: a file that the wiring reads is damaged; nothing is repaired here.
     """
     executor = PrefectExecutor(config.engine, config.name)
     finished = Session(config, executor, Run(Store(config.root), executor))
@@ -184,8 +173,7 @@ def walk_finished(config: BuildConfig, wiring: Callable[[Session], T]) -> T:
 def walk_flow(config: BuildConfig, wiring: Callable[[Session], T]) -> T:
     """Walk a flow's wiring in its session; the outermost flow repairs damaged shards by walking again.
 
-    Raises:
-        StageFailedError: some shards could not be made; it says which and how to continue.
+    Raises StageFailedError: some shards could not be made; it says which and how to continue.
     """
     nested = _current.get() is not None
     if nested and current_flow_run() is None:  # within `walk_finished`

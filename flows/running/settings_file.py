@@ -22,17 +22,11 @@ _Constructor.add_constructor("tag:yaml.org,2002:timestamp", SafeConstructor.cons
 
 @dataclass(frozen=True)
 class SettingsFile:
-    """What a file says.
+    """What a file says."""
 
-    Attributes:
-        name: of the file, for messages.
-        values: the settings, nested as in the file.
-        lines: path of a value in `values` -> its line, counted from 1.
-    """
-
-    name: str
-    values: dict[str, Any]
-    lines: dict[Place, int]
+    name: str  # of the file, for messages
+    values: dict[str, Any]  # the settings, nested as in the file
+    lines: dict[Place, int]  # path of a value in `values` -> its line, counted from 1
 
     def line(self, place: Sequence[str | int]) -> str | None:
         """Return the line of a value, or of the innermost section around it that stands in the file, for messages."""
@@ -45,8 +39,7 @@ class SettingsFile:
 def read_settings(file: str | Path) -> SettingsFile:
     """Read a file of settings; an empty one has none.
 
-    Raises:
-        ValueError: the file cannot be read, is not YAML, names a setting twice, or holds no names and values.
+    Raises ValueError: the file cannot be read, is not YAML, names a setting twice, or holds no names and values.
     """
     try:
         text = Path(file).read_text(encoding="utf-8-sig")

@@ -33,9 +33,8 @@ def has_prefect_api() -> bool:
 def use_prefect_api() -> None:
     """Use the Prefect server of the profile or environment; without one, run a temporary one until the process ends.
 
-    Raises:
-        ConnectionError: the one that is named does not answer, or refuses the password.
-        RuntimeError: the temporary server does not start.
+    Raises ConnectionError: the one that is named does not answer, or refuses the password; RuntimeError: the temporary
+    server does not start.
     """
     if has_prefect_api():
         check_prefect_api()
@@ -51,8 +50,7 @@ def use_prefect_api() -> None:
 def check_prefect_api() -> None:
     """Check that the Prefect server of the profile or environment, if one is named, answers.
 
-    Raises:
-        ConnectionError: it does not, or refuses the password.
+    Raises ConnectionError: it does not, or refuses the password.
     """
     if not has_prefect_api():
         return

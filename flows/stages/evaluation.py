@@ -51,19 +51,10 @@ def predictions(
     name: str = "predictions",
     progress: str = "decoding",
 ) -> Predictions:
-    """Summarize the test articles with a trained model.
+    """Summarize the test articles with a trained model; `system` is its name in tables, None = its preset.
 
-    Args:
-        session: the session, whose configuration is the default of `settings`.
-        graphs: graphs of the examples; None if the model reads none.
-        examples: input of the model.
-        ranked: the paragraphs of the examples, whose scores some settings read.
-        summarizer: the model.
-        predictor: predictor of its attention; None if the settings need none.
-        settings: how to decode.
-        system: its name in tables; None = its preset.
-        name: name of the stage.
-        progress: name of the progress artifact.
+    `graphs` are None if the model reads none, `predictor` if the settings need none; some settings read the scores of
+    the `ranked` paragraphs. `progress` names the artifact.
     """
     settings = settings or session.config.decoding
     # The beginning of a summary is one token, or two in BART's vocabulary.

@@ -42,8 +42,7 @@ def held_out_splits(session: Session, corpus: Corpus) -> HeldOutSplits:
 def freeze(session: Session, corpus: Corpus) -> TestSplit:
     """Return articles and paragraphs of the frozen test split: the fixed ones, or a first copy of the corpus.
 
-    Raises:
-        ValueError: no article could be frozen, so that no version could ever be judged.
+    Raises ValueError: no article could be frozen, so that no version could ever be judged.
     """
     frozen = read_frozen(session.run.store)
     if frozen is not None:

@@ -43,8 +43,7 @@ def paragraphs(session: Session, shards: RankedShards) -> Compared:
 def graphs(session: Session, shards: RankedShards) -> Graphs | None:
     """Return the graphs that were imported with the examples; None if they must be computed.
 
-    Raises:
-        ValueError: the summarizer reads a graph that was not imported and cannot be computed without texts.
+    Raises ValueError: the summarizer reads a graph that was not imported and cannot be computed without texts.
     """
     graph = session.config.summarizer.graph
     if graph != "none" and not can_have_graphs(session, shards):

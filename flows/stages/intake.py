@@ -50,8 +50,7 @@ def articles(session: Session, kept_out: Articles | None = None) -> Articles:
 def check_splits(store: Store, articles: Articles) -> None:
     """Check that there are articles for training and for testing, as soon as the articles are known.
 
-    Raises:
-        ValueError: a split has none.
+    Raises ValueError: a split has none.
     """
     if not articles.complete:  # a plan before anything was made
         return

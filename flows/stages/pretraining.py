@@ -24,9 +24,8 @@ def passages(session: Session, articles: Articles, paragraphs: Compared, vocabul
 def pretrained(session: Session, passages: Passages, vocabulary: VocabularyTable) -> PretrainedModel:
     """Train the summarizer of the settings to restore passages, as models/pretrained.
 
-    Raises:
-        FileNotFoundError: `summarizer.pretrained`, from which training is to continue, names no folder.
-        ValueError: its checkpoint does not fit the settings, or these describe no BART with a mask.
+    Raises FileNotFoundError: `summarizer.pretrained`, from which training is to continue, names no folder; ValueError:
+    its checkpoint does not fit the settings, or these describe no BART with a mask.
     """
     config, given = session.config, session.config.tokenizer_folder
     check_pretraining(config.summarizer, config.vocabulary.model_type if given is None else None)

@@ -19,21 +19,10 @@ def summarizer(
     initial: SummarizerModel | None = None,
     name: str = "summarizer",
 ) -> SummarizerModel:
-    """Train a summarizer on the ranked paragraphs, as models/NAME.
+    """Train a summarizer on the ranked paragraphs, as models/NAME; `name` is that in tables.
 
-    Args:
-        session: the session, whose configuration is the default of `settings` and `training`.
-        graphs: graphs of the examples; None if it reads none.
-        examples: training and validation examples.
-        vocabulary: of the examples.
-        settings: which summarizer.
-        training: how to train it.
-        initial: a model from whose weights training starts.
-        name: its name in tables.
-
-    Raises:
-        FileNotFoundError: `summarizer.pretrained` names no folder.
-        ValueError: its checkpoint does not fit the settings.
+    `graphs` are None if it reads none; training starts from the weights of `initial`. Raises FileNotFoundError:
+    `summarizer.pretrained` names no folder; ValueError: its checkpoint does not fit the settings.
     """
     settings = settings or session.config.summarizer
     check_lengths(settings, settings.max_target_tokens - 1, "summarizer.max_target_tokens")

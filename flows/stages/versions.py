@@ -36,21 +36,13 @@ from tasks.retraining.warm_start import (
 
 @dataclass(frozen=True)
 class TrainedModels:
-    """What a version summarizes with.
+    """What a version summarizes with."""
 
-    Attributes:
-        vocabulary: of its summarizer.
-        ranker: its ranker.
-        summarizer: its summarizer.
-        predictor: of the summarizer's attention; None if it has none.
-        sees_sentences: whether the summarizer reads examples with a mark before each sentence (Hie-BART).
-    """
-
-    vocabulary: VocabularyTable
-    ranker: RankerModel
-    summarizer: SummarizerModel
-    predictor: PredictorModel | None
-    sees_sentences: bool
+    vocabulary: VocabularyTable  # of its summarizer
+    ranker: RankerModel  # its ranker
+    summarizer: SummarizerModel  # its summarizer
+    predictor: PredictorModel | None  # of the summarizer's attention; None if it has none
+    sees_sentences: bool  # whether the summarizer reads examples with a mark before each sentence (Hie-BART)
 
     @property
     def by_name(self) -> Mapping[str, DirectoryResult]:
@@ -112,11 +104,7 @@ def _summarizer(
 
 
 def check_deciding(config: BuildConfig) -> None:
-    """Check that the metrics that decide between versions are scored.
-
-    Raises:
-        ValueError: one is not.
-    """
+    """Check that the metrics that decide between versions are scored. Raises ValueError: one is not."""
     guards = (("guards", guard) for guard in config.retraining.guards)
     for name, metric in [("metric", config.retraining.metric), *guards]:
         if metric not in config.scoring.metrics:

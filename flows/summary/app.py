@@ -20,14 +20,9 @@ from tasks.summary.settings import SummarySettings
 def create_app(
     jobs: Jobs, settings: SummarySettings, corpus: ExplorerCorpus | None, *, has_model: bool, credentials: str | None
 ) -> FastAPI:
-    """Return the application.
+    """Return the application; without `credentials` (user:password) it asks for none.
 
-    Args:
-        jobs: the queue.
-        settings: limits of what may be sent.
-        corpus: to explore; None for none.
-        has_model: whether people can choose between a trained model and the extractive system.
-        credentials: user:password; None asks for none.
+    `has_model`: people can choose between a trained model and the extractive system.
     """
     app = FastAPI(title="summaries", docs_url=None, redoc_url=None, openapi_url=None)
     app.add_middleware(BaseHTTPMiddleware, dispatch=guard(credentials))

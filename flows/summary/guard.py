@@ -27,9 +27,7 @@ def guard(credentials: str | None) -> Callable[[Request, Next], Awaitable[Respon
 
     Without a password, a foreign name in the Host header is refused: it would be another site's page that has made its
     own name point here (DNS rebinding). A request that changes something must not come from another site's page.
-
-    Args:
-        credentials: user:password; None if the page is reachable from this machine alone.
+    `credentials`: user:password; None if the page is reachable from this machine alone.
     """
     expected = None if credentials is None else f"Basic {base64.b64encode(credentials.encode()).decode()}"
 

@@ -24,12 +24,9 @@ class Processes(Closing):
     """Makes as many summaries at once as it has processes; usable as the work of `Jobs` from many threads."""
 
     def __init__(self, model: str | None, settings: SummarySettings, number: int) -> None:
-        """Start the processes.
+        """Start so many processes, each for one summary at a time.
 
-        Args:
-            model: of which the champion of the moment summarizes, see `tasks.summary.systems`; None = extractive.
-            settings: limits and lengths.
-            number: of summaries at once.
+        They summarize with the champion of the moment of `model`, see `tasks.summary.systems`; None = extractive.
         """
         self._given = (model, settings)
         self._idle: SimpleQueue[_Process] = SimpleQueue()
@@ -39,9 +36,8 @@ class Processes(Closing):
     def __call__(self, job: Job, report: Report) -> tuple[CitedSummary, dict[int, Page]]:
         """Make a summary.
 
-        Raises:
-            ValueError: the summary cannot be made; the message is for people.
-            Exception: whatever `report` raises, once the process has ended.
+        Raises ValueError: the summary cannot be made; the message is for people; Exception: whatever `report` raises,
+        once the process has ended.
         """
         process = self._idle.get()
         try:

@@ -40,8 +40,7 @@ class Uploads:
     async def receive(self, request: Request, name: str) -> str:
         """Read a file from a request; return its id.
 
-        Raises:
-            HTTPException: it is too large (413, before it is read if its length was announced).
+        Raises HTTPException: it is too large (413, before it is read if its length was announced).
         """
         given = file_source(name.rpartition("/")[2][-200:] or "file", await read_body(request, self._limit))
         id_ = secrets.token_urlsafe(12)
@@ -63,8 +62,7 @@ class Uploads:
 async def read_body(request: Request, limit: int) -> bytes:
     """Read a body block by block.
 
-    Raises:
-        HTTPException: it is larger than the limit (413); an announced length is believed before anything is read.
+    Raises HTTPException: it is larger than the limit (413); an announced length is believed before anything is read.
     """
     announced = request.headers.get("content-length", "")
     if announced.isdigit() and int(announced) > limit:
@@ -78,11 +76,7 @@ async def read_body(request: Request, limit: int) -> bytes:
 
 
 async def read_wanted(request: Request, limit: int) -> Wanted:
-    """Read a request for a summary.
-
-    Raises:
-        HTTPException: it is too large (413), or not such a request (422).
-    """
+    """Read a request for a summary. Raises HTTPException: it is too large (413), or not such a request (422)."""
     try:
         fields: Any = json.loads(await read_body(request, limit))
         return Wanted.model_validate(fields)

@@ -12,13 +12,7 @@ from tasks.summary.jobs import Job
 
 
 def add_results(app: FastAPI, job_of: Callable[[str], Job], shared: Mapping[str, Any]) -> None:
-    """Add the routes below /summary.
-
-    Args:
-        app: the application.
-        job_of: returns a job by id, or raises an HTTPException.
-        shared: what every template gets.
-    """
+    """Add the routes below /summary; `shared` is what every template gets. `job_of` raises HTTPException for no job."""
 
     @app.get("/summary/{id_}")
     def result(id_: str) -> HTMLResponse:

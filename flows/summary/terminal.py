@@ -26,9 +26,8 @@ def summarize(
 ) -> int:
     """Summarize URLs, files and folders; return the exit code, 1 if nothing could be used.
 
-    Raises:
-        ValueError, OSError, StorageError: title, sources or model cannot be used, or the file not be written.
-        KeyboardInterrupt: it was interrupted; nothing was written.
+    Raises ValueError, OSError, StorageError: title, sources or model cannot be used, or the file not be written;
+    KeyboardInterrupt: it was interrupted; nothing was written.
     """
     try:
         given = read_sources(sources, settings.max_bytes, sys.stdin.buffer)

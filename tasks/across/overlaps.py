@@ -15,14 +15,9 @@ LEAD_WORDS = 13  # the n of the contamination study of Brown et al. 2020 (app. C
 
 
 def collect_lead_ngrams(shards: Shards, *, words: WordRule) -> pa.Table:
-    """Return the n-grams of all leads of the valid and test splits, one shard of articles in memory at a time.
+    """Return LEAD_NGRAMS of the leads of the valid and test splits, one shard of articles in memory at a time.
 
-    Args:
-        shards: (articles,) of each shard.
-        words: how texts are cut into words.
-
-    Returns:
-        LEAD_NGRAMS rows: 8 bytes for each word of a lead, so 160 MB for 160,000 leads of 139 words.
+    They take 8 bytes for each word of a lead, so 160 MB for 160,000 leads of 139 words.
     """
     found = [np.zeros(0, np.uint64)]
     for (articles,) in shards:
@@ -34,17 +29,10 @@ def collect_lead_ngrams(shards: Shards, *, words: WordRule) -> pa.Table:
 def find_overlaps(
     articles: pa.Table, paragraphs: pa.Table, twins: pa.Table, lead_ngrams: pa.Table, *, words: WordRule
 ) -> pa.Table:
-    """Return what is nearly equal to an earlier paragraph or document, or contains a part of a held-out lead.
+    """Return OVERLAPS rows: what is nearly equal to an earlier paragraph or document, or has a part of a held-out lead.
 
-    Args:
-        articles: ARTICLES rows, sorted by article_id.
-        paragraphs: PARAGRAPHS rows, sorted by article_id and paragraph_id.
-        twins: TWINS rows of the shard's articles, in any order, several of one paragraph.
-        lead_ngrams: LEAD_NGRAMS of the corpus.
-        words: how texts are cut into words.
-
-    Returns:
-        OVERLAPS rows, sorted by article, paragraph and `whole`.
+    Articles and paragraphs are sorted by their ids, twins in any order, several of one paragraph; the rows are sorted
+    by article, paragraph and `whole`.
     """
     merged = merge_twins(twins.select(TWINS.schema.names)).drop_columns(["article_shard"])
     merged = merged.append_column("lead", pa.array(np.zeros(merged.num_rows, bool)))

@@ -36,11 +36,6 @@ def refuse_overlaps(paragraphs: pa.Table, overlaps: pa.Table, settings: AcrossSe
     """Return the paragraphs of a shard, with what the settings do not allow refused as `leak` or `near_duplicate`.
 
     A document's overlap refuses every paragraph of it. A paragraph that is refused already keeps its reason.
-
-    Args:
-        paragraphs: PARAGRAPHS rows.
-        overlaps: OVERLAPS rows of the same articles.
-        settings: what to refuse.
     """
     reasons = paragraphs["drop_reason"].to_pylist()
     numbers = {id_: int(id_, 16) for id_ in pc.unique(paragraphs["article_id"]).to_pylist()}

@@ -19,12 +19,7 @@ _FACTOR = np.uint64(0x9E3779B97F4A7C15)  # odd, so that no word of an n-gram is 
 
 
 class Ngrams:
-    """The hashed n-grams of several texts.
-
-    Attributes:
-        hashes: uint64 [m], the n-grams of all texts, one text after another.
-        ends: int64 [texts], where the n-grams of each text end in `hashes`.
-    """
+    """The hashed n-grams of several texts."""
 
     def __init__(self, words: Sequence[Sequence[str]], n: int) -> None:
         lengths = np.fromiter(map(len, words), np.int64, len(words))
@@ -35,8 +30,9 @@ class Ngrams:
             hashes = _mixed(hashes * _FACTOR + flat[offset : offset + count])
         starts = np.cumsum(lengths) - lengths
         numbers = np.maximum(lengths - n + 1, 0)
-        self.ends = np.cumsum(numbers)
+        self.ends = np.cumsum(numbers)  # int64 [texts], where the n-grams of each text end in `hashes`
         within = np.arange(self.ends[-1] if len(numbers) else 0) - np.repeat(self.ends - numbers, numbers)
+        # uint64 [m], the n-grams of all texts, one text after another
         self.hashes: np.ndarray = hashes[np.repeat(starts, numbers) + within]
 
     def contain(self, wanted: np.ndarray) -> np.ndarray:

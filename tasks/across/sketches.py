@@ -22,19 +22,9 @@ _WHOLE = np.uint64(0x5851F42D4C957F2D)  # keeps the buckets of documents apart f
 def sketch_paragraphs(
     articles: pa.Table, paragraphs: pa.Table, *, words: WordRule, buckets: int, article_shard: int
 ) -> pa.Table:
-    """Return the bands of an article shard's kept paragraphs, and of its documents.
+    """Return the bands of an article shard's kept paragraphs, and of its documents, as SKETCHES rows by bucket shard.
 
-    A document is the kept paragraphs of one page of one article, in order.
-
-    Args:
-        articles: ARTICLES rows, sorted by article_id.
-        paragraphs: PARAGRAPHS rows, sorted by article_id and paragraph_id.
-        words: how texts are cut into words.
-        buckets: number of bucket shards.
-        article_shard: number of this shard.
-
-    Returns:
-        SKETCHES rows, sorted by bucket shard.
+    A document is the kept paragraphs of one page of one article, in order. Both tables are sorted by their ids.
     """
     kept = paragraphs.filter(pc.is_null(paragraphs["drop_reason"])).select(
         ["article_id", "paragraph_id", "url", "text"]
@@ -89,17 +79,11 @@ _FLAGS = ("in_article", "in_other", "in_held_out")
 
 
 def match_sketches(sketches: pa.Table) -> pa.Table:
-    """Return every paragraph and document that shares a bucket with an earlier one.
+    """Return a TWINS row for every paragraph and document that shares a bucket with an earlier one, by article shard.
 
     Held-out articles come before training articles, then the order is by article and paragraph: it depends neither on
     the number of shards nor on the order of rows. What is nearly equal to an earlier one counts even if that one does
     itself, so a chain of near-duplicates keeps its first alone.
-
-    Args:
-        sketches: SKETCHES rows of the shard's buckets, in any order.
-
-    Returns:
-        TWINS rows, sorted by article shard, one for each paragraph or document.
     """
     columns = {name: sketches[name].to_numpy() for name in sketches.schema.names}
     order = np.lexsort((columns["paragraph_id"], columns["article"], ~columns["held_out"], columns["bucket"]))

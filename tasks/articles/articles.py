@@ -44,15 +44,8 @@ def intake_articles(
 ) -> pa.Table:
     """Return INTAKE rows in the order of the articles, with clean lead, id, split, shard and, if refused, the reason.
 
-    Args:
-        articles: articles of a source.
-        source_name: name of the source, part of every id.
-        article_shards: number of article shards.
-        seed: seed of the splits that the source does not set.
-        search_will_follow: a web search will find sources, so an article need not have its own.
-
-    Raises:
-        ValueError: a source names an unknown split.
+    `seed` is that of the splits that the source does not set. `search_will_follow`: a web search will find sources, so
+    an article need not have its own. Raises ValueError: a source names an unknown split.
     """
     rows = []
     for article in articles:
@@ -81,12 +74,9 @@ def intake_articles(
 def merge_articles(parts: pa.Table, kept_out: pa.Table | None = None) -> pa.Table:
     """Return the ARTICLES of one shard, sorted by id.
 
-    Of several usable articles with one id the first is kept, the others get the reason `duplicate_title`.
-
-    Args:
-        parts: INTAKE rows for this shard from every partition, in the order of the partitions.
-        kept_out: ARTICLES rows among them that must not be used in training, with their reason; None = none. Rows of
-            the test split are kept.
+    Of several usable articles with one id the first is kept, the others get the reason `duplicate_title`. `parts` are
+    INTAKE rows from every partition, in their order; `kept_out` ARTICLES rows that must not be used in training, with
+    their reason (rows of the test split are kept).
     """
     order = pc.sort_indices(
         parts.append_column("place", pa.array(range(parts.num_rows), pa.int64())),
@@ -114,13 +104,7 @@ def _rows(articles: pa.Table) -> Iterator[tuple[Any, ...]]:
 
 
 def drop_reason(article: Article, lead: str, *, search_will_follow: bool) -> str | None:
-    """Return why an article cannot be used, or None.
-
-    Args:
-        article: an article of a source.
-        lead: its lead, clean.
-        search_will_follow: a web search will find sources, so it need not have its own.
-    """
+    """Return why an article with a clean lead cannot be used, or None; it needs sources unless a search will follow."""
     if article.drop_reason is not None:
         return article.drop_reason
     if not article.title.strip():

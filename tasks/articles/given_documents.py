@@ -41,12 +41,6 @@ def given_documents(
 
     The reasons: no_documents, in the single row of an article without documents; duplicate_url, for a document whose
     URL an earlier document of the article has; no_text. A document has the licence that the source gives its article.
-
-    Args:
-        articles: articles of a source, with their documents.
-        source_name: name of the source, part of every id.
-        article_shards: number of article shards.
-        search_will_follow: a web search will find sources, so an article need not have its own.
     """
     rows = []
     for article in articles:

@@ -47,8 +47,7 @@ def is_caption(line: str) -> bool:
 
     It is if its first sentence has no finite verb, and begins with what pictures are ("Map of ..."), says what somebody
     is seen doing ("Workers closing a lock."), when it was taken, where in the picture something is or by what a chart
-    counts. Only English
-    lines are found.
+    counts. Only English lines are found.
     """
     if len(line.split()) > _LONGEST:
         return False

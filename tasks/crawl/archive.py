@@ -36,8 +36,7 @@ _CAPTURES = frozenset({"response", "resource", CaptureReason.REVISIT})
 def archive_files(settings: CrawlSettings) -> list[str]:
     """Return the archive files that the settings name, globs expanded, sorted, each once.
 
-    Raises:
-        FileNotFoundError: a path or glob of the settings matches no file.
+    Raises FileNotFoundError: a path or glob of the settings matches no file.
     """
     files: list[str] = []
     for pattern in settings.archive:
@@ -56,8 +55,7 @@ def _matches(pattern: str) -> list[str]:
 def file_state(file: str) -> str:
     """Return a string that changes when an archive file does: its size and modification time.
 
-    Raises:
-        FileNotFoundError: there is no such file.
+    Raises FileNotFoundError: there is no such file.
     """
     filesystem, path = pafs.FileSystem.from_uri(file if "://" in file else Path(file).resolve().as_uri())
     info = filesystem.get_file_info(path)
@@ -69,16 +67,7 @@ def file_state(file: str) -> str:
 def index_archive(file: str, settings: CrawlSettings, *, host_shards: int) -> pa.Table:
     """Return one row for each capture of an archive file, and one for each broken part.
 
-    Args:
-        file: name of the file, as `archive_files` gives it.
-        settings: settings of the crawl (allowed hosts are used).
-        host_shards: number of shards of `pages`.
-
-    Returns:
-        Rows of `captures` in order of offset. A record without a usable URL is in host shard 0.
-
-    Raises:
-        OSError: the file cannot be opened or read.
+    A record without a usable URL is in host shard 0. Raises OSError: the file cannot be opened or read.
     """
 
     def table(rows: Iterable[dict[str, Any]]) -> pa.Table:
@@ -153,8 +142,7 @@ def _plain_captures(
 def _member_captures(archive: OpenArchive, settings: CrawlSettings) -> Iterator[dict[str, Any]]:
     """Yield the rows of an archive that is compressed, one record a member.
 
-    Raises:
-        _NotPerRecordError: it is compressed in another way.
+    Raises _NotPerRecordError: it is compressed in another way.
     """
     start: int | None = 0
     damaged = False
@@ -232,12 +220,7 @@ def _capture(headers: Mapping[str, str], offset: int, record: Any, settings: Cra
 
 
 def is_truncated(record: Any, target: str) -> bool:
-    """Read a record to its end, and tell whether it is shorter than its length or was cut by the archiver.
-
-    Args:
-        record: the record, perhaps partly read.
-        target: its URL, as the record has it.
-    """
+    """Read a record to its end, and tell whether it is shorter than its length or was cut by the archiver."""
     while record.raw_stream.read(_SKIP_BYTES):
         pass
     # Where an ARC record's URL has spaces, the library expects three bytes too many for each.

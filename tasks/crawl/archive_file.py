@@ -53,8 +53,7 @@ class ScratchFullError(Exception):
 def open_archive(file: str) -> BinaryIO:
     """Open an archive file for reading at any offset: a local path, or a URI of any pyarrow filesystem.
 
-    Raises:
-        OSError: it cannot be opened.
+    Raises OSError: it cannot be opened.
     """
     if "://" in file:
         filesystem, path = pafs.FileSystem.from_uri(file)
@@ -95,23 +94,12 @@ class _RemoteFile(io.RawIOBase):
 
 
 class OpenArchive(Closing):
-    """An open archive file; a context manager.
-
-    Attributes:
-        name: its path or URI.
-        compression: none | gzip | zstd.
-    """
+    """An open archive file; a context manager."""
 
     def __init__(self, file: str, max_decoded_bytes: int) -> None:
-        """Open a file and detect its compression.
+        """Open a file, a path or URI. A decoded copy, where one is needed, has at most `max_decoded_bytes`.
 
-        Args:
-            file: path or URI.
-            max_decoded_bytes: limit for the decoded copy, if one is needed.
-
-        Raises:
-            OSError: it cannot be opened or read.
-            DamagedError: its dictionary cannot be read.
+        Raises OSError: it cannot be opened or read; DamagedError: its dictionary cannot be read.
         """
         self.name = file
         self._stream = open_archive(file)
@@ -137,12 +125,7 @@ class OpenArchive(Closing):
     def records(self, offset: int, *, decoded: bool) -> ArchiveIterator:
         """Return the records from an offset on; in a compressed file only those of the member there.
 
-        Args:
-            offset: start of a record, in the file or in its decoded copy.
-            decoded: whether the offset is in the decoded copy.
-
-        Raises:
-            ScratchFullError: the decoded copy exceeds its limit.
+        `decoded`: the offset is in the decoded copy. Raises ScratchFullError: the decoded copy exceeds its limit.
         """
         if self.compression != "none" and not decoded:
             return self.records_of(self.member(offset))
@@ -179,8 +162,7 @@ class OpenArchive(Closing):
     def decoded(self) -> BinaryIO:
         """Return the decoded copy, made on first use; damaged parts are left out.
 
-        Raises:
-            ScratchFullError: it exceeds its limit.
+        Raises ScratchFullError: it exceeds its limit.
         """
         if self._decoded is None:
             logger.info("%s is not compressed record by record: decoding a copy of it for this run", self.name)
@@ -238,11 +220,7 @@ _Decoder = _GzipDecompressor | zstd.ZstdDecompressor
 
 
 class Member(io.RawIOBase):
-    """The content of one gzip member or zstd frame, decoded as it is read.
-
-    Attributes:
-        cut: whether the file ended within the member.
-    """
+    """The content of one gzip member or zstd frame, decoded as it is read."""
 
     def __init__(self, stream: BinaryIO, offset: int, decoder: _Decoder, limit: int | None = None) -> None:
         super().__init__()
@@ -250,7 +228,7 @@ class Member(io.RawIOBase):
         self._stream = stream
         self._place = offset
         self._decoder = decoder
-        self.cut = False
+        self.cut = False  # whether the file ended within the member
         self._skip()
 
     def readable(self) -> bool:
@@ -260,8 +238,7 @@ class Member(io.RawIOBase):
     def readinto(self, buffer: Any) -> int:
         """Decode into a buffer; returns 0 at the member's or the file's end.
 
-        Raises:
-            DamagedError: the member cannot be decoded, or exceeds its limit.
+        Raises DamagedError: the member cannot be decoded, or exceeds its limit.
         """
         while not (self._decoder.eof or self.cut):
             data = self._input() if self._decoder.needs_input else b""
@@ -310,11 +287,7 @@ def gzip_member(stream: BinaryIO, *, limit: int) -> Member:
 
 
 def _read_dictionary(stream: BinaryIO) -> "zstd.ZstdDict":
-    """Read the dictionary after its magic number.
-
-    Raises:
-        DamagedError: there is none that can be read.
-    """
+    """Read the dictionary after its magic number. Raises DamagedError: there is none that can be read."""
     size = struct.unpack("<I", stream.read(4).ljust(4, b"\0"))[0]
     if size > _MAX_DICTIONARY_BYTES:
         raise DamagedError(f"a dictionary of {size:,} bytes; expected at most {_MAX_DICTIONARY_BYTES:,}")

@@ -67,11 +67,7 @@ class RangeRecords:
                 return
 
     def read(self, url: str, offset: int, length: int) -> bytes:
-        """Return a range of a file.
-
-        Raises:
-            FetchError: `archive_failed` or `archive_bad_answer`.
-        """
+        """Return a range of a file. Raises FetchError: `archive_failed` or `archive_bad_answer`."""
         start = offset - self._part.offset
         if self._data is not None and url == self._part.file and 0 <= start <= len(self._data) - length:
             return self._data[start : start + length]
@@ -90,14 +86,6 @@ def archived_pages(
     """Add the rows of missing URLs to the journal, from their captures.
 
     If the settings fetch URLs that are in no archive from the web, these URLs are left out of the journal.
-
-    Args:
-        urls: the URLs.
-        captures: rows of `captures` of these URLs.
-        settings: settings of the crawl.
-        journal: rows found so far; the new ones are added.
-        connect_to: pattern of host -> `address:port` where connections are made instead.
-        progress: called about once a second.
     """
     count = ProgressCount(len(journal), len(urls), progress)
     writing = threading.Lock()

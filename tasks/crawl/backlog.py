@@ -71,13 +71,7 @@ class Backlog:
     """
 
     def __init__(self, urls: UrlList, wanted: Iterable[int], fetched_at: Callable[[str], float]) -> None:
-        """Take the wanted URLs.
-
-        Args:
-            urls: all URLs of the shard.
-            wanted: indices into `urls`, ascending.
-            fetched_at: when a URL was fetched last, seconds since 1970; 0 for never.
-        """
+        """Take ascending indices into `urls`, and when each was fetched last: seconds since 1970, 0 for never."""
         self._urls = urls
         self._indices = array("I")
         starts, first_fetched = array("I"), array("d")

@@ -69,8 +69,7 @@ class CaptureIndex:
     def check(self) -> None:
         """Check that the index exists, because it answers 404 both for an unknown URL and for an unknown index.
 
-        Raises:
-            ConnectionError: the server does not answer, or has no such index.
+        Raises ConnectionError: the server does not answer, or has no such index.
         """
         try:
             answer = self._service.get(self._query(_PROBE, showNumPages="true"), max_bytes=_MAX_LINE_BYTES)
@@ -82,8 +81,7 @@ class CaptureIndex:
     def find(self, url: str) -> list[IndexLine]:
         """Return the captures of a URL, best first: the newest, or those closest to the time of the settings.
 
-        Raises:
-            FetchError: `index_failed` or `index_bad_answer`.
+        Raises FetchError: `index_failed` or `index_bad_answer`.
         """
         try:
             answer = self._service.get(
@@ -138,21 +136,11 @@ def look_up_captures(
     connect_to: Mapping[str, str],
     progress: Callable[[CrawlProgress], None],
 ) -> pa.Table:
-    """Return the captures in the indexes of a frontier's kept URLs, and of their redirects' targets.
+    """Return the captures in the indexes of a frontier's kept URLs, and of their redirects' targets, in order of URL.
 
-    Args:
-        frontier: rows of `frontier` of one host shard.
-        settings: settings of the crawl.
-        host_shard: that shard; all rows belong to it, so that it has the targets of its redirects too.
-        answers: rows of the URLs looked up so far, dates as strings; the new ones are added.
-        connect_to: pattern of host -> `address:port` where connections are made instead.
-        progress: called about once a second, and once at the end.
-
-    Returns:
-        Rows of `captures` in order of URL. A URL that could not be looked up has a row with the reason.
-
-    Raises:
-        ConnectionError: an index does not exist, or no longer answers; `answers` has what was looked up.
+    The rows are of one host shard. New rows are added to `answers`, those looked up so far, dates as strings. A URL
+    that could not be looked up has a row with the reason. Raises ConnectionError: an index does not exist, or no longer
+    answers; `answers` has what was looked up.
     """
     kept = frontier.filter(pc.is_null(frontier.column("drop_reason")))
     urls: list[str] = sorted(set(kept.column("url").to_pylist()))
@@ -211,8 +199,7 @@ class _Finder:
     def check(self) -> None:
         """Check that the indexes answer, so that a failed look-up is due to its URL.
 
-        Raises:
-            ConnectionError: an index does not answer.
+        Raises ConnectionError: an index does not answer.
         """
         for index in self._indexes:
             index.check()

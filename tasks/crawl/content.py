@@ -81,11 +81,9 @@ def sniffed_type(start: bytes) -> str | None:
 
 
 def is_binary(body: bytes, charset: str | None) -> bool:
-    """Tell by control characters whether bytes are binary that have no signature and do not begin like HTML.
+    """Tell by control characters whether bytes are binary that have no signature and no opening tag of HTML.
 
-    Args:
-        body: a body or its beginning, without an opening tag of HTML.
-        charset: declared character set; two and four bytes a character are decoded before they are counted.
+    Two and four bytes a character of the declared `charset` are decoded before they are counted.
     """
     wide = next((codec for mark, codec in _MARKS.items() if body.startswith(mark)), None)
     if wide is None and charset is not None and charset.startswith(("utf-16", "utf-32")):
@@ -105,11 +103,6 @@ def settled_type(declared: str | None, start: bytes, charset: str | None = None)
 
     The signature of a binary format overrules every declaration, and so do bytes that cannot be text. HTML overrules a
     vague type, plain text and XML.
-
-    Args:
-        declared: declared media type, or None.
-        start: the body, or its beginning.
-        charset: declared character set, or None.
     """
     sniffed = sniffed_type(start)
     if sniffed in ("text/plain", "application/octet-stream") and is_binary(start, charset):

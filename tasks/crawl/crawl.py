@@ -44,25 +44,13 @@ def crawl_batches(
 ) -> Iterator[pa.RecordBatch]:
     """Yield one row of `pages` for each distinct URL of the frontier's kept rows, in order of URL.
 
-    Rows come in batches of some 8 MB, so memory does not grow with the shard.
-
-    Args:
-        frontier: rows of `frontier` of the hosts of one shard.
-        captures: rows of `captures`, if the settings name an archive. Then pages are fetched from the web only if the
-            settings say so and they are in no archive.
-        settings: settings of the crawl.
-        journal: rows fetched so far; the new ones are added.
-        connect_to: pattern of host (or host:port) -> `address:port` where its connections are made instead.
-        progress: called about once a second, and once at the end.
-        earlier: pages of an earlier crawl: those that are not due are reused, the others requested conditionally.
-        resolver: looks up host names; may hang.
-        turns: turns at web sites; None = those that all shards of the run share.
-
-    Raises:
-        ValueError: the settings name an archive and there are no captures.
-        OSError: an archive file cannot be read.
-        CorruptShardError: the earlier crawl's file has been damaged since it was opened.
-        KeyboardInterrupt, SystemExit: the crawl was told to stop; the journal holds what was fetched.
+    Rows come in batches of some 8 MB, so memory does not grow with the shard. With `captures`, pages are fetched from
+    the web only if the settings say so and they are in no archive. Of the `earlier` pages those that are not due are
+    reused, the others requested conditionally. `turns`: None = those that all shards of the run share. What is fetched
+    is added to the journal. Raises ValueError: the settings name an
+    archive and there are no captures; OSError: an archive file cannot be read; CorruptShardError: the earlier crawl's
+    file has been damaged since it was opened; KeyboardInterrupt, SystemExit: the crawl was told to stop; the journal
+    holds what was fetched.
     """
     # With a million URLs each of these takes 90 MB, so only two of them exist at a time.
     frontier = frontier.select(["url", "drop_reason"])

@@ -30,14 +30,9 @@ class BoundedResolver:
         kept_names: int = _KEPT_NAMES,
         at_once: int = _AT_ONCE,
     ) -> None:
-        """Start with an empty cache.
+        """Start with an empty cache of at most `kept_names`, of which the least recently used is removed first.
 
-        Args:
-            resolver: looks a name up; may hang.
-            seconds: limit for one look-up.
-            kept_seconds: age at which an answer expires.
-            kept_names: maximum number of cached names; the least recently used one is removed first.
-            at_once: maximum number of look-ups at the same time, including those that hang.
+        `at_once` also counts the look-ups that hang.
         """
         self._resolver = resolver
         self._seconds = seconds
@@ -48,12 +43,7 @@ class BoundedResolver:
         self._lookups: OrderedDict[tuple[str, int], tuple[float, Future[list[str]]]] = OrderedDict()
 
     def __call__(self, host: str, port: int) -> list[str]:
-        """Return the addresses of a host.
-
-        Raises:
-            FetchError: `dns_timeout`.
-            OSError: the name has no address.
-        """
+        """Return the addresses of a host. Raises FetchError: `dns_timeout`; OSError: the name has no address."""
         ends = time.monotonic() + self._seconds
         lookup = self._lookup(host, port)
         try:

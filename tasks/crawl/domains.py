@@ -17,10 +17,8 @@ def registered_domain(host: str) -> str:
 
     The public suffixes are those of registries, from the list that `tld` contains. The list's private part (platforms
     whose users have names below theirs, such as `github.io`) does not count: one operator serves them all. An address,
-    and a name that no registry knows (`localhost`, `a.test`), is its own domain.
-
-    Args:
-        host: host[:port] of a URL in normal form.
+    and a name that no registry knows (`localhost`, `a.test`), is its own domain. `host`: host[:port] of a URL in normal
+    form.
     """
     found = tld.get_fld(f"http://{host}/", fail_silently=True, search_private=False)
     return found or bare_host(host)
@@ -32,12 +30,7 @@ def within_budget(
     """Yield at most `most` URLs of each registered domain, in their order.
 
     Those fetched longest ago, or never, are chosen first, and among these by a hash: the same ones each time, from all
-    parts of a site.
-
-    Args:
-        urls: place and URL in normal form, by place.
-        fetched_at: when a URL was fetched last, seconds since 1970; 0 for never.
-        most: maximum number of URLs of a domain.
+    parts of a site. `urls`: place and URL in normal form, by place; `fetched_at`: seconds since 1970, 0 for never.
     """
     chosen: defaultdict[str, list[tuple[float, int, int, str]]] = defaultdict(list)  # heaps, the last one to take first
     for place, url in urls:

@@ -75,13 +75,7 @@ class EarlierPages:
     def __init__(self, store: Store, record: ShardRecord, settings: CrawlSettings) -> None:
         """Check the shard's bytes and read all but the bodies.
 
-        Args:
-            store: store of the shard.
-            record: its record.
-            settings: settings of the new crawl.
-
-        Raises:
-            CorruptShardError: the file is gone, cut short or changed.
+        Raises CorruptShardError: the file is gone, cut short or changed.
         """
         self._store = store
         self._record = record
@@ -117,13 +111,8 @@ class EarlierReader:
     def complete(self, url: str, row: pa.RecordBatch | None) -> pa.RecordBatch:
         """Return the whole row of a URL that the earlier shard has; URLs must come in the shard's order.
 
-        Args:
-            url: URL of the row.
-            row: the row that `tasks.crawl.visit.page_row` makes of a stored page, or None to use the earlier row
-                unchanged.
-
-        Raises:
-            CorruptShardError: the file has been damaged since it was opened.
+        `row` is what `tasks.crawl.visit.page_row` makes of a stored page; None = the earlier row, unchanged. Raises
+        CorruptShardError: the file has been damaged since it was opened.
         """
         while self._batch is None or url not in self._rows:
             self._batch = None  # else two would be in memory while the next one is read
@@ -154,12 +143,6 @@ def find_earlier(store: Store, settings: CrawlSettings, *, shard: int, host_shar
 
     Excluded are shards with another number of host shards, or with settings that could give other pages. If a shard is
     damaged, the next older one is used, with a warning.
-
-    Args:
-        store: root of the build.
-        settings: settings of the crawl.
-        shard: host shard.
-        host_shards: number of host shards.
     """
     for record in newest_records(store, store.infos(PAGES.name), PAGES.name, shard):
         if not _comparable(record, settings, host_shards):

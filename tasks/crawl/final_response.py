@@ -28,11 +28,7 @@ class _HeaderLines:
         self._inside = False
 
     def readline(self, limit: int) -> bytes:
-        """Return the next line.
-
-        Raises:
-            CutHeadersError: it has no end, or the headers have none.
-        """
+        """Return the next line. Raises CutHeadersError: it has no end, or the headers have none."""
         line = self._file.readline(limit)
         inside = self._inside or line.startswith(b"HTTP/")  # before that there is no answer
         if inside and len(line) < limit and not line.endswith(b"\n"):

@@ -18,18 +18,9 @@ def build_frontier(
 ) -> pa.Table:
     """Return one row for each URL of each kept article; refused URLs have a reason.
 
-    A URL is kept once per article: as a citation if it is one, and with its first rank.
-
-    Args:
-        articles: rows of `articles`.
-        search: rows of `search`, or None without a search.
-        settings: settings of the crawl (mirror and allowed hosts are used).
-        article_shard: shard of all these articles.
-        host_shards: number of shards of `pages`.
-
-    Returns:
-        Rows of `frontier` in the order of articles; citations before search results, each in order of rank. A URL
-        without a normal form is kept as written, with a null host, in host shard 0.
+    A URL is kept once per article: as a citation if it is one, and with its first rank. Rows are in the order of
+    articles, citations before search results, each by rank. A URL without a normal form is kept as written, with a null
+    host, in host shard 0.
     """
     search_results = _results(search)
     rows: list[dict[str, Any]] = []

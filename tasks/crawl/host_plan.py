@@ -57,15 +57,10 @@ def plan_hosts(
     share: float = 1.0,
     budget: int | None = None,
 ) -> HostPlan:
-    """Count the URLs of each registered domain that are left to fetch.
+    """Count the URLs of each registered domain that are left to fetch; host shards that are `done` do not count.
 
-    Args:
-        frontier: columns host, host_shard and drop_reason of `frontier`, or of some of its shards.
-        done: host shards that have been crawled.
-        delay: seconds between two requests to a domain.
-        share: share of the frontier's shards that are given, above 0. Articles are spread over them by a hash, so
-            others have about as many URLs of each large domain.
-        budget: maximum number of URLs asked of a domain; None = no limit.
+    `delay`: seconds between two requests to a domain. `share` of the frontier's shards is given, above 0: articles are
+    spread over them by a hash, so others have about as many URLs of each large domain. `budget`: None = no limit.
     """
     crawled = pa.array(sorted(done), pa.int32())
     by_host: Counter[str] = Counter()

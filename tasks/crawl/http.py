@@ -90,14 +90,7 @@ class Response:
 
 
 def retry_wait(failures: int, asked: float | None, first: float, longest: float) -> float:
-    """Return the seconds before a retry: those of Retry-After, else a time that doubles with each failure.
-
-    Args:
-        failures: number of failed retries.
-        asked: seconds of Retry-After, or None.
-        first: seconds before the first retry.
-        longest: maximum number of seconds, whatever the server asks for.
-    """
+    """Return the seconds before a retry: those of Retry-After, else a time that doubles with each failure."""
     return min(longest, first * 2.0**failures if asked is None else asked)
 
 
@@ -115,13 +108,7 @@ class Client:
     """Sends requests that may go to hostile servers; usable from many threads."""
 
     def __init__(self, settings: CrawlSettings, guard: Guard, *, keep_cookies: bool = False) -> None:
-        """Make the client.
-
-        Args:
-            settings: User-Agent, limits and connections.
-            guard: which addresses may be connected to.
-            keep_cookies: send cookies back to the host that set them; a crawl has none.
-        """
+        """Make the client; `keep_cookies` sends cookies back to the host that set them: a crawl has none."""
         self._settings = settings
         self._guard = guard
         self._session = _Session()
@@ -160,16 +147,9 @@ class Client:
     ) -> Response:
         """Send one GET request and read the answer within the limits of the settings.
 
-        Args:
-            url: URL in normal form.
-            headers: headers added to the client's own.
-            max_bytes: limit for the decoded body; by default that of the settings.
-            cut: keep the first `max_bytes` of a longer body instead of refusing it.
-            inspect: called with None when the headers of a success have arrived, and again with the first bytes of its
-                body; if it returns a reason, the body is refused.
-
-        Raises:
-            FetchError: there is no response.
+        `max_bytes` limits the decoded body; a longer one is cut there if `cut`, else refused. `inspect` is called with
+        None when the headers of a success have arrived, and again with the first bytes of the body; if it returns a
+        reason, the body is refused. Raises FetchError: there is no response.
         """
         limit = self._settings.max_bytes if max_bytes is None else max_bytes
         with self._in_time():
@@ -179,8 +159,7 @@ class Client:
     def post(self, url: str, body: bytes, *, headers: Mapping[str, str], max_bytes: int) -> Response:
         """Send one POST request and read the answer as `get` does; it must do no harm to send it twice.
 
-        Raises:
-            FetchError: there is no response.
+        Raises FetchError: there is no response.
         """
         with self._in_time():
             answer = self._sent("POST", url, dict(headers), body)
@@ -245,20 +224,11 @@ def read_body(
     decode: bool = True,
     check: Callable[[bytes | None], str | None] | None = None,
 ) -> tuple[Body, int]:
-    """Read a body block by block, decompressing at most a block beyond the limit.
+    """Read a body block by block, decompressing at most a block beyond the limit; return it and its decoded bytes.
 
-    Args:
-        raw: response whose headers have been read; afterwards it is closed, or its connection returned to the pool.
-        limit: maximum number of decoded bytes.
-        cut: stop at the limit instead of refusing the body.
-        decode: undo the Content-Encoding.
-        check: called with None at once and then with the first kilobyte; if it returns a reason, the body is refused.
-
-    Returns:
-        The body and the number of decoded bytes read.
-
-    Raises:
-        FetchError: the body is refused, broken or cut off.
+    Afterwards `raw` is closed, or its connection returned to the pool. `cut`: stop at the limit instead of refusing;
+    `decode`: undo the Content-Encoding; `check` is called with None at once and then with the first kilobyte, and may
+    return a reason to refuse. Raises FetchError: the body is refused, broken or cut off.
     """
     body = Body()
     checked, complete = check is None, False

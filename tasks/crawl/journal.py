@@ -38,24 +38,14 @@ _SMALL_BYTES = 16 << 20
 
 
 class Journal(Closing):
-    """Rows of `pages` that survive the process; for one writer at a time.
-
-    Attributes:
-        asked: number of rows fetched from the web, not read from an archive.
-        bytes: body bytes of these rows.
-        bodiless: URL -> digest of the body, for rows without reason and body: the body is in an earlier crawl.
-    """
+    """Rows of `pages` that survive the process; for one writer at a time."""
 
     def __init__(
         self, filesystem: pafs.FileSystem, directory: str, *, rows: int = 2_000, seconds: float = 30.0
     ) -> None:
-        """Open a journal and read its rows; nothing is written before the first row.
+        """Open a journal and read its rows; nothing, not even its directory, is written before the first row.
 
-        Args:
-            filesystem: filesystem of the journal.
-            directory: its directory; it need not exist.
-            rows: rows after which a segment is closed; one with less than an eighth of them is small.
-            seconds: age at which a segment is closed.
+        A segment is closed after that many rows or seconds; one with less than an eighth of the rows is small.
         """
         self._filesystem = filesystem
         self._directory = directory
@@ -67,7 +57,9 @@ class Journal(Closing):
         self._live: Counter[int] = Counter()  # number of a segment -> rows that are read from it
         self._small: list[int] = []  # closed ones that can be merged, oldest first
         self._writer: SegmentWriter | None = None
-        self.asked = self.bytes = 0
+        self.asked = 0  # rows fetched from the web, not read from an archive
+        self.bytes = 0  # of their bodies
+        # URL -> digest of the body, for rows without reason and body: the body is in an earlier crawl
         self.bodiless: dict[str, str] = {}
         selector = pafs.FileSelector(directory, allow_not_found=True)
         for info in sorted(filesystem.get_file_info(selector), key=lambda info: info.path):
@@ -116,13 +108,8 @@ class Journal(Closing):
     ) -> Iterator[pa.RecordBatch]:
         """Yield the rows of some URLs in the given order, in batches of some 8 MB.
 
-        Args:
-            urls: URLs of the rows; each is in the journal, or `absent` or `complete` returns its row.
-            absent: returns the row of a URL that is not in the journal, or None.
-            complete: adds the body to a row without reason and body, and returns the row of a URL that has none here.
-
-        Raises:
-            KeyError: a URL has no row.
+        `absent` returns the row of a URL that is not in the journal, or None. `complete` adds the body to a row without
+        reason and body, and returns the row of a URL that has none here. Raises KeyError: a URL has no row.
         """
         self.close()
         group: list[pa.RecordBatch] = []

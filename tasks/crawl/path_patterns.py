@@ -37,20 +37,17 @@ def path_of(url: str) -> str:
 
 
 class PathPattern:
-    """One pattern.
-
-    Attributes:
-        octets: its length, by which the more specific of two patterns is known (RFC 9309, 2.2.2).
-        plain: the text that a path must begin with, where that is all it says; else None.
-    """
+    """One pattern."""
 
     def __init__(self, written: str) -> None:
         """Read a pattern."""
         self._ends = written.endswith("$")
         pieces = [comparable(piece) for piece in written.removesuffix("$").split("*")]
+        # its length, by which the more specific of two patterns is known (RFC 9309, 2.2.2)
         self.octets = sum(map(len, pieces)) + len(pieces) - 1 + self._ends
         self._first, *self._others = pieces
         self._last = self._others.pop() if self._ends and self._others else None
+        # the text that a path must begin with, where that is all it says; else None
         self.plain = None if self._ends or self._others else self._first
 
     def matches(self, path: str) -> bool:
@@ -72,11 +69,7 @@ class PathRules:
     """Rules of which the longest that matches a path decides, and the one that allows among equals."""
 
     def __init__(self, rules: Iterable[tuple[bool, str]]) -> None:
-        """Read the rules.
-
-        Args:
-            rules: whether each allows, and its pattern.
-        """
+        """Read the rules: whether each allows, and its pattern."""
         self._plain: dict[str, bool] = {}
         special: list[tuple[int, bool, PathPattern]] = []
         for allows, written in rules:

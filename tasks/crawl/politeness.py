@@ -28,12 +28,7 @@ class HostQueues(Generic[Item]):
     """
 
     def __init__(self, delay: float, concurrency: int) -> None:
-        """Start empty.
-
-        Args:
-            delay: seconds between starts, for hosts without a `set_delay`.
-            concurrency: items of one host that may run at the same time.
-        """
+        """Start empty; `delay` is that of hosts without a `set_delay`."""
         self._delay = delay
         self._concurrency = concurrency
         self._hosts: dict[str, _Host[Item]] = {}

@@ -46,11 +46,7 @@ class RemoteFiles(Closing):
         self._service.close()
 
     def read(self, url: str, offset: int, length: int) -> bytes:
-        """Return a range of a file.
-
-        Raises:
-            FetchError: `archive_failed` or `archive_bad_answer`.
-        """
+        """Return a range of a file. Raises FetchError: `archive_failed` or `archive_bad_answer`."""
         answer = self._get(url, offset, offset + length - 1)
         if len(answer.body) != length:
             raise FetchError(PageReason.ARCHIVE_BAD_ANSWER, f"{len(answer.body)} bytes for a range of {length}")
@@ -59,8 +55,7 @@ class RemoteFiles(Closing):
     def size(self, url: str) -> int:
         """Return the size of a file in bytes; the answer to a request for its first byte has it.
 
-        Raises:
-            FetchError: `archive_failed` or `archive_bad_answer`.
+        Raises FetchError: `archive_failed` or `archive_bad_answer`.
         """
         content_range = _RANGE.fullmatch(self._get(url, 0, 0).headers["content-range"])
         assert content_range is not None
@@ -100,11 +95,7 @@ class RemoteFile(io.RawIOBase):
     """One of these files as a file object, readable at any offset."""
 
     def __init__(self, files: RemoteFiles, url: str) -> None:
-        """Ask for its size.
-
-        Raises:
-            ConnectionError: there is no such file, or the archive does not answer.
-        """
+        """Ask for its size. Raises ConnectionError: there is no such file, or the archive does not answer."""
         super().__init__()
         self._files = files
         self._url = url
@@ -132,8 +123,7 @@ class RemoteFile(io.RawIOBase):
     def read(self, size: int = -1) -> bytes:
         """Return that many bytes, fewer only at the end of the file; large parts come in several requests.
 
-        Raises:
-            ConnectionError: the archive did not give them.
+        Raises ConnectionError: the archive did not give them.
         """
         end = self._size if size < 0 else min(self._size, self._place + size)
         pieces = []

@@ -60,12 +60,7 @@ class Replay(Closing):
     """
 
     def __init__(self, captures: pa.Table, settings: CrawlSettings) -> None:
-        """Index the captures by URL.
-
-        Args:
-            captures: rows of `captures`, refused ones included.
-            settings: settings of the crawl.
-        """
+        """Index the captures by URL, refused ones included."""
         self._settings = settings
         self._reading = threading.Lock()
         self._refused: dict[str, str] = {}
@@ -96,17 +91,11 @@ class Replay(Closing):
     def row(self, url: str, records: Records | None = None) -> dict[str, Any]:
         """Return the row of `pages` for a URL: its best usable capture, else its best one, with its reason.
 
-        The best is the newest, or the one closest to the time of the settings. For a URL without a capture, that of
-        the same address with https instead of http, or the reverse, is used. Redirects are followed within the
-        archive; `final_url` is the last one.
-
-        Args:
-            url: the URL.
-            records: reads files over the network; None if all are local.
-
-        Raises:
-            OSError: an archive file cannot be opened or read, which says nothing about the page.
-            ScratchFullError: its decoded copy exceeds the limit.
+        The best is the newest, or the one closest to the time of the settings. For a URL without a capture, that of the
+        same address with https instead of http, or the reverse, is used. Redirects are followed within the archive;
+        `final_url` is the last one. `records` reads files over the network; None if all are local. Raises OSError: an
+        archive file cannot be opened or read, which says nothing about the page; ScratchFullError: its decoded copy
+        exceeds the limit.
         """
         first: dict[str, Any] | None = None
         for number in range(max(1, len(self._captures_of(url, ())))):
@@ -228,8 +217,7 @@ class Replay(Closing):
     def _check_url(self, record: Any, url: str) -> None:
         """Check that a record is what the index says, since files may have moved or been written anew.
 
-        Raises:
-            FetchError: `archive_bad_answer`.
+        Raises FetchError: `archive_bad_answer`.
         """
         fields = record.rec_headers
         named = (fields.get_header(CITED_URL) or fields.get_header("WARC-Target-URI") or "").strip("<>")
@@ -253,10 +241,8 @@ def _date(record: Any) -> datetime | None:
 def _first(records: Callable[[], Any]) -> Any:
     """Return the first record.
 
-    Raises:
-        FetchError: there is no record.
-        OSError: the file cannot be read.
-        ScratchFullError: its decoded copy exceeds the limit.
+    Raises FetchError: there is no record; OSError: the file cannot be read; ScratchFullError: its decoded copy exceeds
+    the limit.
     """
     try:
         return next(records())
@@ -267,11 +253,7 @@ def _first(records: Callable[[], Any]) -> Any:
 
 
 def _check_whole(record: Any, url: str) -> None:
-    """Check that a record is complete.
-
-    Raises:
-        FetchError: `truncated_body`.
-    """
+    """Check that a record is complete. Raises FetchError: `truncated_body`."""
     try:
         truncated = is_truncated(record, url)
     except DamagedError as error:
@@ -281,15 +263,11 @@ def _check_whole(record: Any, url: str) -> None:
 
 
 class _RecordBytes(io.RawIOBase):
-    """The bytes of a record as a raw stream for the standard library.
-
-    Attributes:
-        failure: the error that stopped the reading of the file, or None.
-    """
+    """The bytes of a record as a raw stream for the standard library."""
 
     def __init__(self, stream: Any) -> None:
         self._stream = stream
-        self.failure: OSError | None = None
+        self.failure: OSError | None = None  # the error that stopped the reading of the file, or None
 
     def readable(self) -> bool:
         return True
@@ -310,8 +288,7 @@ class _RecordBytes(io.RawIOBase):
 def _http_response(raw: io.RawIOBase) -> HTTPResponse:
     """Parse status and headers of a record and return a response whose body has not been read yet.
 
-    Raises:
-        FetchError: it is not HTTP.
+    Raises FetchError: it is not HTTP.
     """
     file = io.BufferedReader(raw, 65_536)
     connection = SimpleNamespace(makefile=lambda _mode: file)  # all that http.client needs of a socket

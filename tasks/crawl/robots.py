@@ -63,11 +63,7 @@ def group_for(agent: str, text: str) -> Group:
 
     A group is its User-agent lines and the rules after them, up to the next User-agent line after a rule. Any other
     line may stand between (RFC 9309, 2.2.4); a delay there is for the names above it, since many files have a group of
-    nothing else.
-
-    Args:
-        agent: product token, letters, `_` and `-`.
-        text: the file's text.
+    nothing else. `agent`: product token, letters, `_` and `-`.
     """
     own, everyones = Group(), Group()
     named = is_own = is_everyones = ruled = False
@@ -170,11 +166,7 @@ def judge_robots(answer: Response | FetchError, user_agent: str) -> Robots:
 
     A success is parsed, whatever its type. 4xx and redirects that lead nowhere mean that there is no file, so
     everything is allowed; 429, 5xx, a file that does not arrive, and one with too many rules forbid the origin (RFC
-    9309, 2.3.1).
-
-    Args:
-        answer: last response after redirects, or the error.
-        user_agent: product token, with or without version.
+    9309, 2.3.1). `user_agent`: product token, with or without version.
     """
     if isinstance(answer, FetchError):
         return Robots(answer.reason if answer.reason in HOST_FAULTS else PageReason.ROBOTS_UNREACHABLE)

@@ -37,15 +37,7 @@ _REFUSED = tuple(
 
 
 class FetchError(Exception):
-    """There is no response, or no complete one.
-
-    Attributes:
-        reason: reason for the table `pages` (`tasks.crawl.reasons`).
-        detail: further details.
-        transient: whether another try may succeed.
-        retry_after: seconds that the server asked us to wait, or None.
-        received: decoded body bytes read before the fault.
-    """
+    """There is no response, or no complete one."""
 
     def __init__(
         self,
@@ -57,18 +49,17 @@ class FetchError(Exception):
         received: int = 0,
     ) -> None:
         super().__init__(f"{reason}: {detail}")
-        self.reason = reason
+        self.reason = reason  # of `pages` (`tasks.crawl.reasons`)
         self.detail = detail
-        self.transient = transient
-        self.retry_after = retry_after
-        self.received = received
+        self.transient = transient  # whether another try may succeed
+        self.retry_after = retry_after  # seconds that the server asked us to wait, or None
+        self.received = received  # decoded body bytes read before the fault
 
 
 def is_public(address: str) -> bool:
     """Tell whether an IP address belongs to the public internet, also if it embeds an IPv4 address in IPv6.
 
-    Raises:
-        ValueError: it is not an IP address.
+    Raises ValueError: it is not an IP address.
     """
     ip: Address = ipaddress.ip_address(address.partition("%")[0])
     if isinstance(ip, ipaddress.IPv6Address):
@@ -86,35 +77,21 @@ def _isatap(ip: ipaddress.IPv6Address) -> bool:
 
 
 def system_resolver(host: str, port: int) -> list[str]:
-    """Return the addresses of a host by the system's resolver.
-
-    Raises:
-        OSError: the name has no address.
-    """
+    """Return the addresses of a host by the system's resolver. Raises OSError: the name has no address."""
     records = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
     return list(dict.fromkeys(str(entry[4][0]) for entry in records))
 
 
 class _Current(threading.local):
-    """What is known of the calling thread's request.
+    """What is known of the calling thread's request."""
 
-    Attributes:
-        deadline: monotonic time at which it ends, or None.
-        reused: whether it used a kept connection.
-        on_sent: what is called when it has been sent, or None.
-    """
-
-    deadline: float | None = None
-    reused: bool = False
-    on_sent: Callable[[], None] | None = None
+    deadline: float | None = None  # monotonic time at which it ends, or None
+    reused: bool = False  # whether it used a kept connection
+    on_sent: Callable[[], None] | None = None  # what is called when it has been sent, or None
 
 
 class Guard:
-    """Decides which addresses of a host may be connected to.
-
-    Attributes:
-        current: the request of the thread that asks; each thread has its own.
-    """
+    """Decides which addresses of a host may be connected to."""
 
     def __init__(
         self,
@@ -125,13 +102,12 @@ class Guard:
         self._allowed = tuple(allowed_hosts)
         self._connect_to = dict(connect_to or {})
         self._resolver = resolver
-        self.current = _Current()
+        self.current = _Current()  # the request of the thread that asks; each thread has its own
 
     def own_addresses(self, host: str, port: int) -> list[str]:
         """Return the addresses of a host where a connection may be made; none if it is made elsewhere.
 
-        Raises:
-            FetchError: as `addresses`.
+        Raises FetchError: as `addresses`.
         """
         if self._elsewhere(host, port) is not None:
             return []
@@ -144,8 +120,7 @@ class Guard:
     def addresses(self, host: str, port: int) -> list[tuple[str, int]]:
         """Return the addresses and ports where a connection to host:port may be made; never an empty list.
 
-        Raises:
-            FetchError: `dns_error`, the resolver's own reason, or `private_address` if no address is permitted.
+        Raises FetchError: `dns_error`, the resolver's own reason, or `private_address` if no address is permitted.
         """
         target = self._elsewhere(host, port)
         if target is not None:
@@ -170,16 +145,9 @@ class Guard:
         return resolved
 
     def connect(self, host: str, port: int, timeout: float, options: Iterable[tuple[Any, ...]] = ()) -> socket.socket:
-        """Open a socket to the first permitted address of host:port that answers.
+        """Open a socket to the first permitted address of host:port that answers; `timeout` is that of each address.
 
-        Args:
-            host: host name or literal address.
-            port: TCP port.
-            timeout: seconds for each address.
-            options: arguments of setsockopt calls.
-
-        Raises:
-            FetchError: no address, no permitted address, or none that answers.
+        Raises FetchError: no address, no permitted address, or none that answers.
         """
         fault: FetchError | None = None
         for address, real_port in self.addresses(host, port):

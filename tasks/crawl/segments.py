@@ -69,11 +69,7 @@ class Places:
         return None if before in (_EMPTY, _FORGOTTEN) else _place(before)
 
     def forget(self, url: str) -> Place:
-        """Remove a URL and return its place.
-
-        Raises:
-            KeyError: it is not in the map.
-        """
+        """Remove a URL and return its place. Raises KeyError: it is not in the map."""
         slot = self._slot(self._digest(url))
         value = self._values[slot]
         if value in (_EMPTY, _FORGOTTEN):
@@ -131,19 +127,12 @@ def new_segment_path(directory: str) -> str:
 
 
 class SegmentWriter:
-    """A segment being written.
-
-    Attributes:
-        path: its file.
-        number: its number in the journal.
-        count: rows written.
-        size: bytes written.
-    """
+    """A segment being written."""
 
     def __init__(self, filesystem: pafs.FileSystem, path: str, number: int) -> None:
         self.path = path
-        self.number = number
-        self.count = self.size = 0
+        self.number = number  # in the journal
+        self.count = self.size = 0  # rows and bytes written
         self._filesystem = filesystem
         self._opened = time.monotonic()
         # Buffered, so that a row is one write, not one write per column.
@@ -171,11 +160,7 @@ class SegmentWriter:
         return offset
 
     def close(self, *, durable: bool = False) -> None:
-        """Close the segment.
-
-        Args:
-            durable: wait until a local file would survive a loss of power.
-        """
+        """Close the segment; `durable` waits until a local file would survive a loss of power."""
         self._writer.close()
         self._sink.close()
         if durable and isinstance(self._filesystem, pafs.LocalFileSystem):

@@ -61,21 +61,13 @@ class Service(Closing):
         keep_cookies: bool = False,
         resolver: Resolver = system_resolver,
     ) -> None:
-        """Make the client.
+        """Make the client of the service at `url`; no request goes to another host.
 
-        Args:
-            url: address of the service in normal form. Its host may be private, because the user chose it, except for
-                well-known public hosts. No request goes to another host.
-            settings: settings of the crawl: User-Agent, contact, limits.
-            patience: limit, retries and back-off.
-            connect_to: pattern of host -> `address:port` where its connections are made instead.
-            delay_seconds: between the starts of two requests, in seconds.
-            queue: name under which all processes of this machine take turns, one request at a time with the delay in
-                between, and with the crawl at the service's domain, which may be cited too; None if only this client's
-                requests take turns.
-            connections: number of connections for requests without turns; None if all requests take turns.
-            keep_cookies: send the service's cookies back to it, as one with a login asks for.
-            resolver: looks up the host name; if it hangs, it must not delay the turns of others.
+        Its host may be private, because the user chose it, except for well-known public hosts. `delay_seconds` stands
+        between the starts of two requests. With a `queue` all processes of this machine take turns by that name, and
+        with the crawl at the service's domain, which may be cited too; without, only this client's requests do.
+        `connections` are for requests without turns; None = all take turns. `keep_cookies` is for a login. A `resolver`
+        that hangs must not delay the turns of others.
         """
         self.url = url
         self._patience = patience
@@ -119,30 +111,15 @@ class Service(Closing):
     ) -> T:
         """Return the result of `reader` for the answer to a GET request, retried while the service is busy.
 
-        Args:
-            url: URL of the service's host.
-            reader: called with each complete answer whose status is not temporary; if it raises a transient
-                `FetchError`, the request is sent again.
-            max_bytes: limit for the decoded body.
-            headers: headers added to the client's own.
-            inspect: as for `Client.get`.
-
-        Raises:
-            FetchError: no complete, final answer after all retries.
+        `reader` gets each complete answer whose status is not temporary; if it raises a transient FetchError, the
+        request is sent again. Raises FetchError: no complete, final answer after all retries.
         """
         return self._retried(
             url, lambda: self._client.get(url, headers=headers, max_bytes=max_bytes, inspect=inspect), reader
         )
 
     def post(self, url: str, body: bytes, *, max_bytes: int, headers: Mapping[str, str]) -> Response:
-        """Return the answer to a POST request, retried while the service is busy; arguments and errors as for `read`.
-
-        Args:
-            url: URL of the service's host.
-            body: what is sent; it must do no harm if it arrives twice.
-            max_bytes: limit for the decoded body of the answer.
-            headers: headers added to the client's own.
-        """
+        """Return the answer to a POST request, retried while the service is busy; it does no harm twice."""
         return self._retried(url, lambda: self._client.post(url, body, headers=headers, max_bytes=max_bytes), _as_it_is)
 
     def _retried(self, url: str, send: Callable[[], Response], reader: Callable[[Response], T]) -> T:

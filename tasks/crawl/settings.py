@@ -22,8 +22,7 @@ MIRROR_HOSTS: tuple[str, ...] = tuple(read_data("tasks.crawl", "sites.toml")["mi
 def service_url(url: str) -> str:
     """Return the normal form of the address of a service; any host and port is allowed.
 
-    Raises:
-        ValueError: it is not a web address.
+    Raises ValueError: it is not a web address.
     """
     try:
         return normalise_url(url, allowed_hosts=["*"])
@@ -34,8 +33,7 @@ def service_url(url: str) -> str:
 def _time(text: str) -> datetime:
     """Return the time of YYYYMMDDhhmmss, or the beginning of the year, month or day of YYYY, YYYYMM or YYYYMMDD.
 
-    Raises:
-        ValueError: it is none of these.
+    Raises ValueError: it is none of these.
     """
     try:
         if not re.fullmatch(r"(\d{4}|\d{6}|\d{8}|\d{14})", text, re.ASCII):

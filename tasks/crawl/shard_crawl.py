@@ -55,24 +55,17 @@ def _raise(error: Exception) -> None:
 
 
 class _Origin:
-    """The state of one origin. Nothing is requested from it before its robots.txt allows it.
-
-    Attributes:
-        name: scheme://host[:port].
-        host: host[:port].
-        backlog: its URLs that have not been checked against robots.txt.
-        held: visits that redirects led here, with the time before which they must not continue.
-        busy: whether its robots.txt is being fetched, or URLs are being checked.
-    """
+    """The state of one origin. Nothing is requested from it before its robots.txt allows it."""
 
     __slots__ = ("backlog", "busy", "held", "host", "name")
 
     def __init__(self, name: str) -> None:
-        self.name = name
-        self.host = host_of(name)
-        self.backlog: Stretch | None = None
+        self.name = name  # scheme://host[:port]
+        self.host = host_of(name)  # host[:port]
+        self.backlog: Stretch | None = None  # its URLs that have not been checked against robots.txt
+        # visits that redirects led here, with the time before which they must not continue
         self.held: list[tuple[Visit, float]] = []
-        self.busy = False
+        self.busy = False  # whether its robots.txt is being fetched, or URLs are being checked
 
 
 class ShardCrawl:

@@ -54,11 +54,7 @@ class RulesCache:
     """A cache of the rules of origins, up to a size limit; the least recently used entry is removed first."""
 
     def __init__(self, limit: int = CACHE_BYTES) -> None:
-        """Start empty.
-
-        Args:
-            limit: bytes of all entries.
-        """
+        """Start empty; all entries take at most `limit` bytes."""
         self._limit = limit
         self._entries: OrderedDict[str, SiteRules] = OrderedDict()
         self.bytes = 0

@@ -47,16 +47,10 @@ _FREE: State = (0.0, 0.0)
 
 
 def take(states: Sequence[State], delays: Sequence[float], now: float) -> tuple[float, list[State]]:
-    """Take a turn at several places at once, or at none of them.
+    """Take a turn at several places at once, or at none of them, at the time `now`.
 
-    Args:
-        states: state of each place.
-        delays: seconds between two turns at each place, above 0.
-        now: the time.
-
-    Returns:
-        0 and the states of the taken places; or the seconds after which to ask again, and the states with those who
-        wait.
+    Return 0 and the states of the taken places; or the seconds after which to ask again, and the states with those who
+    wait. The delays between two turns at a place are above 0 seconds.
     """
     wait = max(free_at for free_at, _ in states) - now
     if wait <= 0:
@@ -118,8 +112,7 @@ class MachineTurns:
     def __init__(self, folder: Path | None = None) -> None:
         """Take the folder of the file; None = the one that all runs of this user share.
 
-        Raises:
-            PermissionError: another user owns that folder.
+        Raises PermissionError: another user owns that folder.
         """
         self._path = (folder or turns_folder()) / "sites"
 
@@ -224,13 +217,7 @@ class Pace:
     """Takes turns for requests."""
 
     def __init__(self, turns: Turns, guard: Guard, delay: float) -> None:
-        """Start.
-
-        Args:
-            turns: those of the run.
-            guard: looks up addresses, and says when a request has been sent.
-            delay: seconds between two requests to one registered domain; to one address `ADDRESS_SHARE` of them.
-        """
+        """Start; `delay` is that of a registered domain, of an address it is `ADDRESS_SHARE` of that."""
         self._turns = turns
         self._guard = guard
         self._delay = delay
@@ -238,9 +225,7 @@ class Pace:
     def turn(self, url: str, host_delay: float) -> "RequestTurn":
         """Return the turn of the request for a URL in normal form, or when to ask again.
 
-        Args:
-            url: the URL.
-            host_delay: seconds between two requests to its host, by its robots.txt or the settings.
+        `host_delay`: seconds between two requests to its host, by its robots.txt or the settings.
         """
         parts = urlsplit(url)
         delays = {f"host {parts.netloc}": host_delay} if host_delay else {}
@@ -257,13 +242,7 @@ class Pace:
 
 
 class RequestTurn:
-    """The turn of one request; a context manager around it, if there is nothing to wait for.
-
-    Attributes:
-        wait: seconds after which to ask again; 0 = the turn is taken.
-        fault: fault known before the request, which is then not sent, or None.
-        sent: monotonic time when the request had been sent, or its turn was given back unused; None without a delay.
-    """
+    """The turn of one request; a context manager around it, if there is nothing to wait for."""
 
     def __init__(
         self,
@@ -277,8 +256,9 @@ class RequestTurn:
         self._turns = turns
         self._guard = guard
         self._delays = delays
-        self.wait = wait
-        self.fault = fault
+        self.wait = wait  # seconds after which to ask again; 0 = the turn is taken
+        self.fault = fault  # fault known before the request, which is then not sent, or None
+        # monotonic time when the request had been sent, or its turn was given back unused; None without a delay
         self.sent: float | None = None
 
     def __enter__(self) -> Self:

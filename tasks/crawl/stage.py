@@ -35,8 +35,7 @@ class ArchiveFile:
 def find_archives(settings: CrawlSettings) -> list[ArchiveFile]:
     """Return the archive files the settings name, in order.
 
-    Raises:
-        FileNotFoundError: a name or pattern matches nothing.
+    Raises FileNotFoundError: a name or pattern matches nothing.
     """
     return [ArchiveFile(file, file_state(file)) for file in archive_files(settings)]
 

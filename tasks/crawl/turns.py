@@ -17,26 +17,18 @@ LONGEST_WAIT = 900.0  # seconds; a later time in the file must be from a wrong c
 
 
 class Turn:
-    """A request's turn.
-
-    Attributes:
-        pause: seconds from now during which the service wants no further request.
-    """
+    """A request's turn."""
 
     def __init__(self) -> None:
-        self.pause = 0.0
+        self.pause = 0.0  # seconds from now during which the service wants no further request
 
 
 @contextmanager
 def turn(service: str, delay: float) -> Iterator[Turn]:
-    """Wait for the turn at a service and hold it while the block runs.
+    """Wait for the turn at a service, such as its host, and hold it while the block runs.
 
-    Args:
-        service: name of the service, such as its host.
-        delay: seconds between the starts of two turns; like a pause at most `LONGEST_WAIT`.
-
-    Raises:
-        PermissionError: another user owns the folder of the turns.
+    `delay`: seconds between the starts of two turns; like a pause at most `LONGEST_WAIT`. Raises PermissionError:
+    another user owns the folder of the turns.
     """
     import fcntl  # here, because only POSIX systems have it
 
@@ -77,8 +69,7 @@ class OwnTurns:
 def turns_folder() -> Path:
     """Return the folder of the turns of all processes of this user on this machine.
 
-    Raises:
-        PermissionError: another user owns it.
+    Raises PermissionError: another user owns it.
     """
     folder = Path(tempfile.gettempdir()) / f"wikisum-turns-{os.getuid()}"
     folder.mkdir(mode=0o700, exist_ok=True)

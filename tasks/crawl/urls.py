@@ -30,15 +30,11 @@ _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 
 
 class BadUrlError(ValueError):
-    """A URL that is not fetched.
-
-    Attributes:
-        reason: reason for the tables: bad_url | bad_scheme | bad_port.
-    """
+    """A URL that is not fetched."""
 
     def __init__(self, reason: str, url: str) -> None:
         super().__init__(f"{reason}: {url[:200]!r}; expected an absolute http or https URL")
-        self.reason = reason
+        self.reason = reason  # reason for the tables: bad_url | bad_scheme | bad_port
 
 
 def normalise_url(url: str, *, allowed_hosts: Iterable[str] = ()) -> str:
@@ -46,14 +42,8 @@ def normalise_url(url: str, *, allowed_hosts: Iterable[str] = ()) -> str:
 
     Scheme and host are lower-case, the host in its IDNA form, mapped as browsers do (UTS 46), and without a final dot;
     default port, fragment and credentials are removed; dot segments are resolved; percent-encoding is upper-case and
-    used only where necessary. A URL that begins with `//` counts as https. Normalising twice changes nothing.
-
-    Args:
-        url: the URL as written.
-        allowed_hosts: patterns of hosts for which any port is right.
-
-    Raises:
-        BadUrlError: it cannot be fetched.
+    used only where necessary. A URL that begins with `//` counts as https. Normalising twice changes nothing. For
+    `allowed_hosts`, patterns, any port is right. Raises BadUrlError: it cannot be fetched.
     """
     text = re.sub(r"[\t\r\n]", "", url.strip())
     if not text or len(text) > MAX_URL_CHARACTERS or _CONTROL.search(text):
@@ -118,8 +108,7 @@ def _check_port(normal: str, allowed_hosts: Iterable[str], url: str) -> None:
 def join_url(base: str, reference: str, *, allowed_hosts: Iterable[str] = ()) -> str:
     """Return the normal form of a reference (absolute or relative) found at the normal URL `base`.
 
-    Raises:
-        BadUrlError: it cannot be fetched.
+    Raises BadUrlError: it cannot be fetched.
     """
     try:
         joined = urljoin(base, reference.strip())

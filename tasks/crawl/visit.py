@@ -89,16 +89,8 @@ _NO_ANSWER = frozenset(
 def step(visit: Visit, client: Client, settings: CrawlSettings, fault: FetchError | None = None) -> RequestResult:
     """Send the next request of a visit and update it.
 
-    An unexpected error ends the visit with `internal_error`, so that a bug of ours affects no other URL.
-
-    Args:
-        visit: the visit.
-        client: sends the request.
-        settings: settings of the crawl.
-        fault: why the request cannot be sent, where that is known before.
-
-    Raises:
-        OSError: the temporary folder is full.
+    An unexpected error ends the visit with `internal_error`, so that a bug of ours affects no other URL. `fault`: why
+    the request cannot be sent, where that is known before. Raises OSError: the temporary folder is full.
     """
     try:
         return _step(visit, client, settings, fault)
@@ -189,13 +181,7 @@ def _follow(visit: Visit, answer: Response, settings: CrawlSettings) -> RequestR
 def redirect_target(visit: Visit, location: str, settings: CrawlSettings) -> str:
     """Return the normal form of a redirect's target.
 
-    Args:
-        visit: the visit.
-        location: the Location header, empty if there is none.
-        settings: settings of the crawl (allowed hosts are used).
-
-    Raises:
-        FetchError: the target is invalid or was visited before, or there were too many redirects.
+    Raises FetchError: the target is invalid or was visited before, or there were too many redirects.
     """
     if not location:
         raise FetchError(PageReason.BAD_REDIRECT, visit.target)

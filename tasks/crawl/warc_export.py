@@ -40,16 +40,10 @@ class WarcExport:
 def export_build(store: Store, build_name: str | None, to: str) -> WarcExport:
     """Write the pages of a build; one batch of them is in memory at a time.
 
-    Args:
-        store: where the build is.
-        build_name: its name; None for the latest.
-        to: file, a path or URI; its name decides the compression (`.gz`: one member per record). With `{shard}` in the
-            name, each shard of `pages` gets its own file.
-
-    Raises:
-        StorageError: there is no such build, or a file could not be written.
-        ValueError: the build has no pages, or the file name is not valid for WARC.
-        CorruptShardError: a shard of pages is damaged.
+    The name of the file `to` decides the compression (`.gz`: one member per record); with `{shard}` in it each shard of
+    `pages` gets a file. Build None = the latest. Raises StorageError: there is no such build, or a file could not be
+    written; ValueError: the build has no pages, or the file name is not valid for WARC; CorruptShardError: a shard of
+    pages is damaged.
     """
     folder, _, name = to.rpartition("/")
     if not name.endswith((".warc", ".warc.gz")):
@@ -79,15 +73,10 @@ def write_pages(
     created: datetime,
     done: WarcExport,
 ) -> None:
-    """Write rows of `pages` to one WARC file; equal arguments give equal bytes.
+    """Write rows of `pages` to one WARC file and count them in `done`; equal arguments give equal bytes.
 
-    Args:
-        sink: file to write to.
-        batches: the rows.
-        name: file name, which decides the compression.
-        about: fields of the `warcinfo` record.
-        created: date of the `warcinfo` record, and of records of URLs from which nothing arrived.
-        done: counts to update.
+    The file name decides the compression. `created` dates the `warcinfo` record, which has the fields `about`, and
+    records of URLs from which nothing arrived.
     """
     writer = WARCWriter(sink, gzip=name.endswith(".gz"), warc_version="WARC/1.1")
     first = writer.create_warcinfo_record(Path(name).name, dict(about))

@@ -34,10 +34,8 @@ _NUMBERS = {"status": re.compile(r"[1-9]\d\d"), "bytes": re.compile(r"\d{1,18}")
 def write_row(writer: WARCWriter, row: Mapping[str, Any], undated: datetime) -> None:
     """Write a row of `pages` as one record; equal rows give equal bytes.
 
-    Args:
-        writer: writer of the file; its WARC version must be 1.1, whose dates have fractions of a second.
-        row: the row.
-        undated: date for a row without a date, because nothing arrived.
+    The WARC version of the writer is 1.1, whose dates have fractions of a second. `undated` is the date of a row from
+    which nothing arrived.
     """
     date = warc_date(row["fetched_at"] or undated)
     target = row["final_url"] or row["url"]
@@ -97,12 +95,7 @@ def _fields(row: Mapping[str, Any]) -> bytes:
 def read_outcome(record: Any, allowed_hosts: tuple[str, ...]) -> dict[str, Any]:
     """Return the columns of `pages` in a `metadata` record of `write_row`.
 
-    Args:
-        record: the record, as warcio reads it.
-        allowed_hosts: patterns of hosts for which any port is right.
-
-    Raises:
-        FetchError: it is not such a record.
+    Raises FetchError: it is not such a record.
     """
     text = record.raw_stream.read(_MAX_FIELDS_BYTES).decode("utf-8", "replace")
     fields = dict(line.split(": ", 1) for line in text.split("\r\n") if ": " in line)

@@ -61,12 +61,7 @@ class Wayback(Closing):
     """A client of the archive; a context manager."""
 
     def __init__(self, settings: CrawlSettings, connect_to: Mapping[str, str]) -> None:
-        """Make the clients; no request is sent yet.
-
-        Args:
-            settings: settings of the crawl.
-            connect_to: pattern of host -> `address:port` where connections are made instead.
-        """
+        """Make the clients; no request is sent yet."""
         self._settings = settings
         chosen = settings.wayback
         queue = host_of(chosen.availability_url)  # one queue for both services, because they are one archive
@@ -159,17 +154,9 @@ def replace_dead(
 ) -> Iterator[pa.RecordBatch]:
     """Yield rows of `pages` in order, with those of dead links replaced by `Wayback.row`.
 
-    If the archive does not answer, a page that an earlier crawl got from it is kept, with the reason beside it.
-
-    Args:
-        batches: the rows, in order of URL.
-        settings: settings of the crawl.
-        journal: dead links looked up so far, in a separate directory; the new ones are added.
-        connect_to: pattern of host -> `address:port` where connections are made instead.
-        earlier: pages of an earlier crawl.
-
-    Raises:
-        CorruptShardError: the earlier crawl's file has been damaged since it was opened.
+    If the archive does not answer, a page that an earlier crawl got from it is kept, with the reason beside it. The
+    dead links' journal is in a separate directory. Raises CorruptShardError: the earlier crawl's file has been damaged
+    since it was opened.
     """
     complete = None if earlier is None else earlier.reader().complete
     dead = replaced = 0

@@ -34,18 +34,7 @@ def reason_of_shard(
     inputs: Mapping[str, Input],
     title: str,
 ) -> str:
-    """Return why a shard has to be computed.
-
-    Args:
-        store: the root.
-        infos: files of the dataset (`Store.infos`).
-        recipe: of the stage.
-        shard: shard number.
-        key: its key; None while an input is not known.
-        digests: of its inputs.
-        inputs: the inputs.
-        title: name of the stage.
-    """
+    """Return why a shard has to be computed; its key is None while an input is not known."""
     if key is not None and any(name.startswith(f"part-{shard:05d}.{key}.") for name in infos):
         return "its file is damaged or incomplete"
     records = islice(newest_records(store, infos, recipe.name, shard), _LOOKED_AT)

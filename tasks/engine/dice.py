@@ -52,11 +52,8 @@ class Dice:
 def draws(base: int | NDArray[np.uint64], numbers: NDArray[np.integer]) -> NDArray[np.uint64]:
     """Return one draw for each number under a base, vectorised; distinct numbers get distinct draws.
 
-    The finaliser of SplitMix64 (Steele, Lea and Flood 2014) mixes a Weyl sequence that starts at `base`.
-
-    Args:
-        base: a `stable_hash`, or an array of them, one for each number.
-        numbers: integers of any shape.
+    The finaliser of SplitMix64 (Steele, Lea and Flood 2014) mixes a Weyl sequence that starts at `base`. `base`: a
+    `stable_hash`, or one for each number.
     """
     mixed = np.asarray(base, dtype=np.uint64) + np.asarray(numbers).astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15)
     mixed = (mixed ^ (mixed >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)

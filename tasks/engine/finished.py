@@ -10,8 +10,7 @@ from tasks.engine.inputs import StageResult
 def finished_build(store: Store, name: str | None) -> Build:
     """Return a build by name, or the latest one.
 
-    Raises:
-        StorageError: there is no build of that name, or no build at all.
+    Raises StorageError: there is no build of that name, or no build at all.
     """
     build = read_build(store, name) if name else latest_build(store)
     if build is None:
@@ -22,9 +21,7 @@ def finished_build(store: Store, name: str | None) -> Build:
 def finished_stage(store: Store, build: Build, stage: str) -> StageResult:
     """Return a stage of a finished build.
 
-    Raises:
-        ValueError: the build has no such stage.
-        StorageError: the record of one of its shards is missing or damaged.
+    Raises ValueError: the build has no such stage; StorageError: the record of one of its shards is missing or damaged.
     """
     if stage not in build.stages:
         raise ValueError(f"build {build.name} has no stage {stage}, only {', '.join(sorted(build.stages))}")

@@ -9,16 +9,9 @@ from tasks.engine.failure_logs import working_on
 
 
 def by_article(table: pa.Table) -> Iterator[tuple[str, pa.Table]]:
-    """Yield each article's rows as a slice that shares the table's memory.
+    """Yield each article's id and rows, in order of id; the rows share the table's memory.
 
-    Args:
-        table: rows sorted by `article_id`, as every dataset that is sharded by article is.
-
-    Yields:
-        Article id and its rows, in order of id.
-
-    Raises:
-        ValueError: the rows are not sorted by `article_id`, or one is null.
+    Raises ValueError: the rows are not sorted by `article_id`, or one is null.
     """
     ids = table.column("article_id").combine_chunks()
     if isinstance(ids, pa.ChunkedArray):  # combine_chunks returns this for a column without chunks
@@ -36,19 +29,10 @@ def by_article(table: pa.Table) -> Iterator[tuple[str, pa.Table]]:
 
 
 def join_by_article(left: pa.Table, *others: pa.Table) -> Iterator[tuple[str, *tuple[pa.Table, ...]]]:
-    """Yield each article of `left` with its rows in every table; a table without the article gives no rows.
+    """Yield each article's id, its rows in `left` and in each of `others`, all sorted by `article_id`.
 
-    Rows of `others` whose article is not in `left` are skipped, so a caller selects articles by filtering `left`.
-
-    Args:
-        left: rows sorted by `article_id`; decides which articles are yielded.
-        others: tables sorted by `article_id`.
-
-    Yields:
-        Article id, its rows in `left`, its rows in each of `others`.
-
-    Raises:
-        ValueError: a table is not sorted by `article_id`.
+    A table without the article gives no rows, and rows of `others` whose article is not in `left` are skipped, so a
+    caller selects articles by filtering `left`. Raises ValueError: a table is not sorted by `article_id`.
     """
     streams = [by_article(other) for other in others]
     heads = [next(stream, None) for stream in streams]

@@ -22,11 +22,7 @@ def unit_interval(*parts: str | int) -> float:
 
 
 def shard_of(key: str, shards: int) -> int:
-    """Return the shard of a key, 0 to `shards` - 1.
-
-    Raises:
-        ValueError: fewer than one shard.
-    """
+    """Return the shard of a key, 0 to `shards` - 1. Raises ValueError: fewer than one shard."""
     if shards < 1:
         raise ValueError(f"a dataset needs at least 1 shard, got {shards}")
     return stable_hash("shard", key) % shards

@@ -81,8 +81,7 @@ class Shards:
     def read(self, shard: int) -> tuple[pa.Table, ...]:
         """Return the tables of one shard, one per stage.
 
-        Raises:
-            CorruptShardError: a file is gone, cut short or changed.
+        Raises CorruptShardError: a file is gone, cut short or changed.
         """
         return tuple(part.read(self.store) for part in self.parts[shard])
 

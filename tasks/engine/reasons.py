@@ -5,13 +5,9 @@ from typing import Self
 
 
 class Reason(StrEnum):
-    """A reason for refusing a row: what its column holds, and what that means to a reader of the report.
+    """A reason for refusing a row: what its column holds, and what that means to a reader of the report."""
 
-    Attributes:
-        meaning: a phrase without a full stop.
-    """
-
-    meaning: str
+    meaning: str  # a phrase without a full stop
 
     def __new__(cls, value: str, meaning: str) -> Self:
         """Return a member that is equal to its value."""

@@ -52,15 +52,10 @@ def tuning(default: Any, description: str, **constraints: Any) -> Any:
 
 
 def secret_in(variable: str | None, setting: str, what: str) -> str | None:
-    """Return the secret that the environment holds; None where the settings name no variable.
+    """Return the secret that the environment variable holds; None where the settings name none.
 
-    Args:
-        variable: name of the environment variable.
-        setting: the setting that names it, for messages.
-        what: what it should hold, for messages.
-
-    Raises:
-        ValueError: the variable is not set, or holds something else than one line of ASCII.
+    `setting` and `what` are for messages: the setting that names it, and what it should hold. Raises ValueError: the
+    variable is not set, or holds something else than one line of ASCII.
     """
     if variable is None:
         return None

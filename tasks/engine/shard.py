@@ -74,9 +74,7 @@ class Job:
 def make_shard(job: Job) -> ShardRecord:
     """Compute a shard, write its file and then its record, and return the record.
 
-    Raises:
-        CorruptShardError: an input is damaged.
-        StorageError: the shard could not be written.
+    Raises CorruptShardError: an input is damaged; StorageError: the shard could not be written.
     """
     store = Store(job.root)
     started = time.monotonic()
@@ -113,12 +111,9 @@ def make_directory(job: Job) -> DirectoryRecord:
     """Fill a directory (train a model, write a report), publish it, and return its record.
 
     The function gets `directory` (a local path that an interrupted run finds again; with an object store also a run on
-    another machine) and returns its metrics; their field `published` names the files that readers load.
-
-    Raises:
-        CorruptShardError: an input is damaged.
-        StorageFullError: the disk of the local folder is full; complete files are kept for the next run.
-        StorageError: the directory could not be written.
+    another machine) and returns its metrics; their field `published` names the files that readers load. Raises
+    CorruptShardError: an input is damaged; StorageFullError: the disk of the local folder is full; complete files are
+    kept for the next run; StorageError: the directory could not be written.
     """
     store = Store(job.root)
     folder = working_directory(store, job.stage, job.key)

@@ -78,20 +78,15 @@ _MEND = "The same command would meet this again: mend what is named, then it com
 
 
 class StageFailedError(Exception):
-    """Some shards of a stage could not be made; the others are done and kept.
-
-    Attributes:
-        stage: stage name.
-        errors: job name -> exception.
-        damaged: damaged upstream shards; they have been set aside and will be computed again.
-    """
+    """Some shards of a stage could not be made; the others are done and kept."""
 
     def __init__(self, stage: str, errors: Mapping[str, BaseException], total: int) -> None:
         """Name the stage, the jobs that failed, and how many there were in all."""
         super().__init__(stage, errors, total)
         self.stage = stage
-        self.errors = errors
+        self.errors = errors  # job name -> exception
         self.total = total
+        # damaged upstream shards; they have been set aside and will be computed again
         self.damaged = [error for error in errors.values() if isinstance(error, CorruptShardError)]
 
     @property
@@ -153,16 +148,9 @@ class Run:
     ) -> StageResult:
         """Return a stage's shards, computing those that are missing (none when planning).
 
-        Args:
-            recipe: what the stage makes and how.
-            shards: number of shards.
-            inputs: argument name -> input.
-            context: further arguments, which change how a shard is made but never its content.
-            scratch: argument that takes a folder which survives an interruption (`tasks.engine.shard.Scratch`).
-            name: name of the result, if several stages share a dataset.
-
-        Raises:
-            StageFailedError: some shards could not be made.
+        `context` holds arguments that change how a shard is made but never its content, `scratch` names the one that
+        takes a folder which survives an interruption (`tasks.engine.shard.Scratch`), `name` tells apart stages that
+        share a dataset. Raises StageFailedError: some shards could not be made.
         """
         name = name or recipe.name
         infos = self.store.infos(recipe.name)
@@ -202,10 +190,7 @@ class Run:
     ) -> DirectoryResult:
         """Return a model or report, making it if it is missing (not when planning).
 
-        The arguments are those of `stage`.
-
-        Raises:
-            StageFailedError: it could not be made.
+        The arguments are those of `stage`. Raises StageFailedError: it could not be made.
         """
         name, found = recipe.name, _digests(inputs, 0)
         digests = _known(found)
@@ -310,17 +295,9 @@ def _shown(inputs: Mapping[str, Input]) -> list[Any]:
 def walk(store: Store, wiring: Callable[[], T], forget: Callable[[], None], warn: Callable[[str], None]) -> T:
     """Walk the DAG; if a file is damaged, set it aside and walk again, so that it is computed again.
 
-    One walk may not be enough: each finds only the damage of one stage.
-
-    Args:
-        store: the root.
-        wiring: the walk; besides running stages it may read their results.
-        forget: called before walking again.
-        warn: called with a message about each damaged file.
-
-    Raises:
-        StageFailedError: a stage failed for another reason, or the same file was damaged again after several repairs.
-        CorruptShardError: likewise, for a file that the wiring itself reads.
+    One walk may not be enough: each finds only the damage of one stage. `forget` is called before walking again, `warn`
+    with a message about each damaged file. Raises StageFailedError: a stage failed for another reason, or the same file
+    was damaged again after several repairs; CorruptShardError: likewise, for a file that the wiring itself reads.
     """
     repairs: Counter[str] = Counter()
     while True:

@@ -48,17 +48,10 @@ def run_together(
 ) -> T:
     """Call a training function in several processes of a process group and return what rank 0 returned.
 
-    Args:
-        function: takes `arguments` and `progress`; returns what JSON can hold.
-        arguments: picklable.
-        processes: how many.
-        progress: called here with what rank 0 reports.
-
-    Raises:
-        TrainingStopped: by SIGTERM or `stop_trainings`; a checkpoint was saved.
-        ValueError: as the function raises it.
-        OSError: as the function raises it, such as on a full disk.
-        TrainingError: as the function raises it, or a process ended otherwise; with the last lines of the log.
+    The function takes `arguments` and `progress`, which gets here what rank 0 reports, and returns what JSON can hold;
+    its errors are raised here. Raises TrainingStopped: by SIGTERM or `stop_trainings`; a checkpoint was saved;
+    ValueError: as the function raises it; OSError: as the function raises it, such as on a full disk; TrainingError: as
+    the function raises it, or a process ended otherwise; with the last lines of the log.
     """
     with tempfile.TemporaryDirectory(prefix="together-") as name, stop_on_sigterm() as stop:
         folder = Path(name)

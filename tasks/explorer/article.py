@@ -26,27 +26,17 @@ _READERS = 8  # files of pages and documents read at the same time
 
 @dataclass(frozen=True)
 class Address:
-    """A URL of an article.
-
-    Attributes:
-        url, provenance, host_shard: as in `frontier`; no shard for a document that the source holds itself.
-        status: HTTP status, or None.
-        reason: why it gives no text; None if it does.
-        meaning: the reason in words.
-        title: of the page, or None.
-        engine: which extraction engine read it, or None.
-        fetched: whether its bytes are kept.
-    """
+    """A URL of an article."""
 
     url: str
     provenance: str
-    host_shard: int | None
-    status: int | None = None
-    reason: str | None = None
-    meaning: str = ""
-    title: str | None = None
-    engine: str | None = None
-    fetched: bool = False
+    host_shard: int | None  # None for a document that the source holds itself
+    status: int | None = None  # of HTTP
+    reason: str | None = None  # why it gives no text; None if it does
+    meaning: str = ""  # the reason in words
+    title: str | None = None  # of the page
+    engine: str | None = None  # the extraction engine that read it
+    fetched: bool = False  # whether its bytes are kept
 
 
 @dataclass(frozen=True)
@@ -88,11 +78,7 @@ class ArticleView:
 
 
 def read_article(corpus: ExplorerCorpus, shard: int, article_id: str) -> ArticleView:
-    """Return an article of a shard.
-
-    Raises:
-        StorageError: there is no such article, or a file cannot be read.
-    """
+    """Return an article of a shard. Raises StorageError: there is no such article, or a file cannot be read."""
     this = [("article_id", "==", article_id)]
     found = corpus.rows("articles", shard, _ARTICLE, this).to_pylist()
     if not found:
@@ -115,8 +101,7 @@ def read_article(corpus: ExplorerCorpus, shard: int, article_id: str) -> Article
 def read_page(corpus: ExplorerCorpus, host_shard: int, url: str) -> Page | None:
     """Return a page as it was fetched, or None if its bytes are not kept.
 
-    Raises:
-        StorageError: the file cannot be read.
+    Raises StorageError: the file cannot be read.
     """
     rows = corpus.rows("pages", host_shard, ["mime", "charset", "body"], [("url", "==", url)]).to_pylist()
     if not rows or rows[0]["body"] is None:

@@ -28,34 +28,21 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class TitleMatches:
-    """Articles by title.
+    """Articles by title."""
 
-    Attributes:
-        articles: shard, article_id, title, split and drop_reason of each.
-        matches: how many articles match, in the shards that were searched.
-        searched: shards that were searched.
-        shards: all shards; more than `searched` while titles are still being read.
-    """
-
-    articles: Sequence[Mapping[str, Any]]
-    matches: int
-    searched: int
-    shards: int
+    articles: Sequence[Mapping[str, Any]]  # shard, article_id, title, split and drop_reason of each
+    matches: int  # how many articles match, in the shards that were searched
+    searched: int  # shards that were searched
+    shards: int  # all shards; more than `searched` while titles are still being read
 
 
 class ExplorerCorpus:
-    """The latest build below a root.
-
-    Attributes:
-        store: the root.
-        build: its manifest.
-    """
+    """The latest build below a root."""
 
     def __init__(self, store: Store) -> None:
         """Read the manifest, and begin to read titles.
 
-        Raises:
-            StorageError: there is no build with articles below the root.
+        Raises StorageError: there is no build with articles below the root.
         """
         check_root(store)
         build = latest_build(store)
@@ -82,10 +69,7 @@ class ExplorerCorpus:
     def find(self, text: str, start: int, count: int) -> TitleMatches:
         """Return articles whose title contains a text, in any case, among the titles read so far; "" finds all.
 
-        Args:
-            text: part of the title.
-            start: how many matches to pass over.
-            count: how many to return, at most.
+        `start`: how many matches to pass over; `count`: how many to return, at most.
         """
         tables = list(self._titles)
         rows: list[dict[str, Any]] = []
@@ -110,8 +94,7 @@ class ExplorerCorpus:
     def rows(self, stage: str, shard: int, columns: Sequence[str], filters: Sequence[tuple[str, str, Any]]) -> pa.Table:
         """Return some rows of a shard: those for which all filters (column, operator, value) hold.
 
-        Raises:
-            StorageError: the build has no such shard, or its file cannot be read.
+        Raises StorageError: the build has no such shard, or its file cannot be read.
         """
         return self._read(stage, shard, columns, list(filters), use_threads=True)
 

@@ -14,12 +14,8 @@ _LATIN_SHARE = 0.3  # of the letters: no Latin-1 language has so many accented o
 def decode(body: bytes, declared: str | None) -> str:
     """Return the text of a body. Tries the byte order mark, UTF-8, the declared label, the `<meta>` label, detection.
 
-    A label is used only if the bytes fit it, so a mislabelled page is still readable. It never fails: bytes that
-    cannot be decoded become U+FFFD.
-
-    Args:
-        body: bytes of an HTML or plain text page.
-        declared: character set of the Content-Type header, or None.
+    A label is used only if the bytes fit it, so a mislabelled page is still readable. It never fails: bytes that cannot
+    be decoded become U+FFFD.
     """
     marked, mark = read_bom(body)
     if marked is not None and mark is not None:

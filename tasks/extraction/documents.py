@@ -24,25 +24,16 @@ _BATCH_ROWS = 256
 def extract_documents(
     frontier: pa.Table, pages: Iterable[pa.RecordBatch], settings: ExtractSettings
 ) -> Iterator[pa.RecordBatch]:
-    """Extract a host shard's pages and group the documents by article.
+    """Extract a host shard's pages and yield DOCUMENTS rows, one for each (article, URL) of the frontier's kept rows.
 
-    The texts of all pages are in memory at the same time, compressed to a third: what repeats on a host is known after
+    They are sorted by article shard, article, provenance, rank and URL. The texts of all pages are in memory at the
+    same time, compressed to a third, but the bodies of one batch of PAGES alone: what repeats on a host is known after
     its last page, and rows are in the order of articles, not of pages.
 
-    Args:
-        frontier: FRONTIER rows of the shard, from all articles; rows with a `drop_reason` are left out.
-        pages: the PAGES shard in batches; the bodies of one batch are in memory at a time.
-        settings: engines and limits.
-
-    Yields:
-        DOCUMENTS rows, one for each (article, URL) of the frontier, sorted by article shard, article,
-        provenance, rank and URL. Where a URL was both cited and found, the row has the citation. A page
-        without a body keeps its reason; a URL that is not among the pages has the reason `page_missing`.
-        `boilerplate` only marks the paragraphs that repeat across pages of the host; they are not removed. Rights,
-        language, quality and personal data are columns and refuse nothing here.
-
-    Raises:
-        RuntimeError: the extracting process cannot be started.
+    Where a URL was both cited and found, the row has the citation. A page without a body keeps its reason; a URL that
+    is not among the pages has the reason `page_missing`. `boilerplate` only marks the paragraphs that repeat across
+    pages of the host; rights, language, quality and personal data are columns and refuse nothing here. Raises
+    RuntimeError: the extracting process cannot be started.
     """
     extracted = _extract_pages(pages, settings)
     none = Extracted(None, (), None, DocumentReason.PAGE_MISSING)

@@ -30,14 +30,9 @@ _RECALL_WEIGHT = 0.5  # relative to precision: the surplus of a longer text is m
 def agreement(texts: Mapping[str, Sequence[str]]) -> dict[str, float]:
     """Return for each text how far the others agree with it (0-1), in the same order.
 
-    The agreement is the mean of its F-measures against the others (van Rijsbergen 1979, beta squared = 1/2), counted
-    on runs of four words, repetitions included. A text of fewer than four words has agreement 0.
-
-    Args:
-        texts: lines of each text, by its name; at least two texts.
-
-    Raises:
-        ValueError: fewer than two texts.
+    The agreement is the mean of its F-measures against the others (van Rijsbergen 1979, beta squared = 1/2), counted on
+    runs of four words, repetitions included. A text of fewer than four words has agreement 0. Raises ValueError: fewer
+    than two texts.
     """
     if len(texts) < 2:
         raise ValueError(f"agreement needs at least two texts, got {list(texts)}")
@@ -83,11 +78,8 @@ class Extracted:
 def extract(body: bytes, mime: str | None, charset: str | None, settings: ExtractSettings) -> Extracted:
     """Find the main text of a page, without a limit on time or memory.
 
-    Args:
-        body: the page.
-        mime: its media type; plain text, Markdown and PDF are read as such, everything else as HTML.
-        charset: declared character set, or None.
-        settings: engine and its preferences.
+    Plain text, Markdown and PDF are read as such, every other media type as HTML; `charset` is the declared one, or
+    None.
     """
     if mime == pdf.MIME:
         title, lines, reason = pdf.read_pdf(body)
@@ -118,14 +110,11 @@ def extract(body: bytes, mime: str | None, charset: str | None, settings: Extrac
 
 
 def choose(texts: Mapping[str, list[str]], rescue_below: float) -> tuple[str, list[str]]:
-    """Return the name of the chosen engine, and its lines.
+    """Return the name of the chosen engine, and its lines; `texts` are in order of preference.
 
     The first engine that found anything is chosen, unless the texts of the others agree with each other but not with
-    it. One engine alone never overrules another: a longer text is not a better one.
-
-    Args:
-        texts: lines of each engine, in order of preference.
-        rescue_below: share of the best agreement below which the first engine's text is rejected; 0 = never.
+    it: below `rescue_below` of the best agreement it is rejected (0 = never). One engine alone never overrules another:
+    a longer text is not a better one.
     """
     first = next((name for name, lines in texts.items() if lines), next(iter(texts)))
     differ = any(lines != texts[first] for lines in texts.values())  # on plain pages they do not
@@ -177,9 +166,7 @@ def _extract_soup(text: str) -> list[str]:
 def tidy(lines: Sequence[str], title: str | None) -> list[str]:
     """Return the lines without empty ones, rules, the page's title and boilerplate phrases.
 
-    Args:
-        lines: lines of main text.
-        title: title of the page; a line that says the same, with or without the site's name, is left out.
+    A line that says the title is left out with or without the site's name.
     """
     name = _words(title or "")
     kept = []

@@ -8,11 +8,7 @@ _HEADER = struct.Struct(">II")  # lengths in bytes of the JSON object and of the
 
 
 def write_frame(stream: IO[bytes], message: dict[str, Any], body: bytes = b"") -> None:
-    """Write one message and flush.
-
-    Raises:
-        BrokenPipeError: the other process has ended.
-    """
+    """Write one message and flush. Raises BrokenPipeError: the other process has ended."""
     head = json.dumps(message).encode("ascii")
     stream.write(_HEADER.pack(len(head), len(body)))
     stream.write(head)

@@ -14,12 +14,8 @@ from tasks.rights.text_columns import text_columns
 def page_columns(page: Extracted, url: str, headers: Sequence[str]) -> dict[str, Any]:
     """Return licence, licence_source, reservations, language, quality and personal of DOCUMENTS.
 
-    The licence of a site counts only where the page claims none.
-
-    Args:
-        page: what was found in the page.
-        url: its URL after redirects.
-        headers: its stored headers (`tasks.rights.reservations.rights_headers`).
+    The licence of a site counts only where the page claims none. `url` is that after redirects, `headers` the stored
+    ones (`tasks.rights.reservations.rights_headers`).
     """
     claims = [Claim(page.licence, page.licence_source)] if page.licence_source is not None else []
     linked = [licence for address in header_licences(headers) if (licence := licence_of_url(address)) is not None]

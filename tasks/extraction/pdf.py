@@ -21,8 +21,7 @@ _PAGE_NUMBER = re.compile(r"(?:page\s+)?[\divxlc]{1,5}(?:\s*(?:/|of)\s*\d+)?", r
 def read_pdf(body: bytes) -> tuple[str | None, list[str], str | None]:
     """Return title, paragraphs, and the reason if there are none: encrypted | no_text_layer.
 
-    Raises:
-        Exception: pypdf cannot read the file; the process around it counts that as extraction_failed.
+    Raises Exception: pypdf cannot read the file; the process around it counts that as extraction_failed.
     """
     from pypdf import PdfReader  # here, because most pages are no PDF
 
@@ -39,10 +38,7 @@ def join_lines(pages: Sequence[Sequence[str]]) -> list[str]:
 
     A paragraph ends at an empty line, and at a line that is not full, if it ends a sentence or the next line does not
     begin in lower case; it may go on over the end of a page. A hyphen at the end of a line is removed if the document
-    also has the word without it.
-
-    Args:
-        pages: the lines of each page; lines that repeat at the top or bottom of pages, and page numbers, are left out.
+    also has the word without it. Lines that repeat at the top or bottom of pages, and page numbers, are left out.
     """
     lines = [" ".join(line.split()) for page in pages for line in _body(page, _repeated(pages))]
     lengths = sorted(len(line) for line in lines if line)

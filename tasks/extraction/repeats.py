@@ -23,13 +23,9 @@ class HostRepeats:
     """
 
     def __init__(self, pages: int) -> None:
-        """Start without pages.
+        """Start without pages; a paragraph on so many `pages` is boilerplate, at least 2; 0 = none is.
 
-        Args:
-            pages: number of pages from which a repeated paragraph is boilerplate, at least 2; 0 = none is.
-
-        Raises:
-            ValueError: `pages` is 1, so that every paragraph would be boilerplate, or negative.
+        Raises ValueError: `pages` is 1, so that every paragraph would be boilerplate, or negative.
         """
         if pages < 2 and pages != 0:
             raise ValueError(f"pages must be 0 or at least 2, got {pages}")
@@ -64,11 +60,7 @@ class PackedPages:
     """What was found in each page, compressed, and the paragraphs that repeat on each host."""
 
     def __init__(self, repeated_pages: int) -> None:
-        """Start without pages.
-
-        Args:
-            repeated_pages: pages from which a paragraph is boilerplate of its host (`HostRepeats`).
-        """
+        """Start without pages; from `repeated_pages` on a paragraph is boilerplate of its host (`HostRepeats`)."""
         self._least = repeated_pages
         self._packed: dict[str, bytes] = {}
         self._repeats: dict[str, HostRepeats] = {}

@@ -4,8 +4,7 @@ The rule of Liu & Lapata 2019, sec. 4 reads a paragraph against the whole lead, 
 into one paragraph, and nothing else. Mirrors break lines where the article does: each of their paragraphs holds one
 paragraph of the lead, and none holds 0.8 of it. The paper means to drop "copies of some parts", so the same rule is
 applied to each paragraph of the lead as well. The other direction (a paragraph most of which occurs in the lead) is
-there, but
-off: in real articles with long leads it finds quotations, where the lead copied the page.
+there, but off: in real articles with long leads it finds quotations, where the lead copied the page.
 """
 
 from collections.abc import Iterable, Sequence
@@ -19,21 +18,15 @@ LEAST_WORDS = 20  # of a part of the lead, or of what may be copied: headings an
 
 
 class LeadClones:
-    """What was copied from one lead.
-
-    Attributes:
-        settings: the thresholds.
-        rule: how texts are cut into words; paragraphs given to the methods must be cut by the same rule.
-        least_words: of a part of the lead, or of what may be copied.
-    """
+    """What was copied from one lead."""
 
     def __init__(
         self, lead: str, settings: CloneSettings, rule: WordRule = "rouge", least_words: int = LEAST_WORDS
     ) -> None:
         words = split_words(lead, rule)
         self.settings = settings
-        self.rule = rule
-        self.least_words = least_words
+        self.rule = rule  # how texts are cut into words; paragraphs given to the methods must be cut by the same rule
+        self.least_words = least_words  # of a part of the lead, or of what may be copied
         self._words = TargetNgrams(words, 1)
         self._bigrams = TargetNgrams(words, 2)
         parts = [split_words(part, rule) for part in lead.splitlines()]

@@ -48,16 +48,9 @@ _FRAGMENT_CAPITALS = 0.35  # share of capitalised words and numbers from which s
 
 
 def drop_reason(text: str, settings: ParagraphFilterSettings, words: Sequence[str] | None = None) -> str | None:
-    """Return why a paragraph is not a candidate, or None if it is one.
+    """Return the first reason, in the order of the preset, why a paragraph of one line is not a candidate, or None.
 
-    Args:
-        text: the paragraph, one line.
-        settings: preset and fewest words.
-        words: `split_words(text, "rouge")`, no other rule's words, from callers that need them too.
-
-    Returns:
-        too_long | no_letters | too_short | mostly_links | mostly_symbols | markup | boilerplate | navigation |
-        no_sentence, or None. The first that holds, in the order of the preset.
+    `words`: `split_words(text, "rouge")`, no other rule's words, from callers that need them too.
     """
     return _PRESETS[settings.preset](text, settings, words)
 

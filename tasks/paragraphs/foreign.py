@@ -24,15 +24,9 @@ def article_language(lead: str) -> str | None:
 
 
 def in_other_language(texts: Sequence[str], refused: Sequence[bool], language: str) -> list[bool]:
-    """Tell of each paragraph of a page whether it is in another language; False for refused ones.
+    """Tell of each paragraph of a page whether it is in another language than the code's; False if `refused`.
 
-    Args:
-        texts: paragraphs of one page, in order.
-        refused: for each, whether a rule refused it already.
-        language: ISO 639-1 code of the article's language.
-
-    Raises:
-        ValueError: the code is none of a language that can be told.
+    Raises ValueError: the code is none of a language that can be told.
     """
     probabilities = [1.0 if no else _probability(text, language) for text, no in zip(texts, refused, strict=True)]
     other = [probability is not None and probability < _EXCLUDED for probability in probabilities]

@@ -51,13 +51,8 @@ _LONGEST = 5.0  # times the median paragraph; longer says no more
 def page_word_features(words: Sequence[Sequence[str]], refused: Sequence[bool]) -> list[list[float]]:
     """Return for each paragraph of a page what its words say beside those of the paragraphs that are not refused.
 
-    Args:
-        words: of each paragraph, in order.
-        refused: for each, whether it was refused.
-
-    Returns:
-        For each, in the order of `NAMES`: the share (0-1) of its names that other paragraphs have too; its words in
-        relation to the median; the share of the others' words that come after it.
+    In the order of `NAMES`: the share (0-1) of its names that other paragraphs have too; its words in relation to the
+    median; the share of the others' words that come after it.
     """
     names = [
         {word for word in paragraph[1:] if word[0].isupper() and len(word) >= _NAME_CHARACTERS} for paragraph in words

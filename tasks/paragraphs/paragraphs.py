@@ -35,7 +35,7 @@ def build_paragraphs(
     words: WordRule = "rouge",
     given: pa.Table | None = None,
 ) -> pa.Table:
-    """Split each kept article's documents into candidate paragraphs.
+    """Split each kept article's documents into PARAGRAPHS rows, kept and refused, sorted by article and number.
 
     An article's documents come citations first, then search results, each by rank; its paragraphs are numbered in that
     order, refused ones included. A paragraph has the first reason that holds: that of its page (page_licence,
@@ -43,19 +43,9 @@ def build_paragraphs(
     clone_document, clone, clone_of_part, copied_from_lead (`tasks.paragraphs.clones`); duplicate; over_limit. What a
     document has beyond `MOST_PARAGRAPHS` or `MOST_CHARACTERS` is one more row, rest_of_document, whose text counts it.
 
-    Args:
-        articles: ARTICLES rows of a shard, sorted by article_id.
-        documents: DOCUMENTS rows of the shard's articles, in any order.
-        settings: what to refuse.
-        words: how texts are cut into words.
-        given: GIVEN rows of the shard's articles, if the source contains documents, in the order of its partitions;
-            of several articles with one title only the first one's are used, as in `merge_articles`.
-
-    Returns:
-        PARAGRAPHS rows sorted by article_id and paragraph_id, kept and refused.
-
-    Raises:
-        ValueError: articles are not sorted.
+    Articles are sorted by article_id, documents in any order. `given` are GIVEN rows in the order of the source's
+    partitions; of several articles with one title only the first one's are used, as in `merge_articles`. Raises
+    ValueError: articles are not sorted.
     """
     kept = articles.filter(pc.is_null(articles["drop_reason"]))
     if given is not None:

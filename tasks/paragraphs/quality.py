@@ -43,12 +43,8 @@ def marks() -> dict[str, re.Pattern[str]]:
 def junk_probabilities(texts: Sequence[str], refused: Sequence[bool], language: str | None = None) -> list[float]:
     """Return for each paragraph of a page the probability (0-1) that it is junk; 0 for refused ones.
 
-    All are 0 on a page that is not in English, because the weights were fitted on English pages.
-
-    Args:
-        texts: paragraphs of one page, in order.
-        refused: for each, whether a rule refused it.
-        language: ISO 639-1 code of the language of the texts that are not refused; None = not sure.
+    All are 0 on a page that is not in English, because the weights were fitted on English pages. `texts` are in order;
+    `language`: ISO 639-1 code of those that are not refused, None = not sure.
     """
     if not is_english([text for text, no in zip(texts, refused, strict=True) if not no], language):
         return [0.0] * len(texts)
@@ -63,12 +59,7 @@ def find_junk(
 
     A page that would lose every paragraph that no rule refuses keeps the `_SPARED` ones that are least likely junk, of
     equals the first ones: something of what was cited or chosen is read, and a page that is misjudged is not lost.
-
-    Args:
-        texts: paragraphs of one page, in order.
-        refused: for each, whether a rule refused it; such ones are no junk.
-        threshold: probability (0-1) from which a paragraph is junk.
-        language: as in `junk_probabilities`.
+    `threshold`: probability (0-1); the other arguments are those of `junk_probabilities`.
     """
     probabilities = junk_probabilities(texts, refused, language)
     candidates = [i for i, no in enumerate(refused) if not no]

@@ -7,12 +7,8 @@ from tasks.summarization.settings import SummarizerSettings
 def check_pretraining(summarizer: SummarizerSettings, vocabulary_type: str | None) -> None:
     """Check before work starts that the settings describe a model that can be pre-trained.
 
-    Args:
-        summarizer: which one.
-        vocabulary_type: `vocabulary.model_type`; None if a folder gives the vocabulary.
-
-    Raises:
-        ValueError: it is no plain BART, or text would have no mask.
+    `vocabulary_type`: None if a folder gives the vocabulary. Raises ValueError: it is no plain BART, or text would have
+    no mask.
     """
     architecture = find_preset(summarizer.preset).architecture
     if architecture != "bart":

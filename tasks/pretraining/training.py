@@ -72,26 +72,13 @@ def pretrain(
     device: str = "cpu",
     progress: Callable[[TrainingProgress], None] | None = None,
 ) -> dict[str, Any]:
-    """Train in `directory`, or continue an interrupted training there.
+    """Train in `directory`, or continue an interrupted training there; return its metrics and `published`, the files.
 
-    Args:
-        shards: passages of the splits `train` and `valid`.
-        vocabulary: the VOCABULARY table, or the vocabulary read from it; it has a mask.
-        settings: of passages and noise.
-        summarizer: which BART, and the checkpoint to continue, if any.
-        training: how it is trained.
-        directory: becomes a folder in Hugging Face's layout, with the best weights by validation loss.
-        seed: of weights, order, noise and dropout.
-        device: where training runs: auto | cpu | cuda | cuda:N.
-        progress: called with the progress every `log_interval` steps and after a validation.
-
-    Returns:
-        Metrics of the run; `published` names the files of the folder.
-
-    Raises:
-        ValueError: the settings contradict each other or the run in `directory`, or there is no passage.
-        TrainingError: training cannot continue, see its message.
-        TrainingStopped: by SIGTERM; the same call continues from the checkpoint that was saved.
+    The directory becomes a folder in Hugging Face's layout, with the best weights by validation loss. `shards` have
+    passages of the splits `train` and `valid`, the vocabulary a mask. `progress` is called every `log_interval` steps
+    and after a validation. Raises ValueError: the settings contradict each other or the run in `directory`, or there is
+    no passage; TrainingError: training cannot continue, see its message; TrainingStopped: by SIGTERM; the same call
+    continues from the checkpoint that was saved.
     """
     words = read_vocabulary(vocabulary)
     denoising = _denoising(words, seed)

@@ -102,8 +102,7 @@ def training_batches(
 ) -> Iterator[RankerBatch]:
     """Yield the batches from `start` to the end of the last epoch.
 
-    Raises:
-        ValueError: the training split has no paragraphs.
+    Raises ValueError: the training split has no paragraphs.
     """
     for epoch in range(start.epoch, rules.epochs):
         keys_of_shards = draws(stable_hash(rules.seed, "ranker", "shards", epoch), np.arange(len(shards)))

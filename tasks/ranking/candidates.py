@@ -66,13 +66,7 @@ class Candidates:
 
 
 def candidates(articles: pa.Table, paragraphs: pa.Table, split: Split | None = None) -> Candidates:
-    """Return the kept paragraphs of kept articles.
-
-    Args:
-        articles: ARTICLES rows.
-        paragraphs: PARAGRAPHS rows.
-        split: only articles of this split; None = all.
-    """
+    """Return the kept paragraphs of kept articles of a split; None = of all."""
     chosen = pc.is_null(articles["drop_reason"])
     if split is not None:
         chosen = pc.and_(chosen, pc.equal(articles["split"], split))
@@ -92,11 +86,7 @@ def candidates(articles: pa.Table, paragraphs: pa.Table, split: Split | None = N
 
 
 def features_of(chosen: Candidates, features: pa.Table, column: str) -> NDArray[np.float32]:
-    """Return one FEATURES column for the candidates, [N].
-
-    Raises:
-        ValueError: a candidate has no row in `features`.
-    """
+    """Return one FEATURES column for the candidates, [N]. Raises ValueError: a candidate has no row in `features`."""
     article = pc.index_in(features["article_id"], value_set=pa.array(chosen.ids, pa.string())).fill_null(-1).to_numpy()
     number = features["paragraph_id"].to_numpy()
     order = np.lexsort((number, article))

@@ -16,27 +16,17 @@ from tasks.text.tfidf import TfIdf
 def rouge2_recalls(lead: Sequence[str], paragraphs: Iterable[Sequence[str]]) -> NDArray[np.float64]:
     """Return the ROUGE-2 recall of each paragraph against the lead, [P] in 0-1 (Liu & Lapata 2019, sec. 3.1, y_i).
 
-    Args:
-        lead: words of the lead (`tasks.text.ngrams.split_words`); with fewer than two, every recall is 0.
-        paragraphs: words of each paragraph, by the same rule. With the rule `rouge` a recall equals rouge-score's
-            unstemmed `rouge2` recall to the last bit.
+    Words are those of `tasks.text.ngrams.split_words`, by one rule; with `rouge` a recall equals rouge-score's
+    unstemmed `rouge2` recall to the last bit. With fewer than two words of the lead every recall is 0.
     """
     return np.array(TargetNgrams(lead, 2).recalls(paragraphs), dtype=np.float64)
 
 
 def compute_features(articles: pa.Table, paragraphs: pa.Table, words: WordRule = "rouge") -> pa.Table:
-    """Compute label and title similarity of every kept paragraph of every kept article.
+    """Return label and title similarity of every kept paragraph of every kept article, as FEATURES rows.
 
-    Args:
-        articles: ARTICLES rows of a shard, sorted by article_id.
-        paragraphs: PARAGRAPHS rows of the shard, sorted by article_id; refused ones are ignored.
-        words: how texts are cut into words.
-
-    Returns:
-        FEATURES rows in the order of `paragraphs`.
-
-    Raises:
-        ValueError: a table is not sorted.
+    Both tables are sorted by article_id; the rows are in the order of `paragraphs`. Raises ValueError: a table is not
+    sorted.
     """
     kept = articles.filter(pc.is_null(articles["drop_reason"])).select(["article_id", "title", "lead"])
     columns = paragraphs.select(["article_id", "paragraph_id", "text", "drop_reason"])

@@ -1,6 +1,4 @@
-"""The ranked stage: the L' best candidate paragraphs of every article, in order
-(Liu & Lapata 2019, sec. 3.1).
-"""
+"""The ranked stage: the L' best candidate paragraphs of every article, in order (Liu & Lapata 2019, sec. 3.1)."""
 
 from pathlib import Path
 
@@ -29,22 +27,11 @@ def rank_paragraphs(
     *,
     device: str = "cpu",
 ) -> pa.Table:
-    """Rank the kept paragraphs of every kept article, whatever its split.
+    """Return RANKED rows of the kept paragraphs of every kept article, whatever its split, by article_id and rank.
 
-    Args:
-        articles: ARTICLES rows of a shard.
-        paragraphs: PARAGRAPHS rows of the shard.
-        features: FEATURES rows of the shard; read by the methods `similarity` and `rouge`.
-        ranker_directory: a trained ranker, with its own vocabulary; read by the method `ranking`.
-        settings: see the class.
-        device: where the ranker runs: auto | cpu | cuda | cuda:N.
-
-    Returns:
-        RANKED rows by article_id and rank; ties are in order of paragraph_id. An article without kept paragraphs has
-        no row.
-
-    Raises:
-        ValueError: the directory contains no ranker, a feature is missing, or a score is not a number.
+    Ties are in order of paragraph_id; an article without kept paragraphs has no row. The methods `similarity` and
+    `rouge` read `features`, the method `ranking` the ranker, which has its own vocabulary. `device`: auto | cpu | cuda
+    | cuda:N. Raises ValueError: the directory contains no ranker, a feature is missing, or a score is not a number.
     """
     chosen = candidates(articles, paragraphs)
     scores = _scores(chosen, features, ranker_directory, settings, device)
@@ -85,14 +72,8 @@ def score_paragraphs(
 ) -> NDArray[np.float32]:
     """Return the score s of each paragraph (Liu & Lapata 2019, eq. 6), [N] in 0-1.
 
-    Each title is encoded once; paragraphs are scored in batches of similar length.
-
-    Args:
-        ranker: a trained ranker.
-        texts: N paragraphs.
-        titles: A titles.
-        article: [N] index of each paragraph's title.
-        batch_tokens: paragraph tokens per batch, padding included.
+    Each title is encoded once; N paragraphs are scored in batches of similar length, `batch_tokens` with padding.
+    `article`, [N], is the index of each paragraph's title.
     """
     device = next(ranker.model.parameters()).device
     vectors = torch.empty(len(titles), ranker.model.config.hidden, device=device)

@@ -28,26 +28,12 @@ def score_rankings(
     splits: Sequence[str] = SPLITS,
     stemmed: bool = True,
 ) -> pa.Table:
-    """Score both orders of paragraphs on the articles of the chosen splits.
+    """Return RANKING_SCORES rows for articles of the chosen splits: each by similarity, then by `method`, at every L'.
 
-    An article without a kept paragraph has no row. One with fewer than L' paragraphs is scored on those it has.
-
-    Args:
-        articles: table of the `articles` dataset; all four tables are sorted by article.
-        paragraphs: table of the `paragraphs` dataset.
-        features: table of the `features` dataset; `similarity` orders by descending `title_similarity`, ties by
-            `paragraph_id`.
-        ranked: table of the `ranked` dataset; `method` orders by `rank`.
-        method: how `ranked` was made, see `RankingSettings`; if it is similarity, that is scored once.
-        lengths: values of L'.
-        splits: splits whose articles are scored.
-        stemmed: whether words are stemmed before they are compared, as the papers' ROUGE does (-m).
-
-    Returns:
-        Table of the `ranking_scores` dataset: for each article similarity, then `method`, each for every L'.
-
-    Raises:
-        ValueError: an L' is below 1, or a feature's paragraph is missing.
+    An article without a kept paragraph has no row. One with fewer than L' paragraphs is scored on those it has. All
+    four tables are sorted by article; similarity is descending `title_similarity`, ties by `paragraph_id`, and is
+    scored once if `method`, by which `ranked` was made, is similarity. `stemmed`: words are stemmed before they are
+    compared, as the papers' ROUGE does (-m). Raises ValueError: an L' is below 1, or a feature's paragraph is missing.
     """
     if min(lengths) < 1:
         raise ValueError(f"L' of {min(lengths)} paragraphs: expected at least 1")
@@ -70,13 +56,9 @@ def score_rankings(
 def recalls(
     lead: Sequence[str], texts: Sequence[str], lengths: Sequence[int], stemmed: bool
 ) -> Iterator[tuple[int, float]]:
-    """Yield each L' and the ROUGE-L recall of the first L' texts joined, 0-1; nothing without texts.
+    """Yield each L' and the ROUGE-L recall of the first L' texts joined, 0-1, best texts first; nothing without texts.
 
-    Args:
-        lead: words of the target, stemmed if the texts are to be.
-        texts: paragraphs, best first.
-        lengths: values of L'.
-        stemmed: whether the words of the texts are stemmed.
+    The words of the lead are stemmed if those of the texts are to be.
     """
     if not texts:
         return

@@ -55,29 +55,16 @@ def train_ranker(
 ) -> dict[str, Any]:
     """Train a ranker into `directory`, or continue where an interrupted run stopped.
 
-    One shard and the validation set are in memory.
+    One shard and the validation set are in memory. The directory gets model.safetensors, config.json, vocabulary.model
+    and metrics.jsonl, and checkpoints meanwhile. `initial` is a trained ranker from whose weights training starts; they
+    are validated first, and remain the best checkpoint if training does not improve them. `progress` is called every
+    `log_interval` steps and after a validation.
 
-    Args:
-        shards: see the class; training uses the kept articles of the training split, validation those of the valid one.
-        vocabulary: the VOCABULARY table, or the vocabulary read from it.
-        settings: see the class.
-        directory: gets model.safetensors, config.json, vocabulary.model and metrics.jsonl, and checkpoints meanwhile.
-        seed: of weights, dropout and the order of the data.
-        initial: a trained ranker from whose weights training starts; they are validated first, and remain the best
-            checkpoint if training does not improve them.
-        device: where training runs: auto | cpu | cuda | cuda:N.
-        log_interval: steps between lines of metrics.jsonl and reports of progress.
-        progress: called with the progress every `log_interval` steps and after a validation.
-
-    Returns:
-        `published`, the files of the model, and the metrics of the best validation; with `initial` also `initial_loss`,
-        the validation loss of that ranker.
-
-    Raises:
-        ValueError: there is nothing to train on, the directory contains a run with other settings, or `initial` is a
-            ranker with another vocabulary or architecture.
-        TrainingError: training cannot continue, see its message.
-        TrainingStopped: by SIGTERM; the same call continues from the checkpoint that was saved.
+    Return `published`, the files of the model, and the metrics of the best validation; with `initial` also
+    `initial_loss`, the validation loss of that ranker. Raises ValueError: there is nothing to train on, the directory
+    contains a run with other settings, or `initial` is a ranker with another vocabulary or architecture; TrainingError:
+    training cannot continue, see its message; TrainingStopped: by SIGTERM; the same call continues from the checkpoint
+    that was saved.
     """
     words = read_vocabulary(vocabulary)
     with torch_threads(_THREADS):
@@ -143,8 +130,7 @@ class RankerObjective(Objective[RankerBatch]):
     ) -> None:
         """Draw the validation set and make the ranker, with the weights of the one in `initial` if that is given.
 
-        Raises:
-            ValueError: there is nothing to train on, or the ranker in `initial` does not fit.
+        Raises ValueError: there is nothing to train on, or the ranker in `initial` does not fit.
         """
         self.shards, self.vocabulary, self.settings = shards, vocabulary, settings
         self.rules = _rules(settings, seed, settings.paragraphs_per_article)

@@ -35,10 +35,7 @@ class ValidationSet:
     def judge(self, ranker: TrainedRanker, top: int, batch_tokens: int = 16_384) -> RankerValidation:
         """Score every paragraph and judge the scores.
 
-        Args:
-            ranker: in evaluation mode.
-            top: number of best paragraphs of an article for the recalls.
-            batch_tokens: paragraph tokens scored at a time.
+        `top`: number of best paragraphs of an article for the recalls.
         """
         losses, floors = [], []
         recalls: dict[str, list[NDArray[np.float64]]] = {"ranker": [], "similarity": [], "gold": []}
@@ -65,16 +62,9 @@ def collect_validation(
 ) -> ValidationSet:
     """Draw a validation set from the first shards that have enough articles of the valid split.
 
-    A corpus without any is validated on training articles.
-
-    Args:
-        shards: see the class.
-        vocabulary: of the ranker.
-        rules: how paragraphs are drawn; `per_article` of each article.
-        articles: minimum number of articles, if there are so many; whole shards are added.
-
-    Raises:
-        ValueError: no article has a paragraph.
+    A corpus without any is validated on training articles. `articles` is the minimum, if there are so many: whole
+    shards are added. `rules` say how paragraphs are drawn, `per_article` of each article. Raises ValueError: no article
+    has a paragraph.
     """
     for split in ("valid", "train"):
         parts: list[Drawn] = []

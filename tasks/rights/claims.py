@@ -38,9 +38,7 @@ class Claim:
 def page_claim(source: str, tree: html.HtmlElement) -> Claim | None:
     """Return the licence that a page claims for its own text; None if nothing on it says so.
 
-    Args:
-        source: the page's HTML.
-        tree: its tree, before an engine has changed it.
+    The tree is the page's before an engine has changed it.
     """
     if not may_name_licence(source):
         return None

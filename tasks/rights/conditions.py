@@ -64,19 +64,13 @@ class Condition:
 def parse_conditions(written: tuple[str, ...]) -> list[Condition]:
     """Return the conditions, those of rule sets in place of their name.
 
-    Raises:
-        ValueError: one is not a condition; names it and what was expected.
+    Raises ValueError: one is not a condition; names it and what was expected.
     """
     return [_parsed(one) for name in written for one in RULE_SETS.get(name.strip().lower(), (name,))]
 
 
 def refusal(document: Mapping[str, Any], conditions: list[Condition]) -> str | None:
-    """Return the reason of the first condition that a page does not meet, or None.
-
-    Args:
-        document: row of DOCUMENTS with `COLUMNS`.
-        conditions: what is asked.
-    """
+    """Return the reason of the first condition that a page does not meet, or None."""
     return next((condition.reason for condition in conditions if not condition.holds(document)), None)
 
 

@@ -144,8 +144,7 @@ _CREATIVE_COMMONS = re.compile(r"cc-by((?:-(?:nc|nd|sa))*)(?:-.*)?")
 def terms_of(licence: str) -> Terms:
     """Return what a licence allows, such as "free" of "CC-BY-SA-4.0"; with NC and ND it is "no-derivatives".
 
-    Args:
-        licence: identifier as SPDX writes it, or with spaces; any case.
+    `licence`: as SPDX writes it, or with spaces; any case.
     """
     name = re.sub(r"[\s_]+", "-", licence.strip().lower())
     found = _CREATIVE_COMMONS.fullmatch(name)

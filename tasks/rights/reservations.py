@@ -36,8 +36,7 @@ _LINK = re.compile(r'<([^<>]*)>[^<>]*?;\s*rel\s*=\s*"?[^",;]*\blicense\b', re.IG
 def rights_headers(headers: Mapping[str, str]) -> list[str]:
     """Return the response headers that say something of rights, as `name: value`.
 
-    Args:
-        headers: response headers, names in lower case; the Internet Archive puts a prefix before those of the page.
+    Names are in lower case; the Internet Archive puts a prefix before those of the page.
     """
     values = {name: headers.get(name) or headers.get(f"x-archive-orig-{name}") or "" for name in _NAMES}
     if not _LINK.search(values["link"]):
@@ -74,12 +73,7 @@ def header_licences(headers: Iterable[str]) -> list[str]:
 
 
 def page_reservations(source: str, tree: "html.HtmlElement") -> list[str]:
-    """Return the signs in a page's own `<meta>` elements, such as "meta noai".
-
-    Args:
-        source: the page's HTML.
-        tree: its tree.
-    """
+    """Return the signs in a page's own `<meta>` elements, such as "meta noai"."""
     end = source.find("</head>")  # such elements stand in the head (HTML, 4.2.5)
     head = source[: end if end >= 0 else len(source)].lower()
     if not any(sign in head for sign in _SIGNS):
@@ -105,10 +99,7 @@ def _no_ai(value: str, crawler: str = "*") -> Iterator[str]:
     """Yield the directives against AI, each once, such as "noai" and "noai for gptbot".
 
     Headers of one name are joined by commas: one without a crawler's name then stands after the name of another.
-
-    Args:
-        value: the directives.
-        crawler: name of the crawler that they are for where they name none, lower-case; `*` = all.
+    `crawler` is the one that the directives are for where they name none, lower-case; `*` = all.
     """
     seen: set[str] = set()
     for part in value.lower().split(","):

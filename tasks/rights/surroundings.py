@@ -70,11 +70,7 @@ def in_foot(element: html.HtmlElement) -> bool:
 
 
 def without_catalogues(elements: Iterable[html.HtmlElement]) -> list[html.HtmlElement]:
-    """Return elements that name a licence, without those in items of a list of which others name one too.
-
-    Args:
-        elements: all elements of a page that name a licence.
-    """
+    """Return those of a page's elements that name a licence that are in no list of which several items do."""
     given = list(elements)
     groups: defaultdict[tuple[html.HtmlElement | None, str, str], set[html.HtmlElement]] = defaultdict(set)
     for element in given:

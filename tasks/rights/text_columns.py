@@ -23,11 +23,7 @@ _END = 12  # characters: the last mark of a sentence, and the quotation marks an
 
 
 def quality_signals(paragraphs: Sequence[str]) -> dict[str, float]:
-    """Return the signals of a page by name (`storage.page_columns`); shares are 0-1.
-
-    Args:
-        paragraphs: main text of the page; at least one paragraph with a word.
-    """
+    """Return the signals of a page by name (`storage.page_columns`); shares are 0-1. Some paragraph has words."""
     lines = max(1, len(paragraphs))
     words = no_letter = letters = characters = symbols = sentences = placeholders = repeated = 0
     stops: set[str] = set()
@@ -65,11 +61,7 @@ _SAMPLE = 1_000
 
 
 def text_columns(paragraphs: Sequence[str]) -> dict[str, Any]:
-    """Return `language`, `quality` and `personal` of DOCUMENTS; all null for a page without text.
-
-    Args:
-        paragraphs: main text of the page.
-    """
+    """Return `language`, `quality` and `personal` of DOCUMENTS; all null for a page without text."""
     if not paragraphs:
         return {"language": None, "quality": None, "personal": None}
     return {

@@ -71,11 +71,7 @@ class PageTotals:
 
     @classmethod
     def from_json(cls, counts: Mapping[str, Any]) -> "PageTotals":
-        """Read counts.
-
-        Raises:
-            TypeError: these are not counts.
-        """
+        """Read counts. Raises TypeError: these are not counts."""
         read: dict[str, Any] = {
             name: Counter(value) if isinstance(value, dict) else value for name, value in counts.items()
         }

@@ -44,12 +44,9 @@ _STRAIGHT = '"'
 
 
 def speaks_of_page(before: str, after: str = "", *, in_foot: bool = False) -> bool:
-    """Tell whether words around a licence's name say that it is the licence of the page's text.
+    """Tell whether the words of a block before and after a licence's name say that it is that of the page's text.
 
-    Args:
-        before: text of the block before the name.
-        after: text of the block after it.
-        in_foot: whether the block stands in the page's footer, where a notice of copyright may be without a verb.
+    `in_foot`: the block stands in the page's footer, where a notice of copyright may be without a verb.
     """
     if _LABEL.search(before):
         return True

@@ -38,15 +38,11 @@ _MAX_ANSWER_BYTES = 4_000_000
 
 
 class SearchError(Exception):
-    """A query failed.
-
-    Attributes:
-        reason: reason in the table `search`: query_failed | bad_answer.
-    """
+    """A query failed."""
 
     def __init__(self, reason: str, detail: object) -> None:
         super().__init__(f"{reason}: {detail}")
-        self.reason = reason
+        self.reason = reason  # reason in the table `search`: query_failed | bad_answer
 
 
 class SearchProvider(Protocol):
@@ -58,11 +54,7 @@ class SearchProvider(Protocol):
         ...
 
     def search(self, query: str, results: int) -> list[str]:
-        """Return the URLs of at most `results` results, best first.
-
-        Raises:
-            SearchError: there is no answer.
-        """
+        """Return the URLs of at most `results` results, best first. Raises SearchError: there is no answer."""
         ...
 
     def close(self) -> None:
@@ -85,9 +77,7 @@ class RecordedSearch:
     def __init__(self, file: str, titles: Collection[str]) -> None:
         """Read the file, line by line.
 
-        Raises:
-            FileNotFoundError: there is no such file.
-            ValueError: a line is malformed.
+        Raises FileNotFoundError: there is no such file; ValueError: a line is malformed.
         """
         self._results = {title: results for title, results in _recorded_lines(Path(file)) if title in titles}
 
@@ -102,9 +92,7 @@ class RecordedSearch:
 def recorded_notes(settings: WebSearchSettings) -> dict[str, str]:
     """Return the digest of the file of recorded results, which decides them besides the settings.
 
-    Raises:
-        FileNotFoundError: there is no such file.
-        ValueError: a line is malformed.
+    Raises FileNotFoundError: there is no such file; ValueError: a line is malformed.
     """
     if settings.provider != "recorded":
         return {}
@@ -139,15 +127,9 @@ class JsonSearch:
     """A provider with a JSON interface over HTTP: one GET request per query, with delays and retries."""
 
     def __init__(self, settings: WebSearchSettings, connect_to: Mapping[str, str], contact: str) -> None:
-        """Make the client.
+        """Make the client; `contact` for the User-Agent may be empty.
 
-        Args:
-            settings: settings of the search.
-            connect_to: pattern of host -> `address:port` where its connections are made instead.
-            contact: URL or e-mail address for the User-Agent; may be empty.
-
-        Raises:
-            ValueError: the endpoint is not a web address.
+        Raises ValueError: the endpoint is not a web address.
         """
         self.name: str = settings.provider
         self._settings = settings

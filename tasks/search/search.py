@@ -26,24 +26,12 @@ def search_articles(
     connect_to: Mapping[str, str],
     contact: str = "",
 ) -> pa.Table:
-    """Return the search results of each kept article, or why there are none.
+    """Return rows of `search`, in the order of articles, by rank: the results of each kept article, or a reason.
 
-    An article whose source has search results keeps them, with provider `source`. Every other title is one query; a
-    query that fails becomes a row with its reason, and the search continues.
-
-    Args:
-        articles: rows of `articles`.
-        settings: settings of the search; provider `none` sends no queries.
-        scratch: where answers are kept while the shard is made, so that no query is paid for twice.
-        connect_to: pattern of host -> `address:port` where its connections are made instead.
-        contact: URL or e-mail address for the User-Agent.
-
-    Returns:
-        Rows of `search` in the order of articles, by rank.
-
-    Raises:
-        FileNotFoundError: the file of recorded results does not exist.
-        ValueError: a line of it is malformed, or the endpoint is not a web address.
+    An article whose source has search results keeps them, with provider `source`. Every other title is one query (none
+    with provider `none`), whose answer is kept in `scratch`, so that none is paid for twice; a query that fails becomes
+    a row with its reason, and the search continues. Raises FileNotFoundError: the file of recorded results does not
+    exist; ValueError: a line of it is malformed, or the endpoint is not a web address.
     """
     rows: list[dict[str, Any]] = []
     columns = articles.select(["article_id", "title", "search_results", "drop_reason"]).to_pylist()

@@ -34,15 +34,10 @@ MOST = 1 << 16  # maximum number of examples that is tried
 
 @dataclass(frozen=True)
 class Capacity:
-    """The largest batch.
+    """The largest batch."""
 
-    Attributes:
-        batch: number of examples of the largest batch that fits; 0 if not even one fits.
-        method: how it was found, for people.
-    """
-
-    batch: int
-    method: str
+    batch: int  # number of examples of the largest batch that fits; 0 if not even one fits
+    method: str  # how it was found, for people
 
 
 def find_capacity(
@@ -50,12 +45,7 @@ def find_capacity(
 ) -> Capacity:
     """Return the largest batch whose second update, with Adam's moments, fits.
 
-    Args:
-        config: configuration of the summarizer for `models.registry.from_config_dict`.
-        layout: layout of its examples, which have as many full paragraphs as needed for `source_tokens`.
-        source_tokens: of an example.
-        memory_bytes: the limit.
-        device: device in whose memory the batch must fit.
+    Examples have as many full paragraphs as `source_tokens` need. `config` is for `models.registry.from_config_dict`.
     """
     limit = f"{memory_bytes / 1e9:g} GB"
     if device.type == "cuda":

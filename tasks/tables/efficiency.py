@@ -34,28 +34,15 @@ def measure_efficiency(
 ) -> dict[str, Any]:
     """Run a summarizer once over the validation articles, as in the validation of training, and find its largest batch.
 
-    The first batch is run twice, because its first run is slower than all others and is not counted.
+    The first batch is run twice, because its first run is slower than all others and is not counted. `shards`:
+    (EXAMPLES[, GRAPHS]) of each, graphs where the summarizer reads one. Of each article at most so many `paragraphs`
+    and `source_tokens` are read, whatever the summarizer was trained on, and the examples of the largest batch are as
+    long: "1600 input tokens in this part to ensure fairness" (Ma & Zong 2022, sec. 7.1.2). `batch_tokens` are source
+    tokens, and target tokens, of a batch, padding included.
 
-    Args:
-        shards: (EXAMPLES[, GRAPHS]) of each article shard, graphs where the summarizer reads one.
-        summarizer: directory of a trained summarizer.
-        articles: maximum number of articles of the split `valid`.
-        batch_tokens: source tokens, and target tokens, of a batch of that run, padding included.
-        paragraphs: maximum number of paragraphs read of each article, whatever the summarizer was trained on.
-        source_tokens: maximum number of tokens read of each article, equal for all summarizers, and tokens of each
-            example of the largest batch: "1600 input tokens in this part to ensure fairness" (Ma & Zong 2022, sec.
-            7.1.2).
-        memory_bytes: memory limit for the largest batch.
-        directory: folder of `efficiency.json`.
-        precision: of that run, see `TrainerSettings`.
-        device: where the summarizer runs: auto | cpu | cuda.
-
-    Returns:
-        `seconds` over `articles`, `device`, `parameters`, the largest `batch` and the `way` in which it was found;
-        `published` names the file with the same values.
-
-    Raises:
-        ValueError: the directory has no summarizer, or one example does not fit into a batch.
+    Return `seconds` over `articles`, `device`, `parameters`, the largest `batch`, the `way` in which it was found, and
+    `published`: `efficiency.json` with the same values. Raises ValueError: the directory has no summarizer, or one
+    example does not fit into a batch.
     """
     trained = load_summarizer(summarizer, device=find_device(device), source_tokens=source_tokens)
     layout = replace(trained.layout, max_paragraphs=paragraphs, max_source_tokens=source_tokens)

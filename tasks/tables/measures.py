@@ -20,31 +20,21 @@ from tasks.reporting.findings import Table1, table1
 
 @dataclass(frozen=True)
 class TableFigures:
-    """All figures of this corpus that the tables show.
+    """All figures of this corpus that the tables show."""
 
-    Attributes:
-        scored: SCORES rows of all systems, the metric `attention` among them.
-        scores: (system, metric) -> means with intervals.
-        table1: Liu & Lapata 2019, Table 1.
-        parameters: trained system -> number of weights.
-        validation: trained system -> seconds and articles of one pass over the validation articles.
-        batches: trained system -> examples of the largest batch that fits the memory limit, and how it was found.
-        reasons: system -> why it was not run.
-        headline: metric by which systems are compared.
-        significance: settings of the intervals and tests.
-        seed: of the resamples.
-    """
-
-    scored: pa.Table
+    scored: pa.Table  # SCORES rows of all systems, the metric `attention` among them
+    # (system, metric) -> means with intervals
     scores: Mapping[tuple[str, str], SystemScore] = field(default_factory=dict)
-    table1: Table1 = field(default_factory=Table1)
-    parameters: Mapping[str, int] = field(default_factory=dict)
+    table1: Table1 = field(default_factory=Table1)  # Liu & Lapata 2019
+    parameters: Mapping[str, int] = field(default_factory=dict)  # trained system -> number of weights
+    # trained system -> seconds and articles of one pass over the validation articles
     validation: Mapping[str, tuple[float, int]] = field(default_factory=dict)
+    # trained system -> examples of the largest batch that fits the memory limit, and how it was found
     batches: Mapping[str, tuple[int, str]] = field(default_factory=dict)
-    reasons: Mapping[str, str] = field(default_factory=dict)
-    headline: str = "rougeL"
-    significance: Significance = SIGNIFICANCE
-    seed: int = 0
+    reasons: Mapping[str, str] = field(default_factory=dict)  # system -> why it was not run
+    headline: str = "rougeL"  # metric by which systems are compared
+    significance: Significance = SIGNIFICANCE  # of the intervals and tests
+    seed: int = 0  # of the resamples
 
     def compare(self, systems: Sequence[str], metric: str) -> list[Comparison]:
         """Test every pair of some systems under a metric, corrected for the number of these pairs."""
@@ -72,10 +62,8 @@ def measure(
 ) -> TableFigures:
     """Return the measures of all systems.
 
-    Args:
-        scores: (RANKING_SCORES, SCORES of some systems, SCORES of others and so on) of each article shard.
-        attention: SCORES rows of the metric `attention`.
-        headline: likewise; if it was not scored, another metric is used.
+    `scores`: (RANKING_SCORES, SCORES of some systems, SCORES of others and so on) of each shard; if `headline` was not
+    scored, another metric is used.
     """
     rankings, tables = [RANKING_SCORES.schema.empty_table()], [SCORES.schema.empty_table(), attention]
     for ranking, *scored in scores:

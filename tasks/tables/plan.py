@@ -33,10 +33,7 @@ def systems_to_run(
 ) -> tuple[list[str], dict[str, str]]:
     """Return the systems of the chosen tables to run, and for the others the reason why they are not run.
 
-    Args:
-        settings: which tables and systems.
-        baselines: the extractive systems to run.
-        impossible: system -> why it cannot be run.
+    `impossible`: system -> why it cannot be run.
     """
     needed = {row.system for table in PUBLISHED if table.name in settings.tables for row in table.rows}
     run: list[str] = []

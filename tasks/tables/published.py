@@ -22,48 +22,28 @@ class Measure(StrEnum):
 
 @dataclass(frozen=True)
 class Row:
-    """A row of a published table.
+    """A row of a published table."""
 
-    Attributes:
-        label: its name in the paper.
-        system: key of `tasks.tables.systems.SYSTEMS`; for recalls the method of RANKING_SCORES.
-        figures: one per column, or those of each corpus one after another; None is an unknown figure.
-        relative: the figures are differences from the table's base.
-    """
-
-    label: str
-    system: str
-    figures: Figures
-    relative: bool = False
+    label: str  # its name in the paper
+    system: str  # key of `tasks.tables.systems.SYSTEMS`; for recalls the method of RANKING_SCORES
+    figures: Figures  # one per column, or those of each corpus one after another; None is an unknown figure
+    relative: bool = False  # the figures are differences from the table's base
 
 
 @dataclass(frozen=True)
 class PublishedTable:
-    """A published table.
+    """A published table."""
 
-    Attributes:
-        name: PAPER-TABLE.
-        title: what it shows.
-        source: paper and number of the table.
-        measure: kind of its figures.
-        columns: headings of the figures.
-        rows: in the paper's order.
-        note: note on the figures for readers.
-        corpora: the corpora of its figures, where it has several; ours is another one.
-        base: system of the row from which relative rows differ.
-        digits: digits after the point of its ROUGE.
-    """
-
-    name: str
+    name: str  # PAPER-TABLE
     title: str
-    source: str
+    source: str  # paper and number of the table
     measure: Measure
-    columns: Sequence[str]
-    rows: Sequence[Row]
-    note: str = ""
-    corpora: Sequence[str] = ()
-    base: str = ""
-    digits: int = 2
+    columns: Sequence[str]  # headings of the figures
+    rows: Sequence[Row]  # in the paper's order
+    note: str = ""  # note on the figures for readers
+    corpora: Sequence[str] = ()  # the corpora of its figures, where it has several; ours is another one
+    base: str = ""  # system of the row from which relative rows differ
+    digits: int = 2  # digits after the point of its ROUGE
 
 
 # Heading of a column of ROUGE -> metric and measure of SCORES.

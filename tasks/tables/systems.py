@@ -11,40 +11,26 @@ Kind = Literal["extractive", "flat", "hierarchical"]
 
 @dataclass(frozen=True)
 class TableSystem:
-    """A row of a table.
+    """A row of a table."""
 
-    Attributes:
-        kind: extractive systems are not trained; flat ones read one sequence, hierarchical ones paragraphs.
-        preset: of the papers' size (`models/presets.toml`).
-        small: preset for laptops.
-        overrides: fields of the small preset that make it this system.
-        paragraphs: ranked paragraphs read in training, before `source_scale`.
-        tokens: maximum number of tokens read of all paragraphs, before `source_scale`; None = no limit.
-        graph: paragraph graph it reads.
-        ranked: whether paragraphs are ranked, or read as found.
-        model: the system whose trained model is used; "" = its own.
-        test_paragraphs: paragraphs read when decoding, before `source_scale`; None = as in training.
-        test_tokens: maximum number of tokens read of all paragraphs when decoding, before `source_scale`; None = as in
-            training.
-        decoding: fields of the decoding settings that make it this system.
-        weights: pre-trained weights from which its paper began: without them it is run at the small size alone, and not
-            even there if it has no small preset.
-        kept: s, paragraphs of highest predicted attention read when decoding, before `source_scale`; None = all.
-    """
-
-    kind: Kind
-    preset: str = ""
-    small: str = ""
-    overrides: Mapping[str, Any] = field(default_factory=dict)
-    paragraphs: int = 24
-    tokens: int | None = None
-    graph: Graph = "none"
-    ranked: bool = True
-    model: str = ""
-    test_paragraphs: int | None = None
+    kind: Kind  # extractive systems are not trained; flat ones read one sequence, hierarchical ones paragraphs
+    preset: str = ""  # of the papers' size (`models/presets.toml`)
+    small: str = ""  # preset for laptops
+    overrides: Mapping[str, Any] = field(default_factory=dict)  # fields of the small preset that make it this system
+    paragraphs: int = 24  # ranked paragraphs read in training, before `source_scale`
+    tokens: int | None = None  # maximum number of tokens read of all paragraphs, before `source_scale`; None = no limit
+    graph: Graph = "none"  # paragraph graph it reads
+    ranked: bool = True  # whether paragraphs are ranked, or read as found
+    model: str = ""  # the system whose trained model is used; "" = its own
+    test_paragraphs: int | None = None  # paragraphs read when decoding, before `source_scale`; None = as in training
+    # maximum number of tokens read of all paragraphs when decoding, before `source_scale`; None = as in training
     test_tokens: int | None = None
+    # fields of the decoding settings that make it this system
     decoding: Mapping[str, Any] = field(default_factory=dict)
+    # s, paragraphs of highest predicted attention read when decoding, before `source_scale`; None = all
     kept: int | None = None
+    # pre-trained weights from which its paper began: without them it is run at the small size alone, and not even
+    # there if it has no small preset
     weights: str = ""
 
     def lacks_weights(self, *, small: bool) -> bool:

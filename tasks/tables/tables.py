@@ -39,26 +39,13 @@ def write_tables(
 ) -> dict[str, Any]:
     """Write `tables.html`, `summary.txt` and `artifacts/table-*.md`; equal inputs give equal bytes.
 
-    All scores are in memory, and the predictions of one article shard at a time.
+    All scores are in memory, and the predictions of one article shard at a time. `scores`: (RANKING_SCORES, SCORES of
+    the baselines, SCORES of each system) of each shard; `attention`: (ARTICLES, RANKED, PREDICTIONS of the baselines,
+    PREDICTIONS of each system whose attention a table shows) of each. Other mappings are as in `TableFigures`; each
+    system was trained for `steps`.
 
-    Args:
-        scores: (RANKING_SCORES, SCORES of the baselines, SCORES of each system) of each article shard.
-        attention: (ARTICLES, RANKED, PREDICTIONS of the baselines, PREDICTIONS of each system whose attention a table
-            shows) of each.
-        reporting: headline metric.
-        parameters: trained system -> number of weights.
-        validation: trained system -> seconds and articles of one pass over the validation articles.
-        batches: trained system -> examples of the largest batch that fits the memory limit, and how it was found.
-        reasons: system -> why it was not run.
-        steps: training steps of each system.
-        seed: decides the resamples of the intervals.
-
-    Returns:
-        `published`, the files, and the headline metric in percent by system.
-
-    Raises:
-        CorruptShardError: a shard is damaged.
-        ValueError: an article has two scores of one system.
+    Return `published`, the files, and the headline metric in percent by system. Raises CorruptShardError: a shard is
+    damaged; ValueError: an article has two scores of one system.
     """
     wanted = [table for table in PUBLISHED if table.name in settings.tables]
     looked_at = sorted({row.system for table in wanted if table.measure is Measure.ATTENTION for row in table.rows})

@@ -24,11 +24,7 @@ def expected_order(measured: TableFigures, *, source_scale: float, steps: int) -
     """Return in one sentence whether hierarchical systems are as good as flat ones, and alignment as beam search.
 
     The comparison is fair: for each paper the best system of each kind by the headline metric, out of those that the
-    paper trained and decoded alike.
-
-    Args:
-        source_scale: lengths of sources relative to the papers'.
-        steps: training steps of each system.
+    paper trained and decoded alike. `source_scale`: lengths of sources relative to the papers'.
     """
     parts = []
     for paper, tables in _PAPERS.items():

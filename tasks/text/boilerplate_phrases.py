@@ -27,21 +27,17 @@ def phrases() -> list[tuple[str, str]]:
 
 
 class _Signs(dict[str, tuple[str, ...]]):
-    """The signs of all phrases: those that a word may belong to, found once for each word.
-
-    Attributes:
-        patterns: for each sign the patterns listed under it: those of a text's start, and the others, each joined. A
-            pattern that begins with ^ is tried at the start alone, where a search would try it at every character.
-        wordless: signs of the text itself.
-    """
+    """The signs of all phrases: those that a word may belong to, found once for each word."""
 
     def __init__(self) -> None:
         listed: defaultdict[str, tuple[list[str], list[str]]] = defaultdict(lambda: ([], []))
         for signs, pattern in phrases():
             for sign in signs.split("|"):
                 listed[sign][not pattern.startswith("^")].append(pattern)
+        # for each sign the patterns listed under it: those of a text's start, and the others, each joined. A pattern
+        # that begins with ^ is tried at the start alone, where a search would try it at every character.
         self.patterns = {sign: (_joined(starts), _joined(others)) for sign, (starts, others) in listed.items()}
-        self.wordless = tuple(sign for sign in listed if not split_words(sign))
+        self.wordless = tuple(sign for sign in listed if not split_words(sign))  # signs of the text itself
         # The longest word in every other sign: a text with the sign has a word that contains it.
         self._cores = {
             sign: max(split_words(sign), key=lambda word: (word not in _FREQUENT, len(word)))
@@ -66,12 +62,7 @@ def _joined(patterns: list[str]) -> re.Pattern[str] | None:
 
 
 def is_boilerplate(text: str, words: Sequence[str] | None = None) -> bool:
-    """Tell whether a paragraph contains one of the phrases, ignoring case.
-
-    Args:
-        text: the paragraph, one line.
-        words: `split_words(text)`, from callers that have it.
-    """
+    """Tell whether a paragraph of one line has a phrase, ignoring case; `words` are its `split_words(text)`."""
     if words is None or not (text.isascii() or _OTHER_LETTERS.search(text) is None):
         words = split_words(fold(text))
     known = _signs()

@@ -26,11 +26,8 @@ def has_marker(paragraph: str) -> bool:
 def marked_pairs(urls: Sequence[str], positions: Sequence[int], texts: Sequence[str]) -> Iterator[tuple[int, int]]:
     """Yield (earlier, later) for paragraphs that follow each other on one page and are connected by a marker.
 
-    Args:
-        urls: page of each of N paragraphs.
-        positions: position of each in its page, counting refused paragraphs too: two with another one between them
-            are not neighbours, even if that one was refused.
-        texts: the paragraphs.
+    Positions count refused paragraphs too: two with another one between them are not neighbours, even if it was
+    refused.
     """
     index_of = {page_position: index for index, page_position in enumerate(zip(urls, positions, strict=True))}
     for (url, position), later in index_of.items():

@@ -31,8 +31,7 @@ _STRINGS = 500_000
 def load_pipeline(name: str) -> "Language":
     """Return the spaCy pipeline called `name`; `rules` is the shipped one.
 
-    Raises:
-        ValueError: it is not installed, or nothing in it finds entities.
+    Raises ValueError: it is not installed, or nothing in it finds entities.
     """
     import spacy  # here, because it takes seconds, and settings import this module
 
@@ -73,8 +72,7 @@ def pipeline_name(name: str) -> str:
 def pipeline_label(pipeline: str, types: Collection[str]) -> str:
     """Return the name of a pipeline, as `pipeline_name`, that finds entities of all given types.
 
-    Raises:
-        ValueError: it is not installed or finds no entities, or none of a given type.
+    Raises ValueError: it is not installed or finds no entities, or none of a given type.
     """
     check_types(pipeline, types)
     return pipeline_name(pipeline)
@@ -83,8 +81,7 @@ def pipeline_label(pipeline: str, types: Collection[str]) -> str:
 def check_types(pipeline: str, types: Collection[str]) -> None:
     """Check that a pipeline finds entities of all given types.
 
-    Raises:
-        ValueError: it does not know one of them, or cannot be used.
+    Raises ValueError: it does not know one of them, or cannot be used.
     """
     if pipeline == RULES:  # spaCy itself is not needed to say so, and takes seconds to import
         found = set(ENTITY_TYPES)
@@ -106,17 +103,11 @@ def check_types(pipeline: str, types: Collection[str]) -> None:
 def entity_sets(
     texts: Iterable[str], pipeline: str = RULES, types: Collection[str] = ENTITY_TYPES, batch_size: int = 256
 ) -> Iterator[frozenset[str]]:
-    """Yield the set E_i of each paragraph: the different names in it, as they are written
-    (Liu & Lapata 2019, app. A.2).
+    """Yield the set E_i of each paragraph: the different names in it, as they are written (Liu & Lapata 2019, app.
+    A.2).
 
-    Args:
-        texts: paragraphs; white space is normalised first, so that names match across line ends.
-        pipeline: name of a spaCy pipeline.
-        types: entity types that count; a name without a type always counts.
-        batch_size: paragraphs that spaCy processes at once.
-
-    Raises:
-        ValueError: the pipeline cannot be used.
+    White space is normalised first, so that names match across line ends; a name without a type always counts. Raises
+    ValueError: the pipeline cannot be used.
     """
     nlp = load_pipeline(pipeline)
     evened = (" ".join(text.split())[: nlp.max_length] for text in texts)

@@ -14,11 +14,7 @@ LANGUAGES = frozenset(read_data("tasks.text", "words.toml")["languages"])
 
 
 def check_language(code: str) -> str:
-    """Return the code of a language that can be told.
-
-    Raises:
-        ValueError: it cannot.
-    """
+    """Return the code of a language that can be told. Raises ValueError: it cannot."""
     if code not in LANGUAGES:
         known = ", ".join(sorted(LANGUAGES))
         raise ValueError(f"{code!r} is no language that can be told by its letters: expected one of {known}")
@@ -45,12 +41,7 @@ def sure_language(text: str) -> str | None:
 def language_probability(text: str, language: str) -> float | None:
     """Return the probability (0-1) that a text is in a language or its macrolanguage; None if it is too short to tell.
 
-    Args:
-        text: any text.
-        language: ISO 639-1 code.
-
-    Raises:
-        ValueError: the code is none of a language that can be told.
+    `language`: ISO 639-1 code. Raises ValueError: the code is none of a language that can be told.
     """
     if len(text.encode()) < _BYTES:
         return None

@@ -26,9 +26,7 @@ _AFTER_SUBJECT = re.compile(r"was|were|is|are|has|had|became|and|also|of|'s|[(,]
 def find_names(words: Sequence[str]) -> list[slice]:
     """Return the slices of `words` that are names, in order and without overlap.
 
-    Args:
-        words: tokens of a paragraph, punctuation separate, as from spaCy's English tokenizer; a line break may be a
-            token.
+    `words` are tokens of a paragraph, punctuation separate, as from spaCy's English tokenizer; a line break may be one.
     """
     if _is_heading(words):
         return []
@@ -58,13 +56,10 @@ def _parts(words: Sequence[str]) -> list[bool]:
 
 
 def _is_part(word: str, following: str, opening: bool, common: bool) -> bool:
-    """Tell whether a capitalised word looks like part of a name.
+    """Tell whether a capitalised word looks like part of a name; `following` is the word after it, or "".
 
-    Args:
-        word: the word.
-        following: the word after it, or an empty string.
-        opening: whether it opens a sentence and is capitalised nowhere else in the paragraph.
-        common: whether the paragraph has it in lower case.
+    `opening`: it opens a sentence and is capitalised nowhere else in the paragraph; `common`: the paragraph has it in
+    lower case.
     """
     ahead = _is_capital(following) and following not in _CALENDAR
     small = word.lower()

@@ -31,10 +31,7 @@ def split_words(text: str, rule: WordRule = "rouge") -> list[str]:
     `rouge` gives exactly the words of rouge-score's tokeniser without stemming, on which the papers' labels and scores
     are based: runs of a-z and 0-9, separated by everything else ("Zürich" is "z", "rich"; a Russian text has no words).
     `unicode` keeps letters, digits and combining marks of every script, and takes each character of a script without
-    spaces as a word; on ASCII text the two are the same.
-
-    Raises:
-        ValueError: unknown rule.
+    spaces as a word; on ASCII text the two are the same. Raises ValueError: unknown rule.
     """
     if rule == "rouge":
         if not text.isascii():
@@ -49,17 +46,13 @@ class TargetNgrams:
     """The n-grams of one target, counted once and compared with many paragraphs.
 
     Matches are clipped, as in ROUGE (Lin 2004): an n-gram that occurs k times in the target counts at most k times.
-
-    Attributes:
-        n: length of an n-gram in words.
-        total: n-grams of the target, repetitions included.
     """
 
     def __init__(self, target: Sequence[str], n: int) -> None:
         if n < 1:
             raise ValueError(f"expected n-grams of at least 1 word, got {n}")
-        self.n = n
-        self.total = max(len(target) - n + 1, 0)
+        self.n = n  # length of an n-gram in words
+        self.total = max(len(target) - n + 1, 0)  # n-grams of the target, repetitions included
         self._counts = Counter(self._ngrams(target))
 
     def matched(self, paragraph: Sequence[str]) -> int:

@@ -16,11 +16,6 @@ class TfIdf:
     The weight of a word in a text is its count there times log(P / paragraphs with the word). So a word that occurs in
     every paragraph has weight 0, and a text of such words alone is the zero vector: similar to no text, not even to
     itself. A single paragraph is therefore always zero.
-
-    Attributes:
-        paragraphs: [P, W] float64 CSR, each row of length 1 or zero; only non-zero weights are stored.
-        vocabulary: column of each word.
-        idf: [W] float64, log(P / paragraphs with the word).
     """
 
     def __init__(self, paragraphs: Sequence[Sequence[str]]) -> None:
@@ -32,13 +27,14 @@ class TfIdf:
         numbering.default_factory = numbering.__len__  # a word not seen before takes the next number
         lengths = np.fromiter(map(len, paragraphs), np.int64, len(paragraphs))
         words = np.fromiter(map(numbering.__getitem__, chain.from_iterable(paragraphs)), np.int32, lengths.sum())
-        self.vocabulary: dict[str, int] = dict(numbering)
+        self.vocabulary: dict[str, int] = dict(numbering)  # column of each word
         starts = np.concatenate([[0], lengths.cumsum()])
         shape = (len(paragraphs), len(self.vocabulary))
         counts = sparse.csr_array((np.ones(len(words)), words, starts), shape=shape)
         counts.sum_duplicates()
         holding = np.bincount(counts.indices, minlength=len(self.vocabulary))
-        self.idf = np.log(len(paragraphs) / holding)
+        self.idf = np.log(len(paragraphs) / holding)  # [W] float64, log(P / paragraphs with the word)
+        # [P, W] float64 CSR, each row of length 1 or zero; only non-zero weights are stored
         self.paragraphs = self._weigh(counts)
 
     def project(self, words: Sequence[str]) -> sparse.csr_array:

@@ -16,15 +16,10 @@ _GOOD, _REDIRECT, _OTHER, _BAD = range(4)
 
 
 def chosen_captures(found: pa.Table, settings: CommonCrawlSettings) -> pa.Table:
-    """Return the captures of each key that are tried.
+    """Return the captures of each key that are tried: where they are, and `number`, by number and preference.
 
-    Args:
-        found: place columns of the index, and `number`, which is that of the key.
-        settings: the wanted time, and the data URL that file names follow.
-
-    Returns:
-        Columns of `captures` that say where a capture is, and `number`, in order of number and preference. A key whose
-        rows all name no place has one row with the reason `index_bad_answer`.
+    `found` has the place columns of the index, and the number of the key. A key whose rows all name no place has one
+    row with the reason `index_bad_answer`.
     """
     # Older tables have times in nanoseconds and without a zone; they are in UTC too.
     times = pc.cast(found.column("fetch_time"), _TIME, safe=False)

@@ -60,19 +60,9 @@ def _text(value: Any) -> str:
 
 
 def index_files(settings: CrawlSettings, *, table: IndexFiles, connect_to: Mapping[str, str]) -> pa.Table:
-    """Return what the footers of a table's files say.
+    """Return rows of `index_files`: what the footer of each file of a table says, in order.
 
-    Args:
-        settings: settings of the crawl.
-        table: the table.
-        connect_to: pattern of host -> `address:port` where connections are made instead.
-
-    Returns:
-        Rows of `index_files`, one for each file, in order.
-
-    Raises:
-        ValueError: a file is not Parquet, or lacks a column.
-        StorageError, ConnectionError: a file cannot be read.
+    Raises ValueError: a file is not Parquet, or lacks a column; StorageError, ConnectionError: a file cannot be read.
     """
     with (
         TableFiles(settings, connect_to) as opener,

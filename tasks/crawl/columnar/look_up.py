@@ -25,15 +25,10 @@ from tasks.engine.inputs import Shards
 
 
 def seek(frontier: pa.Table, *, index: Shards, shard: int) -> pa.Table:
-    """Return the URLs of a host shard, for each file whose keys may include theirs.
+    """Return the URLs of a host shard, for each file whose keys may include theirs, as rows of `sought`.
 
-    Args:
-        frontier: rows of `frontier` of the host shard.
-        index: the shards of `index_files`, one for each table.
-        shard: the host shard.
-
-    Returns:
-        Rows of `sought`: by file, numbered through all tables, then by key.
+    `index` has the shards of `index_files`, one for each table; the rows are by file, numbered through all tables, then
+    by key.
     """
     kept = frontier.filter(pc.is_null(frontier.column("drop_reason")))
     urls = kept.column("url").unique()
@@ -77,20 +72,10 @@ BATCH_ROWS = 65_536
 def look_up_in_file(
     sought: pa.Table, settings: CrawlSettings, *, file: TableFile, connect_to: Mapping[str, str]
 ) -> pa.Table:
-    """Return the captures of URLs that a file of the index has.
+    """Return the captures of URLs that a file of the index has, in order of key.
 
-    Args:
-        sought: rows of `sought` of this file.
-        settings: settings of the crawl.
-        file: the file.
-        connect_to: pattern of host -> `address:port` where connections are made instead.
-
-    Returns:
-        Rows of `captures` in order of key: as many complete successes of a URL as are tried, best first, else one other
-        capture, if the file has any.
-
-    Raises:
-        ValueError, StorageError, ConnectionError: the file cannot be read (`TableFiles.open`).
+    As many complete successes of a URL as are tried, best first, else one other capture, if the file has any. Raises
+    ValueError, StorageError, ConnectionError: the file cannot be read (`TableFiles.open`).
     """
     if not sought.num_rows:
         return CAPTURES.schema.empty_table()

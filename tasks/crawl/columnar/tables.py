@@ -56,16 +56,9 @@ class IndexFiles:
 def find_tables(settings: CrawlSettings, connect_to: Mapping[str, str]) -> list[IndexFiles]:
     """Return the tables that the settings name, in their order, each with its files of subset=warc.
 
-    The other subsets hold redirects, error pages and robots.txt.
-
-    Args:
-        settings: settings of the crawl.
-        connect_to: pattern of host -> `address:port` where connections are made instead.
-
-    Raises:
-        FileNotFoundError: there is no such folder or list, or it has no such file.
-        ValueError: a list does not hold the names of files.
-        ConnectionError: a list cannot be read.
+    The other subsets hold redirects, error pages and robots.txt. Raises FileNotFoundError: there is no such folder or
+    list, or it has no such file; ValueError: a list does not hold the names of files; ConnectionError: a list cannot be
+    read.
     """
     tables = []
     for named in settings.common_crawl.tables:
@@ -141,12 +134,8 @@ class TableFiles(Closing):
         """Open a file for the block and read its footer.
 
         Columns of a local file are read piece by piece, those of a remote one a row group at a time, because each read
-        is a request.
-
-        Raises:
-            ValueError: it is not Parquet.
-            StorageError: it cannot be read, or is damaged.
-            ConnectionError: it is on the web, and could not be fetched.
+        is a request. Raises ValueError: it is not Parquet; StorageError: it cannot be read, or is damaged;
+        ConnectionError: it is on the web, and could not be fetched.
         """
         remote = file.folder.startswith(_ON_THE_WEB)
         with _named_errors(file):
