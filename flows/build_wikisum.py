@@ -24,10 +24,7 @@ from flows.train import train_ranker, train_summarizer
     on_crashed=[notify],
 )
 def build_wikisum(config: BuildConfig = DEFAULT) -> str:
-    """Build the corpus, train ranker and summarizer, decode, score and report; finished shards are skipped.
-
-    Return the score table and the path of the report, as text.
-    """
+    """Build, train, decode, score and report; finished shards are skipped. Return score table and report path."""
     return walk_flow(config, build)
 
 

@@ -233,9 +233,7 @@ def name_of(config: Mapping[str, Any], root: str) -> str:
 
 
 def recipe_of(settings: dict[str, Any]) -> dict[str, Any]:
-    """Return the settings with which the chosen summarizer's paper trained it and searched, where they differ from
-    Liu & Lapata (2019).
-    """
+    """Return the settings of the chosen summarizer's paper where they differ from those of Liu & Lapata (2019)."""
     summarizer = settings.get("summarizer")
     name = summarizer.get("preset") if isinstance(summarizer, dict) else None
     recipe = SUMMARIZERS[name].recipe if isinstance(name, str) and name in SUMMARIZERS else TrainingRecipe()

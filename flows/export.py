@@ -23,10 +23,7 @@ def export(
     model: str | None = None,
     push: str | None = None,
 ) -> str:
-    """Export a corpus or model of the root to the folder `to`; return what happened.
-
-    The arguments are those of `tasks.exchange.sharing.Sharing`.
-    """
+    """Export a corpus or model to the folder `to` and return what happened; arguments as in `Sharing`."""
     log_expected_failures_in_one_line()
     return share(Sharing(root, to, build, columns, page_text, model, push), tell=print)
 

@@ -26,10 +26,7 @@ from tasks.reporting.publishing import publish_page
 
 @flow(name="human-evaluation", flow_run_name="human-evaluation", on_failure=[notify], on_crashed=[notify])
 def human_evaluation(study: str, answers: list[str]) -> str:
-    """Score the answers of a study's raters; return the scores and the path of the report, as text.
-
-    Raises ValueError: files are inconsistent with the study or with each other.
-    """
+    """Return scores and report path of a study's answers. Raises ValueError: its files are inconsistent."""
     log_expected_failures_in_one_line()
     results = score_study(Path(study), *read_folder(Path(study), [Path(file) for file in answers]))
     judged = results.study

@@ -1,7 +1,4 @@
-"""Pre-train a BART on the paragraphs of a corpus of one's own (Lewis et al. 2020).
-
-The stages up to the passages are those of any build, and the result is a folder for `summarizer.pretrained`.
-"""
+"""Pre-train a BART on the paragraphs of a corpus (Lewis et al. 2020), for `summarizer.pretrained`."""
 
 import json
 

@@ -19,10 +19,7 @@ from tasks.retraining.settling import promote_by_hand
 
 @flow(name="promote", flow_run_name="promote-version-{to}", on_failure=[notify], on_crashed=[notify])
 def promote(root: str, to: int) -> str:
-    """Make version `to` below `root` the champion; return what happened.
-
-    Raises StorageError: there is no such root or version, the version has been pruned, or another run holds the root.
-    """
+    """Make version `to` the champion; return what happened. StorageError if it is gone or the root is held."""
     log_expected_failures_in_one_line()
     store = Store(root)
     check_root(store)

@@ -22,10 +22,7 @@ from tasks.retraining.settling import describe_pruning
 
 @flow(name="prune", flow_run_name="prune-keep-{keep}", on_failure=[notify], on_crashed=[notify])
 def prune(root: str, keep: int = 3, dry_run: bool = False, pin: Sequence[str] = (), unpin: Sequence[str] = ()) -> str:
-    """Prune the root, or with `dry_run` only list what would be deleted; return what happened.
-
-    Builds named in `pin` are protected from now on, those in `unpin` no longer.
-    """
+    """Prune the root, or only list what would go; return what happened. Pins protect builds from now on."""
     log_expected_failures_in_one_line()
     return prune_root(root, keep, dry_run=dry_run, pin=pin, unpin=unpin)
 

@@ -27,10 +27,7 @@ from tasks.retraining.showing import publish_versions
 
 @flow(name="republish", flow_run_name="republish-{build}", on_failure=[notify], on_crashed=[notify])
 def republish(root: str, build: str | None = None) -> str:
-    """Publish a build's stages, training curves, report and overview, and the pages of all versions; return a line.
-
-    Raises StorageError: there is no such root or build, or one of its files is missing.
-    """
+    """Publish a build's artifacts and the pages of all versions; return a line. Raises StorageError: one is missing."""
     log_expected_failures_in_one_line()
     store = Store(root)
     check_root(store)

@@ -16,10 +16,7 @@ from tasks.engine.inputs import DirectoryResult
 
 @flow(name="train-ranker", flow_run_name="train-ranker-{config.name}", on_failure=[notify], on_crashed=[notify])
 def train_ranker(config: BuildConfig = DEFAULT) -> str:
-    """Train the paragraph ranker on the corpus, building missing stages first; return its folder as text.
-
-    Raises ValueError: the paragraphs were imported ranked.
-    """
+    """Train the ranker, building what it needs; return its folder. ValueError: paragraphs were imported ranked."""
     return walk_flow(config, trained_ranker)
 
 

@@ -22,10 +22,7 @@ from tasks.engine.failure_logs import log_expected_failures_in_one_line
 
 @flow(name="verify", flow_run_name="verify", on_failure=[notify], on_crashed=[notify])
 def verify(root: str, dry_run: bool = False) -> str:
-    """Verify the root, and set damaged files aside unless it is a `dry_run`; return what happened.
-
-    Raises CorruptShardError: a file is damaged; the message names the first one and its problem.
-    """
+    """Verify the root, set damaged files aside unless a `dry_run`; CorruptShardError names the first of them."""
     log_expected_failures_in_one_line()
     damaged, summary = verify_root(root, dry_run=dry_run)
     print(summary)
@@ -35,10 +32,7 @@ def verify(root: str, dry_run: bool = False) -> str:
 
 
 def verify_root(root: str, *, dry_run: bool) -> tuple[dict[str, str], str]:
-    """Do the work of the flow; it can be called outside a flow run. Return file -> damage, and a summary as text.
-
-    Raises StorageError: there is no such root, another run holds it, or the store does not answer.
-    """
+    """Return file -> damage, and a summary as text, also outside a flow run. Raises StorageError: no usable root."""
     store = Store(root)
     check_root(store)
     with root_lock(store):

@@ -1,6 +1,4 @@
-"""Child processes: start them in their own session, wait until they answer, end them with all their children, or with
-their parent. Imports nothing heavy, because a child watches its parent before it imports what is.
-"""
+"""Child processes of own sessions, ended with all their children. Imports nothing heavy: children start with it."""
 
 import contextlib
 import os
@@ -80,10 +78,7 @@ def wait_for_api(url: str, process: "subprocess.Popen[bytes]", seconds: float) -
 
 
 def free_port(host: str, wanted: int = 0, besides: Collection[int] = ()) -> int:
-    """Return `wanted` (0 = any) if nothing listens there, else a free port of the host, none of `besides`.
-
-    Raises ValueError: the host is not an address of this machine, or the port is out of range.
-    """
+    """Return `wanted` (0 = any), or a free port of the host if it is taken; ValueError for a wrong host or port."""
     if not 0 <= wanted <= _LAST_PORT:
         raise ValueError(f"port is {wanted}: expected one from 0 to {_LAST_PORT}")
     with socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET) as probe:

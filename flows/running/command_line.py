@@ -146,10 +146,7 @@ Line = Callable[[Sequence[str | int]], str | None]
 
 
 def explain(error: ValidationError, line: Line = lambda place: None) -> str:
-    """Return a validation error as one line per setting: its name, the given value, what is expected.
-
-    `line` returns the line of the file that gave the value at a place; None if no file did.
-    """
+    """Return an error as one line per setting: name, value, what is expected; `line` finds the line in the file."""
     lines = []
     for problem in error.errors():
         name = ".".join(str(part) for part in problem["loc"])

@@ -45,10 +45,7 @@ def estimate(run: Run) -> dict[str, Estimate]:
 
 
 def queries(run: Run, settings: WebSearchSettings) -> int | None:
-    """Return the maximum number of queries for the missing shards of `search`; None = not known yet.
-
-    Articles that have search results from their source need none, but are counted, because their shard is not read.
-    """
+    """Return the most queries that missing shards of `search` need, with those of given results; None = unknown."""
     articles, search = run.stages.get(ARTICLES.name), run.stages.get(SEARCH.name)
     if settings.provider == "none" or (articles and search and search.complete):
         return 0
@@ -86,10 +83,7 @@ def _directory_records(store: Store, name: str) -> list[DirectoryRecord]:
 
 
 def label_rate(run: Run) -> float | None:
-    """Return the paragraphs per second that one core processes, from documents to clones, labels and tf-idf.
-
-    Measured in the records of `paragraphs` and `features`; None if they hold too few.
-    """
+    """Return the paragraphs per second of a core, from documents to tf-idf, by the records; None if they are few."""
     candidates, labelled = (_records_of(run, dataset) for dataset in (PARAGRAPHS, FEATURES))
     rows = sum(record.written.rows for record in candidates)
     labels = sum(record.written.rows for record in labelled)
@@ -101,10 +95,7 @@ def label_rate(run: Run) -> float | None:
 
 
 def corpus_hours(rate: float | None) -> float:
-    """Return the core-hours for clones, labels and tf-idf of the whole WikiSum at so many paragraphs a second.
-
-    None = the benchmark's rate.
-    """
+    """Return the core-hours for the paragraphs of the whole WikiSum at that rate; None = the benchmark's."""
     paragraphs = CORPUS_ARTICLES * ARTICLE_PARAGRAPHS
     return paragraphs / (rate or REFERENCE_RATE * ARTICLE_PARAGRAPHS) / 3600
 

@@ -101,10 +101,7 @@ def _retry(_task: Task[..., Any], _run: TaskRun, state: State[Any]) -> bool:
 
 @task(persist_result=False, cache_policy=NO_CACHE, log_prints=False)
 def compute(pickled: bytes) -> Any:
-    """Make one shard or directory (`tasks.engine.shard`) from a pickled (make, job).
-
-    Pickled, because Prefect and Dask search every parameter for futures, and a job can have thousands of parts.
-    """
+    """Make one shard or directory from a pickled (make, job): Prefect and Dask would search thousands of parts."""
     log_expected_failures_in_one_line()
     show_logs_of_trainings()
     make, job = cloudpickle.loads(pickled)
@@ -145,10 +142,7 @@ def _outcome(future: PrefectFuture[Any]) -> Outcome:
 
 
 class PrefectExecutor:
-    """Runs jobs as tasks of the current flow run, on its own task runner.
-
-    The flow's runner is fixed when the module is imported; this one follows the settings of the run.
-    """
+    """Runs jobs as tasks of the current flow run, on a runner of the run's settings, not of the imported flow's."""
 
     def __init__(self, settings: EngineSettings, corpus: str = "") -> None:
         """Take the kind of runner, its size and the retries, and the name of the corpus for what is published."""
@@ -159,10 +153,7 @@ class PrefectExecutor:
 
     @contextmanager
     def serving(self) -> Iterator[None]:
-        """Keep a task runner open for the current flow run until the block ends; sub-flows share it.
-
-        Starting processes and importing torch in each costs more than the work of a small sub-flow.
-        """
+        """Keep one task runner open during the block: starting processes costs more than a small sub-flow."""
         if self._runner is not None:
             self._serve_another_flow_run()
             try:
@@ -192,10 +183,7 @@ class PrefectExecutor:
     def run(
         self, make: Callable[[Job], Any], jobs: Sequence[Job], after: Sequence[StageTaskRun] = ()
     ) -> dict[str, Outcome]:
-        """Submit every job and wait for all; an exception is an outcome and is not raised.
-
-        Several jobs are shown as children of one task run that represents the stage.
-        """
+        """Submit every job, shown as children of their stage, and wait for all; an exception is an outcome."""
         edges, stage = edges_from(after), jobs[0].called
         self._shown = None
         if len(jobs) == 1:
@@ -214,10 +202,7 @@ class PrefectExecutor:
         return outcomes
 
     def _attempt(self, make: Callable[[Job], Any], jobs: Sequence[Job], edges: set[RunInput]) -> dict[str, Outcome]:
-        """Submit jobs; those not started because the Prefect server did not answer are submitted again.
-
-        The jobs themselves do not need the server.
-        """
+        """Submit jobs, and those again that did not start because the Prefect server did not answer."""
         outcomes = self._submit(make, jobs, edges)
         for seconds in _SERVER_WAITS:
             lost = [job for job in jobs if isinstance(outcomes[job.name], ConcurrencySlotAcquisitionError)]

@@ -33,10 +33,7 @@ _ALL = "all"
 
 
 def print_help(program: str, settings: type[Settings], asked: Sequence[str], console: Console) -> None:
-    """Print the help of what was asked: sections, single settings, or `all`; none = the first screen.
-
-    Raises ValueError: there is no such section or setting; the message lists similar names.
-    """
+    """Print the help of sections, settings, or `all`; none = the first screen. ValueError: no such section."""
     fields, presets = dict(options(settings)), preset_settings(settings)
     if not asked:
         _print_first_screen(program, fields, presets, console)

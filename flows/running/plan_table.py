@@ -50,10 +50,7 @@ def show_plan(config: BuildConfig, wiring: Callable[[Session], Any], console: Co
 
 
 def _reasons(run: Run) -> list[str]:
-    """Return a line for each reason to compute something, with the stages that it holds for, in the order of the walk.
-
-    Of a stage with several missing shards it is the reason of the first.
-    """
+    """Return a line for each reason to compute, with its stages, in order; a stage's is that of its first shard."""
     stages: dict[str, list[str]] = {}
     for plan in run.plans:
         if plan.reason:

@@ -36,10 +36,7 @@ def create_work_pool(name: str, kind: str) -> None:
 
 
 def deploy(environment: Mapping[str, str]) -> None:
-    """Create or renew every deployment of prefect.yaml; runs work in the present folder, where relative roots are.
-
-    Raises Stopped: Prefect rejects one; the message has its output.
-    """
+    """Create or renew every deployment of prefect.yaml, to run in this folder; Stopped if Prefect rejects one."""
     command = [sys.executable, "-m", "prefect", "--no-prompt", "deploy", "--all", "--prefect-file", str(DEPLOYMENTS)]
     done = subprocess.run(
         command, env={**environment, "PWD": str(Path.cwd())}, capture_output=True, text=True, check=False

@@ -57,10 +57,7 @@ def web_address(host: str, port: int) -> str:
 
 
 def options_of(host: str, port: int, pool: str, environment: Mapping[str, str]) -> Options:
-    """Return how to serve there, with the first free ports and the secrets of the environment.
-
-    Raises ValueError: a database that is not PostgreSQL, an invalid password, or an invalid host.
-    """
+    """Return how to serve there, with the first free ports and the environment's secrets; ValueError for bad ones."""
     database = environment.get("DATABASE_URL") or None
     port = free_port(host, port)
     return Options(
@@ -74,10 +71,7 @@ def options_of(host: str, port: int, pool: str, environment: Mapping[str, str]) 
 
 
 def database_url(url: str) -> str:
-    """Return a PostgreSQL URL in the form that Prefect needs.
-
-    Raises ValueError: it is for another database; the message does not contain the password.
-    """
+    """Return a PostgreSQL URL as Prefect needs it; ValueError, without the password, for another database."""
     scheme, separator, rest = url.partition("://")
     if scheme not in ("postgres", "postgresql", "postgresql+asyncpg") or not separator:
         begins = f"begins with {scheme[:20]!r}" if separator else "names no kind of database"
@@ -86,10 +80,7 @@ def database_url(url: str) -> str:
 
 
 def authentication(host: str, credentials: str | None) -> str | None:
-    """Return the user:password for the API: the given one; else None on loopback, and a new one elsewhere.
-
-    Raises ValueError: it is not user:password, or the password is too short.
-    """
+    """Return the API's user:password: the given one, None on loopback, else a fresh one; ValueError for a bad one."""
     if not credentials:
         return None if _is_loopback(host) else f"admin:{secrets.token_urlsafe(18)}"
     user, _, password = credentials.partition(":")

@@ -99,10 +99,7 @@ def once(function: Callable[[Session], T]) -> Callable[[Session], T]:
 
 @contextmanager
 def holding(store: Store) -> Iterator[None]:
-    """Hold the root for the session opened in the block; the command line does so from its checks on.
-
-    Raises RootBusyError: another run holds it.
-    """
+    """Hold the root for the session opened in the block, from the checks on. Raises RootBusyError."""
     with root_lock(store):
         token = _holding.set(True)
         try:
@@ -147,20 +144,14 @@ def _check_same(inner: BuildConfig, outer: BuildConfig) -> None:
 
 
 def planning_session(config: BuildConfig, *, keeps_answers: bool = False) -> Session:
-    """Return a session that computes nothing and writes nothing, except for what `keeps_answers` allows.
-
-    Raises StorageError: this version does not read the root's format.
-    """
+    """Return a session that computes nothing and writes nothing but answers; StorageError for another root format."""
     executor, store = PrefectExecutor(config.engine, config.name), Store(config.root)
     check_format(store)
     return Session(config, executor, Run(store, executor, planning=True), keeps_answers=keeps_answers)
 
 
 def walk_finished(config: BuildConfig, wiring: Callable[[Session], T]) -> T:
-    """Walk wiring of which every stage is done, outside any flow run: no server is asked, and nothing is published.
-
-    Raises CorruptShardError: a file that the wiring reads is damaged; nothing is repaired here.
-    """
+    """Walk wiring whose stages are done, without server and publishing; CorruptShardError for a damaged file."""
     executor = PrefectExecutor(config.engine, config.name)
     finished = Session(config, executor, Run(Store(config.root), executor))
     token = _current.set(finished)
@@ -171,10 +162,7 @@ def walk_finished(config: BuildConfig, wiring: Callable[[Session], T]) -> T:
 
 
 def walk_flow(config: BuildConfig, wiring: Callable[[Session], T]) -> T:
-    """Walk a flow's wiring in its session; the outermost flow repairs damaged shards by walking again.
-
-    Raises StageFailedError: some shards could not be made; it says which and how to continue.
-    """
+    """Walk a flow's wiring in its session; the outermost repairs damaged shards. Raises StageFailedError."""
     nested = _current.get() is not None
     if nested and current_flow_run() is None:  # within `walk_finished`
         with session(config) as finished:

@@ -37,10 +37,7 @@ class SettingsFile:
 
 
 def read_settings(file: str | Path) -> SettingsFile:
-    """Read a file of settings; an empty one has none.
-
-    Raises ValueError: the file cannot be read, is not YAML, names a setting twice, or holds no names and values.
-    """
+    """Read a file of settings; an empty one has none. Raises ValueError: it is not YAML of unique names and values."""
     try:
         text = Path(file).read_text(encoding="utf-8-sig")
     except UnicodeDecodeError as error:

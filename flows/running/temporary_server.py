@@ -48,10 +48,7 @@ def use_prefect_api() -> None:
 
 
 def check_prefect_api() -> None:
-    """Check that the Prefect server of the profile or environment, if one is named, answers.
-
-    Raises ConnectionError: it does not, or refuses the password.
-    """
+    """Check that the named Prefect server, if any, answers. Raises ConnectionError: no, or not to the password."""
     if not has_prefect_api():
         return
     with get_client(sync_client=True) as client:

@@ -40,10 +40,7 @@ def held_out_splits(session: Session, corpus: Corpus) -> HeldOutSplits:
 
 
 def freeze(session: Session, corpus: Corpus) -> TestSplit:
-    """Return articles and paragraphs of the frozen test split: the fixed ones, or a first copy of the corpus.
-
-    Raises ValueError: no article could be frozen, so that no version could ever be judged.
-    """
+    """Return the frozen test split: the fixed one, or a first copy. Raises ValueError: no article can be frozen."""
     frozen = read_frozen(session.run.store)
     if frozen is not None:
         return TestSplit(*frozen_stages(session.run.store, frozen, session.config.seed))

@@ -41,10 +41,7 @@ def paragraphs(session: Session, shards: RankedShards) -> Compared:
 
 
 def graphs(session: Session, shards: RankedShards) -> Graphs | None:
-    """Return the graphs that were imported with the examples; None if they must be computed.
-
-    Raises ValueError: the summarizer reads a graph that was not imported and cannot be computed without texts.
-    """
+    """Return the imported graphs; None to compute them. Raises ValueError: graphs are read and cannot be had."""
     graph = session.config.summarizer.graph
     if graph != "none" and not can_have_graphs(session, shards):
         raise ValueError(

@@ -48,10 +48,7 @@ def articles(session: Session, kept_out: Articles | None = None) -> Articles:
 
 
 def check_splits(store: Store, articles: Articles) -> None:
-    """Check that there are articles for training and for testing, as soon as the articles are known.
-
-    Raises ValueError: a split has none.
-    """
+    """Check, as soon as articles are known, that there are some for training and testing; ValueError if not."""
     if not articles.complete:  # a plan before anything was made
         return
     missing, kept = {"train", "test"}, Counter[str]()

@@ -1,7 +1,4 @@
-"""The result of each stage as a type of its own, so that mypy refuses a stage where another one belongs.
-
-When the program runs, each is the `StageResult` or `DirectoryResult` that the engine returned, and nothing more.
-"""
+"""The engine's result of each stage as a type of its own, so that mypy refuses a stage where another belongs."""
 
 from typing import NewType
 

@@ -1,6 +1,4 @@
-"""The routes that the page's script calls: send files, ask for a summary, see how far it is, cancel it, have it
-written again.
-"""
+"""The routes that the page's script calls: send files; ask for a summary, watch, cancel or rewrite it."""
 
 from collections.abc import Callable, Sequence
 from typing import Any

@@ -20,10 +20,7 @@ from tasks.summary.settings import SummarySettings
 def create_app(
     jobs: Jobs, settings: SummarySettings, corpus: ExplorerCorpus | None, *, has_model: bool, credentials: str | None
 ) -> FastAPI:
-    """Return the application; without `credentials` (user:password) it asks for none.
-
-    `has_model`: people can choose between a trained model and the extractive system.
-    """
+    """Return the application; `credentials`: user:password; `has_model`: people may choose the extractive system."""
     app = FastAPI(title="summaries", docs_url=None, redoc_url=None, openapi_url=None)
     app.add_middleware(BaseHTTPMiddleware, dispatch=guard(credentials))
     app.mount("/static", StaticFiles(directory=FOLDER / "static"), name="static")

@@ -1,7 +1,4 @@
-"""Summaries made in processes of their own: cancelling one ends all that it started, and frees its place at once.
-
-A process waits, its libraries loaded, for the next summary; one that was cancelled or died is replaced.
-"""
+"""Summaries in processes of their own, one of them loaded and waiting: cancelling one ends all that it started."""
 
 import multiprocessing
 import os
@@ -24,21 +21,14 @@ class Processes(Closing):
     """Makes as many summaries at once as it has processes; usable as the work of `Jobs` from many threads."""
 
     def __init__(self, model: str | None, settings: SummarySettings, number: int) -> None:
-        """Start so many processes, each for one summary at a time.
-
-        They summarize with the champion of the moment of `model`, see `tasks.summary.systems`; None = extractive.
-        """
+        """Start so many processes; each summarizes with the champion of the moment of `model`; None = extractive."""
         self._given = (model, settings)
         self._idle: SimpleQueue[_Process] = SimpleQueue()
         for _ in range(number):
             self._idle.put(_Process(self._given))
 
     def __call__(self, job: Job, report: Report) -> tuple[CitedSummary, dict[int, Page]]:
-        """Make a summary.
-
-        Raises ValueError: the summary cannot be made; the message is for people; Exception: whatever `report` raises,
-        once the process has ended.
-        """
+        """Make a summary, or raise what `report` raises; ValueError, for people: it cannot be made."""
         process = self._idle.get()
         try:
             made = process.ask((job.title, job.given, job.choice), report)

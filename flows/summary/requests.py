@@ -38,10 +38,7 @@ class Uploads:
         self._lock = threading.Lock()
 
     async def receive(self, request: Request, name: str) -> str:
-        """Read a file from a request; return its id.
-
-        Raises HTTPException: it is too large (413, before it is read if its length was announced).
-        """
+        """Read a file from a request; return its id; HTTPException (413) for one too large, also if only announced."""
         given = file_source(name.rpartition("/")[2][-200:] or "file", await read_body(request, self._limit))
         id_ = secrets.token_urlsafe(12)
         with self._lock:
@@ -60,10 +57,7 @@ class Uploads:
 
 
 async def read_body(request: Request, limit: int) -> bytes:
-    """Read a body block by block.
-
-    Raises HTTPException: it is larger than the limit (413); an announced length is believed before anything is read.
-    """
+    """Read a body. Raises HTTPException: it is larger than the limit (413), as announced or as read."""
     announced = request.headers.get("content-length", "")
     if announced.isdigit() and int(announced) > limit:
         raise HTTPException(413, f"it has {megabytes(int(announced))}: expected at most {megabytes(limit)}")

@@ -41,9 +41,7 @@ def inert_response(body: bytes, mime: str | None, charset: str | None, passage: 
 
 
 def summary_view(summary: CitedSummary) -> dict[str, Any]:
-    """Return a summary as the template shows it: of each source the cited paragraphs and the first ones; and `other`,
-    the system to write it again with.
-    """
+    """Return a summary as its template shows it; `other` is the system to write it again with."""
     cited = {(passage.source, passage.position): passage for passage in summary.passages}
     sources = []
     for source in summary.sources:

@@ -12,10 +12,7 @@ from flows.running.child_processes import end_with_parent
 
 
 def main(pipe: Connection) -> None:
-    """Answer requests: progress first, then the summary and its pages, or an exception for people to read.
-
-    Raises EOFError: there is nobody left to ask.
-    """
+    """Answer requests: progress, then summary and pages, or an exception. Raises EOFError: nobody is left to ask."""
     from storage.errors import StorageError
     from tasks.summary.pipeline import summarize
     from tasks.summary.systems import find_system

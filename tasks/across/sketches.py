@@ -22,10 +22,7 @@ _WHOLE = np.uint64(0x5851F42D4C957F2D)  # keeps the buckets of documents apart f
 def sketch_paragraphs(
     articles: pa.Table, paragraphs: pa.Table, *, words: WordRule, buckets: int, article_shard: int
 ) -> pa.Table:
-    """Return the bands of an article shard's kept paragraphs, and of its documents, as SKETCHES rows by bucket shard.
-
-    A document is the kept paragraphs of one page of one article, in order. Both tables are sorted by their ids.
-    """
+    """Return SKETCHES rows, by bucket shard: the bands of a shard's kept paragraphs and, joined by page, documents."""
     kept = paragraphs.filter(pc.is_null(paragraphs["drop_reason"])).select(
         ["article_id", "paragraph_id", "url", "text"]
     )
@@ -106,10 +103,7 @@ def match_sketches(sketches: pa.Table) -> pa.Table:
 
 
 def merge_twins(twins: pa.Table) -> pa.Table:
-    """Return one row for each paragraph or document: true where any of its rows is, with the first one it is equal to.
-
-    The rows are sorted by article, paragraph and `whole`.
-    """
+    """Return one row a paragraph or document, sorted: true where any of its rows is, with the first equal one."""
     columns = {name: twins[name].to_numpy() for name in twins.schema.names}
     order = np.lexsort([columns[name] for name in ("of_paragraph", "of_article", *reversed(_KEYS))])
     columns = {name: values[order] for name, values in columns.items()}

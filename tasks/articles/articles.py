@@ -1,6 +1,4 @@
-"""The first two stages: articles as read from their source, then one table per shard without duplicates
-(Liu & Lapata 2019, sec. 4).
-"""
+"""The first two stages: articles as read, then one table per shard without duplicates (Liu & Lapata 2019, sec. 4)."""
 
 from collections.abc import Iterable, Iterator
 from typing import Any

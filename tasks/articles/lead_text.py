@@ -1,7 +1,4 @@
-"""Leads as plain prose: remove what remains between the sentences when encyclopedia pages are copied as text.
-
-Captions are removed too, even those that end like sentences: what a picture shows, copied with the text beside it.
-"""
+"""Leads as plain prose: without captions and whatever else stands between the sentences of a copied page."""
 
 import re
 from itertools import accumulate

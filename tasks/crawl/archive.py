@@ -34,10 +34,7 @@ _CAPTURES = frozenset({"response", "resource", CaptureReason.REVISIT})
 
 
 def archive_files(settings: CrawlSettings) -> list[str]:
-    """Return the archive files that the settings name, globs expanded, sorted, each once.
-
-    Raises FileNotFoundError: a path or glob of the settings matches no file.
-    """
+    """Return the archive files of the settings, globs expanded, sorted, once each; FileNotFoundError for no match."""
     files: list[str] = []
     for pattern in settings.archive:
         matches = [pattern] if "://" in pattern else _matches(pattern)
@@ -53,10 +50,7 @@ def _matches(pattern: str) -> list[str]:
 
 
 def file_state(file: str) -> str:
-    """Return a string that changes when an archive file does: its size and modification time.
-
-    Raises FileNotFoundError: there is no such file.
-    """
+    """Return size and time of change of an archive file. Raises FileNotFoundError: there is no such file."""
     filesystem, path = pafs.FileSystem.from_uri(file if "://" in file else Path(file).resolve().as_uri())
     info = filesystem.get_file_info(path)
     if info.type != pafs.FileType.File:
@@ -140,10 +134,7 @@ def _plain_captures(
 
 
 def _member_captures(archive: OpenArchive, settings: CrawlSettings) -> Iterator[dict[str, Any]]:
-    """Yield the rows of an archive that is compressed, one record a member.
-
-    Raises _NotPerRecordError: it is compressed in another way.
-    """
+    """Yield the rows of an archive compressed one record a member, else raise _NotPerRecordError."""
     start: int | None = 0
     damaged = False
     while start is not None:

@@ -51,10 +51,7 @@ class ScratchFullError(Exception):
 
 
 def open_archive(file: str) -> BinaryIO:
-    """Open an archive file for reading at any offset: a local path, or a URI of any pyarrow filesystem.
-
-    Raises OSError: it cannot be opened.
-    """
+    """Open a file for reading at any offset: a local path, or a URI of any pyarrow filesystem; raises OSError."""
     if "://" in file:
         filesystem, path = pafs.FileSystem.from_uri(file)
         # Buffered, because every read of an object store is a request.
@@ -160,10 +157,7 @@ class OpenArchive(Closing):
             offset += len(block) - overlap
 
     def decoded(self) -> BinaryIO:
-        """Return the decoded copy, made on first use; damaged parts are left out.
-
-        Raises ScratchFullError: it exceeds its limit.
-        """
+        """Return the decoded copy without damaged parts. Raises ScratchFullError: it exceeds its limit."""
         if self._decoded is None:
             logger.info("%s is not compressed record by record: decoding a copy of it for this run", self.name)
             copy = tempfile.TemporaryFile(prefix="wikisum-archive-")  # noqa: SIM115 - closed with the archive
@@ -236,10 +230,7 @@ class Member(io.RawIOBase):
         return True
 
     def readinto(self, buffer: Any) -> int:
-        """Decode into a buffer; returns 0 at the member's or the file's end.
-
-        Raises DamagedError: the member cannot be decoded, or exceeds its limit.
-        """
+        """Decode into a buffer; 0 at the end. Raises DamagedError: it cannot be decoded, or exceeds its limit."""
         while not (self._decoder.eof or self.cut):
             data = self._input() if self._decoder.needs_input else b""
             try:

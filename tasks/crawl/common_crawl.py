@@ -197,10 +197,7 @@ class _Finder:
         self._fault: FetchError | None = None
 
     def check(self) -> None:
-        """Check that the indexes answer, so that a failed look-up is due to its URL.
-
-        Raises ConnectionError: an index does not answer.
-        """
+        """Check that the indexes answer, so that a failed look-up is due to its URL; ConnectionError if not."""
         for index in self._indexes:
             index.check()
         self._failures = 0

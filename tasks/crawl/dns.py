@@ -30,10 +30,7 @@ class BoundedResolver:
         kept_names: int = _KEPT_NAMES,
         at_once: int = _AT_ONCE,
     ) -> None:
-        """Start with an empty cache of at most `kept_names`, of which the least recently used is removed first.
-
-        `at_once` also counts the look-ups that hang.
-        """
+        """Start empty; beyond `kept_names` the least recently used goes; `at_once` counts hanging ones too."""
         self._resolver = resolver
         self._seconds = seconds
         self._kept_seconds = kept_seconds

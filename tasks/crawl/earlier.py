@@ -73,10 +73,7 @@ class EarlierPages:
     """The pages with a body of an earlier shard."""
 
     def __init__(self, store: Store, record: ShardRecord, settings: CrawlSettings) -> None:
-        """Check the shard's bytes and read all but the bodies.
-
-        Raises CorruptShardError: the file is gone, cut short or changed.
-        """
+        """Read all but the bodies. Raises CorruptShardError: the file is gone, cut short or changed."""
         self._store = store
         self._record = record
         refreshed = record.settings["refresh"] != settings.refresh

@@ -157,10 +157,7 @@ class Client:
             return self._received(url, answer, limit, cut, inspect)
 
     def post(self, url: str, body: bytes, *, headers: Mapping[str, str], max_bytes: int) -> Response:
-        """Send one POST request and read the answer as `get` does; it must do no harm to send it twice.
-
-        Raises FetchError: there is no response.
-        """
+        """Send one POST request, which must do no harm twice, and read the answer as `get` does."""
         with self._in_time():
             answer = self._sent("POST", url, dict(headers), body)
             return self._received(url, answer, max_bytes, False, None)

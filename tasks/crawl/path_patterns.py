@@ -16,10 +16,7 @@ _UNESCAPED = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123
 
 
 def comparable(text: str) -> str:
-    """Return a part of a path in the one spelling in which paths are compared.
-
-    Bytes that were no UTF-8 (decoded with `surrogateescape`) are escaped as they are.
-    """
+    """Return a part of a path as paths are compared; bytes that were no UTF-8 (`surrogateescape`) are escaped."""
     return _ESCAPE.sub(_settled, quote(text, safe=_LEFT, errors="surrogateescape"))
 
 

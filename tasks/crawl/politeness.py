@@ -1,7 +1,4 @@
-"""Decide which host comes next: one queue per host, with a pause between its requests, many hosts at once.
-
-It has no thread and no clock: the caller passes the time, so the order can be tested without waiting.
-"""
+"""Which host comes next: one queue per host, with a pause between its requests. The caller passes the time."""
 
 import heapq
 import itertools
@@ -100,10 +97,7 @@ class HostQueues(Generic[Item]):
         return len(self._hosts)
 
     def forget_idle(self, now: float, needed: Callable[[str], bool]) -> None:
-        """Remove hosts that are not needed, have nothing waiting or running, and whose last pause is over.
-
-        Their `set_delay` is removed too.
-        """
+        """Remove hosts and their `set_delay` that have nothing waiting or running and no pause left."""
         for host, state in list(self._hosts.items()):
             if not state.waiting and not state.running and state.next_start <= now and not needed(host):
                 del self._hosts[host]

@@ -53,10 +53,7 @@ class RemoteFiles(Closing):
         return answer.body
 
     def size(self, url: str) -> int:
-        """Return the size of a file in bytes; the answer to a request for its first byte has it.
-
-        Raises FetchError: `archive_failed` or `archive_bad_answer`.
-        """
+        """Return the size of a file in bytes. Raises FetchError: `archive_failed` or `archive_bad_answer`."""
         content_range = _RANGE.fullmatch(self._get(url, 0, 0).headers["content-range"])
         assert content_range is not None
         if content_range[3] == "*":
@@ -121,10 +118,7 @@ class RemoteFile(io.RawIOBase):
         return self._place
 
     def read(self, size: int = -1) -> bytes:
-        """Return that many bytes, fewer only at the end of the file; large parts come in several requests.
-
-        Raises ConnectionError: the archive did not give them.
-        """
+        """Return bytes, fewer only at the end; large parts come in several requests. Raises ConnectionError."""
         end = self._size if size < 0 else min(self._size, self._place + size)
         pieces = []
         while self._place < end:
@@ -141,9 +135,6 @@ class RemoteFile(io.RawIOBase):
 
 
 def records_in(member: bytes, settings: CrawlSettings) -> Any:
-    """Return the records in a gzip member, as `OpenArchive.records` does.
-
-    It is decoded while it is read, up to slightly more than the maximum size of a body.
-    """
+    """Return the records in a gzip member, decoded while it is read, up to somewhat more than the limit of a body."""
     limit = 2 * settings.max_bytes + (1 << 20)
     return OpenArchive.records_of(gzip_member(io.BytesIO(member), limit=limit))

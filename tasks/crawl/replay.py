@@ -54,10 +54,7 @@ class Records(Protocol):
 
 
 class Replay(Closing):
-    """Pages of the captures of some hosts; a context manager that holds the archive files open.
-
-    Usable from many threads; local files are read by one thread at a time.
-    """
+    """Pages of the captures of some hosts; holds archive files open; one thread at a time reads local files."""
 
     def __init__(self, captures: pa.Table, settings: CrawlSettings) -> None:
         """Index the captures by URL, refused ones included."""
@@ -215,10 +212,7 @@ class Replay(Closing):
             raise FetchError(PageReason.MALFORMED_RESPONSE, error) from error
 
     def _check_url(self, record: Any, url: str) -> None:
-        """Check that a record is what the index says, since files may have moved or been written anew.
-
-        Raises FetchError: `archive_bad_answer`.
-        """
+        """Check that a record is what the index says: files may have moved. Raises FetchError: it is not."""
         fields = record.rec_headers
         named = (fields.get_header(CITED_URL) or fields.get_header("WARC-Target-URI") or "").strip("<>")
         try:
@@ -239,11 +233,7 @@ def _date(record: Any) -> datetime | None:
 
 
 def _first(records: Callable[[], Any]) -> Any:
-    """Return the first record.
-
-    Raises FetchError: there is no record; OSError: the file cannot be read; ScratchFullError: its decoded copy exceeds
-    the limit.
-    """
+    """Return the first record. Raises FetchError: there is none; OSError, ScratchFullError: the file's own fault."""
     try:
         return next(records())
     except Exception as error:
@@ -286,10 +276,7 @@ class _RecordBytes(io.RawIOBase):
 
 
 def _http_response(raw: io.RawIOBase) -> HTTPResponse:
-    """Parse status and headers of a record and return a response whose body has not been read yet.
-
-    Raises FetchError: it is not HTTP.
-    """
+    """Return a record's response, its body not read yet. Raises FetchError: it is not HTTP."""
     file = io.BufferedReader(raw, 65_536)
     connection = SimpleNamespace(makefile=lambda _mode: file)  # all that http.client needs of a socket
     parsed = FinalResponse(connection, method="GET")  # type: ignore[arg-type]

@@ -57,10 +57,7 @@ class FetchError(Exception):
 
 
 def is_public(address: str) -> bool:
-    """Tell whether an IP address belongs to the public internet, also if it embeds an IPv4 address in IPv6.
-
-    Raises ValueError: it is not an IP address.
-    """
+    """Tell whether an address is of the public internet, also IPv4 in IPv6. Raises ValueError: it is no address."""
     ip: Address = ipaddress.ip_address(address.partition("%")[0])
     if isinstance(ip, ipaddress.IPv6Address):
         if ip.ipv4_mapped is not None:
@@ -105,10 +102,7 @@ class Guard:
         self.current = _Current()  # the request of the thread that asks; each thread has its own
 
     def own_addresses(self, host: str, port: int) -> list[str]:
-        """Return the addresses of a host where a connection may be made; none if it is made elsewhere.
-
-        Raises FetchError: as `addresses`.
-        """
+        """Return the addresses where a connection may be made; none if it is made elsewhere; raises as `addresses`."""
         if self._elsewhere(host, port) is not None:
             return []
         return [address for address, _ in self.addresses(host, port)]

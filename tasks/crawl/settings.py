@@ -20,10 +20,7 @@ MIRROR_HOSTS: tuple[str, ...] = tuple(read_data("tasks.crawl", "sites.toml")["mi
 
 
 def service_url(url: str) -> str:
-    """Return the normal form of the address of a service; any host and port is allowed.
-
-    Raises ValueError: it is not a web address.
-    """
+    """Return the normal form of a service's address, at any host and port. Raises ValueError: it is no web address."""
     try:
         return normalise_url(url, allowed_hosts=["*"])
     except BadUrlError as error:

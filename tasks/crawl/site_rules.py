@@ -1,7 +1,4 @@
-"""What an origin's own files say of its URLs: robots.txt, and the files on reserved rights where they are asked for.
-
-They are read one after the other, robots.txt first, because it may forbid the others.
-"""
+"""What an origin's own files say of its URLs: robots.txt first, which may forbid the files on reserved rights."""
 
 from collections import OrderedDict
 from collections.abc import Callable

@@ -110,10 +110,7 @@ class MachineTurns:
     _ENTRY = struct.Struct("<dd")
 
     def __init__(self, folder: Path | None = None) -> None:
-        """Take the folder of the file; None = the one that all runs of this user share.
-
-        Raises PermissionError: another user owns that folder.
-        """
+        """Take the folder of the file; None = that of all this user's runs. Raises PermissionError: it is another's."""
         self._path = (folder or turns_folder()) / "sites"
 
     def take(self, delays: Mapping[str, float]) -> float:
@@ -194,10 +191,7 @@ def _of_scheduler(dask_scheduler: Any) -> MemoryTurns:
 
 
 def shared_turns() -> Turns:
-    """Return the turns that the caller's shard shares with all others of its run.
-
-    Call it in the thread that Dask or Prefect called; the result may be used in others.
-    """
+    """Return the turns shared by all shards of the run; to be called in the thread that Dask or Prefect called."""
     distributed = sys.modules.get("distributed")  # a worker of Dask has imported it
     if distributed is not None:
         with suppress(ValueError):  # this thread is not a worker's

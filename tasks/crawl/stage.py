@@ -33,10 +33,7 @@ class ArchiveFile:
 
 
 def find_archives(settings: CrawlSettings) -> list[ArchiveFile]:
-    """Return the archive files the settings name, in order.
-
-    Raises FileNotFoundError: a name or pattern matches nothing.
-    """
+    """Return the archive files of the settings, in order. Raises FileNotFoundError: a pattern matches nothing."""
     return [ArchiveFile(file, file_state(file)) for file in archive_files(settings)]
 
 

@@ -67,10 +67,7 @@ class OwnTurns:
 
 
 def turns_folder() -> Path:
-    """Return the folder of the turns of all processes of this user on this machine.
-
-    Raises PermissionError: another user owns it.
-    """
+    """Return the folder of all turns of this user on this machine. Raises PermissionError: another user owns it."""
     folder = Path(tempfile.gettempdir()) / f"wikisum-turns-{os.getuid()}"
     folder.mkdir(mode=0o700, exist_ok=True)
     if folder.stat().st_uid != os.getuid():

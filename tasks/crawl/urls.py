@@ -106,10 +106,7 @@ def _check_port(normal: str, allowed_hosts: Iterable[str], url: str) -> None:
 
 
 def join_url(base: str, reference: str, *, allowed_hosts: Iterable[str] = ()) -> str:
-    """Return the normal form of a reference (absolute or relative) found at the normal URL `base`.
-
-    Raises BadUrlError: it cannot be fetched.
-    """
+    """Return the normal form of a reference found at the normal URL `base`, or raise BadUrlError."""
     try:
         joined = urljoin(base, reference.strip())
     except ValueError as error:

@@ -179,10 +179,7 @@ def _follow(visit: Visit, answer: Response, settings: CrawlSettings) -> RequestR
 
 
 def redirect_target(visit: Visit, location: str, settings: CrawlSettings) -> str:
-    """Return the normal form of a redirect's target.
-
-    Raises FetchError: the target is invalid or was visited before, or there were too many redirects.
-    """
+    """Return a redirect's target in normal form. Raises FetchError: it is invalid or a loop, or there were too many."""
     if not location:
         raise FetchError(PageReason.BAD_REDIRECT, visit.target)
     try:

@@ -93,10 +93,7 @@ def _fields(row: Mapping[str, Any]) -> bytes:
 
 
 def read_outcome(record: Any, allowed_hosts: tuple[str, ...]) -> dict[str, Any]:
-    """Return the columns of `pages` in a `metadata` record of `write_row`.
-
-    Raises FetchError: it is not such a record.
-    """
+    """Return the columns of `pages` in a record of `write_row`. Raises FetchError: it is not such a record."""
     text = record.raw_stream.read(_MAX_FIELDS_BYTES).decode("utf-8", "replace")
     fields = dict(line.split(": ", 1) for line in text.split("\r\n") if ": " in line)
     reason, final = fields.get("reason", ""), fields.get("final_url")

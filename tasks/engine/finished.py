@@ -8,10 +8,7 @@ from tasks.engine.inputs import StageResult
 
 
 def finished_build(store: Store, name: str | None) -> Build:
-    """Return a build by name, or the latest one.
-
-    Raises StorageError: there is no build of that name, or no build at all.
-    """
+    """Return a build by name, or the latest one. Raises StorageError: there is none."""
     build = read_build(store, name) if name else latest_build(store)
     if build is None:
         raise StorageError(f"root {store.root!r} has no build: expected the root of a finished build or import")
@@ -19,10 +16,7 @@ def finished_build(store: Store, name: str | None) -> Build:
 
 
 def finished_stage(store: Store, build: Build, stage: str) -> StageResult:
-    """Return a stage of a finished build.
-
-    Raises ValueError: the build has no such stage; StorageError: the record of one of its shards is missing or damaged.
-    """
+    """Return a stage of a build. Raises ValueError: it has none of that name; StorageError: a record is damaged."""
     if stage not in build.stages:
         raise ValueError(f"build {build.name} has no stage {stage}, only {', '.join(sorted(build.stages))}")
     records = {}

@@ -9,10 +9,7 @@ from tasks.engine.failure_logs import working_on
 
 
 def by_article(table: pa.Table) -> Iterator[tuple[str, pa.Table]]:
-    """Yield each article's id and rows, in order of id; the rows share the table's memory.
-
-    Raises ValueError: the rows are not sorted by `article_id`, or one is null.
-    """
+    """Yield each article's id and rows, in order; ValueError where `article_id` is null or not sorted."""
     ids = table.column("article_id").combine_chunks()
     if isinstance(ids, pa.ChunkedArray):  # combine_chunks returns this for a column without chunks
         return

@@ -79,10 +79,7 @@ class Shards:
         return len(self.parts)
 
     def read(self, shard: int) -> tuple[pa.Table, ...]:
-        """Return the tables of one shard, one per stage.
-
-        Raises CorruptShardError: a file is gone, cut short or changed.
-        """
+        """Return the tables of one shard, one per stage. Raises CorruptShardError: a file is gone or changed."""
         return tuple(part.read(self.store) for part in self.parts[shard])
 
     def __iter__(self) -> Iterator[tuple[pa.Table, ...]]:

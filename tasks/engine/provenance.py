@@ -1,7 +1,4 @@
-"""Versions of the running code and of libraries, kept in records so that people can see what made a file.
-
-They are not part of any key: a new version of a library recomputes nothing by itself.
-"""
+"""Versions of code and libraries, kept in records for people: they are in no key, so new ones recompute nothing."""
 
 import platform
 import subprocess

@@ -72,10 +72,7 @@ class Job:
 
 @names_what_failed
 def make_shard(job: Job) -> ShardRecord:
-    """Compute a shard, write its file and then its record, and return the record.
-
-    Raises CorruptShardError: an input is damaged; StorageError: the shard could not be written.
-    """
+    """Compute a shard, write file and record, return the record; raises CorruptShardError for a damaged input."""
     store = Store(job.root)
     started = time.monotonic()
     scratch = f"{job.stage}/.scratch-{job.shard:05d}.{job.key}"

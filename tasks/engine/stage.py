@@ -31,10 +31,7 @@ class Executor(Protocol):
     """Runs jobs and returns the outcome of each."""
 
     def run(self, make: Callable[[Job], Any], jobs: Sequence[Job], after: Sequence[Any] = ()) -> dict[str, Outcome]:
-        """Return job name -> record, or the exception it ended with; never raises for a job.
-
-        The UI draws the jobs `after` their inputs, each given as `show` returned it.
-        """
+        """Return job name -> record or exception; the UI draws jobs `after` inputs that `show` returned."""
         ...
 
     def begin(self, planned: "StagePlan") -> None:
@@ -188,10 +185,7 @@ class Run:
     def directory(
         self, recipe: Recipe, *, inputs: Mapping[str, Input], context: Mapping[str, Any] | None = None
     ) -> DirectoryResult:
-        """Return a model or report, making it if it is missing (not when planning).
-
-        The arguments are those of `stage`. Raises StageFailedError: it could not be made.
-        """
+        """Return a model or report, made if it is missing (not when planning); arguments and errors as of `stage`."""
         name, found = recipe.name, _digests(inputs, 0)
         digests = _known(found)
         key = None if digests is None else recipe.key(0, digests)
@@ -224,10 +218,7 @@ class Run:
         return record_build(self.store, config, stages, directories, report, label=label, latest=latest)
 
     def use(self, result: DirectoryResult) -> DirectoryResult:
-        """Replace this walk's model of the same name by another one, and return that.
-
-        The replaced model is kept as `NAME, replaced`: the manifest names everything made, so that pruning finds it.
-        """
+        """Put another model in place of this walk's; the replaced one is kept as `NAME, replaced` for pruning."""
         replaced = self.directories.get(result.name)
         if replaced is not None and replaced != result:
             self.directories[f"{result.name}, replaced"] = replaced

@@ -65,10 +65,7 @@ class StoredSummary:
 
 @dataclass(frozen=True)
 class ArticleView:
-    """An article and what the stages made of it; a stage that the build lacks leaves its part empty.
-
-    Candidates come by rank, then those that were not among the best, then refused ones.
-    """
+    """An article and what the stages of the build made of it; candidates by rank, then unranked, then refused."""
 
     article: Row
     addresses: Sequence[Address]
@@ -99,10 +96,7 @@ def read_article(corpus: ExplorerCorpus, shard: int, article_id: str) -> Article
 
 
 def read_page(corpus: ExplorerCorpus, host_shard: int, url: str) -> Page | None:
-    """Return a page as it was fetched, or None if its bytes are not kept.
-
-    Raises StorageError: the file cannot be read.
-    """
+    """Return a page as it was fetched, or None if its bytes are not kept; StorageError if they cannot be read."""
     rows = corpus.rows("pages", host_shard, ["mime", "charset", "body"], [("url", "==", url)]).to_pylist()
     if not rows or rows[0]["body"] is None:
         return None

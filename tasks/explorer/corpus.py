@@ -40,10 +40,7 @@ class ExplorerCorpus:
     """The latest build below a root."""
 
     def __init__(self, store: Store) -> None:
-        """Read the manifest, and begin to read titles.
-
-        Raises StorageError: there is no build with articles below the root.
-        """
+        """Begin to read titles. Raises StorageError: there is no build with articles below the root."""
         check_root(store)
         build = latest_build(store)
         if build is None or not build.stages.get("articles"):
@@ -67,10 +64,7 @@ class ExplorerCorpus:
         return len(self.build.stages["articles"])
 
     def find(self, text: str, start: int, count: int) -> TitleMatches:
-        """Return articles whose title contains a text, in any case, among the titles read so far; "" finds all.
-
-        `start`: how many matches to pass over; `count`: how many to return, at most.
-        """
+        """Return at most `count` articles, from `start` on, whose title contains a text in any case; "" finds all."""
         tables = list(self._titles)
         rows: list[dict[str, Any]] = []
         matches = 0
@@ -92,10 +86,7 @@ class ExplorerCorpus:
         return stage in self.build.stages
 
     def rows(self, stage: str, shard: int, columns: Sequence[str], filters: Sequence[tuple[str, str, Any]]) -> pa.Table:
-        """Return some rows of a shard: those for which all filters (column, operator, value) hold.
-
-        Raises StorageError: the build has no such shard, or its file cannot be read.
-        """
+        """Return rows of a shard by filters (column, operator, value); StorageError if it cannot be read."""
         return self._read(stage, shard, columns, list(filters), use_threads=True)
 
     def _read_titles(self) -> None:

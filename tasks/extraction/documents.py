@@ -1,6 +1,4 @@
-"""The stage `documents`: every page extracted once, one row for each article that cites or found it
-(Liu & Lapata 2019, sec. 3).
-"""
+"""The stage `documents`: every page extracted once, a row for each article that has it (Liu & Lapata 2019, sec. 3)."""
 
 from collections.abc import Iterable, Iterator
 from typing import Any

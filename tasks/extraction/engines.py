@@ -164,10 +164,7 @@ def _extract_soup(text: str) -> list[str]:
 
 
 def tidy(lines: Sequence[str], title: str | None) -> list[str]:
-    """Return the lines without empty ones, rules, the page's title and boilerplate phrases.
-
-    A line that says the title is left out with or without the site's name.
-    """
+    """Return the lines without empty ones, rules, boilerplate phrases and the title, also with the site's name."""
     name = _words(title or "")
     kept = []
     for line in lines:

@@ -9,10 +9,7 @@ _BREAKS = {"softbreak", "hardbreak"}
 
 
 def read_markdown(text: str) -> tuple[str | None, list[str]]:
-    """Return the first heading of level 1, or None, and the paragraphs: other headings, paragraphs, items, cells.
-
-    Code blocks and raw HTML are left out.
-    """
+    """Return the first heading of level 1, or None, and the paragraphs: all other text but code and raw HTML."""
     title: str | None = None
     paragraphs: list[str] = []
     level = ""

@@ -23,10 +23,7 @@ def clean(text: str) -> str:
 
 
 def parse(text: str) -> html.HtmlElement | None:
-    """Return the tree of a page, or None if it has neither markup nor text.
-
-    Elements nested deeper than the parser's limit (2048) are left out, with their content.
-    """
+    """Return a page's tree, None without markup and text; elements below the parser's depth (2048) are left out."""
     try:
         return html.document_fromstring(clean(text).encode("utf-8"), parser=_PARSER)
     except etree.ParserError:  # nothing in it

@@ -19,10 +19,7 @@ _PAGE_NUMBER = re.compile(r"(?:page\s+)?[\divxlc]{1,5}(?:\s*(?:/|of)\s*\d+)?", r
 
 
 def read_pdf(body: bytes) -> tuple[str | None, list[str], str | None]:
-    """Return title, paragraphs, and the reason if there are none: encrypted | no_text_layer.
-
-    Raises Exception: pypdf cannot read the file; the process around it counts that as extraction_failed.
-    """
+    """Return title, paragraphs, and why there are none: encrypted | no_text_layer; raises what pypdf raises."""
     from pypdf import PdfReader  # here, because most pages are no PDF
 
     reader = PdfReader(io.BytesIO(body))

@@ -23,10 +23,7 @@ class HostRepeats:
     """
 
     def __init__(self, pages: int) -> None:
-        """Start without pages; a paragraph on so many `pages` is boilerplate, at least 2; 0 = none is.
-
-        Raises ValueError: `pages` is 1, so that every paragraph would be boilerplate, or negative.
-        """
+        """Start empty; on so many `pages` a paragraph is boilerplate; 0 = none is. Raises ValueError: 1 or negative."""
         if pages < 2 and pages != 0:
             raise ValueError(f"pages must be 0 or at least 2, got {pages}")
         self._least = pages

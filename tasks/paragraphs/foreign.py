@@ -24,10 +24,7 @@ def article_language(lead: str) -> str | None:
 
 
 def in_other_language(texts: Sequence[str], refused: Sequence[bool], language: str) -> list[bool]:
-    """Tell of each paragraph of a page whether it is in another language than the code's; False if `refused`.
-
-    Raises ValueError: the code is none of a language that can be told.
-    """
+    """Tell of each paragraph whether it is in another language, False if refused; ValueError for an unknown code."""
     probabilities = [1.0 if no else _probability(text, language) for text, no in zip(texts, refused, strict=True)]
     other = [probability is not None and probability < _EXCLUDED for probability in probabilities]
     foreign = sum(len(text) for text, is_other in zip(texts, other, strict=True) if is_other)

@@ -100,10 +100,7 @@ def draw_paragraphs(
 def training_batches(
     shards: RankerShards, vocabulary: Vocabulary, rules: BatchRules, start: Position
 ) -> Iterator[RankerBatch]:
-    """Yield the batches from `start` to the end of the last epoch.
-
-    Raises ValueError: the training split has no paragraphs.
-    """
+    """Yield the batches from `start` to the last epoch's end. Raises ValueError: there is nothing to train on."""
     for epoch in range(start.epoch, rules.epochs):
         keys_of_shards = draws(stable_hash(rules.seed, "ranker", "shards", epoch), np.arange(len(shards)))
         any_batch = False

@@ -1,7 +1,4 @@
-"""Candidate paragraphs: the kept paragraphs of kept articles, their features, and the best of them by a score.
-
-Shapes: N paragraphs of A articles.
-"""
+"""Candidate paragraphs, N of A articles: the kept ones of kept articles, their features, the best by a score."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass

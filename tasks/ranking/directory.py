@@ -42,10 +42,7 @@ def describe_ranker(
 
 
 def load_ranker(directory: Path, device: torch.device) -> TrainedRanker:
-    """Read the ranker in `directory` onto `device`.
-
-    Raises ValueError: the directory does not contain a ranker, or one of its files is damaged.
-    """
+    """Read a ranker onto `device`. Raises ValueError: the directory has none, or a file is damaged."""
     try:
         record = json.loads((directory / CONFIG).read_text(encoding="utf-8"))
         if record["architecture"] != _ARCHITECTURE:

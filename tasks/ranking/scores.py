@@ -56,10 +56,7 @@ def score_rankings(
 def recalls(
     lead: Sequence[str], texts: Sequence[str], lengths: Sequence[int], stemmed: bool
 ) -> Iterator[tuple[int, float]]:
-    """Yield each L' and the ROUGE-L recall of the first L' texts joined, 0-1, best texts first; nothing without texts.
-
-    The words of the lead are stemmed if those of the texts are to be.
-    """
+    """Yield each L' and the ROUGE-L recall, 0-1, of the first L' texts joined; the lead is stemmed as they are."""
     if not texts:
         return
     words = [_words(text, stemmed) for text in texts[: max(lengths)]]

@@ -1,7 +1,4 @@
-"""The ranker's input: texts as token ids, in batches of similar length.
-
-Shapes: N texts, B of them in a batch, L tokens at most.
-"""
+"""The ranker's input: N texts as token ids, in batches of B texts of similar length, L tokens at most."""
 
 from collections.abc import Iterable, Iterator, Sequence
 

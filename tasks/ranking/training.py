@@ -118,9 +118,7 @@ def _fingerprint(settings: RankerSettings, seed: int, vocabulary: Vocabulary, in
 
 
 class RankerObjective(Objective[RankerBatch]):
-    """The binary cross entropy of scores and ROUGE-2 recall (Liu & Lapata 2019, sec. 3.1); judged on articles of the
-    valid split.
-    """
+    """The binary cross entropy of scores and ROUGE-2 recall (Liu & Lapata 2019, sec. 3.1); judged on valid articles."""
 
     measures = ("loss",)
     unit = "nats/paragraph"
@@ -128,10 +126,7 @@ class RankerObjective(Objective[RankerBatch]):
     def __init__(
         self, shards: RankerShards, vocabulary: Vocabulary, settings: RankerSettings, seed: int, initial: Path | None
     ) -> None:
-        """Draw the validation set and make the ranker, with the weights of the one in `initial` if that is given.
-
-        Raises ValueError: there is nothing to train on, or the ranker in `initial` does not fit.
-        """
+        """Draw the validation set and make the ranker, from `initial` if given; ValueError if that does not fit."""
         self.shards, self.vocabulary, self.settings = shards, vocabulary, settings
         self.rules = _rules(settings, seed, settings.paragraphs_per_article)
         self.validation = collect_validation(

@@ -33,10 +33,7 @@ class ValidationSet:
         self._split = split
 
     def judge(self, ranker: TrainedRanker, top: int, batch_tokens: int = 16_384) -> RankerValidation:
-        """Score every paragraph and judge the scores.
-
-        `top`: number of best paragraphs of an article for the recalls.
-        """
+        """Score every paragraph and judge the scores; recalls are those of the `top` paragraphs of an article."""
         losses, floors = [], []
         recalls: dict[str, list[NDArray[np.float64]]] = {"ranker": [], "similarity": [], "gold": []}
         for part in self._parts:

@@ -36,10 +36,7 @@ class Claim:
 
 
 def page_claim(source: str, tree: html.HtmlElement) -> Claim | None:
-    """Return the licence that a page claims for its own text; None if nothing on it says so.
-
-    The tree is the page's before an engine has changed it.
-    """
+    """Return the licence that a page claims for its own text, or None; no engine may have changed the tree."""
     if not may_name_licence(source):
         return None
     found = {

@@ -62,10 +62,7 @@ class Condition:
 
 
 def parse_conditions(written: tuple[str, ...]) -> list[Condition]:
-    """Return the conditions, those of rule sets in place of their name.
-
-    Raises ValueError: one is not a condition; names it and what was expected.
-    """
+    """Return the conditions, those of rule sets in place of their name. Raises ValueError: one is no condition."""
     return [_parsed(one) for name in written for one in RULE_SETS.get(name.strip().lower(), (name,))]
 
 

@@ -1,7 +1,4 @@
-"""How many documents claim which licence, reserve their rights, are in which language and hold personal data.
-
-The card of a shared corpus and the report of a build show the same tables, from the same counts.
-"""
+"""Counts of licences, reservations, languages and personal data, for the card of a shared corpus and the report."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence

@@ -75,10 +75,7 @@ class RecordedSearch:
     name = "recorded"
 
     def __init__(self, file: str, titles: Collection[str]) -> None:
-        """Read the file, line by line.
-
-        Raises FileNotFoundError: there is no such file; ValueError: a line is malformed.
-        """
+        """Read the file. Raises FileNotFoundError: there is none; ValueError: a line is malformed."""
         self._results = {title: results for title, results in _recorded_lines(Path(file)) if title in titles}
 
     def search(self, query: str, results: int) -> list[str]:
@@ -90,10 +87,7 @@ class RecordedSearch:
 
 
 def recorded_notes(settings: WebSearchSettings) -> dict[str, str]:
-    """Return the digest of the file of recorded results, which decides them besides the settings.
-
-    Raises FileNotFoundError: there is no such file; ValueError: a line is malformed.
-    """
+    """Return the digest of the file of recorded results, which decides them too; raises as `RecordedSearch`."""
     if settings.provider != "recorded":
         return {}
     assert settings.recorded is not None
@@ -127,10 +121,7 @@ class JsonSearch:
     """A provider with a JSON interface over HTTP: one GET request per query, with delays and retries."""
 
     def __init__(self, settings: WebSearchSettings, connect_to: Mapping[str, str], contact: str) -> None:
-        """Make the client; `contact` for the User-Agent may be empty.
-
-        Raises ValueError: the endpoint is not a web address.
-        """
+        """Make the client; `contact` may be empty. Raises ValueError: the endpoint is not a web address."""
         self.name: str = settings.provider
         self._settings = settings
         self._interface = _INTERFACES[settings.provider]

@@ -43,10 +43,7 @@ class Capacity:
 def find_capacity(
     config: Mapping[str, Any], layout: Layout, *, source_tokens: int, memory_bytes: int, device: torch.device
 ) -> Capacity:
-    """Return the largest batch whose second update, with Adam's moments, fits.
-
-    Examples have as many full paragraphs as `source_tokens` need. `config` is for `models.registry.from_config_dict`.
-    """
+    """Return the largest batch whose second update, with Adam's moments, fits; its examples are full."""
     limit = f"{memory_bytes / 1e9:g} GB"
     if device.type == "cuda":
         name = torch.cuda.get_device_name(device)

@@ -31,10 +31,7 @@ _NO_BASELINE = "not among the baselines of the settings"
 def systems_to_run(
     settings: TableSettings, baselines: Sequence[str], impossible: Mapping[str, str] | None = None
 ) -> tuple[list[str], dict[str, str]]:
-    """Return the systems of the chosen tables to run, and for the others the reason why they are not run.
-
-    `impossible`: system -> why it cannot be run.
-    """
+    """Return the systems of the chosen tables to run; of the others why not, as `impossible` says of some."""
     needed = {row.system for table in PUBLISHED if table.name in settings.tables for row in table.rows}
     run: list[str] = []
     reasons: dict[str, str] = {}
@@ -129,10 +126,7 @@ def attention_of(settings: TableSettings, base: AttentionSettings) -> AttentionS
 
 
 def decoding_of(system: TableSystem, settings: TableSettings, base: DecodingSettings) -> DecodingSettings:
-    """Return a system's decoding settings: `base` with the system's own fields and number of paragraphs.
-
-    Summaries are at most as long as in `base`; guidance and blocking are used only by systems that are defined by them.
-    """
+    """Return `base` with the system's own fields; guidance and blocking only where they define the system."""
     changed: dict[str, Any] = {**_UNGUIDED, **system.decoding}
     changed["max_length"] = min(base.max_length, changed.get("max_length", base.max_length))
     if system.test_paragraphs is not None:

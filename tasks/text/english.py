@@ -1,7 +1,4 @@
-"""English by its words: the share of the commonest tells running prose, and finite verbs tell sentences.
-
-Verbs are known by their forms, without a tagger: the commonest ones, and pasts in -ed.
-"""
+"""English by its words: the share of the commonest tells running prose, finite verbs (by form) tell sentences."""
 
 import re
 from collections.abc import Sequence
@@ -32,8 +29,5 @@ _PAST = re.compile(  # unless it only describes what stands before it: "the lock
 
 
 def has_finite_verb(text: str) -> bool:
-    """Tell whether a text has a verb that makes a sentence of it.
-
-    Rarer verbs in the present ("herons nest") are not known, so that "no" needs another sign to be believed.
-    """
+    """Tell whether a text has a finite verb. Rarer present forms ("herons nest") are missed: "no" is no proof."""
     return _COMMON.search(text) is not None or _PAST.search(text) is not None

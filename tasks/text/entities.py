@@ -29,10 +29,7 @@ _STRINGS = 500_000
 
 @lru_cache(maxsize=2)
 def load_pipeline(name: str) -> "Language":
-    """Return the spaCy pipeline called `name`; `rules` is the shipped one.
-
-    Raises ValueError: it is not installed, or nothing in it finds entities.
-    """
+    """Return a spaCy pipeline; `rules` is the shipped one. Raises ValueError: it is missing, or finds no entities."""
     import spacy  # here, because it takes seconds, and settings import this module
 
     if name == RULES:
@@ -70,19 +67,13 @@ def pipeline_name(name: str) -> str:
 
 
 def pipeline_label(pipeline: str, types: Collection[str]) -> str:
-    """Return the name of a pipeline, as `pipeline_name`, that finds entities of all given types.
-
-    Raises ValueError: it is not installed or finds no entities, or none of a given type.
-    """
+    """Return a pipeline as `pipeline_name` does, after `check_types`, whose errors it raises."""
     check_types(pipeline, types)
     return pipeline_name(pipeline)
 
 
 def check_types(pipeline: str, types: Collection[str]) -> None:
-    """Check that a pipeline finds entities of all given types.
-
-    Raises ValueError: it does not know one of them, or cannot be used.
-    """
+    """Check that a pipeline finds all given types. Raises ValueError: it does not, or cannot be used."""
     if pipeline == RULES:  # spaCy itself is not needed to say so, and takes seconds to import
         found = set(ENTITY_TYPES)
     else:

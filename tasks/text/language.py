@@ -39,10 +39,7 @@ def sure_language(text: str) -> str | None:
 
 
 def language_probability(text: str, language: str) -> float | None:
-    """Return the probability (0-1) that a text is in a language or its macrolanguage; None if it is too short to tell.
-
-    `language`: ISO 639-1 code. Raises ValueError: the code is none of a language that can be told.
-    """
+    """Return the probability (0-1) of a language (ISO 639-1) or its macrolanguage; None for too short a text."""
     if len(text.encode()) < _BYTES:
         return None
     check_language(language)

@@ -24,10 +24,7 @@ _AFTER_SUBJECT = re.compile(r"was|were|is|are|has|had|became|and|also|of|'s|[(,]
 
 
 def find_names(words: Sequence[str]) -> list[slice]:
-    """Return the slices of `words` that are names, in order and without overlap.
-
-    `words` are tokens of a paragraph, punctuation separate, as from spaCy's English tokenizer; a line break may be one.
-    """
+    """Return the slices of `words`, tokens as of spaCy's English tokenizer, that are names, in order, disjoint."""
     if _is_heading(words):
         return []
     works = list(_quoted_works(words))

@@ -1,7 +1,4 @@
-"""Words, n-grams and common subsequences: the one place where texts are compared word by word.
-
-Clones, labels, tf-idf and the ranking table all count here, so that "bigram" means the same thing everywhere.
-"""
+"""Words, n-grams and common subsequences: clones, labels, tf-idf and the ranking table all count by them."""
 
 import re
 import sys

@@ -46,9 +46,7 @@ class TfIdf:
         return self._weigh(counts)
 
     def similarity(self, words: Sequence[str]) -> np.ndarray:
-        """Return the cosine of each paragraph with another text, [P] float64 in 0-1
-        (Liu & Lapata 2019, sec. 4, title similarity).
-        """
+        """Return the cosine of each paragraph with a text, [P] float64 in 0-1 (Liu & Lapata 2019, sec. 4)."""
         cosines: np.ndarray = (self.paragraphs @ self.project(words).T).toarray()[:, 0]
         return cosines.clip(max=1.0)  # rounding may exceed 1
 
@@ -61,7 +59,5 @@ class TfIdf:
 
 
 def tfidf_matrix(texts: Sequence[str], rule: WordRule = "rouge") -> sparse.csr_array:
-    """Return the unit tf-idf vectors of P texts, [P, W] float64 CSR; row times row is a cosine
-    (Liu & Lapata 2019, app. A.1).
-    """
+    """Return unit tf-idf vectors of P texts, [P, W] float64 CSR; row times row is a cosine (Liu & Lapata 2019, A.1)."""
     return TfIdf([split_words(text, rule) for text in texts]).paragraphs

@@ -60,10 +60,7 @@ def _text(value: Any) -> str:
 
 
 def index_files(settings: CrawlSettings, *, table: IndexFiles, connect_to: Mapping[str, str]) -> pa.Table:
-    """Return rows of `index_files`: what the footer of each file of a table says, in order.
-
-    Raises ValueError: a file is not Parquet, or lacks a column; StorageError, ConnectionError: a file cannot be read.
-    """
+    """Return what the footers of a table's files say, as rows of `index_files`; raises as `TableFiles.open`."""
     with (
         TableFiles(settings, connect_to) as opener,
         ThreadPoolExecutor(settings.common_crawl.connections, "footers") as pool,
