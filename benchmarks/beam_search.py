@@ -72,22 +72,24 @@ def tiled(model: Summarizer, source: SourceBatch, settings: SearchSettings) -> l
 @torch.inference_mode()
 def rerun(model: Summarizer, source: SourceBatch, settings: SearchSettings) -> list[list[int]]:
     """Search one article at a time, decoding every prefix again."""
-    return [_rerun_one(model, one, settings, encode_again=False) for one in _one_by_one(source)]
+    return [_rerun_one(model, one, settings, encode_again=False) for one in one_by_one(source)]
 
 
 @torch.inference_mode()
 def released(model: Summarizer, source: SourceBatch, settings: SearchSettings) -> list[list[int]]:
     """Search one article at a time, as the program that was released with the model does."""
     if isinstance(model, ParallelTransformer):
-        return [_rerun_one(model, one, settings, encode_again=True) for one in _one_by_one(source)]
-    return [summary for one in _one_by_one(source) for summary in tiled(model, one, settings)]
+        return [_rerun_one(model, one, settings, encode_again=True) for one in one_by_one(source)]
+    return [summary for one in one_by_one(source) for summary in tiled(model, one, settings)]
 
 
-def _one_by_one(source: SourceBatch) -> Iterator[SourceBatch]:
-    return (_rows(source, torch.tensor([b], device=source.tokens.device)) for b in range(len(source.tokens)))
+def one_by_one(source: SourceBatch) -> Iterator[SourceBatch]:
+    """Yield each article as a batch of its own."""
+    return (rows_of(source, slice(b, b + 1)) for b in range(len(source.tokens)))
 
 
-def _rows(source: SourceBatch, rows: torch.Tensor) -> SourceBatch:
+def rows_of(source: SourceBatch, rows: torch.Tensor | slice) -> SourceBatch:
+    """Return some articles of a batch."""
     graph = None if source.graph is None else source.graph[rows]
     return replace(source, tokens=source.tokens[rows], ranks=source.ranks[rows], title=source.title[rows], graph=graph)
 
@@ -95,7 +97,7 @@ def _rows(source: SourceBatch, rows: torch.Tensor) -> SourceBatch:
 def _rerun_one(model: Summarizer, one: SourceBatch, settings: SearchSettings, *, encode_again: bool) -> list[int]:
     """Search one article; `encode_again`: its encoder runs for every hypothesis and token too."""
     device = one.tokens.device
-    beams = _rows(one, torch.zeros(settings.beam, dtype=torch.int64, device=device))
+    beams = rows_of(one, torch.zeros(settings.beam, dtype=torch.int64, device=device))
     memory = model.encode(one)
     begin = torch.full((settings.beam, 1), BEGIN, device=device)
     alive, ended = _start(1, one.tokens.shape[1], settings, one)

@@ -8,37 +8,21 @@ separate process; rounds alternate, and the fastest of each counts. Another proc
 if the crawl is slower than Scrapy, loses a page, or needs more than 400 MB. Needs addresses 127.0.1.*, as Linux has.
 """
 
-import contextlib
-import subprocess
-import sys
 import tempfile
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
-import pyarrow as pa
 import pyarrow.fs as pafs
 
 from benchmarks.frame import apart, command, peak_bytes
-from benchmarks.loopback_web import address
-from storage.schemas import FRONTIER
+from benchmarks.loopback_web import address, served
+from benchmarks.synthetic import frontier_of
 from tasks.crawl.crawl import crawl_batches
 from tasks.crawl.journal import Journal
 from tasks.crawl.settings import CrawlSettings
-from tasks.crawl.urls import host_of
 
 BAR, BAR_BYTES = 1.0, 400_000_000
 CONNECTIONS, HOST_CONCURRENCY = 32, 1
-
-
-@contextlib.contextmanager
-def serving(hosts: int) -> Iterator[int]:
-    """Serve the hosts while the context lasts; yield their port."""
-    call = [sys.executable, "-m", "benchmarks.loopback_web", str(hosts)]
-    with subprocess.Popen(call, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as server:
-        assert server.stdin is not None and server.stdout is not None
-        yield int(server.stdout.readline())
-        server.stdin.close()
 
 
 def make_urls(pages: int, hosts: int, port: int) -> list[str]:
@@ -54,12 +38,7 @@ def crawl_own(urls: list[str], folder: Path, delay: float) -> dict[str, float]:
         host_concurrency=HOST_CONCURRENCY,
         connections=CONNECTIONS,
     )
-    rows = [
-        {"article_id": "a", "article_shard": 0, "url": url, "host": host_of(url), "provenance": "citation", "rank": 0}
-        for url in urls
-    ]
-    frontier = pa.Table.from_pylist(rows, schema=FRONTIER.schema)
-    del rows  # else its size would count as the crawl's
+    frontier = frontier_of(urls)
     started, pages = time.perf_counter(), 0
     with Journal(pafs.LocalFileSystem(), str(folder / "journal")) as journal:
         for batch in crawl_batches(frontier, None, settings, journal=journal, connect_to={}, progress=lambda _: None):
@@ -88,7 +67,7 @@ def measure(crawler: str, urls: list[str], delay: float) -> dict[str, float]:
 def main(pages: int = 5_000, hosts: int = 50, delay: float = 0.0, rounds: int = 3) -> int:
     """Print figures and ratio; return the exit status."""
     runs: dict[str, list[dict[str, float]]] = {crawler: [] for crawler in CRAWLERS}
-    with serving(hosts) as port:
+    with served("benchmarks.loopback_web", str(hosts)) as port:
         urls = make_urls(pages, hosts, port)
         for _ in range(rounds):
             for crawler, found in runs.items():

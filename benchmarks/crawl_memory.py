@@ -17,9 +17,10 @@ from typing import Any
 
 import pyarrow as pa
 
-from benchmarks.crawl import BAR_BYTES, serving
+from benchmarks.crawl import BAR_BYTES
 from benchmarks.frame import apart, command, peak_bytes
-from benchmarks.loopback_web import address
+from benchmarks.loopback_web import address, served
+from benchmarks.synthetic import frontier_of
 from storage.schemas import FRONTIER, PAGES
 from storage.store import RowGroup, Store
 from tasks.crawl.settings import CrawlSettings
@@ -29,7 +30,6 @@ from tasks.engine.shard import Scratch
 RUNS = ["good=10000", "refused=100000", "refused=1000000", "spent=300000", "large=200", "mixed=10000"]
 NAME = "frontier/part-00000.parquet"
 SLUG = "the-title-of-an-article-as-it-often-stands-in-url"
-_PIECE = 10_000
 
 
 def path_of(kind: str, number: int) -> str:
@@ -43,23 +43,8 @@ def path_of(kind: str, number: int) -> str:
 
 def make_frontier(kind: str, count: int, hosts: int, port: int) -> pa.Table:
     """Return a frontier of one URL per reference of an article, with alternating hosts."""
-    pieces = []
-    for start in range(0, count, _PIECE):
-        rows = [
-            {
-                "article_id": f"article-{number // 50:07d}",
-                "article_shard": 0,
-                "provenance": "citation",
-                "url": f"http://{address(number % hosts + 1)}:{port}{path_of(kind, number)}",
-                "host": f"{address(number % hosts + 1)}:{port}",
-                "host_shard": 0,
-                "rank": number % 50,
-                "drop_reason": None,
-            }
-            for number in range(start, min(count, start + _PIECE))
-        ]
-        pieces.append(pa.Table.from_pylist(rows, schema=FRONTIER.schema))
-    return pa.concat_tables(pieces)
+    urls = (f"http://{address(number % hosts + 1)}:{port}{path_of(kind, number)}" for number in range(count))
+    return frontier_of(urls, cited=50)
 
 
 def write_frontier(kind: str, count: int, hosts: int, port: int, folder: str) -> dict[str, Any]:
@@ -93,7 +78,7 @@ def crawl_one(kind: str, folder: str, group: dict[str, Any]) -> dict[str, float]
 
 def measure(kind: str, count: int, hosts: int) -> dict[str, float]:
     """Make a frontier and crawl it, each in a separate process; return the figures of the crawl."""
-    with serving(hosts) as port, tempfile.TemporaryDirectory() as folder:
+    with served("benchmarks.loopback_web", str(hosts)) as port, tempfile.TemporaryDirectory() as folder:
         return apart(crawl_one, kind, folder, apart(write_frontier, kind, count, hosts, port, folder))
 
 

@@ -9,8 +9,11 @@ ends when its standard input is closed. `/robots.txt` allows all but `/private/`
 
 import asyncio
 import random
+import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import partial
 
 ROBOTS = b"User-agent: *\nDisallow: /private/\n"
 PARAGRAPH = "The {0} of the region was written down in the register of that year, and is kept in the archive. "
@@ -71,22 +74,27 @@ class LoopbackConnection(asyncio.Protocol):
             self._transport.write(self._answer(path))
 
 
-async def serve(hosts: int) -> None:
-    """Serve until standard input is closed."""
-    loop = asyncio.get_running_loop()
-    large = large_page()
-
-    def connection() -> LoopbackConnection:
-        return LoopbackConnection(lambda path: answer(path, large))
-
-    first = await loop.create_server(connection, address(1), 0)
-    port = first.sockets[0].getsockname()[1]
-    others = [await loop.create_server(connection, address(host), port) for host in range(2, hosts + 1)]
+async def serve(answer: Callable[[str], bytes], addresses: Sequence[str]) -> None:
+    """Print a free port and serve there, on all addresses, until standard input is closed."""
+    loop, port, servers = asyncio.get_running_loop(), 0, []
+    for one in addresses:
+        servers.append(await loop.create_server(lambda: LoopbackConnection(answer), one, port))
+        port = servers[0].sockets[0].getsockname()[1]
     print(port, flush=True)
     await loop.run_in_executor(None, sys.stdin.read)
-    for server in (first, *others):
+    for server in servers:
         server.close()
 
 
+@contextmanager
+def served(module: str, *arguments: str) -> Iterator[int]:
+    """Run a module that calls `serve` in a process of its own while the context lasts; yield the port."""
+    call = [sys.executable, "-m", module, *arguments]
+    with subprocess.Popen(call, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as server:
+        assert server.stdin is not None and server.stdout is not None
+        yield int(server.stdout.readline())
+        server.stdin.close()
+
+
 if __name__ == "__main__":
-    asyncio.run(serve(int(sys.argv[1])))
+    asyncio.run(serve(partial(answer, large=large_page()), [address(n + 1) for n in range(int(sys.argv[1]))]))

@@ -24,9 +24,11 @@ from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
+import pyarrow.parquet as pq
 from pyarrow.fs import LocalFileSystem
 
 from benchmarks.frame import apart, command, peak_bytes
+from benchmarks.synthetic import frontier_of
 from storage.schemas import FRONTIER, PAGES
 from storage.store import Store
 from tasks.articles.articles import merge_articles, read_articles
@@ -165,22 +167,10 @@ class Web:
 def plain_web(pages: int, size: int, version: int) -> Iterator[Web]:
     """Serve plain pages over HOSTS hosts."""
     urls = [f"http://site{number % HOSTS}.test/page/{number}" for number in range(pages)]
-    rows = [
-        {
-            "article_id": "a",
-            "article_shard": 0,
-            "url": url,
-            "host": url.split("/")[2],
-            "host_shard": 0,
-            "provenance": "citation",
-            "rank": rank,
-        }
-        for rank, url in enumerate(urls)
-    ]
     with PlainServer(size, version) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
         proxy = CountingProxy(("127.0.0.1", server.server_port))
-        yield Web(proxy, pa.Table.from_pylist(rows, schema=FRONTIER.schema), lambda: server.requests)
+        yield Web(proxy, frontier_of(urls, cited=pages), lambda: server.requests)
         server.shutdown()
 
 
@@ -213,22 +203,15 @@ def crawl(root: str, web: Web, refresh: str, left_out: int) -> dict[str, Any]:
     kept = web.frontier.filter(pc.is_null(web.frontier.column("drop_reason"))).column("url").to_pylist()
     asked = sorted(set(kept))[: -left_out or None]
     frontier = web.frontier.filter(pc.is_in(web.frontier.column("url"), pa.array(asked)))
-    Store(root).write_bytes("frontier.arrow", _ipc(frontier))
+    pq.write_table(frontier, f"{root}/frontier.parquet")
     figures = apart(crawl_once, root, web.proxy.address, refresh)
     return {**figures, "bytes": web.proxy.moved, "requests": web.requests()}
-
-
-def _ipc(table: pa.Table) -> bytes:
-    sink = pa.BufferOutputStream()
-    with pa.ipc.new_file(sink, table.schema) as writer:
-        writer.write_table(table)
-    return bytes(sink.getvalue())
 
 
 def crawl_once(root: str, address: str, refresh: str) -> dict[str, Any]:
     """Crawl in this process; return its figures."""
     store = Store(root)
-    table = pa.ipc.open_file(store.read_bytes("frontier.arrow")).read_all()
+    table = pq.read_table(f"{root}/frontier.parquet", schema=FRONTIER.schema)
     urls = sorted({row["url"] for row in table.to_pylist() if row["drop_reason"] is None})
     run = Run(store, InlineExecutor())
     frontier = run.stage(Recipe(FRONTIER, lambda urls: table, arguments={"urls": urls}), shards=1, inputs={})
@@ -243,11 +226,7 @@ def crawl_once(root: str, address: str, refresh: str) -> dict[str, Any]:
         ),
         shards=1,
         inputs={"frontier": gathered(frontier)},
-        context={
-            "root": store.root,
-            "connect_to": {"*.test": address},
-            "progress": lambda _: None,
-        },
+        context={"root": store.root, "connect_to": {"*.test": address}, "progress": lambda _: None},
         scratch="scratch",
     )
     record = pages.records[0]

@@ -1,5 +1,7 @@
 """Text whose word statistics are like those of real pages, for benchmarks: Zipf's law, topics, punctuation."""
 
+from collections.abc import Iterable
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -7,6 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from storage.schemas import ARTICLES, DOCUMENTS, FRONTIER, PAGES, SEARCH
+from tasks.crawl.urls import host_of
 
 VOCABULARY = 50_000
 TOPIC_WORDS = 300
@@ -120,19 +123,27 @@ def _page_url(page: int) -> str:
 
 def make_host_frontier(articles: int) -> pa.Table:
     """Return FRONTIER rows of one host shard: the URL of every page of `make_pages`, each cited once."""
-    rows = [
-        {
-            "article_id": f"{page // PAGES_PER_ARTICLE:016x}",
-            "article_shard": page % 64,
-            "url": _page_url(page),
-            "host": f"host{page % HOSTS}.test",
-            "host_shard": 0,
-            "provenance": "citation",
-            "rank": page % PAGES_PER_ARTICLE,
-        }
-        for page in range(articles * PAGES_PER_ARTICLE)
-    ]
-    return pa.Table.from_pylist(rows, schema=FRONTIER.schema)
+    return frontier_of(map(_page_url, range(articles * PAGES_PER_ARTICLE)), cited=PAGES_PER_ARTICLE, shards=64)
+
+
+def frontier_of(urls: Iterable[str], *, cited: int = 1, shards: int = 1) -> pa.Table:
+    """Return FRONTIER rows of one host shard: every article cites as many of the URLs, which come in their order."""
+    pieces, numbered = [FRONTIER.schema.empty_table()], enumerate(urls)
+    while piece := list(islice(numbered, 10_000)):  # Python's objects take more memory than the table
+        rows = [
+            {
+                "article_id": f"{number // cited:016x}",
+                "article_shard": number % shards,
+                "url": url,
+                "host": host_of(url),
+                "host_shard": 0,
+                "provenance": "citation",
+                "rank": number % cited,
+            }
+            for number, url in piece
+        ]
+        pieces.append(pa.Table.from_pylist(rows, schema=FRONTIER.schema))
+    return pa.concat_tables(pieces)
 
 
 def make_pages(articles: int, paragraphs: int = 40, words: int = 70, page_bytes: int = 30_000) -> pa.Table:

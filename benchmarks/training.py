@@ -24,6 +24,7 @@ import torch
 from torch import Tensor
 
 from benchmarks.frame import apart, command, peak_bytes
+from benchmarks.gpu.machine import finish
 from benchmarks.peers.released_ht import ReleasedHT
 from models.contract import SourceBatch
 from models.hierarchical import HierarchicalTransformer
@@ -118,10 +119,10 @@ def measure(side: str, device_name: str, steps: int) -> dict[str, float]:
     before = 0 if cuda else peak_bytes() / 2**20
     for step, batch in enumerate(chosen, start=1):
         if step == 3:  # the first two warm up
-            _finish(device)
+            finish(device)
             started = clock()
         updater.update(step, schedule(step), [batch], objective.units(batch))
-    _finish(device)
+    finish(device)
     seconds = clock() - started
     peak = torch.cuda.max_memory_allocated(device) / 2**20 if cuda else 0
     timed = chosen[2:]
@@ -132,12 +133,6 @@ def measure(side: str, device_name: str, steps: int) -> dict[str, float]:
         "examples_per_second": sum(batch.examples for batch in timed) / seconds,
         "peak_mb": peak or peak_bytes() / 2**20 - before,
     }
-
-
-def _finish(device: torch.device) -> None:
-    """Wait until the device has finished."""
-    if device.type == "cuda":
-        torch.cuda.synchronize(device)
 
 
 def main(device: str = "auto", steps: int | None = None) -> None:

@@ -8,14 +8,13 @@ from typing import Any
 
 import torch
 
-from benchmarks.beam_search import articles_of, rerun, shared, tiled
+from benchmarks.beam_search import articles_of, one_by_one, rerun, rows_of, shared, tiled
 from benchmarks.gpu.machine import finish
 from benchmarks.gpu.workload import BenchmarkedSystem
 from models.contract import SourceBatch, Summarizer
 from models.search.settings import SearchSettings
 
 Search = Callable[[Summarizer, SourceBatch, SearchSettings], list[list[int]]]
-RELEASED: dict[str, Search] = {"HT": tiled, "PHT": rerun}
 
 
 def compare(system: BenchmarkedSystem, device: torch.device) -> dict[str, Any]:
@@ -31,11 +30,11 @@ def compare(system: BenchmarkedSystem, device: torch.device) -> dict[str, Any]:
     summaries: dict[str, list[list[int]]] = {}
     for way, search, articles in (
         ("ours", shared, scale.decoded),
-        ("released", _one_by_one(RELEASED[system.name]), scale.decoded_plain),
+        ("released", RELEASED[system.name], scale.decoded_plain),
     ):
         # The same articles: those of a shorter batch are the first of a longer one.
-        source = _first(articles_of(scale.decoded, paragraphs, tokens, system.pieces), articles).to(device)
-        search(model, _first(source, 1), SearchSettings(min_length=3, max_length=3))
+        source = rows_of(articles_of(scale.decoded, paragraphs, tokens, system.pieces), slice(articles)).to(device)
+        search(model, rows_of(source, slice(1)), SearchSettings(min_length=3, max_length=3))
         finish(device)
         started = time.perf_counter()
         summaries[way] = search(model, source, settings)
@@ -45,18 +44,8 @@ def compare(system: BenchmarkedSystem, device: torch.device) -> dict[str, Any]:
     return {**found, "same": sum(same) / len(same)}
 
 
-def _one_by_one(search: Search) -> Search:
-    def each(model: Summarizer, source: SourceBatch, settings: SearchSettings) -> list[list[int]]:
-        articles = [_rows(source, slice(number, number + 1)) for number in range(len(source.tokens))]
-        return [summary for article in articles for summary in search(model, article, settings)]
-
-    return each
+def _tiled_one_by_one(model: Summarizer, source: SourceBatch, settings: SearchSettings) -> list[list[int]]:
+    return [summary for article in one_by_one(source) for summary in tiled(model, article, settings)]
 
 
-def _first(source: SourceBatch, articles: int) -> SourceBatch:
-    return _rows(source, slice(0, articles))
-
-
-def _rows(source: SourceBatch, rows: slice) -> SourceBatch:
-    graph = None if source.graph is None else source.graph[rows]
-    return SourceBatch(source.tokens[rows], source.ranks[rows], source.title[rows], source.pad, graph)
+RELEASED: dict[str, Search] = {"HT": _tiled_one_by_one, "PHT": rerun}

@@ -6,8 +6,8 @@ footer and finding the row group cost the same with many rows, whose own reading
 """
 
 import os
-import resource
 import tempfile
+import time
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -38,9 +38,9 @@ def _measure(store: Store, dataset: Dataset, shards: int) -> dict[str, float]:
     records = [replace(first, shard=shard) for shard in range(FILES)]
     for record in records[1:]:
         os.link(store.path(first.path), store.path(record.path))
-    used = _processor()
+    used = time.process_time()
     rows = read_parts(store, dataset.name, gather(records, shards // 2))
-    seconds = (_processor() - used) / FILES
+    seconds = (time.process_time() - used) / FILES
     assert rows.num_rows == FILES * _ROWS
     with pq.ParquetFile(store.path(first.path)) as file:
         return {"seconds_a_file": seconds, "footer_bytes": file.metadata.serialized_size}
@@ -60,8 +60,3 @@ def _written(store: Store, dataset: Dataset, shards: int) -> ShardRecord:
     path = shard_path(dataset.name, 0, "rehearsal")
     written = store.write_table(path, pa.Table.from_pylist(rows, schema=dataset.schema), dataset)
     return ShardRecord(dataset.name, 0, "rehearsal", written, {}, {}, {}, dataset.version, 0.0, 0)
-
-
-def _processor() -> float:
-    used = resource.getrusage(resource.RUSAGE_SELF)
-    return used.ru_utime + used.ru_stime

@@ -5,7 +5,6 @@ loaded before a job is measured.
 """
 
 import json
-import resource
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -17,6 +16,7 @@ from typing import Any
 
 import psutil
 
+from benchmarks.frame import processor_seconds
 from flows.running.execution import PrefectExecutor
 from flows.running.graph import StageTaskRun
 from flows.running.settings import EngineSettings
@@ -41,13 +41,13 @@ def measured(stage: str) -> Iterator[JobCost]:
     """Measure the block; the result is complete after it."""
     taken = JobCost(stage)
     _CLEAR.write_text("5")  # the highest memory is counted from here on: proc(5)
-    started, own, others = time.perf_counter(), _processor(resource.RUSAGE_SELF), _processor(resource.RUSAGE_CHILDREN)
+    started, used = time.perf_counter(), processor_seconds()
     try:
         with _children() as children:
             yield taken
     finally:
         taken.seconds = time.perf_counter() - started
-        taken.processor = _processor(resource.RUSAGE_SELF) - own + _processor(resource.RUSAGE_CHILDREN) - others
+        taken.processor = processor_seconds() - used
         taken.peak_bytes = _peak_bytes() + max(children)
 
 
@@ -71,11 +71,6 @@ def _children() -> Iterator[list[int]]:
     finally:
         ended.set()
         thread.join()
-
-
-def _processor(who: int) -> float:
-    used = resource.getrusage(who)
-    return used.ru_utime + used.ru_stime
 
 
 def _peak_bytes() -> int:
