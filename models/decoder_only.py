@@ -14,10 +14,10 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor, nn
 
-from models.contract import Cache, Decoded, Memory, SourceBatch, Summarizer
+from models.contract import Cache, Decoded, Memory, SourceBatch
 from models.layers.attention import KeyValueCache, SelfAttention
 from models.layers.config import Norm, TransformerConfig, check_positive
-from models.layers.decoder import mean_of
+from models.layers.decoder import TiedSummarizer, mean_of
 from models.layers.embeddings import TiedEmbedding
 from models.layers.paragraphs import FlatTokens, ParagraphRows
 from models.layers.prefix import next_tokens, share_of_paragraphs
@@ -71,7 +71,7 @@ class PrefixAttention(SelfAttention, ABC):
         """
 
 
-class DecoderOnly(Summarizer):
+class DecoderOnly(TiedSummarizer):
     """A stack of layers that differ only in their attention."""
 
     def __init__(self, config: DecoderOnlyConfig, attentions: Iterable[PrefixAttention]) -> None:
@@ -81,6 +81,7 @@ class DecoderOnly(Summarizer):
         self.embedding = TiedEmbedding(
             config.vocabulary_size, config.model_size, scaled=config.scale_embeddings, dropout=config.dropout
         )
+        self.depth = config.layers
         self.layers = nn.ModuleList(TransformerLayer(config, attention) for attention in attentions)
         self.final_norm = final_norm(config)
 
@@ -130,18 +131,10 @@ class DecoderOnly(Summarizer):
         attended_RTP = share_of_paragraphs(mean_of(layers_RTM), memory.member) if attention else None
         return Decoded(self.final_norm(x_RTD), attended_RTP)
 
-    def projection(self) -> tuple[Tensor, Tensor]:
-        """Return weight [V, D] and bias [V] of the output layer, which is that of the words."""
-        return self.embedding.weight, self.embedding.bias
-
     def source_states(self, memory: Memory) -> tuple[Tensor, Tensor] | None:
         """Return the source's hidden states [M, D] and the tokens [M] they predict, where `loss_over_input` is on."""
         assert isinstance(memory, PrefixMemory)
         return next_tokens(memory.hidden, memory.tokens) if self.config.loss_over_input else None
-
-    def start_cache(self, memory: Memory, hypotheses: int, length: int) -> KeyValueCache:
-        """Return an empty cache for `hypotheses` per article and at most `length` target tokens."""
-        return KeyValueCache(len(self.layers), memory.articles * hypotheses, length)
 
     def _stack(self) -> Iterator[tuple[TransformerLayer, PrefixAttention]]:
         for layer in self.layers:

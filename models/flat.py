@@ -8,11 +8,10 @@ from dataclasses import dataclass, replace
 
 from torch import Tensor, nn
 
-from models.contract import Cache, Decoded, Memory, SourceBatch, Summarizer
-from models.layers.attention import KeyValueCache
+from models.contract import Cache, Decoded, Memory, SourceBatch
 from models.layers.config import Norm, TransformerConfig, check_positive
 from models.layers.copying import CopyHead
-from models.layers.decoder import TokenMemory, TransformerDecoder, with_copies
+from models.layers.decoder import TiedSummarizer, TokenMemory, TransformerDecoder
 from models.layers.embeddings import TiedEmbedding
 from models.layers.paragraphs import ParagraphRows
 from models.layers.positions import row_positions
@@ -39,7 +38,7 @@ class FlatConfig(TransformerConfig):
         check_positive(self, "source_tokens")
 
 
-class FlatTransformer(Summarizer):
+class FlatTransformer(TiedSummarizer):
     """FT: the Transformer of Vaswani et al. over the tokens of all paragraphs, cut at a fixed length."""
 
     def __init__(self, config: FlatConfig) -> None:
@@ -53,6 +52,7 @@ class FlatTransformer(Summarizer):
         self.final_norm = final_norm(config)
         self.decoder = TransformerDecoder(config, config.decoder_layers, dropout)
         self.copying = CopyHead(config.model_size) if config.copying else None
+        self.depth = config.decoder_layers
 
     def encode(self, source: SourceBatch) -> TokenMemory:
         """Encode B articles: their first `source_tokens` tokens, best paragraphs first."""
@@ -73,15 +73,4 @@ class FlatTransformer(Summarizer):
         """Decode target_in ([B*K, T] int64) over the tokens of an article as one flat sequence."""
         assert isinstance(memory, TokenMemory)
         decoded: Decoded = self.decoder(target_in, self.embedding, memory, cache, attention=attention)
-        if self.copying is None:
-            return decoded
-        copied = self.copying(decoded.hidden, self.embedding.words(target_in), target_in, memory.copies, cache)
-        return with_copies(decoded, copied, memory.copies)
-
-    def projection(self) -> tuple[Tensor, Tensor]:
-        """Return weight [V, D] and bias [V] of the output layer, which is that of the words."""
-        return self.embedding.weight, self.embedding.bias
-
-    def start_cache(self, memory: Memory, hypotheses: int, length: int) -> Cache:
-        """Return an empty cache for `hypotheses` per article and at most `length` target tokens."""
-        return KeyValueCache(len(self.decoder.layers), memory.articles * hypotheses, length)
+        return self.with_copying(decoded, target_in, memory, cache)

@@ -13,11 +13,11 @@ from typing import Literal, get_args
 import torch
 from torch import Tensor, nn
 
-from models.contract import Cache, Decoded, Memory, SourceBatch, Summarizer
-from models.layers.attention import KeyValueCache, attend, initialise
+from models.contract import Cache, Decoded, Memory, SourceBatch
+from models.layers.attention import attend, initialise
 from models.layers.config import Norm, TransformerConfig, check_heads
 from models.layers.copying import CopyHead
-from models.layers.decoder import TokenMemory, TransformerDecoder, with_copies
+from models.layers.decoder import TiedSummarizer, TokenMemory, TransformerDecoder
 from models.layers.dropout import Dropout
 from models.layers.embeddings import TiedEmbedding
 from models.layers.packing import Packing
@@ -159,7 +159,7 @@ class GlobalLayer(nn.Module):
         return self.residual.leave(informed_MD if self.keep_context else x_MD, fed_MD)  # eq. 23
 
 
-class HierarchicalTransformer(Summarizer):
+class HierarchicalTransformer(TiedSummarizer):
     """HT: tokens attend within their paragraph, then paragraphs to each other; the decoder reads all tokens flat."""
 
     def __init__(self, config: HierarchicalConfig) -> None:
@@ -174,6 +174,7 @@ class HierarchicalTransformer(Summarizer):
         self.final_norm = final_norm(config)
         self.decoder = TransformerDecoder(config, config.decoder_layers, dropout)
         self.copying = CopyHead(config.model_size) if config.copying else None
+        self.depth = config.decoder_layers
 
     def encode(self, source: SourceBatch) -> TokenMemory:
         """Encode B articles. Raises ValueError: the configuration asks for a graph and the batch has none."""
@@ -198,18 +199,7 @@ class HierarchicalTransformer(Summarizer):
         """Decode target_in ([B*K, T] int64) over the tokens of an article as one flat sequence."""
         assert isinstance(memory, TokenMemory)
         decoded: Decoded = self.decoder(target_in, self.embedding, memory, cache, attention=attention)
-        if self.copying is None:
-            return decoded
-        copied = self.copying(decoded.hidden, self.embedding.words(target_in), target_in, memory.copies, cache)
-        return with_copies(decoded, copied, memory.copies)
-
-    def projection(self) -> tuple[Tensor, Tensor]:
-        """Return weight [V, D] and bias [V] of the output layer, which is that of the words."""
-        return self.embedding.weight, self.embedding.bias
-
-    def start_cache(self, memory: Memory, hypotheses: int, length: int) -> Cache:
-        """Return an empty cache for `hypotheses` per article and at most `length` target tokens."""
-        return KeyValueCache(len(self.decoder.layers), memory.articles * hypotheses, length)
+        return self.with_copying(decoded, target_in, memory, cache)
 
     def _positions(self, paragraphs: ParagraphRows) -> Tensor:
         """Return the embeddings [N, L, D] of the positions in rows."""

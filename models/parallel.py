@@ -8,17 +8,15 @@ Shapes: B articles, K hypotheses an article, R = B*K, P paragraphs, N paragraphs
 T target positions, H heads, E size of a head, D = H*E.
 """
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
 import torch
 from torch import Tensor, nn
 
-from models.contract import Cache, Decoded, Memory, SourceBatch, Summarizer
+from models.contract import SourceBatch
 from models.layers.attention import (
     CrossAttention,
-    KeyValueCache,
     SelfAttention,
     fold_hypotheses,
     initialise,
@@ -29,14 +27,13 @@ from models.layers.attention import (
 )
 from models.layers.config import Norm, TransformerConfig
 from models.layers.copying import CopyHead
-from models.layers.decoder import mean_of, target_positions, with_copies
 from models.layers.embeddings import TiedEmbedding
 from models.layers.paragraphs import ParagraphRows
 from models.layers.pooling import pool_values
 from models.layers.positions import row_positions, sinusoids
 from models.layers.precision import widened
 from models.layers.transformer import EncoderLayer, FeedForward, Residual, final_norm
-from models.layers.words import ParallelMemory, attend_paragraphs
+from models.layers.words import ParagraphDecoderLayer, ParagraphSummarizer, ParallelMemory, attend_paragraphs
 
 
 @dataclass(frozen=True)
@@ -91,7 +88,7 @@ class ParagraphPooling(nn.Module):
         return self.residual.leave(pooled_ND, self.feed_forward(pooled_ND))  # eq. 5
 
 
-class ParallelDecoderLayer(nn.Module):
+class ParallelDecoderLayer(ParagraphDecoderLayer):
     """Masked self-attention, paragraph and word attention side by side, feed-forward."""
 
     def __init__(self, config: ParallelConfig) -> None:
@@ -104,17 +101,6 @@ class ParallelDecoderLayer(nn.Module):
         self.self_residual = Residual.of(config)
         self.cross_residual = Residual.of(config)
         self.feed_forward_residual = Residual.of(config)
-
-    def forward(
-        self, x_RTD: Tensor, memory: ParallelMemory, layer: int, cache: KeyValueCache | None
-    ) -> tuple[Tensor, Tensor]:
-        """Return [R, T, D] and the attention to paragraphs [R, T, P], averaged over heads."""
-        attended = self.self_attention.causal(self.self_residual.enter(x_RTD), cache, layer)
-        x_RTD = self.self_residual.leave(x_RTD, attended)
-        read_RTD, alpha_RTP = self.read(self.cross_residual.enter(x_RTD), memory, layer)
-        x_RTD = self.cross_residual.leave(x_RTD, read_RTD)
-        fed_RTD = self.feed_forward(self.feed_forward_residual.enter(x_RTD))
-        return self.feed_forward_residual.leave(x_RTD, fed_RTD), alpha_RTP
 
     def read(self, x_RTD: Tensor, memory: ParallelMemory, layer: int) -> tuple[Tensor, Tensor]:
         """Attend to paragraphs, and to words weighted by the attention to their paragraph (eq. 8-9)."""
@@ -131,7 +117,7 @@ class ParallelDecoderLayer(nn.Module):
         return paragraph_RTD + word_RTD, alpha_RTP  # eq. 10
 
 
-class ParallelTransformer(Summarizer):
+class ParallelTransformer(ParagraphSummarizer):
     """PHT: a purely hierarchical encoder and decoder."""
 
     def __init__(self, config: ParallelConfig) -> None:
@@ -145,6 +131,7 @@ class ParallelTransformer(Summarizer):
         self.decoder_layers = nn.ModuleList(ParallelDecoderLayer(config) for _ in range(config.decoder_layers))
         self.final_norm = final_norm(config)
         self.copying = CopyHead(config.model_size) if config.copying else None
+        self.depth = config.decoder_layers
 
     def encode(self, source: SourceBatch) -> ParallelMemory:
         """Encode B articles: words within their paragraph, then each paragraph into one vector."""
@@ -158,36 +145,4 @@ class ParallelTransformer(Summarizer):
         ranked_ND = self.pooling(x_NLD, rows.mask) + sinusoids(rows.ranks, self.config.model_size)  # eq. 6
         # `flat` makes the host wait for the device, so it is called only if its result is needed.
         copies = None if self.copying is None else self.copying.remember(rows, rows.flat(x_NLD))
-        return ParallelMemory.of(self._cross_attentions(), rows.grid(ranked_ND), rows.grid(x_NLD), source, copies)
-
-    def decode(
-        self, target_in: Tensor, memory: Memory, cache: Cache | None = None, *, attention: bool = True
-    ) -> Decoded:
-        """Decode target_in ([B*K, T] int64)."""
-        assert isinstance(memory, ParallelMemory)
-        assert cache is None or isinstance(cache, KeyValueCache)
-        x_RTD = self.embedding(target_in, target_positions(target_in, self.embedding.size, cache))
-        layers_RTP = []
-        for number, layer in enumerate(self.decoder_layers):
-            x_RTD, alpha_RTP = layer(x_RTD, memory, number, cache)
-            layers_RTP.append(alpha_RTP)
-        if cache is not None:
-            cache.advance(target_in.shape[1])
-        decoded = Decoded(self.final_norm(x_RTD), mean_of(layers_RTP) if attention else None)
-        if self.copying is None:
-            return decoded
-        copied = self.copying(decoded.hidden, self.embedding.words(target_in), target_in, memory.copies, cache)
-        return with_copies(decoded, copied, memory.copies)
-
-    def projection(self) -> tuple[Tensor, Tensor]:
-        """Return weight [V, D] and bias [V] of the output layer, which is that of the words."""
-        return self.embedding.weight, self.embedding.bias
-
-    def start_cache(self, memory: Memory, hypotheses: int, length: int) -> Cache:
-        """Return an empty cache for `hypotheses` per article and at most `length` target tokens."""
-        return KeyValueCache(len(self.decoder_layers), memory.articles * hypotheses, length)
-
-    def _cross_attentions(self) -> Iterator[tuple[CrossAttention, CrossAttention]]:
-        for layer in self.decoder_layers:
-            assert isinstance(layer, ParallelDecoderLayer)
-            yield layer.paragraph_attention, layer.word_attention
+        return ParallelMemory.of(self.decoder_layers, rows.grid(ranked_ND), rows.grid(x_NLD), source, copies)

@@ -13,10 +13,9 @@ from typing import ClassVar
 import torch
 from torch import Tensor, nn
 
-from models.contract import Cache, Decoded, Memory, SourceBatch, Summarizer
+from models.contract import SourceBatch
 from models.layers.attention import (
     CrossAttention,
-    KeyValueCache,
     SelfAttention,
     fold_hypotheses,
     masked_softmax,
@@ -24,13 +23,12 @@ from models.layers.attention import (
 )
 from models.layers.config import Norm, TransformerConfig
 from models.layers.copying import CopyableMemory, CopyHead, CopyMemory
-from models.layers.decoder import mean_of, target_positions, with_copies
 from models.layers.embeddings import TiedEmbedding
 from models.layers.paragraphs import ParagraphRows
 from models.layers.positions import row_positions, sinusoids
 from models.layers.precision import widened
 from models.layers.transformer import EncoderLayer, FeedForward, Residual, final_norm
-from models.layers.words import attend_paragraphs, word_keys_values
+from models.layers.words import ParagraphDecoderLayer, ParagraphSummarizer, attend_paragraphs, word_keys_values
 
 
 @dataclass(frozen=True)
@@ -68,7 +66,7 @@ class VerticalMemory(CopyableMemory):
     copies: CopyMemory | None = None  # the positions that may be copied, if the summarizer copies
 
 
-class VerticalDecoderLayer(nn.Module):
+class VerticalDecoderLayer(ParagraphDecoderLayer):
     """Masked self-attention, word attention, paragraph attention over its result, feed-forward; all post-norm."""
 
     def __init__(self, config: VerticalConfig) -> None:
@@ -83,17 +81,6 @@ class VerticalDecoderLayer(nn.Module):
         self.adds_query = config.ranking_residual
         self.cross_residual = Residual.of(config)
         self.feed_forward_residual = Residual.of(config)
-
-    def forward(
-        self, x_RTD: Tensor, memory: VerticalMemory, layer: int, cache: KeyValueCache | None
-    ) -> tuple[Tensor, Tensor]:
-        """Return [R, T, D] and the attention to paragraphs [R, T, P], averaged over heads."""
-        attended = self.self_attention.causal(self.self_residual.enter(x_RTD), cache, layer)
-        x_RTD = self.self_residual.leave(x_RTD, attended)
-        read_RTD, alpha_RTP = self.read(self.cross_residual.enter(x_RTD), memory, layer)
-        x_RTD = self.cross_residual.leave(x_RTD, read_RTD)
-        fed_RTD = self.feed_forward(self.feed_forward_residual.enter(x_RTD))
-        return self.feed_forward_residual.leave(x_RTD, fed_RTD), alpha_RTP
 
     def read(self, x_RTD: Tensor, memory: VerticalMemory, layer: int) -> tuple[Tensor, Tensor]:
         """Attend to the paragraphs' embeddings at each target position (eq. 13)."""
@@ -126,7 +113,7 @@ class VerticalDecoderLayer(nn.Module):
         return attention.output(context_BQHE.flatten(-2)), weights_BQHP.mean(dim=2)
 
 
-class VerticalTransformer(Summarizer):
+class VerticalTransformer(ParagraphSummarizer):
     """VHT: the encoder reads words within paragraphs; the decoder makes paragraph embeddings anew at every step."""
 
     def __init__(self, config: VerticalConfig) -> None:
@@ -139,6 +126,7 @@ class VerticalTransformer(Summarizer):
         self.decoder_layers = nn.ModuleList(VerticalDecoderLayer(config) for _ in range(config.decoder_layers))
         self.final_norm = final_norm(config)
         self.copying = CopyHead(config.model_size) if config.copying else None
+        self.depth = config.decoder_layers
 
     def encode(self, source: SourceBatch) -> VerticalMemory:
         """Encode B articles: words within their paragraph."""
@@ -157,30 +145,3 @@ class VerticalTransformer(Summarizer):
         ranking_BPD = sinusoids(source.ranks, self.config.model_size)
         copies = None if self.copying is None else self.copying.remember(rows, rows.flat(x_NLD))
         return VerticalMemory(ranking_BPD, source.paragraph_mask, tuple(pairs), source.token_mask, copies)
-
-    def decode(
-        self, target_in: Tensor, memory: Memory, cache: Cache | None = None, *, attention: bool = True
-    ) -> Decoded:
-        """Decode target_in ([B*K, T] int64)."""
-        assert isinstance(memory, VerticalMemory)
-        assert cache is None or isinstance(cache, KeyValueCache)
-        x_RTD = self.embedding(target_in, target_positions(target_in, self.embedding.size, cache))
-        layers_RTP = []
-        for number, layer in enumerate(self.decoder_layers):
-            x_RTD, alpha_RTP = layer(x_RTD, memory, number, cache)
-            layers_RTP.append(alpha_RTP)
-        if cache is not None:
-            cache.advance(target_in.shape[1])
-        decoded = Decoded(self.final_norm(x_RTD), mean_of(layers_RTP) if attention else None)
-        if self.copying is None:
-            return decoded
-        copied = self.copying(decoded.hidden, self.embedding.words(target_in), target_in, memory.copies, cache)
-        return with_copies(decoded, copied, memory.copies)
-
-    def projection(self) -> tuple[Tensor, Tensor]:
-        """Return weight [V, D] and bias [V] of the output layer, which is that of the words."""
-        return self.embedding.weight, self.embedding.bias
-
-    def start_cache(self, memory: Memory, hypotheses: int, length: int) -> Cache:
-        """Return an empty cache for `hypotheses` per article and at most `length` target tokens."""
-        return KeyValueCache(len(self.decoder_layers), memory.articles * hypotheses, length)

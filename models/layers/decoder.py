@@ -10,10 +10,10 @@ from dataclasses import dataclass, replace
 import torch
 from torch import Tensor, nn
 
-from models.contract import Cache, Copied, Decoded, Memory
+from models.contract import Cache, Copied, Decoded, Memory, Summarizer
 from models.layers.attention import CrossAttention, KeyValueCache, SelfAttention
 from models.layers.config import LayerConfig
-from models.layers.copying import CopyableMemory, CopyMemory
+from models.layers.copying import CopyableMemory, CopyHead, CopyMemory
 from models.layers.embeddings import TiedEmbedding
 from models.layers.paragraphs import FlatTokens, ParagraphTokens
 from models.layers.positions import sinusoids
@@ -99,6 +99,29 @@ class TransformerDecoder(nn.Module):
             cache.advance(target_RT.shape[1])
         attended = memory.by_paragraph(mean_of(layers_RTS)) if attention else None
         return Decoded(hidden=self.final_norm(x_RTD), paragraph_attention=attended)
+
+
+class TiedSummarizer(Summarizer):
+    """A summarizer whose output layer is the matrix of its words, and which may copy words of its source."""
+
+    embedding: TiedEmbedding
+    depth: int  # layers of the decoder
+    copying: CopyHead | None  # None = it does not copy
+
+    def projection(self) -> tuple[Tensor, Tensor]:
+        """Return weight [V, D] and bias [V] of the output layer, which is that of the words."""
+        return self.embedding.weight, self.embedding.bias
+
+    def start_cache(self, memory: Memory, hypotheses: int, length: int) -> Cache:
+        """Return an empty cache for `hypotheses` per article and at most `length` target tokens."""
+        return KeyValueCache(self.depth, memory.articles * hypotheses, length)
+
+    def with_copying(self, decoded: Decoded, target_in: Tensor, memory: CopyableMemory, cache: Cache | None) -> Decoded:
+        """Return a decoder's result with what the summarizer would copy at each target position, if it copies."""
+        if self.copying is None:
+            return decoded
+        copied = self.copying(decoded.hidden, self.embedding.words(target_in), target_in, memory.copies, cache)
+        return with_copies(decoded, copied, memory.copies)
 
 
 def target_positions(target_RT: Tensor, size: int, cache: Cache | None) -> Tensor:

@@ -1,22 +1,26 @@
-"""Attention to the words of each paragraph separately, with paragraphs folded into the batch, and the memory of the
-decoders that read paragraphs and words.
+"""Attention to the words of each paragraph separately, with paragraphs folded into the batch, and what the summarizers
+share whose decoders read paragraphs and words: PHT, VHT and GraphSum.
 
 The sum over paragraphs of alpha_p softmax_p(Q K_p) V_p, which PHT, GraphSum and HED share, needs no block mask and no
 matrix of target positions by all words of an article: attention runs within each paragraph, and the contexts of the
 paragraphs are weighted afterwards.
 
-Shapes: B articles, P paragraphs, L tokens a paragraph, Q query positions of an article (hypotheses x target
-positions), H heads, E size of a head, D = H*E.
+Shapes: B articles, K hypotheses an article, R = B*K, P paragraphs, L tokens a paragraph, T target positions, Q = K*T
+query positions of an article, H heads, E size of a head, D = H*E.
 """
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Any
 
-from torch import Tensor
+from torch import Tensor, nn
 
-from models.contract import SourceBatch
-from models.layers.attention import CrossAttention, attend
+from models.contract import Cache, Decoded, Memory, SourceBatch
+from models.layers.attention import CrossAttention, KeyValueCache, SelfAttention, attend
 from models.layers.copying import CopyableMemory, CopyMemory
+from models.layers.decoder import TiedSummarizer, mean_of, target_positions
+from models.layers.transformer import FeedForward, Residual
 
 
 def word_keys_values(attention: CrossAttention, words_BPLD: Tensor) -> tuple[Tensor, Tensor]:
@@ -43,6 +47,57 @@ def attend_paragraphs(
     return context_NHQE.view(articles, paragraphs, *context_NHQE.shape[1:])
 
 
+class ParagraphDecoderLayer(nn.Module, ABC):
+    """Masked self-attention, a reading of paragraphs and their words, feed-forward; each with its residual connection.
+
+    An architecture makes the parts and says how they read.
+    """
+
+    self_attention: SelfAttention
+    paragraph_attention: CrossAttention
+    word_attention: CrossAttention
+    feed_forward: FeedForward
+    self_residual: Residual
+    cross_residual: Residual
+    feed_forward_residual: Residual
+
+    def forward(self, x_RTD: Tensor, memory: Memory, layer: int, cache: KeyValueCache | None) -> tuple[Tensor, Tensor]:
+        """Return [R, T, D] and the attention to paragraphs [R, T, P], averaged over heads."""
+        attended = self.self_attention.causal(self.self_residual.enter(x_RTD), cache, layer)
+        x_RTD = self.self_residual.leave(x_RTD, attended)
+        read_RTD, alpha_RTP = self.read(self.cross_residual.enter(x_RTD), memory, layer)
+        x_RTD = self.cross_residual.leave(x_RTD, read_RTD)
+        fed_RTD = self.feed_forward(self.feed_forward_residual.enter(x_RTD))
+        return self.feed_forward_residual.leave(x_RTD, fed_RTD), alpha_RTP
+
+    @abstractmethod
+    def read(self, x_RTD: Tensor, memory: Any, layer: int) -> tuple[Tensor, Tensor]:
+        """Return what is read of a source [R, T, D] and the attention to paragraphs [R, T, P], averaged over heads."""
+
+
+class ParagraphSummarizer(TiedSummarizer):
+    """A summarizer whose decoder reads paragraphs and words."""
+
+    decoder_layers: nn.ModuleList  # each a `ParagraphDecoderLayer`
+    final_norm: nn.Module
+
+    def decode(
+        self, target_in: Tensor, memory: Memory, cache: Cache | None = None, *, attention: bool = True
+    ) -> Decoded:
+        """Decode target_in ([B*K, T] int64)."""
+        assert isinstance(memory, CopyableMemory)
+        assert cache is None or isinstance(cache, KeyValueCache)
+        x_RTD = self.embedding(target_in, target_positions(target_in, self.embedding.size, cache))
+        layers_RTP = []
+        for number, layer in enumerate(self.decoder_layers):
+            x_RTD, alpha_RTP = layer(x_RTD, memory, number, cache)
+            layers_RTP.append(alpha_RTP)
+        if cache is not None:
+            cache.advance(target_in.shape[1])
+        decoded = Decoded(self.final_norm(x_RTD), mean_of(layers_RTP) if attention else None)
+        return self.with_copying(decoded, target_in, memory, cache)
+
+
 @dataclass(frozen=True)
 class ParallelMemory(CopyableMemory):
     """What the decoders of PHT and GraphSum read of B articles."""
@@ -59,25 +114,17 @@ class ParallelMemory(CopyableMemory):
     @classmethod
     def of(
         cls,
-        attentions: Iterable[tuple[CrossAttention, CrossAttention]],
+        layers: Iterable[nn.Module],
         paragraphs_BPD: Tensor,
         words_BPLD: Tensor,
         source: SourceBatch,
         copies: CopyMemory | None,
     ) -> "ParallelMemory":
-        """Make the memory of paragraph embeddings and encoded words.
-
-        `attentions` are those of each decoder layer: to paragraphs, and to words.
-        """
-        pairs = [
-            (to_paragraphs.keys_values(paragraphs_BPD), word_keys_values(to_words, words_BPLD))
-            for to_paragraphs, to_words in attentions
-        ]
-        return cls(
-            paragraphs_BPD,
-            source.paragraph_mask,
-            tuple(of_paragraphs for of_paragraphs, _ in pairs),
-            tuple(of_words for _, of_words in pairs),
-            source.token_mask,
-            copies,
-        )
+        """Make the memory of paragraph embeddings and encoded words for the layers of a decoder."""
+        of_paragraphs, of_words = [], []
+        for layer in layers:
+            assert isinstance(layer, ParagraphDecoderLayer)
+            of_paragraphs.append(layer.paragraph_attention.keys_values(paragraphs_BPD))
+            of_words.append(word_keys_values(layer.word_attention, words_BPLD))
+        pairs = tuple(of_paragraphs), tuple(of_words)
+        return cls(paragraphs_BPD, source.paragraph_mask, *pairs, source.token_mask, copies)
