@@ -95,13 +95,8 @@ def attention_labels(model: Summarizer, memory: Memory, target: Tensor, pad: int
     """Return the attention [B, P] that a trained summarizer pays to paragraphs over a given target
     (Ma & Zong 2022, eq. 15).
 
-    Summed over target positions and layers, then normalised. The model should be in evaluation mode.
-
-    Args:
-        model: a trained summarizer.
-        memory: of B articles.
-        target: [B, T] int64 tokens, begin and end included, padded with `pad`.
-        pad: id of the padding token.
+    Summed over target positions and layers, then normalised. The model should be in evaluation mode; the target is
+    [B, T] int64, begin and end included, padded with `pad`.
     """
     attention_BTP = model.decode(target[:, :-1], memory).paragraph_attention
     assert attention_BTP is not None

@@ -22,21 +22,15 @@ from models.layers.precision import widened
 class SourceBatch:
     """What a summarizer reads.
 
-    Attributes:
-        tokens: [B, P, L] int64 token ids, paragraphs best first, padded with `pad`. The first paragraph begins with
-            the title and the title mark (Liu & Lapata 2019, sec. 4, Ma & Zong 2020, sec. 4.2). Whoever makes the batch
-            adds them; the architectures do not.
-        ranks: [B, P] int64 rank of each paragraph, 0-based.
-        title: [B, Lt] int64 token ids of the title, padded with `pad`.
-        pad: id of the padding token.
-        graph: [B, P, P] float32 symmetric edge weights with a unit diagonal, or None.
+    Whoever makes the batch, and not the architecture, begins the first paragraph with the title and the title mark
+    (Liu & Lapata 2019, sec. 4, Ma & Zong 2020, sec. 4.2).
     """
 
-    tokens: Tensor
-    ranks: Tensor
-    title: Tensor
-    pad: int
-    graph: Tensor | None = None
+    tokens: Tensor  # [B, P, L] int64 token ids, paragraphs best first, padded with `pad`
+    ranks: Tensor  # [B, P] int64 rank of each paragraph, 0-based
+    title: Tensor  # [B, Lt] int64 token ids of the title, padded with `pad`
+    pad: int  # id of the padding token
+    graph: Tensor | None = None  # [B, P, P] float32 symmetric edge weights with a unit diagonal
 
     @property
     def token_mask(self) -> Tensor:
@@ -76,13 +70,9 @@ class PerArticle:
 
 
 class Memory(PerArticle):
-    """What `encode` returns for `decode`: an architecture's own tensors, each with the articles as first dimension.
+    """What `encode` returns for `decode`: an architecture's own tensors, each with the articles as first dimension."""
 
-    Attributes:
-        mask: [B, ...] bool, True where there is a token.
-    """
-
-    mask: Tensor
+    mask: Tensor  # [B, ...] bool, True where there is a token
 
     @property
     def articles(self) -> int:
@@ -102,19 +92,12 @@ class Cache(ABC):
 
 @dataclass(frozen=True)
 class Copied:
-    """From where each target position would copy its next token, and with what probability.
+    """From where each target position would copy its next token, and with what probability."""
 
-    Attributes:
-        weights: [B*K, T, S] float32, rows sum to 1: probability of copying from each source position.
-        gate: [B*K, T] float32, log-odds of taking the token from the vocabulary and not from the source.
-        tokens: [B, S] int64, the token at each source position.
-        paragraph: [B, S] int64, the paragraph of each source position.
-    """
-
-    weights: Tensor
-    gate: Tensor
-    tokens: Tensor
-    paragraph: Tensor
+    weights: Tensor  # [B*K, T, S] float32, rows sum to 1: probability of copying from each source position
+    gate: Tensor  # [B*K, T] float32, log-odds of taking the token from the vocabulary and not from the source
+    tokens: Tensor  # [B, S] int64, the token at each source position
+    paragraph: Tensor  # [B, S] int64, the paragraph of each source position
 
     def mix(self, log_probs: Tensor) -> Tensor:
         """Mix the vocabulary's log-probabilities [B*K, T, V] with those of copying (See et al. 2017, eq. 9).
@@ -145,22 +128,15 @@ class Copied:
 
 @dataclass(frozen=True)
 class Decoded:
-    """What a decoder returns for target positions.
+    """What a decoder returns for target positions."""
 
-    Attributes:
-        hidden: [B*K, T, D] last hidden states; `Summarizer.logits` turns them into [B*K, T, V].
-        paragraph_attention: [B*K, T, P] float32, rows sum to 1: how much each target position looks at each
-            paragraph, averaged over heads and layers (for a flat model the sum of its token weights). None if
-            `decode` was called with `attention=False`.
-        copied: what a summarizer that copies would copy, else None.
-        extra_loss: [B*K, T] float32, an additional loss of each position (the coverage loss of See et al. 2017,
-            eq. 12, lambda included), else None. It is part of the training objective at positions with a token to
-            predict, and is never part of a reported loss.
-    """
-
-    hidden: Tensor
+    hidden: Tensor  # [B*K, T, D] last hidden states; `Summarizer.logits` turns them into [B*K, T, V]
+    # [B*K, T, P] float32, rows sum to 1: how much each target position looks at each paragraph, averaged over heads and
+    # layers (for a flat model the sum of its token weights); None if `decode` was called with `attention=False`
     paragraph_attention: Tensor | None
-    copied: Copied | None = None
+    copied: Copied | None = None  # of a summarizer that copies
+    # [B*K, T] float32, an additional loss of each position, lambda included (the coverage loss of See et al. 2017,
+    # eq. 12): part of the training objective at positions with a token to predict, never of a reported loss
     extra_loss: Tensor | None = None
 
 

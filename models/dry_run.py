@@ -35,16 +35,9 @@ class DryRun:
 
 
 def dry_run(preset: str, tokens: int, target: int) -> DryRun:
-    """Run one article through a preset.
-
-    Args:
-        preset: a key of `PRESETS`; its vocabulary has the published size.
-        tokens: length of the source, in equal documents; a preset that reads fewer cuts it.
-        target: T.
-
-    Raises:
-        ValueError: there is no such preset, its library is missing, its decoder has fewer positions than `target`, or
-            `tokens` are not enough for the documents.
+    """Run one article of so many source and `target` tokens, in equal documents, through a preset at its published
+    vocabulary size; a preset that reads fewer cuts it. Raises ValueError: there is no such preset, its library is
+    missing, its decoder has fewer positions than `target`, or `tokens` are not enough for the documents.
     """
     if tokens < DOCUMENTS or target < 1:
         raise ValueError(f"expected at least {DOCUMENTS} source tokens and 1 target token, got {tokens} and {target}")

@@ -60,16 +60,11 @@ class ExportedSummarizer(TrainedSummarizer):
     def summarize(
         self, title: str, paragraphs: Sequence[str | Sequence[str]], edges: Sequence[tuple[int, int, float]] = ()
     ) -> str:
-        """Return a summary.
+        """Return a summary of paragraphs, best first; those that the model has no room for are not read.
 
-        Args:
-            title: what it is about.
-            paragraphs: its sources, best first; those that the model has no room for are not read. Each is a text, or
-                for a model that sees sentences (Hie-BART, Akiyama et al. 2021) a list of its sentences.
-            edges: (i, j, weight) of the graph between paragraphs, for a model that reads one (`graph`).
-
-        Raises:
-            ValueError: the model sees sentences, and a paragraph is one text.
+        Each is a text, or for a model that sees sentences (Hie-BART, Akiyama et al. 2021) a list of its sentences.
+        `edges` are (i, j, weight) of the graph between paragraphs, for a model that reads one (`graph`).
+        Raises ValueError: the model sees sentences, and a paragraph is one text.
         """
         words = self.vocabulary
         row = {
@@ -117,17 +112,10 @@ def read_summarizer(
     device: torch.device | str = "cpu",
     source_tokens: int | None = None,
 ) -> TrainedSummarizer:
-    """Load a trained summarizer.
+    """Load a trained summarizer from a build's directory or an export, with its weights or those of another file.
 
-    Args:
-        directory: a build's, or an export.
-        weights: file of the weights; None = the directory's.
-        device: device of the model.
-        source_tokens: maximum tokens of an article, for a summarizer whose architecture has such a limit; None = as in
-            training.
-
-    Raises:
-        ValueError: the directory has no summarizer, or one of its files is damaged.
+    `source_tokens` is the maximum of an article, for an architecture with such a limit; None = as in training.
+    Raises ValueError: the directory has no summarizer, or one of its files is damaged.
     """
     if not (directory / CONFIG).is_file() or not (directory / WEIGHTS).is_file():
         raise ValueError(f"expected a trained summarizer in {directory}, found no {CONFIG} and {WEIGHTS}")

@@ -31,18 +31,11 @@ def lexrank_scores(similarity: NDArray[np.floating], *, tolerance: float = 1e-8,
 
     The stationary distribution of a random walk that follows edges, in proportion to their weight, with probability
     .85 and otherwise jumps to any paragraph. Self links (the diagonal) count, as in the article's algorithm.
-    From a paragraph without edges the walk jumps to any paragraph with equal probability.
+    From a paragraph without edges the walk jumps to any paragraph with equal probability. It ends when an iteration
+    moves less than `tolerance` of the probability (L1), or less exactly after `iterations`.
 
-    Args:
-        similarity: [N, N] weights >= 0, symmetric for cosines; they are kept (continuous LexRank).
-        tolerance: stop when an iteration moves less than this probability mass (L1).
-        iterations: maximum number of iterations; reaching it is not an error, the result is then less exact.
-
-    Returns:
-        [N] float64 probabilities that sum to 1.
-
-    Raises:
-        ValueError: the matrix is not square or has negative or non-finite weights.
+    Given the weights [N, N] >= 0, which are kept (continuous LexRank), returns [N] float64 that sum to 1.
+    Raises ValueError: the matrix is not square or has negative or non-finite weights.
     """
     weights = np.asarray(similarity, dtype=np.float64)
     if weights.ndim != 2 or weights.shape[0] != weights.shape[1]:
@@ -77,14 +70,9 @@ def best_first(scores: NDArray[np.floating]) -> NDArray[np.intp]:
 def greedy_oracle(candidates: Iterable[int], score: Callable[[Sequence[int]], float]) -> list[int]:
     """Pick the paragraphs that together score best against the target: an upper bound for extractive systems.
 
-    Greedy: the paragraph that raises the score most is added until none raises it; on a tie the first is taken.
-
-    Args:
-        candidates: paragraphs to choose from.
-        score: score of a list of chosen paragraphs, such as its ROUGE-2 F1; 0 for an empty list.
-
-    Returns:
-        The chosen paragraphs in the order they were chosen; empty where no candidate scores above 0.
+    Greedy: the paragraph that raises the score most, such as the ROUGE-2 F1 of all that are chosen, is added until none
+    raises it; on a tie the first is taken. They are in the order in which they were chosen; none, if none scores above
+    0.
     """
     chosen: list[int] = []
     free = list(candidates)

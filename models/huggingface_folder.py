@@ -14,7 +14,16 @@ from torch import Tensor
 
 from models.huggingface import T5, Led, LibrarySummarizer, LongT5
 from models.huggingface_configs import LedConfig, LongT5Config, T5Config, led_config, longt5_config, t5_config
-from models.weights_file import CONFIG, WeightsFile, open_weights, put_weights, read_config, stated_dropouts
+from models.weights_file import (
+    CONFIG,
+    WeightsFile,
+    check_complete,
+    check_tied,
+    open_weights,
+    put_weights,
+    read_config,
+    stated_dropouts,
+)
 
 Config = LedConfig | T5Config
 # What must be as in the preset, by the library's names; dropouts may differ.
@@ -113,8 +122,8 @@ def load_huggingface(model: LibrarySummarizer, path: str | Path) -> None:
     shared = names[f"{model.prefix}.{_SHARED}"]
     tied = _tied(model)
     for name in file.shapes:
-        if _bare(name, model.prefix) in tied and not torch.equal(file.tensor(name), file.tensor(shared)):
-            raise ValueError(f"expected {name} and {shared} in {file.path} to be equal, as {CONFIG} says")
+        if _bare(name, model.prefix) in tied:
+            check_tied(file, name, shared)
 
     def value(name: str, tensor: Tensor) -> Tensor | None:
         if _bare(name, model.prefix) in tied:
@@ -171,11 +180,7 @@ def _names(file: WeightsFile, model: LibrarySummarizer) -> dict[str, str]:
     own = {_bare(name, prefix): (name, tuple(tensor.shape)) for name, tensor in model.state_dict().items()}
     missing = [name for name in own if name not in theirs and name not in (*names, _BIAS)]
     left = [name for bare, name in theirs.items() if bare not in own and bare not in _NOTES]
-    for what, wrong in (("missing", missing), ("left over", left)):
-        if wrong:
-            raise ValueError(
-                f"{len(wrong)} weights {what} in {file.path}: {', '.join(wrong[:5])}{', ...' * (len(wrong) > 5)}"
-            )
+    check_complete(file, missing, left)
     found = {}
     for bare, (name, shape) in own.items():
         if bare in theirs:

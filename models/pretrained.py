@@ -22,6 +22,8 @@ from models.weights_file import (
     CONFIG,
     SAFETENSORS,
     WeightsFile,
+    check_complete,
+    check_tied,
     open_weights,
     put_weights,
     read_config,
@@ -98,13 +100,8 @@ def read_folder(path: str | Path) -> Folder:
 def check_pretrained(path: str | Path, config: BartConfig, *, added: int = 0) -> Folder:
     """Check that a folder can be loaded into a model of `config`; no weight is read.
 
-    Args:
-        path: of the folder.
-        config: of the model, with any switches.
-        added: how many tokens the vocabulary has besides those of the folder, such as Hie-BART's [BOS].
-
-    Raises:
-        ValueError: it cannot, with the name of what differs and both values.
+    `added` is how many tokens the vocabulary has besides those of the folder, such as Hie-BART's [BOS].
+    Raises ValueError: it cannot, with the name of what differs and both values.
     """
     folder = read_folder(path)
     _check_sizes(folder, config, added)
@@ -117,28 +114,19 @@ def check_pretrained(path: str | Path, config: BartConfig, *, added: int = 0) ->
 def load_pretrained(model: Bart, path: str | Path, *, added: int = 0) -> tuple[str, ...]:
     """Load the weights of a folder into `model`; nothing of it is changed unless all of them fit.
 
+    Returns the names of weights that the folder lacks and that start fresh: those of copying, which BART does not have.
     A model on the device "meta" receives the loaded tensors themselves, so that its weights exist once; make its
     optimizer afterwards. If the model has more positions than the folder, the folder's are repeated (Shen et al. 2023,
-    sec. 5.3). The rows of added tokens start as the mean of all rows.
-
-    Args:
-        model: a BART, HED or Hie-BART of the folder's sizes.
-        path: of the folder.
-        added: see `check_pretrained`.
-
-    Returns:
-        The names of weights that the folder lacks and that start fresh: those of copying, which BART does not have.
-
-    Raises:
-        ValueError: see `check_pretrained`; or what should be one matrix under several names is not.
+    sec. 5.3). The rows of added tokens start as the mean of all rows. Raises ValueError: see `check_pretrained`; or
+    what should be one matrix under several names is not.
     """
     folder = read_folder(path)
     _check_sizes(folder, model.config, added)
     file = open_weights(folder.path)
     names = _check_names(file, model, folder, added)
     for name in file.shapes:
-        if _ours(name) in _TIED and not torch.equal(file.tensor(name), file.tensor(names[_SHARED])):
-            raise ValueError(f"expected {name} and {names[_SHARED]} in {file.path} to be equal, as {CONFIG} says")
+        if _ours(name) in _TIED:
+            check_tied(file, name, names[_SHARED])
     own = model.state_dict()
     fresh = tuple(name for name in own if name not in names and name.startswith(_FRESH))
     if model.copying is not None and fresh and own[fresh[0]].is_meta:
@@ -228,11 +216,7 @@ def _check_names(file: WeightsFile, model: Bart, folder: Folder, added: int) -> 
     copies = any(name.startswith(_FRESH) for name in theirs)
     missing = [n for n in own if n not in theirs and n != _BIAS and (copies or not n.startswith(_FRESH))]
     left = [name for ours, name in theirs.items() if ours not in own and ours not in _NOTES]
-    for what, names in (("missing", missing), ("left over", left)):
-        if names:
-            raise ValueError(
-                f"{len(names)} weights {what} in {file.path}: {', '.join(names[:5])}{', ...' * (len(names) > 5)}"
-            )
+    check_complete(file, missing, left)
     theirs = {ours: name for ours, name in theirs.items() if ours in own}
     for ours, name in theirs.items():
         expected, found = _expected(ours, own[ours], folder, added), file.shapes[name]

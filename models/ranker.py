@@ -60,11 +60,9 @@ class ParagraphRanker(nn.Module):
         return _max_over(states_ALH, present).masked_fill(~present.any(dim=1, keepdim=True), 0.0)
 
     def forward(self, paragraphs: Tensor, titles: Tensor) -> Tensor:
-        """Return the logit of each paragraph's score, [N] float32; `sigmoid` makes it the s of eq. 6.
+        """Return the logit [N] float32 of the score of paragraphs [N, L] int64; `sigmoid` makes it the s of eq. 6.
 
-        Args:
-            paragraphs: [N, L] int64 token ids.
-            titles: [N, H] vector of each paragraph's title, from `encode_titles`.
+        `titles` are the vectors [N, H] of each paragraph's title, from `encode_titles`.
         """
         states_NLH, _ = self.paragraph_lstm(self.embedding(paragraphs))
         # W_1 [u_p; u_t] = W_p u_p + W_t u_t, and the second term is the same for every token of a paragraph.

@@ -59,16 +59,8 @@ ARCHITECTURES: dict[str, Architecture] = {
 
 
 def build_summarizer(preset: str, *, vocabulary_size: int, pad: int = 0, **overrides: Any) -> Summarizer:
-    """Make a fresh summarizer, its weights drawn from PyTorch's default generator.
-
-    Args:
-        preset: a key of `PRESETS`.
-        vocabulary_size: V.
-        pad: id of the padding token.
-        overrides: fields of the preset's configuration to change.
-
-    Raises:
-        ValueError: unknown preset, unknown field, or an invalid value.
+    """Make a fresh summarizer, its weights drawn from PyTorch's default generator, with some fields of the preset's
+    configuration changed. Raises ValueError: unknown preset, unknown field, or an invalid value.
     """
     model = ARCHITECTURES[find_preset(preset).architecture].model(
         configuration(preset, vocabulary_size=vocabulary_size, pad=pad, **overrides)

@@ -17,11 +17,7 @@ def sentence_pieces(text: str, pieces: Sequence[str]) -> Iterator[tuple[str, sli
     """Yield the sentences of a text with the slices of their pieces; empty for a sentence in which no piece ends.
 
     A piece belongs to the sentence that contains its last character, counting characters other than spaces; a lone
-    space mark to the sentence that it begins.
-
-    Args:
-        text: a summary.
-        pieces: of a vocabulary; together, with their space marks, they spell the text, or begin with it.
+    space mark to the sentence that it begins. Together the pieces spell the text, or begin with it.
     """
     ends = list(accumulate(map(spelled, pieces)))
     start = passed = 0

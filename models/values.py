@@ -106,11 +106,7 @@ def _read(text: str) -> _Read:
 
 
 class Evidence:
-    """Texts in which values can be looked up.
-
-    Args:
-        texts: sources, a lead or a summary.
-    """
+    """Texts in which values can be looked up: sources, a lead or a summary."""
 
     def __init__(self, texts: Iterable[str]) -> None:
         read = [_read(text) for text in texts]
@@ -138,11 +134,8 @@ class Evidence:
 def find_values(text: str, context: Evidence | None = None) -> list[Value]:
     """Return the distinct values of a text in order of first occurrence; dates and numbers before names.
 
-    Args:
-        text: a summary or a lead.
-        context: texts on the same subject. The capital of a word that opens a sentence is no evidence: the word belongs
-            to a name if `context` or the text capitalises it within a sentence, and does not if one of them has it in
-            lower case.
+    The capital of a word that opens a sentence is no evidence: the word belongs to a name if `context`, texts on the
+    same subject, or the text capitalises it within a sentence, and does not if one of them has it in lower case.
     """
     own = Evidence([text])
     inner = own.inner_names | (context.inner_names if context else frozenset())

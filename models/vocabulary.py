@@ -13,23 +13,7 @@ from models.tokenization.sentencepiece_model import SentencePieceTokenizer
 
 
 class Vocabulary:
-    """Turns text into token ids and back.
-
-    Attributes:
-        model: the serialized SentencePiece model, or the document of a Hugging Face tokenizer; a vocabulary is equal to
-            another of the same bytes.
-        kind: what made it, in words.
-        size: number of pieces V; ids run from 0 to V - 1.
-        specials: ids of the special pieces by role.
-        pad, begin, end: ids of padding, of what the decoder starts from, and of the end of a summary.
-        unk: id of the unknown piece; None if any text can be spelt.
-        title_mark: id of the piece between title and text: `<T>`, or where no piece was made for it a colon, which is
-            how a language model has seen titles.
-        paragraph_mark, sentence_mark: ids of the pieces that end a paragraph and a sentence in flat inputs (`<P>`,
-            `<Q>`); None = no such piece.
-        sentence_begin: id of the piece that begins each sentence of a source (`[BOS]`, Akiyama et al. 2021); None = as
-            in all vocabularies but those that `with_sentence_begin` returns.
-    """
+    """Turns text into token ids, 0 to V - 1, and back; equal to another vocabulary of the same bytes."""
 
     def __init__(self, model: bytes) -> None:
         """Read a serialized model. Raises ValueError: the bytes are neither a SentencePiece model nor the document of a
@@ -39,13 +23,15 @@ class Vocabulary:
         kind = HuggingFaceTokenizer if is_document(model) else SentencePieceTokenizer
         self._tokenizer: Tokenizer = kind(model)
         self.model = model
-        self.kind = self._tokenizer.kind
-        self.size = self._tokenizer.size
+        self.kind = self._tokenizer.kind  # in words
+        self.size = self._tokenizer.size  # V
         self.specials = self._tokenizer.specials
+        # Ids of special pieces; None = no such piece.
         self.pad, self.begin, self.end = self.specials.pad, self.specials.begin, self.specials.end
-        self.unk = self.specials.unk
+        self.unk = self.specials.unk  # None if any text can be spelt
         self.paragraph_mark, self.sentence_mark = self.specials.paragraph_mark, self.specials.sentence_mark
         self.sentence_begin = self.specials.sentence_begin
+        # `<T>`, or where no piece was made for it a colon, which is how a language model has seen titles.
         self.title_mark = self._tokenizer.title_mark
         self._marks = self.specials.marks
 

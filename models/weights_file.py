@@ -7,8 +7,8 @@ into several files, which an index beside them names.
 
 import pickle
 import zipfile
-from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -23,105 +23,99 @@ from models.training.weights import check_finite
 CONFIG, SAFETENSORS, PICKLED, INDEX = "config.json", "model.safetensors", "pytorch_model.bin", ".index.json"
 
 
-class WeightsFile(ABC):
-    """A file of named tensors."""
+@dataclass(frozen=True)
+class WeightsFile:
+    """A file of named tensors, or several that an index names."""
 
-    path: Path  # the file
-    shapes: dict[str, tuple[int, ...]]  # the shape of each tensor
-
-    @abstractmethod
-    def tensor(self, name: str) -> Tensor:
-        """Return one tensor, in memory of its own."""
+    path: Path  # of the file or the index
+    shapes: Mapping[str, tuple[int, ...]]  # the shape of each tensor
+    tensor: Callable[[str], Tensor]  # name -> the tensor, in memory of its own
 
 
-class Safetensors(WeightsFile):
-    """A safetensors file."""
+def open_safetensors(path: Path) -> WeightsFile:
+    """Open a safetensors file. Raises ValueError: it is cut off or not of this kind."""
+    try:
+        with safe_open(path, framework="pt") as file:
+            stored = {name: file.get_slice(name) for name in file.keys()}  # noqa: SIM118 - not a mapping
+            shapes = {name: tuple(tensor.get_shape()) for name, tensor in stored.items()}
+            kinds = {name: str(tensor.get_dtype()) for name, tensor in stored.items()}
+    except (SafetensorError, OSError) as error:
+        raise ValueError(f"expected a whole safetensors file, {path}: {error}") from error
+    _check_kinds(path, kinds, ("F64", "F32", "F16", "BF16"))
 
-    def __init__(self, path: Path) -> None:
-        """Read names and shapes. Raises ValueError: the file is cut off or not of this kind."""
-        self.path = path
-        try:
-            with safe_open(path, framework="pt") as file:
-                stored = {name: file.get_slice(name) for name in file.keys()}  # noqa: SIM118 - not a mapping
-                self.shapes = {name: tuple(tensor.get_shape()) for name, tensor in stored.items()}
-                kinds = {name: str(tensor.get_dtype()) for name, tensor in stored.items()}
-        except (SafetensorError, OSError) as error:
-            raise ValueError(f"expected a whole safetensors file, {path}: {error}") from error
-        _check_kinds(path, kinds, ("F64", "F32", "F16", "BF16"))
-
-    def tensor(self, name: str) -> Tensor:
-        """Return one tensor."""
-        with safe_open(self.path, framework="pt") as file:
+    def tensor(name: str) -> Tensor:
+        with safe_open(path, framework="pt") as file:
             found: Tensor = file.get_tensor(name).clone()
         return found
 
-
-class Pickled(WeightsFile):
-    """A file of `torch.save`, read without running anything that it holds."""
-
-    def __init__(self, path: Path) -> None:
-        """Map the tensors.
-        Raises ValueError: the file is cut off, not of this kind, or holds anything but tensors by name.
-        """
-        self.path = path
-        try:
-            # Files from before PyTorch 1.6 cannot be mapped.
-            loaded = torch.load(path, map_location="cpu", weights_only=True, mmap=zipfile.is_zipfile(path))
-        except pickle.UnpicklingError as error:
-            raise ValueError(
-                f"expected a file of tensors only, {path}, which may run code when it is loaded: {_first_line(error)}"
-            ) from error
-        except (RuntimeError, EOFError, OSError, KeyError, ValueError) as error:
-            raise ValueError(f"expected a whole file of torch.save, {path}: {_first_line(error)}") from error
-        if not isinstance(loaded, dict) or not all(isinstance(value, Tensor) for value in loaded.values()):
-            raise ValueError(f"expected tensors by name in {path}, got {type(loaded).__name__} of something else")
-        self._tensors: dict[str, Tensor] = loaded
-        self.shapes = {name: tuple(tensor.shape) for name, tensor in loaded.items()}
-        kinds = {name: str(tensor.dtype) for name, tensor in loaded.items()}
-        _check_kinds(path, kinds, tuple(map(str, (torch.float64, torch.float32, torch.float16, torch.bfloat16))))
-
-    def tensor(self, name: str) -> Tensor:
-        """Return one tensor."""
-        return self._tensors[name].clone()
+    return WeightsFile(path, shapes, tensor)
 
 
-class Sharded(WeightsFile):
-    """Weights in several files, with an index that says which tensor is in which."""
+def open_pickled(path: Path) -> WeightsFile:
+    """Map a file of `torch.save`, without running anything that it holds.
+    Raises ValueError: it is cut off, not of this kind, or holds anything but tensors by name.
+    """
+    try:
+        # Files from before PyTorch 1.6 cannot be mapped.
+        loaded = torch.load(path, map_location="cpu", weights_only=True, mmap=zipfile.is_zipfile(path))
+    except pickle.UnpicklingError as error:
+        raise ValueError(
+            f"expected a file of tensors only, {path}, which may run code when it is loaded: {_first_line(error)}"
+        ) from error
+    except (RuntimeError, EOFError, OSError, KeyError, ValueError) as error:
+        raise ValueError(f"expected a whole file of torch.save, {path}: {_first_line(error)}") from error
+    if not isinstance(loaded, dict) or not all(isinstance(value, Tensor) for value in loaded.values()):
+        raise ValueError(f"expected tensors by name in {path}, got {type(loaded).__name__} of something else")
+    kinds = {name: str(tensor.dtype) for name, tensor in loaded.items()}
+    _check_kinds(path, kinds, tuple(map(str, (torch.float64, torch.float32, torch.float16, torch.bfloat16))))
+    shapes = {name: tuple(tensor.shape) for name, tensor in loaded.items()}
+    return WeightsFile(path, shapes, lambda name: loaded[name].clone())
 
-    def __init__(self, path: Path, open_file: Callable[[Path], WeightsFile]) -> None:
-        """Open the files that an index names.
-        Raises ValueError: the index is no index, a file that it names is missing or damaged, or has not what it says.
-        """
-        self.path = path
-        places = read_object(path).get("weight_map")
-        if not isinstance(places, dict) or not places:
-            raise ValueError(f"expected a weight_map of tensors to files in {path}, got {str(places)[:80]!r}")
-        for file in places.values():
-            # Only files beside the index: another path could lead anywhere on this machine.
-            if not isinstance(file, str) or Path(file).name != file or not (path.parent / file).is_file():
-                raise ValueError(f"expected the file {file!r}, which {path} names, beside it")
-        files = {file: open_file(path.parent / file) for file in sorted(set(places.values()))}
-        for name, file in places.items():
-            if name not in files[file].shapes:
-                raise ValueError(f"expected {name} in {path.parent / file}, as {path} says")
-        self._files = {name: files[file] for name, file in places.items()}
-        self.shapes = {name: file.shapes[name] for name, file in self._files.items()}
 
-    def tensor(self, name: str) -> Tensor:
-        """Return one tensor."""
-        return self._files[name].tensor(name)
+def open_sharded(path: Path, open_file: Callable[[Path], WeightsFile]) -> WeightsFile:
+    """Open the files that an index names, which says which tensor is in which.
+    Raises ValueError: the index is no index, a file that it names is missing or damaged, or has not what it says.
+    """
+    places = read_object(path).get("weight_map")
+    if not isinstance(places, dict) or not places:
+        raise ValueError(f"expected a weight_map of tensors to files in {path}, got {str(places)[:80]!r}")
+    for file in places.values():
+        # Only files beside the index: another path could lead anywhere on this machine.
+        if not isinstance(file, str) or Path(file).name != file or not (path.parent / file).is_file():
+            raise ValueError(f"expected the file {file!r}, which {path} names, beside it")
+    files = {file: open_file(path.parent / file) for file in sorted(set(places.values()))}
+    for name, file in places.items():
+        if name not in files[file].shapes:
+            raise ValueError(f"expected {name} in {path.parent / file}, as {path} says")
+    shapes = {name: files[file].shapes[name] for name, file in places.items()}
+    return WeightsFile(path, shapes, lambda name: files[places[name]].tensor(name))
 
 
 def open_weights(folder: Path) -> WeightsFile:
     """Open the weights in a Hugging Face folder. Raises ValueError: there are none, or they cannot be read."""
-    for name, kind in ((SAFETENSORS, Safetensors), (PICKLED, Pickled)):
+    for name, open_file in ((SAFETENSORS, open_safetensors), (PICKLED, open_pickled)):
         if (folder / name).is_file():
-            return kind(folder / name)
+            return open_file(folder / name)
         if (folder / f"{name}{INDEX}").is_file():
-            return Sharded(folder / f"{name}{INDEX}", kind)
+            return open_sharded(folder / f"{name}{INDEX}", open_file)
     raise ValueError(
         f"expected {SAFETENSORS} or {PICKLED}, or either with {INDEX}, in the folder {folder}, which has neither"
     )
+
+
+def check_complete(file: WeightsFile, missing: Sequence[str], left: Sequence[str]) -> None:
+    """Raise ValueError if weights of a model are missing in a file, or are left over in it."""
+    for what, names in (("missing", missing), ("left over", left)):
+        if names:
+            raise ValueError(
+                f"{len(names)} weights {what} in {file.path}: {', '.join(names[:5])}{', ...' * (len(names) > 5)}"
+            )
+
+
+def check_tied(file: WeightsFile, name: str, other: str) -> None:
+    """Raise ValueError unless two names in a file are those of one matrix."""
+    if not torch.equal(file.tensor(name), file.tensor(other)):
+        raise ValueError(f"expected {name} and {other} in {file.path} to be equal, as {CONFIG} says")
 
 
 def _first_line(error: Exception) -> str:
@@ -148,15 +142,8 @@ def read_config(folder: Path) -> dict[str, Any]:
 
 
 def stated_dropouts(stated: Mapping[str, Any], names: Iterable[str], file: Path) -> dict[str, float]:
-    """Return the dropouts that a configuration states.
-
-    Args:
-        stated: the configuration.
-        names: what they are called in it; one that it lacks is not in the result.
-        file: where it was read.
-
-    Raises:
-        ValueError: one is no number from 0 to below 1.
+    """Return those of the named dropouts that the configuration in `file` states.
+    Raises ValueError: one is no number from 0 to below 1.
     """
     found = {name: stated[name] for name in names if stated.get(name) is not None}
     for name, value in found.items():
@@ -167,13 +154,8 @@ def stated_dropouts(stated: Mapping[str, Any], names: Iterable[str], file: Path)
 def put_weights(model: nn.Module, path: Path, value: Callable[[str, Tensor], Tensor | None]) -> None:
     """Put values into the weights of a model once all are known; those on the device "meta" become the values.
 
-    Args:
-        model: the model.
-        path: of the values' file, for messages.
-        value: (name, weight) -> its value, or None to leave it alone.
-
-    Raises:
-        ValueError: a value is not finite; nothing was put.
+    `value` returns that of a weight by its name, or None to leave it alone; `path` is the values' file, for messages.
+    Raises ValueError: a value is not finite; nothing was put.
     """
     weights, values = model.state_dict(), dict[str, Tensor]()
     for name, tensor in weights.items():

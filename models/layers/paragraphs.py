@@ -148,11 +148,8 @@ class ParagraphTokens:
 
 
 def weights_by_paragraph(weights_RTS: Tensor, member_BSP: Tensor) -> Tensor:
-    """Sum weights of tokens [R, T, S] into weights of paragraphs [R, T, P], in float32 also under autocast.
-
-    Args:
-        weights_RTS: float32, R = B*K, the hypotheses of an article next to each other.
-        member_BSP: [B, S, P] float32, the share of each token that belongs to each paragraph.
+    """Sum weights of tokens [R, T, S] into weights of paragraphs [R, T, P], in float32 also under autocast, given the
+    share of each token that belongs to each paragraph; R = B*K, the hypotheses of an article next to each other.
     """
     rows, new, tokens = weights_RTS.shape
     with torch.autocast(weights_RTS.device.type, enabled=False):

@@ -31,12 +31,8 @@ class TokenPlaces:
 
     @classmethod
     def of(cls, mask_NL: Tensor, article_N: Tensor, articles: int) -> "TokenPlaces":
-        """Find the tokens of rows; the host waits for the device.
-
-        Args:
-            mask_NL: bool, True where there is a token.
-            article_N: int64 article of each row, ascending.
-            articles: B.
+        """Find the tokens of rows, given where there is one and the ascending article of each row; the host waits for
+        the device.
         """
         cell_M = mask_NL.flatten().nonzero().squeeze(1)
         row_M = cell_M // max(mask_NL.shape[1], 1)

@@ -19,13 +19,8 @@ def pool_values(x_NLD: Tensor, weights_NLH: Tensor, value_DD: Tensor, bias_D: Te
     """Return, for each head, the weighted sum of the values of a paragraph's tokens: [N, H, E].
 
     A value is a linear map of a token and the sum is linear too, so the tokens are summed first and the sum is
-    mapped: N*H vectors go through the projection instead of N*L, and the values of tokens are never stored.
-
-    Args:
-        x_NLD: [N, L, D] token vectors.
-        weights_NLH: [N, L, H] weights, zero at padding.
-        value_DD: [D, D] weight of the value projection, its rows grouped by head.
-        bias_D: [D] its bias.
+    mapped: N*H vectors go through the projection instead of N*L, and the values of tokens are never stored. Weights are
+    zero at padding; the rows of the value projection are grouped by head.
     """
     heads = weights_NLH.shape[-1]
     summed_NHD = weights_NLH.transpose(1, 2).to(x_NLD.dtype) @ x_NLD
@@ -42,18 +37,10 @@ class MultiHeadPooling(nn.Module):
     """
 
     def __init__(self, size: int, heads: int, *, weights: PoolingWeights, projection: bool, epsilon: float) -> None:
-        """Make `heads` pools of `size` / `heads` each.
+        """Make `heads` pools of `size` / `heads` each, which share a LayerNorm of an epsilon.
 
-        Args:
-            size: D.
-            heads: H.
-            weights: "normalised" sums with the distribution of eq. 15; "raw" with the scores of eq. 13, as eq. 16
-                is printed.
-            projection: whether the W_c^z of eq. 16 exists.
-            epsilon: of the LayerNorm, which the heads share.
-
-        Raises:
-            ValueError: `weights` is unknown.
+        "normalised" sums with the distribution of eq. 15, "raw" with the scores of eq. 13, as eq. 16 is printed;
+        `projection` is whether the W_c^z of eq. 16 exists. Raises ValueError: `weights` is unknown.
         """
         super().__init__()
         if weights not in get_args(PoolingWeights):

@@ -12,19 +12,10 @@ PositionOrder = Literal["token-rank", "rank-token"]
 
 
 def sinusoids(positions: Tensor, size: int) -> Tensor:
-    """Return the sinusoidal embedding of integer positions (Liu & Lapata 2019, eq. 7-8).
+    """Return the sinusoidal embedding [..., size] float32 of integer positions [...] (Liu & Lapata 2019, eq. 7-8).
 
     Dimension 2i holds sin(p / 10000^(2i/size)), dimension 2i+1 the cosine of the same angle.
-
-    Args:
-        positions: [...] integers, in any order.
-        size: size of an embedding, even.
-
-    Returns:
-        [..., size] float32.
-
-    Raises:
-        ValueError: `size` is odd.
+    Raises ValueError: `size` is odd.
     """
     if size % 2:
         raise ValueError(f"sinusoids need an even size, got {size}")
@@ -39,21 +30,11 @@ def row_positions(mask: Tensor, size: int) -> Tensor:
 
 
 def paragraph_positions(ranks: Tensor, length: int, size: int, order: PositionOrder) -> Tensor:
-    """Return the embedding of (rank of the paragraph, position of the token in it) as a concatenation of two halves.
+    """Return the embedding [N, length, size] float32 of (rank of the paragraph, position of the token in it) as a
+    concatenation of two halves.
 
     Liu & Lapata 2019, eq. 9 has [rank; token], their released code has [token; rank].
-
-    Args:
-        ranks: [N] integers, the rank of each paragraph.
-        length: L, tokens a paragraph.
-        size: D, divisible by 4.
-        order: which half comes first.
-
-    Returns:
-        [N, L, D] float32.
-
-    Raises:
-        ValueError: `size` is not divisible by 4 or `order` is unknown.
+    Raises ValueError: `size` is not divisible by 4 or `order` is unknown.
     """
     if size % 4:
         raise ValueError(f"positions of two halves need a size divisible by 4, got {size}")

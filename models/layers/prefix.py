@@ -21,18 +21,10 @@ def shared_logits(q_RHTE: Tensor, k_BHME: Tensor) -> Tensor:
 def attend_both(
     source_RHTM: Tensor, own_RHTS: Tensor, source_mask: Tensor, own_mask: Tensor, v_BHME: Tensor, v_RHSE: Tensor
 ) -> tuple[Tensor, Tensor]:
-    """Attend to source and target in one softmax.
+    """Attend to source and target in one softmax, given their scaled logits.
 
-    Args:
-        source_RHTM: logits of the source's keys, already scaled.
-        own_RHTS: logits of the target's keys, already scaled.
-        source_mask: bool, broadcasts to [R, 1, T, M].
-        own_mask: bool, broadcasts to [R, 1, T, S].
-        v_BHME: values of the source, shared by hypotheses.
-        v_RHSE: values of the target.
-
-    Returns:
-        The context [R, H, T, E] and the weights of the source [R, T, M] (float32), averaged over heads.
+    Boolean masks broadcast to [R, 1, T, M] and [R, 1, T, S]. Returns the context [R, H, T, E] and the weights of the
+    source [R, T, M] (float32), averaged over heads.
     """
     keys = source_RHTM.shape[-1]
     logits = widened(torch.cat((source_RHTM, own_RHTS), dim=-1))
@@ -54,11 +46,8 @@ def attend_both_fused(
 ) -> Tensor:
     """Return the context [R, H, T, E] of `attend_both` from the fused kernel, which returns no weights.
 
-    Args:
-        q_RHTE: queries.
-        source: keys and values [B, H, M, E] of the source.
-        own: keys and values [R, H, S, E] of the target.
-        mask: over the M + S keys: bool, or a bias added to the scaled logits; broadcasts to [R, H, T, M + S].
+    It is given keys and values [B, H, M, E] of the source and [R, H, S, E] of the target. The mask is boolean or a bias
+    of the scaled logits; it broadcasts to [R, H, T, M + S].
     """
     hypotheses = len(q_RHTE) // len(source[0])
     both = [
@@ -73,10 +62,7 @@ def share_of_paragraphs(weights_RTM: Tensor, member_BMP: Tensor) -> Tensor:
 
     The weight of the target's own tokens is left out and the rest is normalised to 1. If a position attends to no
     source key, as beyond the memory of Transformer-XL, the distribution is uniform over the keys' paragraphs.
-
-    Args:
-        weights_RTM: weights of the source's keys.
-        member_BMP: [B, M, P] float32, the share of each key that belongs to each paragraph.
+    `member_BMP` is the share of each key that belongs to each paragraph.
     """
     attention_RTP = weights_by_paragraph(weights_RTM, member_BMP)
     hypotheses = len(attention_RTP) // len(member_BMP)

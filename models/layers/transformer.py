@@ -75,10 +75,8 @@ def final_norm(config: LayerConfig) -> nn.Module:
 
 
 class TransformerLayer(nn.Module):
-    """An attention of any kind and a feed-forward layer, each with its residual connection.
-
-    Attributes:
-        attention: the caller applies it: `finish(x, attention(enter(x)))`.
+    """An attention of any kind, which the caller applies, and a feed-forward layer, each with its residual connection:
+    `finish(x, attention(enter(x)))`.
     """
 
     def __init__(self, config: LayerConfig, attention: nn.Module) -> None:

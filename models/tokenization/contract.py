@@ -10,54 +10,29 @@ SENTENCE_BEGIN = "[BOS]"  # Akiyama et al. 2021, sec. 3.1
 
 @dataclass(frozen=True)
 class Specials:
-    """The ids of special pieces by their role; None for a role that a tokenizer does not have. Roles may share an id.
+    """The ids of special pieces by their role; None for a role that a tokenizer has not. Roles may share an id."""
 
-    Attributes:
-        pad: padding.
-        begin: what the decoder starts from.
-        end: the end of a summary.
-        unk: text that no piece spells.
-        source_begin, source_end: around a source, for architectures that were trained with them.
-        target_begin: what follows `begin` in a target (BART's `<s>`).
-        title_mark, paragraph_mark, sentence_mark: end a title, a paragraph and a sentence in flat inputs.
-        separator: is between documents (PRIMERA's `<doc-sep>`).
-        mask: what stands for hidden text in denoising (Lewis et al. 2020).
-        sentence_begin: begins each sentence of a source, for heads that see sentences (Akiyama et al. 2021); a piece
-            that is added for them (`Vocabulary.with_sentence_begin`).
-    """
-
-    pad: int
-    begin: int
-    end: int
-    unk: int | None = None
-    source_begin: int | None = None
+    pad: int  # padding
+    begin: int  # what the decoder starts from
+    end: int  # the end of a summary
+    unk: int | None = None  # text that no piece spells
+    source_begin: int | None = None  # around a source, for architectures that were trained with them
     source_end: int | None = None
-    target_begin: int | None = None
-    title_mark: int | None = None
+    target_begin: int | None = None  # what follows `begin` in a target (BART's `<s>`)
+    title_mark: int | None = None  # these three end a title, a paragraph and a sentence in flat inputs
     paragraph_mark: int | None = None
     sentence_mark: int | None = None
-    mask: int | None = None
-    separator: int | None = None
+    mask: int | None = None  # what stands for hidden text in denoising (Lewis et al. 2020)
+    separator: int | None = None  # is between documents (PRIMERA's `<doc-sep>`)
+    # begins each sentence of a source, for heads that see sentences (Akiyama et al. 2021); a piece that is added for
+    # them (`Vocabulary.with_sentence_begin`)
     sentence_begin: int | None = None
 
     @property
     def marks(self) -> frozenset[int]:
         """The ids that spell no text; the unknown piece, which stands for some, is not among them."""
-        ids = (
-            self.pad,
-            self.begin,
-            self.end,
-            self.source_begin,
-            self.source_end,
-            self.target_begin,
-            self.title_mark,
-            self.paragraph_mark,
-            self.sentence_mark,
-            self.mask,
-            self.separator,
-            self.sentence_begin,
-        )
-        return frozenset(id_ for id_ in ids if id_ is not None)
+        ids: dict[str, int | None] = vars(self)
+        return frozenset(id_ for role, id_ in ids.items() if role != "unk" and id_ is not None)
 
 
 class Tokenizer(Protocol):

@@ -57,16 +57,13 @@ class Checkpoints:
     """The checkpoints of one run: the most recent ones and the best ones by validation score."""
 
     def __init__(
-        self, directory: Path, *, keep_best: int = 5, keep_last: int = 2, best_file: Path | None = None
+        self,
+        directory: Path,  # the first checkpoint creates it
+        *,
+        keep_best: int = 5,  # of the best (Liu & Lapata 2019, sec. 4 averages the scores of the 5 best)
+        keep_last: int = 2,  # of the most recent; with 2, a damaged one costs only one interval
+        best_file: Path | None = None,  # JSON that names the best, relative to its folder; None = in `directory`
     ) -> None:
-        """Set the directory; the first checkpoint creates it.
-
-        Args:
-            directory: folder of the checkpoints.
-            keep_best: how many of the best to keep (Liu & Lapata 2019, sec. 4 averages the scores of the 5 best).
-            keep_last: how many of the most recent to keep; with 2, a damaged one costs only one interval.
-            best_file: JSON that names the best ones, relative to its folder; by default `best.json` in `directory`.
-        """
         if keep_best < 0 or keep_last < 1:
             raise ValueError(f"expected keep_best >= 0 and keep_last >= 1, got {keep_best} and {keep_last}")
         self.directory = directory
@@ -90,15 +87,9 @@ class Checkpoints:
     ) -> Path:
         """Write the checkpoint of `step`, update the list of the best, delete old ones, and return its directory.
 
-        Args:
-            step: optimizer steps done.
-            model: module whose weights are kept.
-            optimizer: its state is kept too.
-            state: JSON-able values of the caller (data position, settings, counts).
-            score: validation score of these weights, lower is better.
-
-        Raises:
-            OSError: it could not be written, as on a full disk; earlier checkpoints are intact.
+        `state` are JSON-able values of the caller (data position, settings, counts), `score` the validation score of
+        these weights, lower is better. Raises OSError: it could not be written, as on a full disk; earlier checkpoints
+        are intact.
         """
         final = self.directory / f"step-{step:08d}"
         writing = self.directory / f".writing-{final.name}"
@@ -210,15 +201,8 @@ def load_checkpoint(path: Path) -> Checkpoint:
 
 
 def check_same_run(directory: Path, before: Mapping[str, Any], now: Mapping[str, Any]) -> None:
-    """Check that a run is continued with the settings it was started with.
-
-    Args:
-        directory: of the run, for the message.
-        before: JSON-able settings in its checkpoint; a missing one counts as None.
-        now: settings of the run that wants to continue.
-
-    Raises:
-        ValueError: they differ; the message names the first difference.
+    """Check that a run in `directory` is continued with the settings it was started with; a missing one counts as None.
+    Raises ValueError: they differ; the message names the first difference.
     """
     changed = sorted(name for name in before.keys() | now.keys() if before.get(name) != now.get(name))
     if changed:

@@ -63,12 +63,8 @@ class Denoising:
     seed: int  # of the noise, which is new in every epoch
 
     def __call__(self, passages: pa.Table, epoch: int, shard: int) -> pa.Table:
-        """Return the columns that batches read of examples, given the column `sentences` (list<list<int32>>).
-
-        Args:
-            passages: rows of a shard.
-            epoch: another epoch has other noise.
-            shard: its number.
+        """Return the columns that batches read of examples, given the column `sentences` (list<list<int32>>) of a
+        shard; another epoch has other noise.
         """
         rng = np.random.default_rng((self.seed, epoch, shard))
         sources: list[list[Any]] = []

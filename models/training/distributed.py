@@ -40,13 +40,8 @@ class Ranks:
 
 @contextmanager
 def process_group(device: str = "auto") -> Iterator[Ranks]:
-    """Join the processes that `torchrun` started, for the duration of the context.
-
-    Args:
-        device: "auto" (CUDA if available), "cpu", "cuda" or a device's name.
-
-    Raises:
-        ValueError: the device is not available.
+    """Join the processes that `torchrun` started, for the duration of the context; devices are those of `find_device`.
+    Raises ValueError: the device is not available.
     """
     world, rank = int(os.environ.get("WORLD_SIZE", "1")), int(os.environ.get("RANK", "0"))
     local = int(os.environ.get("LOCAL_RANK", "0"))
@@ -69,15 +64,10 @@ def launched_together() -> bool:
 
 
 def process_count(processes: int | None, accumulation: int, device: str) -> int:
-    """Return the number of processes of this machine that train together.
+    """Return the number of processes of this machine that train together, and share an update's batches equally.
 
-    Args:
-        processes: how many are asked for; None = one for each GPU, 1 on a CPU.
-        accumulation: batches of an update, which the processes share equally.
-        device: "auto", "cpu", "cuda" or a device's name. With "auto", fewer GPUs than processes are asked for will do.
-
-    Raises:
-        ValueError: the device has fewer GPUs.
+    Without a number asked for there is one for each GPU, 1 on a CPU. With device "auto", fewer GPUs than processes are
+    asked for will do. Raises ValueError: another device has fewer GPUs.
     """
     if find_device(device).type != "cuda":
         return processes or 1

@@ -14,18 +14,13 @@ from torch.utils._pytree import tree_leaves
 
 
 class LiveBytes(TorchDispatchMode):  # type: ignore[no-untyped-call]
-    """A context that counts every storage from the operation that returns it until its last tensor is freed.
-
-    Attributes:
-        now: bytes that exist now.
-        peak: maximum number of bytes that existed at once.
-    """
+    """A context that counts every storage from the operation that returns it until its last tensor is freed."""
 
     def __init__(self, existing: Iterable[Tensor] = ()) -> None:
         """Count existing tensors, such as the weights of a model; each storage counts once."""
         super().__init__()  # type: ignore[no-untyped-call]
-        self.now: int = 0
-        self.peak: int = 0
+        self.now: int = 0  # bytes that exist now
+        self.peak: int = 0  # maximum number of bytes that existed at once
         self._living: set[int] = set()
         for tensor in existing:
             self._note(tensor)

@@ -37,27 +37,16 @@ def positions_of(target: Tensor, pad: int) -> Tensor:
 
 def token_loss(
     model: Summarizer,
-    hidden: Tensor,
-    target: Tensor,
+    hidden: Tensor,  # [B, T, D] hidden states of the decoder
+    target: Tensor,  # [B, T] int64 tokens to predict, padded with `pad`
     *,
     pad: int,
-    smoothing: float,
-    method: str = "auto",
-    positions: Tensor | None = None,
+    smoothing: float,  # share of the probability spread evenly over all pieces, 0-1 (.1 in Liu & Lapata 2019, sec. 4)
+    method: str = "auto",  # "plain" | "chunked" | "fused", or "auto" for fused if PyTorch has it, else chunked
+    positions: Tensor | None = None,  # `positions_of(target, pad)`, where it is known
 ) -> TokenLoss:
-    """Return the loss of predicting `target` from hidden states, summed over tokens.
-
-    Args:
-        model: turns hidden states into logits.
-        hidden: [B, T, D] hidden states of the decoder.
-        target: [B, T] int64 tokens to predict, padded with `pad`.
-        pad: id of the padding token; such positions are ignored.
-        smoothing: share of the probability spread evenly over all pieces, 0-1 (.1 in Liu & Lapata 2019, sec. 4).
-        method: "plain" | "chunked" | "fused", or "auto" for fused if PyTorch has it, else chunked.
-        positions: `positions_of(target, pad)`, where it is known.
-
-    Raises:
-        ValueError: the method is unknown, or it is "fused" and PyTorch lacks it.
+    """Return the loss of predicting `target` from hidden states, summed over tokens that are not padding.
+    Raises ValueError: the method is unknown, or it is "fused" and PyTorch lacks it.
     """
     if method not in METHODS:
         raise ValueError(f"expected a loss method out of {METHODS}, got {method!r}")

@@ -76,18 +76,15 @@ class Objective(ABC, Generic[Item]):
 
     @abstractmethod
     def loss(self, *inputs: Any) -> tuple[Tensor, ...]:
-        """Return scalars summed over a batch.
-
-        Returns:
-            The loss to minimise; the `measures`; and the number of units in the loss besides those that `units` counts.
+        """Return scalars summed over a batch: the loss to minimise; the `measures`; and the number of units in the loss
+        besides those that `units` counts.
         """
 
     @abstractmethod
     def validate(self, losses: Callable[[Item], tuple[float, ...]]) -> Validation | None:
-        """Judge the weights; the model is in evaluation mode. None without validation examples.
+        """Judge the weights of the model, which is in evaluation mode; None without validation examples.
 
-        Args:
-            losses: returns the `measures` of a batch, without gradients.
+        `losses` returns the `measures` of a batch, without gradients.
         """
 
     @abstractmethod

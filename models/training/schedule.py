@@ -8,15 +8,9 @@ Schedule = Callable[[int], float]
 def noam(*, factor: float, model_size: int, warmup: int) -> Schedule:
     """Return the schedule of Vaswani et al. 2017: linear warm-up, then decay with the inverse square root.
 
-    rate(step) = factor x model_size^-.5 x min(step^-.5, step x warmup^-1.5); it peaks at step `warmup`.
-
-    Args:
-        factor: 3 for the released HT, with model size 256 and warm-up 8,000 a peak of 2.1e-3.
-        model_size: D.
-        warmup: steps of warm-up.
-
-    Raises:
-        ValueError: an argument is not positive.
+    rate(step) = factor x model_size^-.5 x min(step^-.5, step x warmup^-1.5); it peaks at step `warmup`. The released
+    HT's factor of 3, model size of 256 and warm-up of 8,000 peak at 2.1e-3.
+    Raises ValueError: an argument is not positive.
     """
     if factor <= 0 or model_size < 1 or warmup < 1:
         raise ValueError(f"expected a positive factor, model size and warm-up, got {factor}, {model_size}, {warmup}")
@@ -31,17 +25,11 @@ def constant(rate: float) -> Schedule:
 
 
 def linear(*, peak: float, warmup: int, steps: int) -> Schedule:
-    """Return linear warm-up to `peak`, then linear decay that would reach 0 one step after the last.
+    """Return linear warm-up to `peak` within at most half of all steps, then linear decay that would reach 0 one step
+    after the last.
 
     A short run ends with a better model than under `noam`, whose rate is still high when it stops.
-
-    Args:
-        peak: highest learning rate.
-        warmup: steps of warm-up; at most half of all are used for it.
-        steps: of the whole run.
-
-    Raises:
-        ValueError: an argument is not positive.
+    Raises ValueError: an argument is not positive.
     """
     if peak <= 0 or warmup < 1 or steps < 1:
         raise ValueError(f"expected a positive peak, warm-up and number of steps, got {peak}, {warmup} and {steps}")

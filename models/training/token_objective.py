@@ -57,17 +57,11 @@ class TokenObjective(Objective[Batch]):
         return batch.source.to(device), target, predicted
 
     def loss(self, source: SourceBatch, target: Tensor, predicted: Tensor | None = None) -> tuple[Tensor, ...]:
-        """Return the objective and the reported losses, as scalars summed over a batch.
+        """Return scalars summed over a batch, given the target tokens [B, T] int64 and `Batch.predicted`, if known.
 
-        Args:
-            source: what the encoder reads.
-            target: [B, T] int64 tokens to predict.
-            predicted: `Batch.predicted`; None = it is found here.
-
-        Returns:
-            The objective: the label-smoothed loss of the target, the model's extra loss (`Decoded.extra_loss`) and, in
-            training, the loss of the source where the model predicts it; the smoothed loss and the negative log
-            likelihood of the target alone; and the number of source tokens in the objective.
+        They are the objective: the label-smoothed loss of the target, the model's extra loss (`Decoded.extra_loss`)
+        and, in training, the loss of the source where the model predicts it; the smoothed loss and the negative log
+        likelihood of the target alone; and the number of source tokens in the objective.
         """
         if predicted is None:
             predicted = positions_of(target[:, 1:], source.pad)

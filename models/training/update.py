@@ -47,18 +47,11 @@ class Updater(Generic[Item]):
         self.optimizer = objective.optimizer()
 
     def update(self, step: int, rate: float, batches: Sequence[Item], units: float) -> Update:
-        """Change the weights once, unless the gradient is not finite.
+        """Change the weights once at a learning rate, unless the gradient is not finite; steps count from 1.
 
-        Dropout draws from a generator seeded by (seed, step, rank): a resumed run draws the same numbers.
-
-        Args:
-            step: number of the update, from 1.
-            rate: learning rate.
-            batches: this process's batches.
-            units: number of units in the batches of all processes, such as target tokens.
-
-        Raises:
-            TrainingError: memory ran out.
+        The batches are this process's, `units` the number of units in those of all, such as target tokens. Dropout
+        draws from a generator seeded by (seed, step, rank): a resumed run draws the same numbers.
+        Raises TrainingError: memory ran out.
         """
         for parameters in self.optimizer.param_groups:
             parameters["lr"] = rate

@@ -23,15 +23,8 @@ def describe_predictor(directory: Path, predictor: AttentionPredictor, *, summar
 
 
 def load_predictor(directory: Path, summarizer: Path, *, device: torch.device | str = "cpu") -> AttentionPredictor:
-    """Read the predictor in `directory` onto `device`, in evaluation mode.
-
-    Args:
-        directory: written by training.
-        summarizer: directory of the summarizer whose attention is predicted.
-        device: device of the predictor.
-
-    Raises:
-        ValueError: the directory has no attention predictor, one of another summarizer, or a damaged file.
+    """Read the predictor in `directory`, of the summarizer in another, onto `device`, in evaluation mode.
+    Raises ValueError: the directory has no attention predictor, one of another summarizer, or a damaged file.
     """
     try:
         record: dict[str, Any] = json.loads((directory / CONFIG).read_text(encoding="utf-8"))

@@ -45,40 +45,23 @@ _THREADS = 2  # of torch on a CPU; fixed, because the last bits of sums depend o
 
 
 def train_attention(
-    shards: ArticleShards,
-    summarizer: Path,
+    shards: ArticleShards,  # rows of the split `train` are for training, those of `valid` choose the best checkpoint
+    summarizer: Path,  # directory of a trained summarizer with paragraph embeddings (PHT, GraphSum)
     settings: AttentionSettings,
     *,
-    directory: Path,
-    seed: int,
-    device: str = "cpu",
-    log_interval: int = 50,
-    progress: Callable[[TrainingProgress], None] | None = None,
+    directory: Path,  # gets model.safetensors, config.json and metrics.jsonl, and checkpoints meanwhile
+    seed: int,  # of weights, dropout and the order of examples
+    device: str = "cpu",  # auto | cpu | cuda | cuda:N
+    log_interval: int = 50,  # steps between lines of metrics.jsonl and reports of progress
+    progress: Callable[[TrainingProgress], None] | None = None,  # also called after a validation
 ) -> dict[str, Any]:
     """Train the attention predictor of a summarizer in `directory`, or continue an interrupted training there.
 
-    A window of training examples and the validation examples are in memory.
-
-    Args:
-        shards: (EXAMPLES[, GRAPHS]) of each article shard, graphs if the summarizer reads one. Rows of the split
-            `train` are for training, those of `valid` choose the best checkpoint.
-        summarizer: directory of a trained summarizer with paragraph embeddings (PHT, GraphSum).
-        settings: see the class.
-        directory: gets model.safetensors, config.json and metrics.jsonl, and checkpoints meanwhile.
-        seed: of weights, dropout and the order of examples.
-        device: where training runs: auto | cpu | cuda | cuda:N.
-        log_interval: steps between lines of metrics.jsonl and reports of progress.
-        progress: called with the progress every `log_interval` steps and after a validation.
-
-    Returns:
-        `published`, the files of the model, and metrics of the run: `validation_error`, and `uniform_error`, the error
-        of predicting equal attention to all paragraphs.
-
-    Raises:
-        ValueError: there is no such summarizer, it has no paragraph embeddings, the settings contradict it or the run
-            in `directory`, or there are no training examples.
-        TrainingError: training cannot continue, see its message.
-        TrainingStopped: by SIGTERM; the same call continues from the checkpoint that was saved.
+    A window of training examples and the validation examples are in memory. Returns `published`, the files of the
+    model, and metrics of the run: `validation_error`, and `uniform_error`, the error of predicting equal attention to
+    all paragraphs. Raises ValueError: there is no such summarizer, it has no paragraph embeddings, the settings
+    contradict it or the run in `directory`, or there are no training examples; TrainingError: training cannot continue,
+    see its message; TrainingStopped: by SIGTERM; the same call continues from the checkpoint that was saved.
     """
     trained = load_summarizer(summarizer, device=find_device(device))
     check_predictable(to_config_dict(trained.model)["architecture"])

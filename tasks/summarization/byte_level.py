@@ -14,9 +14,7 @@ _FIRST, _MASK = ("<s>", "<pad>", "</s>", "<unk>"), "<mask>"  # ids 0 to 3, and t
 def estimate_byte_level(lines: Iterable[str], pieces: int) -> bytes:
     """Return the document of a tokenizer (`models.tokenization.huggingface_tokenizer`); the same lines give the same.
 
-    Args:
-        lines: texts.
-        pieces: wanted, special ones and the 256 bytes included; fewer where the texts have fewer.
+    It has so many pieces, special ones and the 256 bytes included; fewer where the texts have fewer.
     """
     tokenizer = Tokenizer(models.BPE())
     tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)

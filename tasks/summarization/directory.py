@@ -37,17 +37,8 @@ def describe_summarizer(
 def load_summarizer(
     directory: Path, *, device: torch.device | str = "cpu", checkpoint: int = 0, source_tokens: int | None = None
 ) -> TrainedSummarizer:
-    """Load a trained summarizer.
-
-    Args:
-        directory: written by training.
-        device: device of the model.
-        checkpoint: which of the best checkpoints, 0 being the best.
-        source_tokens: maximum tokens of an article, for a summarizer whose architecture has such a limit; None = as in
-            training.
-
-    Raises:
-        ValueError: the directory has no summarizer, or no such checkpoint, or one of its files is damaged.
+    """Load what a training wrote, as `read_summarizer` does; of its best checkpoints 0 is the best.
+    Raises ValueError: the directory has no summarizer, or no such checkpoint, or one of its files is damaged.
     """
     weights = directory / weights_of(directory, _best(directory), checkpoint)
     return read_summarizer(directory, weights=weights, device=device, source_tokens=source_tokens)
@@ -60,15 +51,8 @@ def published_files(directory: Path) -> list[str]:
 
 
 def with_graphs(examples: pa.Table, graphs: pa.Table, kind: Graph) -> pa.Table:
-    """Return examples with the column `graph` that batches read: the edges of one kind for each article.
-
-    Args:
-        examples: EXAMPLES rows.
-        graphs: GRAPHS rows of the same articles, in any order.
-        kind: which graph; "none" returns the examples as they are.
-
-    Raises:
-        ValueError: an article of several paragraphs has no graph.
+    """Return EXAMPLES rows with the column `graph` that batches read: the edges of one kind for each article, out of
+    GRAPHS rows in any order; with "none" as they are. Raises ValueError: an article of several paragraphs has no graph.
     """
     if kind == "none":
         return examples

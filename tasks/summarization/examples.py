@@ -20,33 +20,22 @@ TITLE_TOKENS = 64  # kept of a title: hardly one is longer, and a summarizer rea
 
 
 def build_examples(
-    articles: pa.Table,
-    ranked: pa.Table,
+    articles: pa.Table,  # ARTICLES rows of a shard, sorted by article_id
+    ranked: pa.Table,  # RANKED rows of the shard, sorted by article_id and rank
     vocabulary: pa.Table | Vocabulary,
     settings: ExampleSettings,
     *,
+    # whether `[BOS]` is before each sentence (Akiyama et al. 2021, sec. 3.1), as with a vocabulary that has this piece
     sentences: bool = False,
+    # the summarizer whose reading decides what supports a sentence; None = all that is kept here is read
     read: SummarizerSettings | None = None,
 ) -> pa.Table:
-    """Make the example of every kept article that has ranked paragraphs with any token.
+    """Return the EXAMPLES row of every kept article that has ranked paragraphs with any token.
 
-    Args:
-        articles: ARTICLES rows of a shard, sorted by article_id.
-        ranked: RANKED rows of the shard, sorted by article_id and rank.
-        vocabulary: the VOCABULARY table, or the vocabulary read from it.
-        settings: see the class.
-        sentences: whether `[BOS]` is before each sentence of a paragraph (Akiyama et al. 2021, sec. 3.1), as it always
-            is with a vocabulary that has this piece.
-        read: the summarizer whose reading decides what supports a sentence; None = all that is kept here is read.
-
-    Returns:
-        EXAMPLES rows sorted by article_id. Paragraph i of `source` is the one of rank i, an empty list if it has no
-        token, so that ranks and graph nodes still match; one that is cut ends with a whole word, and not with a number
-        that might go on. With `supported_by` an article of the training or validation
-        split without a supported sentence has no row.
-
-    Raises:
-        ValueError: a table is not sorted.
+    Paragraph i of `source` is the one of rank i, an empty list if it has no token, so that ranks and graph nodes still
+    match; one that is cut ends with a whole word, and not with a number that might go on. With `supported_by` an
+    article of the training or validation split without a supported sentence has no row.
+    Raises ValueError: a table is not sorted.
     """
     vocabulary = read_vocabulary(vocabulary, sentences=sentences)
     layout = None if read is None else layout_of(read, vocabulary)

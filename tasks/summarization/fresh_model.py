@@ -27,15 +27,9 @@ def fresh_model(
 ) -> Summarizer:
     """Make the summarizer with the weights that its training starts from.
 
-    Args:
-        settings: which summarizer, and the folder of its weights if it is pre-trained; what a checkpoint lacks, such
-            as the head that copies, is fresh.
-        vocabulary: of its texts, with `sentence_begin` for heads that see sentences.
-        seed: of fresh weights.
-        dropout: in place of the preset's.
-
-    Raises:
-        ValueError: the settings contradict each other, or the folder's weights are not of such a summarizer.
+    What a checkpoint lacks, such as the head that copies, is fresh, drawn with the seed. The vocabulary has
+    `sentence_begin` for heads that see sentences; dropout replaces the preset's.
+    Raises ValueError: the settings contradict each other, or the folder's weights are not of such a summarizer.
     """
     fields = _fields(settings, vocabulary, dropout)
     torch.manual_seed(seed)
@@ -55,18 +49,11 @@ def fresh_model(
 
 
 def check_start(settings: SummarizerSettings, vocabulary: Vocabulary) -> str | None:
-    """Check that a training can start from `summarizer.pretrained`, before work starts; no weight is read.
+    """Return a digest of the folder `summarizer.pretrained`, None if there is none, after checking before work starts
+    that a training with the build's vocabulary can start from it; no weight is read.
 
-    Args:
-        settings: which summarizer.
-        vocabulary: the one that the build uses.
-
-    Returns:
-        A digest of the folder's files; None if the settings name no folder.
-
-    Raises:
-        FileNotFoundError: there is no such folder.
-        ValueError: it has another tokenizer, its sizes are not the preset's, or a file cannot be read.
+    Raises FileNotFoundError: there is no such folder; ValueError: it has another tokenizer, its sizes are not the
+    preset's, or a file cannot be read.
     """
     folder = settings.pretrained
     if folder is None:

@@ -26,18 +26,10 @@ Edges = list[dict[str, Any]]
 
 
 def build_graphs(ranked: pa.Table, settings: GraphSettings, words: WordRule = "rouge") -> pa.Table:
-    """Compute both graphs of every article.
+    """Return a GRAPHS row with both graphs of each article, given RANKED rows sorted by article and rank; edges i < j
+    are in order of (i, j). `words` is how paragraphs are cut into words for tf-idf.
 
-    Args:
-        ranked: table of the `ranked` dataset, sorted by article and rank.
-        settings: threshold and the entity pipeline.
-        words: how paragraphs are cut into words for tf-idf.
-
-    Returns:
-        Table of the `graphs` dataset, one row per article of `ranked`; edges i < j in order of (i, j).
-
-    Raises:
-        ValueError: the pipeline cannot be used, or the ranks of an article are not 0, 1, 2, ...
+    Raises ValueError: the pipeline cannot be used, or the ranks of an article are not 0, 1, 2, ...
     """
     texts: list[str] = ranked["text"].to_pylist()
     entities = entity_sets(texts, settings.spacy_pipeline, frozenset(settings.entity_types), _SPACY_BATCH)
@@ -76,19 +68,12 @@ def similarity_edges(texts: Sequence[str], settings: GraphSettings, words: WordR
 
 
 def discourse_edges(
-    urls: Sequence[str],
-    positions: Sequence[int],
+    urls: Sequence[str],  # page of each of N paragraphs
+    positions: Sequence[int],  # position of each in its page
     texts: Sequence[str],
-    entities: Sequence[frozenset[str]],
+    entities: Sequence[frozenset[str]],  # entities of each, E_i
 ) -> Edges:
-    """Return the edges of the approximate discourse graph (Liu & Lapata 2019, eq. 26).
-
-    Args:
-        urls: page of each of N paragraphs.
-        positions: position of each in its page.
-        texts: the paragraphs.
-        entities: entities of each, E_i.
-    """
+    """Return the edges of the approximate discourse graph (Liu & Lapata 2019, eq. 26)."""
     weights = _ENTITY_WEIGHT * _shared(entities)
     for i, j in marked_pairs(urls, positions, texts):
         weights[i, j] += _MARKER_WEIGHT

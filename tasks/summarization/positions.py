@@ -5,15 +5,8 @@ from tasks.summarization.settings import SummarizerSettings
 
 
 def check_lengths(settings: SummarizerSettings, longest: int, setting: str) -> None:
-    """Check that a target or summary fits the learned positions of an architecture that has such.
-
-    Args:
-        settings: which summarizer.
-        longest: tokens that its decoder reads, special ones included.
-        setting: what asks for them, for the message.
-
-    Raises:
-        ValueError: there are fewer positions.
+    """Check that the `longest` target or summary, in tokens, fits the learned positions of an architecture that has
+    such; `setting` asks for it. Raises ValueError: there are fewer positions.
     """
     preset = find_preset(settings.preset)
     if preset.architecture not in LEARNED_POSITIONS:

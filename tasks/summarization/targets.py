@@ -37,13 +37,11 @@ def supported_sentences(title: str, lead: str, paragraphs: Sequence[str]) -> lis
 
 
 def name_subject(sentence: str, title: str, definition: str) -> str:
-    """Return a sentence with the subject's name in place of what stands for it as the first words, or after the first
-    comma: a pronoun, a part of the name, or "the" and a word for its kind.
+    """Return a sentence of a lead with the subject's name in place of what stands for it as the first words, or after
+    the first comma: a pronoun, a part of the name, or "the" and a word for its kind.
 
-    Args:
-        sentence: of a lead; it is returned as it is if it names the subject, or nothing stands there for it.
-        title: of the article.
-        definition: the lead's first sentence, which says of what kind the subject is, and whether its name has "the".
+    It is returned as it is if it names the subject, or nothing stands there for it. The definition, the lead's first
+    sentence, says of what kind the subject is, and whether its name has "the".
     """
     if names_subject(sentence, title):
         return sentence

@@ -31,34 +31,18 @@ def token_trainer(
     training: TrainingSettings,
     layout: Layout,
     *,
-    examples: ExampleShards,
-    valid: pa.Table,
+    examples: ExampleShards,  # of the training split
+    valid: pa.Table,  # examples that choose the best checkpoints; none = the last one is the best
     directory: Path,
-    seed: int,
+    seed: int,  # of dropout and the order of examples
     ranks: Ranks,
     fingerprint: Mapping[str, Any],
-    prepare: Callable[[pa.Table, int, int], pa.Table] | None = None,
-    evaluate: Callable[[Summarizer], Mapping[str, float]] | None = None,
-    continued: bool = False,
+    prepare: Callable[[pa.Table, int, int], pa.Table] | None = None,  # see `BatchStream`
+    evaluate: Callable[[Summarizer], Mapping[str, float]] | None = None,  # see `TokenObjective`
+    continued: bool = False,  # whether the weights are those of a trained summarizer
     progress: Callable[[TrainingProgress], None] | None = None,
 ) -> Trainer[Batch]:
-    """Return the trainer of a model that predicts the tokens of targets.
-
-    Args:
-        model: its weights.
-        training: how they are trained.
-        layout: how an example is cut and padded.
-        examples: of the training split.
-        valid: examples that choose the best checkpoints; none = the last one is the best.
-        directory: where the run is.
-        seed: of dropout and the order of examples.
-        ranks: this process among those that train together.
-        fingerprint: settings that must not change during the run.
-        prepare: see `BatchStream`.
-        evaluate: see `TokenObjective`.
-        continued: whether the weights are those of a trained summarizer.
-        progress: see `Trainer`.
-    """
+    """Return the trainer of a model that predicts the tokens of targets; what is not said here `Trainer` says."""
     tokens = training.batch_tokens
     stream = BatchStream(
         examples, layout, batch_tokens=tokens, seed=seed, rank=ranks.rank, world=ranks.world, prepare=prepare

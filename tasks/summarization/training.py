@@ -67,38 +67,24 @@ def train_summarizer(
     settings: SummarizerSettings,
     *,
     training: TrainingSettings,
-    directory: Path,
-    seed: int,
+    directory: Path,  # becomes a self-contained model directory, see `tasks/summarization/directory.py`
+    seed: int,  # of weights, order of examples and dropout
+    # a trained summarizer from whose weights training starts, and which stays the best unless later weights validate
+    # better; the optimizer and the schedule start anew
     initial: Path | None = None,
-    device: str = "cpu",
-    progress: Callable[[TrainingProgress], None] | None = None,
+    device: str = "cpu",  # auto | cpu | cuda | cuda:N
+    progress: Callable[[TrainingProgress], None] | None = None,  # see `Trainer`
 ) -> dict[str, Any]:
-    """Train a summarizer in `directory`, or continue an interrupted training there.
+    """Train a summarizer in `directory`, or continue an interrupted training there, and return metrics of the run;
+    `published` names the files on which decoding depends.
 
-    A window of training examples and the validation examples are in memory of each process. With several processes
-    (`training.processes`) this one only starts them and passes their progress on. Under `torchrun` every process calls
-    this, and they train one model together.
-
-    Args:
-        shards: see the class; rows of the split `train` are for training, those of `valid` choose the best checkpoints.
-        vocabulary: the VOCABULARY table, or the vocabulary read from it.
-        settings: which summarizer.
-        training: how it is trained.
-        directory: becomes a self-contained model directory, see `tasks/summarization/directory.py`.
-        seed: of weights, order of examples and dropout.
-        initial: a trained summarizer from whose weights training starts, and which stays the best unless later weights
-            validate better; the optimizer and the schedule start anew.
-        device: where training runs: auto | cpu | cuda | cuda:N.
-        progress: called with the progress every `log_interval` steps and after a validation.
-
-    Returns:
-        Metrics of the run; `published` names the files on which decoding depends.
-
-    Raises:
-        ValueError: the settings contradict each other or the run in `directory`, there are no training examples, or
-            `initial` is a summarizer with another vocabulary or architecture.
-        TrainingError: training cannot continue, see its message.
-        TrainingStopped: by SIGTERM; the same call continues from the checkpoint that was saved.
+    Rows of the split `train` are for training, those of `valid` choose the best checkpoints. A window of training
+    examples and the validation examples are in memory of each process. With several processes (`training.processes`)
+    this one only starts them and passes their progress on. Under `torchrun` every process calls this, and they train
+    one model together.
+    Raises ValueError: the settings contradict each other or the run in `directory`, there are no training examples, or
+    `initial` is a summarizer with another vocabulary or architecture; TrainingError: training cannot continue, see its
+    message; TrainingStopped: by SIGTERM; the same call continues from the checkpoint that was saved.
     """
     words = read_vocabulary(vocabulary, sentences=settings.sees_sentences)
     layout = layout_of(settings, words)

@@ -67,23 +67,12 @@ def train_vocabulary(
     lead_characters: int = LEAD_CHARACTERS,
     paragraph_characters: int = PARAGRAPH_CHARACTERS,
 ) -> pa.Table:
-    """Estimate the vocabulary; the same input gives the same bytes.
+    """Estimate the vocabulary and return it as a VOCABULARY table of one row; the same input gives the same bytes.
 
-    One shard and the sample are in memory, later the sample and SentencePiece's data.
-
-    Args:
-        shards: pairs of an ARTICLES and a PARAGRAPHS table of the same articles; only kept rows of the training split
-            are used. Read once.
-        settings: see the class.
-        seed: decides which texts are sampled if there are more than the sample may hold.
-        lead_characters: of leads, with their titles, in the sample.
-        paragraph_characters: of paragraphs in it.
-
-    Returns:
-        A VOCABULARY table of one row.
-
-    Raises:
-        ValueError: there is no training text, or it has more distinct characters than `pieces` allows.
+    Shards are pairs of an ARTICLES and a PARAGRAPHS table, of which the kept rows of the training split are used. They
+    are read once: one shard and the sample are in memory, later the sample and SentencePiece's data. The seed decides
+    which texts are sampled.
+    Raises ValueError: there is no training text, or it has more distinct characters than `pieces` allows.
     """
     leads, paragraphs = _Sample(lead_characters), _Sample(paragraph_characters)
     for articles_table, paragraphs_table in shards:

@@ -14,7 +14,7 @@ from models.pretrained import load_pretrained, read_folder, save_pretrained
 from models.registry import build_summarizer
 from models.search.beam import beam_search
 from models.search.settings import SearchSettings
-from models.weights_file import Safetensors
+from models.weights_file import open_safetensors
 
 transformers = pytest.importorskip("transformers", reason="needs the extra `judges`")
 
@@ -160,7 +160,7 @@ def test_transformers_loads_what_we_save(tmp_path: Path) -> None:
 
 def test_saving_again_gives_the_same_weights(folder: Path, tmp_path: Path) -> None:
     save_pretrained(loaded(folder), tmp_path / "again")
-    first, second = Safetensors(folder / "model.safetensors"), Safetensors(tmp_path / "again" / "model.safetensors")
+    first, second = (open_safetensors(at / "model.safetensors") for at in (folder, tmp_path / "again"))
     assert first.shapes == second.shapes
     assert all(torch.equal(first.tensor(name), second.tensor(name)) for name in first.shapes)
     stated = json.loads((folder / "config.json").read_text())
