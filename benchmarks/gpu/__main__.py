@@ -5,12 +5,12 @@
     python -m benchmarks.gpu --device cpu --scale tiny        # whether everything runs; its figures mean nothing
 
 Needs torch >= 2.6, numpy, pyarrow, sentencepiece and safetensors, and no network. Each part runs in a process of its
-own; after `--minutes` what is left is not measured, and the table says so. Progress goes to standard error. The peers
-are `benchmarks/peers/plain_design.py` in training and the released ways of search in decoding; `MFU` is the share of
-the device's peak that the operations of the tokens without padding take.
+own; after `--minutes`, for all parts together, what is left is not measured, and the table says so. `--json` gets all
+figures after every part. Progress goes to standard error. The peers are `benchmarks/peers/plain_design.py` in training
+and the released ways of search in decoding; `MFU` is the share of the device's peak that the operations of the tokens
+without padding take.
 """
 
-import argparse
 import json
 import os
 import subprocess
@@ -19,11 +19,11 @@ import tempfile
 import threading
 import time
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
+from benchmarks.frame import OptionError, command
 from benchmarks.gpu.part import PARTS
 from benchmarks.gpu.table import render
-from benchmarks.gpu.workload import SCALES
 from models.training.distributed import find_device
 
 
@@ -32,11 +32,11 @@ def run_part(part: str, device: str, scale: str, seconds: float) -> tuple[dict[s
 
     A process that ends early adds one measurement `failed` for each that is missing.
     """
-    command = [sys.executable, "-m", "benchmarks.gpu.part", part, "--device", device, "--scale", scale]
+    call = [sys.executable, "-m", "benchmarks.gpu.part", part, "--on", device, "--scale", scale]
     machine: dict[str, Any] = {}
     rows: list[dict[str, Any]] = []
     with tempfile.TemporaryFile("w+") as errors:
-        process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=errors, text=True)
+        process = subprocess.Popen(call, stdout=subprocess.PIPE, stderr=errors, text=True)
         late = threading.Event()
 
         def end() -> None:
@@ -65,31 +65,32 @@ def run_part(part: str, device: str, scale: str, seconds: float) -> tuple[dict[s
     return machine, rows + [{"part": part, "system": name, "failed": reason} for name in systems[len(rows) :]]
 
 
-def main() -> int:
+def main(
+    device: str = "auto",
+    scale: Literal["full", "core", "tiny"] = "full",
+    parts: tuple[str, ...] = tuple(PARTS),
+    minutes: float = 8.0,
+    json: Path | None = None,
+) -> int:
     """Measure, print the table and write the JSON file; return 1 if a measurement is missing."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--device", default="auto", help="auto, cpu, cuda or cuda:N")
-    parser.add_argument("--scale", choices=SCALES, default="full")
-    parser.add_argument("--parts", choices=PARTS, nargs="+", default=list(PARTS))
-    parser.add_argument("--minutes", type=float, default=8.0, help="for all parts together")
-    parser.add_argument("--json", type=Path, help="file for all figures; written after every part")
-    options = parser.parse_args()
     try:
-        find_device(options.device)
+        find_device(device)
     except ValueError as error:
-        parser.error(str(error))
-    if options.minutes <= 0:
-        parser.error(f"expected --minutes above 0, got {options.minutes:g}")
-    if options.json is not None and not options.json.parent.is_dir():
-        parser.error(f"expected --json in a folder that exists, got {options.json}")
-    deadline = time.monotonic() + 60 * options.minutes
+        raise OptionError(str(error)) from error
+    if unknown := [part for part in parts if part not in PARTS]:
+        raise OptionError(f"unknown --parts {unknown[0]!r}: expected some of {', '.join(PARTS)}")
+    if minutes <= 0:
+        raise OptionError(f"expected --minutes above 0, got {minutes:g}")
+    if json is not None and not json.parent.is_dir():
+        raise OptionError(f"expected --json in a folder that exists, got {json}")
+    deadline = time.monotonic() + 60 * minutes
     machine: dict[str, Any] = {}
     rows: list[dict[str, Any]] = []
-    for part in options.parts:
-        found, more = run_part(part, options.device, options.scale, deadline - time.monotonic())
+    for part in parts:
+        found, more = run_part(part, device, scale, deadline - time.monotonic())
         machine, rows = machine or found, rows + more
-        if options.json is not None:
-            _write(options.json, {"scale": options.scale, "machine": machine, "rows": rows})
+        if json is not None:
+            _write(json, {"scale": scale, "machine": machine, "rows": rows})
     print(render(machine, rows))
     missing = sum("failed" in row or "failed" in row.get("plain", {}) for row in rows)
     if missing:
@@ -105,4 +106,4 @@ def _write(path: Path, figures: dict[str, Any]) -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    command(main, __doc__)

@@ -1,13 +1,17 @@
-"""Training of a summarizer: source tokens a second, padding, wait for data, memory, and use of the device's peak."""
+"""Training of a summarizer: source tokens a second, padding, wait for data, memory, and use of the device's peak.
+
+Also in how many graphs `torch.compile` cuts a step, and the largest batch of equal articles that fits a fixed memory.
+"""
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
 import torch
+from torch._dynamo import explain
 from torch.nn.attention import SDPBackend, sdpa_kernel
 from torch.utils.flop_counter import FlopCounterMode
 
@@ -123,3 +127,42 @@ def compare(system: BenchmarkedSystem, device: torch.device) -> dict[str, Any]:
             if figures.get("tokens_per_second", 0) >= best.get(name, {}).get("tokens_per_second", 0):
                 best[name] = figures
     return {**best, "flops_per_token": Side(system, device).flops_per_token()}
+
+
+def compare_compiled(system: BenchmarkedSystem, device: torch.device) -> dict[str, Any]:
+    """Return the number of graph breaks of a loss and, on CUDA, source tokens a second with and without compiling."""
+    batch = system.equal_articles(2)
+    objective = TokenObjective(system.model().to(device).train(), batch_tokens=system.scale.batch_tokens)
+    explained = explain(objective.loss)(*objective.inputs(batch, device))
+    found: dict[str, Any] = {"graph_breaks": explained.graph_break_count}
+    torch.compiler.reset()
+    if device.type == "cuda":  # compiling for a CPU takes longer than all other measurements together
+        for name, compiled in (("off", False), ("on", True)):
+            found[name] = Side(system, device, compile=compiled).run()["tokens_per_second"]
+    return found
+
+
+def largest_batch(system: BenchmarkedSystem, device: torch.device) -> dict[str, Any]:
+    """Return the number of articles of the largest batch, and the memory that it is for."""
+
+    def fits(articles: int) -> bool:
+        updater, batch = Side(system, device).updater(), system.equal_articles(articles)
+        update(updater, system.equal_articles(1), 1)  # the optimizer's state is part of the memory
+        try:
+            return peak_bytes(device, held(updater), lambda: update(updater, batch, 1)) <= system.scale.memory
+        except (torch.OutOfMemoryError, TrainingError):
+            return False
+
+    return {"articles": largest(fits), "memory_bytes": system.scale.memory}
+
+
+def largest(fits: Callable[[int], bool]) -> int:
+    """Return the largest number that fits, 0 if not even 1 does, where all smaller numbers fit too."""
+    above = 1
+    while fits(above):
+        above *= 2
+    below = above // 2
+    while above - below > 1:
+        middle = (below + above) // 2
+        below, above = (middle, above) if fits(middle) else (below, middle)
+    return below

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from benchmarks.gpu.memory import largest
+from benchmarks.gpu.training import largest
 from benchmarks.gpu.workload import SCALES, SYSTEMS, BenchmarkedSystem
 from benchmarks.peers.plain_design import PlainObjective, plain_design
 from models.training.batches import BatchStream, TableShards
