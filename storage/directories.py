@@ -91,20 +91,9 @@ def publish_directory(
 ) -> DirectoryRecord:
     """Upload a folder's files where the root is remote, then write the record that makes it done.
 
-    Files set aside as damaged and files left by a killed writer are not published.
-
-    Args:
-        store: where to publish.
-        folder: what `working_directory` returned, filled.
-        name: what it is, such as models/ranker.
-        published: files that readers load; their digests make the directory's digest.
-        settings: the fields of the recipe.
-        inputs: name of each input -> digests of what was read of it.
-        metrics: figures to keep in the record.
-        seconds: time it took.
-        code: version and git commit of the code that made it.
-        version: in the recipe.
-        notes: what else decided its content.
+    Files set aside as damaged and files left by a killed writer are not published. `folder` is what `working_directory`
+    returned, filled. Readers load the files `published`, whose digests make the directory's; `notes` say what else
+    decided its content.
 
     Raises:
         StorageError: a file could not be written.

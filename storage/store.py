@@ -206,11 +206,8 @@ class Store:
     ) -> WrittenTable:
         """Write a stage's shard atomically.
 
-        Args:
-            rows: a table, or its batches in order, which are never held all at once; those of a grouped dataset come
-                in order of the column that it is grouped by.
-            dataset: whose schema the rows have.
-            group_bytes: of a row group, in memory, where the dataset is not grouped.
+        Batches are never held all at once; those of a grouped dataset come in order of its column, and for any other
+        `group_bytes` are those of a row group, in memory.
 
         Raises:
             TypeError: the columns are not those of the dataset.

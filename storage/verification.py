@@ -69,12 +69,8 @@ def verify(
 ) -> Verification:
     """Read and check everything, or continue the pass that was interrupted.
 
-    The caller holds the root's lock.
-
-    Args:
-        repair: rename damaged files, so that a build computes them again; else only report them.
-        workers: number of records checked at the same time.
-        progress: called with the progress every few seconds and at the end.
+    The caller holds the root's lock. With `repair`, damaged files are renamed, so that a build computes them again.
+    Records are checked by `workers` at the same time; `progress` is called every few seconds and at the end.
 
     Raises:
         StorageError: the store does not answer; the same call continues from there.

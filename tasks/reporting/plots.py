@@ -50,12 +50,9 @@ def curve_picture(curve: Curve) -> bytes:
 def histogram(values: NDArray[Any], label: str, *, of: str, logarithmic: bool = False) -> bytes:
     """Draw a distribution.
 
-    Args:
-        values: at least one; for whole numbers, each bar spans equally many of them.
-        label: label of the axis of values, with the unit.
-        of: what is counted, in the plural.
-        logarithmic: whether the axis of counts is logarithmic, for values that are nearly always the same; otherwise
-            the largest 1 % of the values are left out, because they would squeeze all others into one bar.
+    There is at least one value; of whole numbers, each bar spans equally many. `of` says what is counted, in the
+    plural. A `logarithmic` axis of counts is for values that are nearly always the same; otherwise the largest 1 % are
+    left out, because they would squeeze all others into one bar.
     """
     top = float(values.max()) if logarithmic else float(np.quantile(values, 0.99))
     if np.issubdtype(values.dtype, np.integer):

@@ -66,17 +66,10 @@ def freeze_articles(
 ) -> pa.Table:
     """Return the articles of one shard of the frozen split, sorted by id.
 
-    Args:
-        shards: pairs of ARTICLES and PARAGRAPHS of the same articles; every `of`-th is read, from number `shard` on.
-        corpus: ARTICLES of all shards; read twice.
-        shard: number of the shard of the split.
-        of: number of its shards.
-        articles: maximum number of articles of the whole split; a stable hash decides which. Where more than half of
-            the articles drawn are learned from, there are fewer.
-        seed: of that hash.
-
-    Returns:
-        ARTICLES rows of the test split with a kept paragraph that are no article of another split, in whatever version.
+    These are ARTICLES rows of the test split with a kept paragraph that are no article of another split, in whatever
+    version. `shards` are pairs of ARTICLES and PARAGRAPHS, of which every `of`-th is read, from number `shard` on; the
+    `corpus` is read twice. A stable hash decides which at most `articles` the whole split has: fewer where more than
+    half of those drawn are learned from.
     """
     tables = [ARTICLES.schema.empty_table()]
     for number in range(shard, len(shards), of):

@@ -51,14 +51,9 @@ class MediaWikiApi(Closing):
     ) -> None:
         """Make the client.
 
-        Args:
-            url: of api.php; the user chose it, so it may be on this machine or in a private network.
-            connect_to: pattern of host -> `address:port` where its connections are made instead.
-            contact: URL or e-mail address for the User-Agent.
-            delay_seconds: between the starts of two requests, in seconds.
-            patience: limit, retries and back-off.
-            token: OAuth 2 access token, sent with every request and to no other host; None = none is sent.
-            kept: answers of an earlier, interrupted listing, to which the new ones are added; None = all is asked.
+        The user chose the `url` of api.php, so it may be on this machine or in a private network. Connections to a host
+        of `connect_to` go to its `address:port`; a token is sent with every request and to no other host. New answers
+        are added to those `kept` of an interrupted listing.
 
         Raises:
             ValueError: the URL is not a web address, or a token would be sent to it unencrypted.

@@ -51,11 +51,8 @@ def export_corpus(
 ) -> list[RankedShardExport]:
     """Write the missing ranked shards of a corpus.
 
-    Args:
-        store: where the corpus is.
-        target: folder that gets the shards, the vocabulary, and below `records` what each was made from.
-        examples, vocabulary, graphs: complete stages; graphs are needed for the layout json.
-        tell: called after each shard of the store.
+    `target` gets them, the vocabulary, and below `records` what each was made from. Layout json needs `graphs`; `tell`
+    is called after each shard of the store.
 
     Raises:
         ValueError: there are no graphs for json, or an example could not be read back from the layout.

@@ -102,13 +102,8 @@ def import_examples(
 ) -> pa.Table:
     """Read a shard as examples.
 
-    Args:
-        vocabulary: the VOCABULARY table, or the vocabulary read from it.
-        folder: where the file is.
-        file: the fields of its `ShardFile`, and its `sha256`.
-
-    Returns:
-        EXAMPLES rows sorted by article_id; `title_text` is decoded from the ids.
+    These are EXAMPLES rows sorted by article_id; `title_text` is decoded from the ids. `file` has the fields of its
+    `ShardFile`, and its `sha256`.
 
     Raises:
         ValueError: the file cannot be loaded, or a field of an item is wrong.

@@ -38,17 +38,9 @@ def export_corpus(
 ) -> str:
     """Write the missing files of a shared corpus; return what it holds, or with `dry_run` what it would.
 
-    Killed and started again, it ends with the same bytes; a shard is in memory at a time.
-
-    Args:
-        store: where the corpus is.
-        target: folder that gets it.
-        settings: what is exported.
-        build: name of the build; None = the latest.
-        dry_run: only say how much would be written; nothing is.
-        tell: gets a line on the plan, and one per group of files.
-        group_bytes: of shards that are written to the same files.
-        looked_up: articles whose summary's values are looked up in their paragraphs, or a little more.
+    Killed and started again, it ends with the same bytes; a shard is in memory at a time. Without `build` it is the
+    latest; with `dry_run` nothing is written. `tell` gets a line on the plan, and one per group of files, which are of
+    `group_bytes` of shards. Values of the summaries of some `looked_up` articles are looked up in their paragraphs.
 
     Raises:
         ValueError: the folder holds something else, or the build lacks a chosen column or has no article.
