@@ -51,7 +51,10 @@ def stages_read(folder: Path, **sections: Any) -> dict[str, list[str]]:
 
 
 def draw() -> Iterator[str]:
-    """Yield the lines of the graph: a build's stages with every option, dashed those that no preset asks for."""
+    """Yield the lines of the graph: a build's stages with every option, dashed those that no preset asks for.
+
+    An arrow that others imply is left out: most of the stages read `articles`, and the report reads nearly all.
+    """
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         usual = stages_read(folder)
@@ -67,12 +70,15 @@ def draw() -> Iterator[str]:
             summarizer={"preset": "pht-small"},
             decoding={"alignment": "predicted"},
         )
+    before: dict[str, set[str]] = {}  # stage -> all that must be done before it
     yield "flowchart TD"
     for stage, reads in whole.items():
+        direct = set(reads).difference(*(before[one] for one in reads))
+        before[stage] = set(reads).union(*(before[one] for one in reads))
         shape = f'(["{stage}"])' if "/" in stage or stage == "reports" else f'["{stage}"]'
         yield f"  {_identifier(stage)}{shape}"
         if reads:
-            yield f"  {' & '.join(map(_identifier, reads))} --> {_identifier(stage)}"
+            yield f"  {' & '.join(_identifier(one) for one in reads if one in direct)} --> {_identifier(stage)}"
     yield "  classDef optional stroke-dasharray: 5 5"
     yield f"  class {','.join(_identifier(stage) for stage in whole if stage not in usual)} optional"
 

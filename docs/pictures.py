@@ -17,10 +17,12 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
 import requests
+from PIL import Image
 from playwright.sync_api import Page, sync_playwright
 
 FOLDER = Path(__file__).parent
@@ -103,13 +105,11 @@ class Picture:
     Attributes:
         size: width and height of the window, in pixels.
         open: opens what is shown.
-        part: selector of the part that is shown; None = the window.
         dark: whether the page is shown in its dark form.
     """
 
     size: tuple[int, int]
     open: Callable[[Page, Product], object]
-    part: str | None = None
     dark: bool = False
 
 
@@ -127,7 +127,7 @@ def _goes_to(address: Callable[[Product], str], text: str) -> Callable[[Page, Pr
 def _scores(page: Page, product: Product) -> None:
     report = max((product.demo / "reports").rglob("report.html"), key=lambda path: path.stat().st_mtime)
     page.goto(report.as_uri())
-    page.locator("#scores").scroll_into_view_if_needed()
+    page.locator("#scores").evaluate("section => section.scrollIntoView()")
 
 
 def _summary(page: Page, product: Product) -> None:
@@ -141,6 +141,7 @@ def _summary(page: Page, product: Product) -> None:
     page.get_by_role("button", name="Summarize").click()
     page.locator("ol.sentences li").first.wait_for()
     page.locator("ol.sentences a").first.click()
+    page.evaluate("scrollTo(0, 0)")
 
 
 def _explorer(page: Page, product: Product) -> None:
@@ -153,13 +154,14 @@ def _explorer(page: Page, product: Product) -> None:
 def _form(page: Page, product: Product) -> None:
     study = product.work / "study"
     shutil.rmtree(study, ignore_errors=True)
-    _flow("human_evaluation", "prepare", "--root", str(product.demo), "--to", str(study), environment=dict(os.environ))
+    where = ("--root", str(product.demo), "--to", str(study))
+    _flow("human_evaluation", "prepare", *where, "--articles", "5", environment=os.environ)
     page.goto(min(study.rglob("*.html")).as_uri())
     page.wait_for_load_state()
 
 
 PICTURES: Mapping[str, Picture] = {
-    "report-scores": Picture((1000, 1200), _scores, part="#scores"),
+    "report-scores": Picture((1000, 1160), _scores),
     "summary-page": Picture((1240, 760), _summary),
     "corpus-explorer": Picture((1240, 760), _explorer),
     "human-evaluation-form": Picture((1180, 1130), _form),
@@ -208,8 +210,8 @@ def take(to: Path, picture: Picture, new_page: Callable[..., Page], product: Pro
     page = new_page(viewport={"width": width, "height": height}, color_scheme="dark" if picture.dark else "light")
     page.set_default_timeout(WAIT_SECONDS * 1000)
     picture.open(page, product)
-    shown = page.locator(picture.part).first if picture.part else page
-    shown.screenshot(path=to)
+    shown = Image.open(BytesIO(page.screenshot()))
+    shown.quantize(256).save(to, optimize=True)  # a third of the bytes, and no difference that one sees
     page.close()
 
 
@@ -237,7 +239,7 @@ def running(work: Path, small: tuple[str, ...]) -> Iterator[Product]:
             if not (weeks / f"registry/versions/{week + 1:06d}.json").is_file():
                 when = (f"--source.miniweb.week={week}", f"--retraining.week=2026-W{week + 40}")
                 _flow("retrain", "--root", str(weeks), *small, *_WEEKS, *when, environment=environment)
-        serve = ["-m", "flows.summarize", "--serve", "--port", str(ports[1]), "--model", str(demo)]
+        serve = ["-m", "flows.summarize", "--serve", "--port", str(ports[1]), "--explore", str(demo)]
         stack.enter_context(_process(serve, environment))
         _wait_for(page)
         yield Product(demo, weeks, work, prefect, page)
