@@ -12,6 +12,8 @@ from warcio.archiveiterator import ArchiveIterator
 
 from models.sentences import split_sentences
 from tasks.engine.hashing import unit_interval
+from tasks.sources.miniweb.prose import write_lead
+from tasks.sources.miniweb.world import World
 from tasks.text.english import LEAST_SHARE, function_word_share
 from tasks.text.ngrams import split_words
 
@@ -89,3 +91,10 @@ def _freshwiki(data: Path) -> Iterator[Passage]:
 
 def _teaches(article: str) -> bool:
     return unit_interval("verifiers", article) < 0.6
+
+
+def miniweb(topics: int = 300, seed: int = 77) -> list[Passage]:
+    """Return leads of a mini web as passages; it teaches nothing."""
+    world = World(seed)
+    leads = ((index, write_lead(world.topic(index), seed)) for index in range(topics))
+    return [Passage("miniweb", world.title(n), " ".join(said.text for said in lead), False) for n, lead in leads]

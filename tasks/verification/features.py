@@ -5,17 +5,20 @@ values, in what order, beside what, under which negations and bounds; then how t
 differ. Shares are 0-1, the others counts.
 """
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from itertools import pairwise
 
 from models.values import Evidence
-from tasks.verification.alignment import NOWHERE, Window, matches, windows
-from tasks.verification.lexicon import BACKWARD, BOUNDS, FORWARD, NEGATORS, opposites, related
+from tasks.text.ngrams import lcs_length
+from tasks.verification.alignment import NOWHERE, Matches, Window, matches, windows
+from tasks.verification.lexicon import BACKWARD, BOUNDS, FORWARD, NEGATORS, bound_of, opposites, related
 from tasks.verification.words import Kind, Text
 
 _SCOPE = 5  # words after a negator or bound among which the first content word is what it is about
 _HEADS = 2  # content words that a negator may be about
 _REACH = 4  # content words within which words belong together
+_NAME_STEM = 4  # letters that a name and its adjective share
 Weigh = Callable[[str], float]
 
 _OF_A_WINDOW = (
@@ -59,10 +62,16 @@ _OF_A_WINDOW = (
     "subject_first",
     "share_of_window",
     "unused_inside",
+    "in_order",
+    "not_in_order",
+    "turned",
+    "voice_conflict",
 )
 _OF_BOTH = (
     "covered_by_passage",
     "values_missing_in_passage",
+    "numbers_unseen",
+    "names_unseen",
     "pair_gains",
     "second_share",
     "second_points_back",
@@ -98,6 +107,7 @@ def features(sentence: Text, passage: Text, weigh: Weigh) -> list[float]:
         *two,
         whole,
         sum(value not in passage.all_evidence for value in sentence.values),
+        *unseen(sentence, passage, found),
         two[0] - one[0],
         *_second(sentence, passage, pair, weights),
         len(sentence.words),
@@ -105,6 +115,20 @@ def features(sentence: Text, passage: Text, weigh: Weigh) -> list[float]:
         sum(sentence.words[place].kind is Kind.NUMBER for place in sentence.content),
         sum(sentence.words[place].kind is Kind.NAME for place in sentence.content),
     ]
+
+
+def unseen(sentence: Text, passage: Text, found: Matches) -> tuple[int, int]:
+    """Return how many numbers, and how many names, of a sentence its passage has in no form ("Kenyan" is "Kenya")."""
+    numbers = names = 0
+    for place, there in zip(sentence.content, found, strict=True):
+        word = sentence.words[place]
+        if there or word.kind is Kind.WORD:
+            continue
+        if word.kind is Kind.NUMBER:
+            numbers += 1
+        else:
+            names += not any(key.startswith(word.key[:_NAME_STEM]) for key in passage.index.keys)
+    return numbers, names
 
 
 def _weight(sentence: Text, place: int, weigh: Weigh) -> float:
@@ -148,6 +172,8 @@ def _window(sentence: Text, passage: Text, window: Window, weights: Sequence[flo
         _connector(sentence, passage, window),
         *_subject(sentence, passage, window, weights),
         *_rest(passage, window),
+        *_as_written(sentence, passage, window),
+        *_voice(sentence, passage, window),
     ]
 
 
@@ -220,25 +246,27 @@ def _substitutions(passage: Text, places: Sequence[int]) -> float:
 
 
 def _opposites(sentence: Text, passage: Text, window: Window) -> tuple[float, float]:
-    """Return how many words that are not found have an opposite in the window; and how many of these in their place."""
-    order = passage.ordinal
+    """Return how many words have only an opposite in the window; and how many of these in their place.
+
+    Small words such as "few" count too: they are no content, but have opposites.
+    """
     held: dict[str, list[int]] = {}
     for number in window.sentences:
         start, end = passage.bounds[number]
         for place in range(start, end):
             held.setdefault(passage.words[place].key, []).append(place)
-    taken = set(window.places)
+    taken = {place for place, quality in zip(window.places, window.quality, strict=True) if quality >= 1}
+    place_of = dict(zip(sentence.content, window.places, strict=True))
     count = in_place = 0
-    for number, own in enumerate(sentence.content):
-        if window.quality[number] >= 1:
+    for own, word in enumerate(sentence.words):
+        if word.kind is Kind.NUMBER or word.key in held:
             continue
-        there = [p for key in opposites(sentence.words[own].key) for p in held.get(key, ()) if p not in taken]
+        there = [p for key in opposites(word.key) for p in held.get(key, ()) if p not in taken]
         if not there:
             continue
         count += 1
-        beside = [window.places[n] for n in (number - 1, number + 1) if 0 <= n < len(window.places)]
-        close = any(b != NOWHERE and abs(order[b] - order[p]) <= 2 for b in beside for p in there)
-        in_place += close
+        beside = [place_of.get(own + step, NOWHERE) - step for step in (-2, -1, 1, 2) if own + step in place_of]
+        in_place += any(abs(b - p) <= 1 for b in beside if b >= -2 for p in there)
     return count, in_place
 
 
@@ -274,31 +302,34 @@ def _negation(sentence: Text, passage: Text, window: Window) -> tuple[float, flo
 
 
 def _bounds(sentence: Text, passage: Text, window: Window) -> list[float]:
-    """Return how the words that bound a claim change: those about words that both have."""
-    spans = [passage.bounds[number] for number in window.sentences]
-    place_of = dict(zip(sentence.content, window.places, strict=True))
-    said = set(window.places) - {NOWHERE}
-    changed: dict[str, tuple[int, int]] = {}
-    for name, words in BOUNDS.items():
-        own = _marks(sentence, sentence.bounds, words)
-        theirs = _marks(passage, spans, words)
-        has = {passage.words[place].sentence for place in theirs}
-        about = [set(_heads(passage, place)) & said for place in theirs]
-        mine = [{place_of[p] for p in _heads(sentence, place)} - {NOWHERE} for place in own]
-        added = sum(not any(a & b for b in about) and not (has and not a) for a in mine)
-        dropped = sum(bool(b) and not any(a & b for a in mine) for b in about) if len(own) < len(theirs) else 0
-        changed[name] = added, dropped
-    sums = {name: added + dropped for name, (added, dropped) in changed.items()}
+    """Return how the words that bound a claim change: more of a class than the window has, or fewer than between the
+    words that are said.
+    """
+    theirs = Counter(bound_of(passage.words[p].text) for n in window.sentences for p in range(*passage.bounds[n]))
+    said = [place for place in window.places if place != NOWHERE]
+    first, last = (max(min(said) - 2, 0), max(said)) if said else (0, -1)
+    inside = Counter(bound_of(passage.words[place].text) for place in range(first, last + 1))
+    own = Counter(bound_of(word.text) for word in sentence.words)
+    added = {name: max(0, own[name] - theirs[name]) for name in BOUNDS}
+    dropped = {name: max(0, inside[name] - own[name]) for name in BOUNDS}
     return [
-        sum(added for added, _ in changed.values()),
-        sum(dropped for _, dropped in changed.values()),
-        sums["only"],
-        sums["about"],
-        changed["maybe"][1],
-        changed["maybe"][0],
-        sums["over"] + sums["under"],
-        sums["all"] + sums["some"],
+        sum(added.values()),
+        sum(dropped.values()),
+        added["only"] + dropped["only"],
+        added["about"] + dropped["about"],
+        dropped["maybe"],
+        added["maybe"],
+        added["over"] + dropped["over"] + added["under"] + dropped["under"],
+        added["all"] + added["some"] + dropped["all"] + dropped["some"],
     ]
+
+
+def _as_written(sentence: Text, passage: Text, window: Window) -> tuple[float, float]:
+    """Return the share of all words, small ones too, that follow one another in the window; and how many do not."""
+    own = [word.key for word in sentence.words]
+    there = [passage.words[place].key for number in window.sentences for place in range(*passage.bounds[number])]
+    common = lcs_length(own, there)
+    return common / len(own), len(own) - common
 
 
 def _names(sentence: Text) -> int:
@@ -332,6 +363,25 @@ def _passive(sentence: Text, passage: Text, places: Sequence[int]) -> float:
     inside = range(min(there), max(there)) if there else range(0)
     own = any(word.text == "by" for word in sentence.words)
     return float(own != any(passage.words[place].text == "by" for place in inside))
+
+
+_BE = frozenset(["is", "are", "was", "were", "be", "been", "being"])
+
+
+def _is_passive(words: Sequence[str]) -> bool:
+    return "by" in words and not _BE.isdisjoint(words[: words.index("by")])
+
+
+def _voice(sentence: Text, passage: Text, window: Window) -> tuple[float, float]:
+    """Return whether the sentence begins with what comes later in the window, and whether its voice does not say so."""
+    places = [place for place in window.places if place != NOWHERE]
+    if len(places) < 2:
+        return 0.0, 0.0
+    turned = sum(place < places[0] for place in places[1:]) > len(places[1:]) / 2
+    own = _is_passive([word.text for word in sentence.words])
+    low, high = max(min(places) - 1, 0), max(places)
+    theirs = _is_passive([passage.words[place].text for place in range(low, high + 1)])
+    return float(turned), float(turned != (own != theirs))
 
 
 def _connector(sentence: Text, passage: Text, window: Window) -> float:

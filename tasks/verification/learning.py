@@ -7,7 +7,7 @@ rules cannot make, sentences in other words altogether, true and false, every ve
 """
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
@@ -34,8 +34,10 @@ _WORDS = range(5, 51)  # of a sentence that teaches
 _FAR = 6  # passages of the topic that lend names and ends of sentences
 _ALIGNED = 0.7  # of a lead's sentence, what a passage must hold, with all its values
 _BY_HAND = 0.5  # weight of the sentences written by hand, as a share of that of all others
+_LEAD = ", lead"  # after the kind of a lie that is made of a lead's sentence
 _HELD_OUT = 0.2  # of the topics, on which the threshold is chosen
 _LEAST_SURE = 0.4  # the lowest threshold, whatever the held out lies say: no lie of a person is among them
+_MOST_SURE = 0.9
 _MOST_PASSING = 0.05  # of their lies
 
 
@@ -61,37 +63,59 @@ class Example(NamedTuple):
     passage: str
 
 
-def learn(topics: Sequence[Topic], seed: int = 0, most: int = MOST_EXAMPLES, without: str | None = None) -> Verifier:
-    """Learn a verifier; it takes some thirty seconds of processor time.
+class Teaching(NamedTuple):
+    """What a verifier is fitted to: N examples, first the `made` ones of rules, and their features [N, F]."""
+
+    examples: Sequence[Example]
+    made: int
+    rows: NDArray[np.float32]
+    weights: WordWeights
+
+
+def learn(topics: Sequence[Topic], seed: int = 0, most: int = MOST_EXAMPLES) -> Verifier:
+    """Learn a verifier; it takes some forty seconds of processor time.
 
     Args:
         topics: a corpus; those for training alone.
         seed: of every choice.
-        most: examples to learn from, at most.
-        without: a kind of lies that is not taught.
+        most: examples made by rules, at most.
 
     Raises:
         ValueError: no passage has two sentences that can be read.
     """
+    return fit(teaching(topics, seed, most), seed)
+
+
+def teaching(topics: Sequence[Topic], seed: int = 0, most: int = MOST_EXAMPLES) -> Teaching:
+    """Return what a corpus teaches; arguments and errors are those of `learn`."""
     weights = WordWeights.of(passage for topic in topics for passage in topic.passages)
-    drawn = _drawn(topics, seed, most)
-    kept = [example for example in drawn if example.kind != without and read(example.sentence).content]
-    if not any(example.true for example in kept) or all(example.true for example in kept):
+    made = [example for example in _drawn(topics, seed, most) if read(example.sentence).content]
+    if {example.true for example in made} != {True, False}:
         raise ValueError(
             f"a verifier learns from passages with sentences of {_WORDS.start} to {_WORDS.stop - 1} words in a script "
             f"with capitals: {len(topics)} topics have none"
         )
-    made = len(kept)
-    kept += restated()
-    rows = np.array([features(read(e.sentence), read(e.passage), weights) for e in kept], np.float32)
-    true = np.array([example.true for example in kept])
-    held = np.array([unit_interval("held out", seed, example.passage) < _HELD_OUT for example in kept])
-    held[made:] = False
-    evened = np.concatenate([_even(kept[:made]), _even(kept[made:]) * _BY_HAND * made / (len(kept) - made)])
-    trial = Forest.fit(rows[~held], true[~held], evened[~held], TREES, seed)
-    passing = trial.probabilities(rows[held & ~true])
-    said_at = float(np.quantile(passing, 1 - _MOST_PASSING)) if len(passing) else 0.5
-    return Verifier(Forest.fit(rows, true, evened, TREES, seed), weights, min(max(said_at, _LEAST_SURE), 0.9))
+    examples = [*made, *restated()]
+    rows = np.array([features(read(e.sentence), read(e.passage), weights) for e in examples], np.float32)
+    return Teaching(examples, len(made), rows, weights)
+
+
+def fit(taught: Teaching, seed: int = 0, without: Collection[str] = ()) -> Verifier:
+    """Return the verifier that learns from what a corpus teaches, but for some kinds of lies."""
+    examples, made, rows, weights = taught
+    true = np.array([example.true for example in examples])
+    by_hand = np.arange(len(examples)) >= made
+    evened = np.zeros(len(examples))
+    taken = np.array([example.kind.removesuffix(_LEAD) not in without for example in examples])
+    evened[taken & ~by_hand] = _even([e for e, t in zip(examples[:made], taken, strict=False) if t])
+    evened[by_hand] = _even(examples[made:]) * _BY_HAND * evened.sum() / by_hand.sum()
+    held = np.array([unit_interval("held out", seed, e.passage) < _HELD_OUT for e in examples]) & ~by_hand
+    kept = taken & ~held
+    trial = Forest.fit(rows[kept], true[kept], evened[kept], TREES, seed)
+    passing = trial.probabilities(rows[held & taken & ~true])
+    said_at = float(np.quantile(passing, 1 - _MOST_PASSING)) if len(passing) else _LEAST_SURE
+    forest = Forest.fit(rows[taken], true[taken], evened[taken], TREES, seed)
+    return Verifier(forest, weights, min(max(said_at, _LEAST_SURE), _MOST_SURE))
 
 
 @cache
@@ -159,7 +183,7 @@ def examples_of(topic: Topic, place: int, dice: Dice) -> Iterator[Example]:
     for line in dice.sample(aligned, 1):
         yield Example(True, "lead", line, passage)
         for kind, made in lies(line, Others(list(text.sentences), far), dice):
-            yield Example(False, f"{kind}, lead", made, passage)
+            yield Example(False, f"{kind}{_LEAD}", made, passage)
 
 
 def _usable(sentence: str) -> bool:

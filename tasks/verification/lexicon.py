@@ -27,6 +27,14 @@ BOUNDS = {name: frozenset(words.split()) for name, words in _SMALL["bounds"].ite
 FORWARD, BACKWARD = frozenset(small_words("forward")), frozenset(small_words("backward"))
 
 
+_BOUND_OF = {word: name for name, words in BOUNDS.items() for word in words}
+
+
+def bound_of(word: str) -> str:
+    """Return how a lower-case word bounds a claim; an empty string where it does not."""
+    return _BOUND_OF.get(word, "")
+
+
 @lru_cache(maxsize=65_536)
 def stem(word: str) -> str:
     """Return what forms of a lower-case word have in common: "opened", "opens" and "opening" are "open"."""

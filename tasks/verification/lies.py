@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from functools import cache
 from itertools import pairwise
 
+from models.values import OPENERS
 from tasks.engine.dice import Dice
 from tasks.verification.lexicon import BACKWARD, BOUNDS, FORWARD, NEGATORS, antonym_pairs, small_words, stem
 from tasks.verification.words import Kind, Text, read
@@ -80,9 +81,10 @@ def _names(text: str) -> list[re.Match[str]]:
 
 def _other_name(sentences: Sequence[str], sentence: str, dice: Dice) -> Iterator[str]:
     there = sorted({m[0] for other in sentences for m in _names(other)})
+    there = [name for name in there if name.split()[0].lower() not in OPENERS and len(name) > 2]
     options = [name for name in there if not set(name.lower().split()) & set(sentence.lower().split())]
     for match in _names(sentence):
-        if options and not match[0].isupper():
+        if options and len(match[0]) > 1 and match[0].split()[0].lower() not in OPENERS:
             yield _put(sentence, match, dice.pick(options))
 
 
@@ -257,6 +259,20 @@ def _role(sentence: str, others: Others, dice: Dice) -> Iterator[str]:
             yield f"{sentence[: a.start()]}{b[0]}{between}{a[0]}{sentence[b.end() :]}"
 
 
+def _voice(sentence: str, others: Others, dice: Dice) -> Iterator[str]:
+    """Yield the sentence with who does something and who undergoes it exchanged, by its verb's voice."""
+    for match in re.finditer(r"\b(?:was|were) ([a-z]{2,}ed) by\b", sentence):
+        yield _put(sentence, match, match[1])
+    for match in list(_PAST.finditer(sentence))[:1]:
+        before = sentence[: match.start()].split()
+        if (
+            before
+            and before[-1].lower() not in _NO_VERB
+            and sentence[match.end() :].startswith((" the ", " a ", " an "))
+        ):
+            yield _put(sentence, match, f"was {match[0]} by")
+
+
 def _bound(sentence: str, others: Others, dice: Dice) -> Iterator[str]:
     for match in list(_WORD.finditer(sentence))[1:-1]:
         if match[0] in _ONE_WORD and match[0] not in {"may", "might", "could", "would", "should", "claims", "plans"}:
@@ -335,6 +351,7 @@ KINDS: dict[str, Maker] = {
     "antonym": _antonym,
     "subject": _subject,
     "role": _role,
+    "voice": _voice,
     "bound dropped": _bound,
     "bound added": _bound_added,
     "order": _turned,

@@ -13,12 +13,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from models.values import measurable
+from tasks.engine.hashing import stable_hash
 from tasks.verification.alignment import matches, windows
 from tasks.verification.features import NAMES, features
 from tasks.verification.forest import Forest
 from tasks.verification.weights import WordWeights
 from tasks.verification.words import read
 
+_UNSEEN = [NAMES.index("numbers_unseen"), NAMES.index("names_unseen")]  # one that is not there is never said
+_FEATURES = stable_hash(*NAMES)  # in a file: a forest reads the features that it was taught with
 _SHIPPED = "shipped.npz"
 _TRIED = 12  # passages, those with most of a sentence's words, that are looked at closely
 _COMBINED = 4  # of them, those that are tried in twos
@@ -72,7 +75,8 @@ class Verifier:
                 rows.append(features(own, other, self._weigh))
                 places.append(place)
         if rows:
-            found[places] = self._forest.probabilities(np.array(rows, np.float32))
+            table = np.array(rows, np.float32)
+            found[places] = np.where(table[:, _UNSEEN].any(axis=1), 0.0, self._forest.probabilities(table))
         return found
 
     def finding(self, sentence: str, passages: Sequence[str]) -> Finding:
@@ -117,22 +121,20 @@ class Verifier:
 
     def save(self, file: Path) -> None:
         """Write the verifier as NPZ."""
-        np.savez_compressed(file, **self._forest.arrays(), words=self._weigh.table, said_at=np.float64(self.said_at))
+        said_at, asked = np.float64(self.said_at), np.uint64(_FEATURES)
+        np.savez_compressed(file, words=self._weigh.table, said_at=said_at, features=asked, **self._forest.arrays())
 
     @classmethod
     def load(cls, file: Path | BinaryIO) -> "Verifier":
         """Read a verifier.
 
         Raises:
-            ValueError: the file holds another number of features than this version knows.
+            ValueError: it was learned from other features than this version computes.
         """
         with np.load(file, allow_pickle=False) as arrays:
-            forest = Forest.of_arrays(arrays)
-            if forest.feature.max() >= len(NAMES):
-                raise ValueError(
-                    f"the verifier asks for feature {forest.feature.max()}, expected one below {len(NAMES)}"
-                )
-            return cls(forest, WordWeights(arrays["words"]), float(arrays["said_at"]))
+            if int(arrays["features"]) != _FEATURES:
+                raise ValueError(f"{file}: a verifier of other features than these; learn it again")
+            return cls(Forest.of_arrays(arrays), WordWeights(arrays["words"]), float(arrays["said_at"]))
 
 
 @cache

@@ -1,0 +1,98 @@
+"""Verifiers to compare with: what learns nothing, the rule by values, a model of entailment, a chat model."""
+
+from collections.abc import Sequence
+from typing import Protocol
+
+import numpy as np
+import pyarrow.fs
+from numpy.typing import NDArray
+
+from benchmarks.verifiers.cases import Case
+from models.values import Evidence
+from tasks.engine.shard import Scratch
+from tasks.evaluation.chat_judge import ChatJudge
+from tasks.evaluation.entailment_model import EntailmentModel
+from tasks.evaluation.judge_settings import JudgeSettings, NliSettings
+from tasks.evaluation.support import ValueSupport
+from tasks.verification.verifier import Support, Verifier
+
+_MARKS = 5
+
+
+class Judge(Protocol):
+    """Says how likely passages say sentences."""
+
+    def __call__(self, cases: Sequence[Case]) -> NDArray[np.float64]:
+        """Return [N], 0-1."""
+        ...
+
+
+def accept_all(cases: Sequence[Case]) -> NDArray[np.float64]:
+    """Believe everything."""
+    return np.ones(len(cases))
+
+
+def refuse_all(cases: Sequence[Case]) -> NDArray[np.float64]:
+    """Believe nothing."""
+    return np.zeros(len(cases))
+
+
+def values_of_all(cases: Sequence[Case]) -> NDArray[np.float64]:
+    """All names, numbers and dates stand in the passages together, or half of the words where there are none."""
+    return np.array([_by_values(case.sentence, case.passages, case.passages) for case in cases], np.float64)
+
+
+def values_of_one(cases: Sequence[Case]) -> NDArray[np.float64]:
+    """The same, in one passage."""
+    return np.array(
+        [any(_by_values(case.sentence, [text], case.passages) for text in case.passages) for case in cases], np.float64
+    )
+
+
+def _by_values(sentence: str, passages: Sequence[str], context: Sequence[str]) -> bool:
+    return ValueSupport("", Evidence(context))(passages, sentence)
+
+
+def said(verifier: Verifier) -> Judge:
+    """Our verifier: the highest probability that one passage says the sentence."""
+
+    def judge(cases: Sequence[Case]) -> NDArray[np.float64]:
+        return np.array([max(_alone(verifier, case), default=0.0) for case in cases])
+
+    return judge
+
+
+def _alone(verifier: Verifier, case: Case) -> NDArray[np.float64]:
+    return verifier.probabilities([(case.sentence, passage) for passage in case.passages])
+
+
+def supported(verifier: Verifier) -> Judge:
+    """Both tiers of our verifier: what one passage says, and what is put together from two."""
+
+    def judge(cases: Sequence[Case]) -> NDArray[np.float64]:
+        found = (verifier.finding(case.sentence, case.passages).support for case in cases)
+        return np.array([support in {Support.SAID, Support.COMBINED} for support in found], np.float64)
+
+    return judge
+
+
+def entailment(folder: str) -> Judge:
+    """The model of entailment of a folder: its highest probability of a passage, minus that of contradiction."""
+    model = EntailmentModel(NliSettings(folder=folder), "cpu")
+
+    def judge(cases: Sequence[Case]) -> NDArray[np.float64]:
+        return np.array([float(model([(text, c.sentence) for text in c.passages])[:, 0].max()) for c in cases])
+
+    return judge
+
+
+def chat(url: str, name: str, scratch: str) -> Judge:
+    """A chat model's mark of how faithful the sentence is to the passages, from 1 to 5, as a share."""
+    settings = JudgeSettings(url=url, model=name, most_calls=1_000_000)
+    model = ChatJudge(settings, Scratch(pyarrow.fs.LocalFileSystem(), scratch))
+
+    def judge(cases: Sequence[Case]) -> NDArray[np.float64]:
+        marks = [model.marks("", case.passages, case.sentence) for case in cases]
+        return np.array([0.0 if mark is None else (mark.faithfulness - 1) / (_MARKS - 1) for mark in marks])
+
+    return judge
