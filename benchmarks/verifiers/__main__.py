@@ -46,7 +46,7 @@ FAMILIES = {
     "antonyms": ("antonym",),
     "bounds": ("bound dropped", "bound added"),
     "order": ("order",),
-    "other words": ("word",),
+    "other words": ("word", "words", "invented"),
 }
 # What is wanted of lies that nothing was tuned on: at most so many in a hundred pass; of true ones at least so many.
 GOALS = {

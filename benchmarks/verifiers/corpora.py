@@ -96,5 +96,5 @@ def _teaches(article: str) -> bool:
 def miniweb(topics: int = 300, seed: int = 77) -> list[Passage]:
     """Return leads of a mini web as passages; it teaches nothing."""
     world = World(seed)
-    leads = ((index, write_lead(world.topic(index), seed)) for index in range(topics))
+    leads = ((index, write_lead(world.topic(index), world)) for index in range(topics))
     return [Passage("miniweb", world.title(n), " ".join(said.text for said in lead), False) for n, lead in leads]

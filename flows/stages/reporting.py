@@ -48,7 +48,7 @@ def report(
                 "tasks.reporting.report:write_report",
                 settings=config.report,
                 arguments={"counts": counts, "config": config, "seed": config.seed},
-                version=9,
+                version=10,
             ),
             inputs={
                 "scores": every(baseline_scores, scores, ranking_scores),

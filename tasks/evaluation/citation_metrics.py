@@ -1,23 +1,29 @@
-"""Whether the sentences of a summary are supported by their citations (ALCE, Gao et al. 2023, sec. 4.3).
+"""Whether a source says the sentences of a summary, and their citations (ALCE, Gao et al. 2023, sec. 4.3).
 
 No system writes citations, so they are chosen (`tasks/evaluation/citations.py`) and judged by a test of support. While
-the same test is used for choosing, `citation-recall` and `supported` are equal by construction, and a citation lowers
-precision only if its sentence is partly supported; with a test by entailment they would differ. An empty summary scores
-0, so that silence wins nothing.
+the same verifier chooses and judges, `citation-recall` and `supported` are equal by construction, and a citation lowers
+precision only if its sentence is not supported; with a test by entailment they would differ. An empty summary scores 0,
+so that silence wins nothing.
 """
 
 from collections.abc import Collection, Sequence
 
 from tasks.evaluation.citations import Citer
 from tasks.evaluation.metrics import ArticleTexts, Metric, Score, Scorer, Summary
-from tasks.evaluation.support import Support
+from tasks.evaluation.support import Support, VerifiedSupport
 
 METRICS = (
     Metric(
-        "supported",
-        "sentences supported",
+        "said",
+        "said by a source",
         "truth",
-        "of the sentences of a summary, those whose names, numbers and dates occur in three paragraphs it read",
+        "of the sentences of a summary, those that one of the paragraphs it read says, by the verifier",
+    ),
+    Metric(
+        "supported",
+        "said or combined",
+        "truth",
+        "the same, and those that are put together from two paragraphs",
     ),
     Metric(
         "citation-recall",
@@ -41,11 +47,14 @@ def prepare(article: ArticleTexts, wanted: Collection[str]) -> Scorer:
     def score(summary: Summary) -> dict[str, Score]:
         cited = citer.cite(summary)
         if not cited:
-            return dict.fromkeys(("supported", "citation-recall", "citation-precision"), Score(0.0))
-        recall, precision = citation_scores([(c.claim, citer.texts(c.ranks)) for c in cited], citer.support)
-        supported = sum(sentence.verdict == "supported" for sentence in cited) / len(cited)
+            return {metric.name: Score(0.0) for metric in METRICS}
+        support = VerifiedSupport(citer.verifier, article.title)
+        recall, precision = citation_scores([(c.claim, citer.texts(c.ranks)) for c in cited], support)
+        verdicts = [sentence.verdict for sentence in cited]
+        said, combined = verdicts.count("said"), verdicts.count("combined")
         return {
-            "supported": Score(supported),
+            "said": Score(said / len(cited)),
+            "supported": Score((said + combined) / len(cited)),
             "citation-recall": Score(recall),
             "citation-precision": Score(precision),
         }

@@ -1,12 +1,14 @@
-"""Citations of a summary: for every sentence the fewest paragraphs read by its system that support it.
+"""Citations of a summary: for every sentence the fewest paragraphs read by its system that say it.
 
-Attention alone is no evidence. Support is tested by values (`tasks/evaluation/support.py`), and the system's attention
-is the prior: among sets of equally few paragraphs with equally many of a sentence's values, the set with the highest
-product of attention and overlap in content words is cited. Without attention all paragraphs are equally likely.
+Attention alone is no evidence. The verifier (`tasks/verification/verifier.py`) finds the paragraph that says a
+sentence, or two from which it is put together; attention decides between paragraphs that do so alike. For a sentence
+that it refuses, the paragraphs that hold most of its values are cited, for people to see what it may come from: of sets
+of equally few paragraphs with equally many values, that with the highest product of attention and overlap in content
+words. Without attention all paragraphs are equally likely.
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Literal
@@ -18,12 +20,14 @@ from models.values import Evidence, Value
 from tasks.evaluation.metrics import Floats, Summary
 from tasks.evaluation.support import ValueSupport
 from tasks.text.content_words import content_words, overlap
+from tasks.verification.verifier import Support, Verifier, shipped
 
 MOST_CITED = 3  # paragraphs per sentence, as in ALCE's evaluation (Gao et al. 2023)
 _MOST_TRIED = 40  # paragraphs from which sets are formed: 10,700 sets; only endless sentences have more candidates
 _SAME_WORDS = 20  # characters of a paragraph compared to recognise a title before it
 
-Verdict = Literal["supported", "partly", "not supported"]
+Verdict = Literal["said", "combined", "partly", "not supported", "not judged"]
+_SUPPORTED: Mapping[Support, Verdict] = {Support.SAID: "said", Support.COMBINED: "combined"}
 
 
 @dataclass(frozen=True)
@@ -35,8 +39,9 @@ class CitedSentence:
         claim: the text to be supported: the sentence, without a title that Lead put before it.
         ranks: 0-based ranks of the cited paragraphs, in order; at most three.
         shares: share of the sentence's attention for each of them, 0-1; empty for a system without attention.
-        verdict: supported | partly: they contain some of its values, not all | not supported: none is cited.
-        missing: values that they do not contain, as written in the sentence; empty if only words are missing.
+        verdict: said: one paragraph says it | combined: put together from two | partly: they contain some of its values
+            or words, but do not say it | not supported: none is cited | not judged: its script has no capitals.
+        missing: values that they do not contain, as written in the sentence; empty if something else is missing.
     """
 
     sentence: str
@@ -55,12 +60,21 @@ class Citer:
         paragraphs: ranked, best first.
         context: further texts on the same subject, such as the lead: they help to distinguish names at the start of a
             sentence from other words, and are never cited.
+        verifier: the one that decides; None = that of the package.
 
     Attributes:
-        support: the test by values that the choice uses.
+        support: the values of sentences, and what texts lack of them.
+        verifier: what says whether paragraphs say a sentence.
     """
 
-    def __init__(self, title: str, paragraphs: Sequence[str], context: Sequence[str] = ()) -> None:
+    def __init__(
+        self,
+        title: str,
+        paragraphs: Sequence[str],
+        context: Sequence[str] = (),
+        verifier: Verifier | None = None,
+    ) -> None:
+        self.verifier = verifier or shipped()
         self._title, self._paragraphs = title, paragraphs
         self._words = [content_words(paragraph) for paragraph in paragraphs]
         self._evidence = [Evidence([title, paragraph]) for paragraph in paragraphs]
@@ -88,6 +102,12 @@ class Citer:
         return cited
 
     def _cite(self, sentence: str, claim: str, read: int, prior: Floats | None) -> CitedSentence:
+        shares = () if prior is None else tuple(map(float, prior))
+        found = self.verifier.finding(claim, self._paragraphs[:read], self._title, prior)
+        if (verdict := _SUPPORTED.get(found.support)) is not None:
+            return CitedSentence(
+                sentence, claim, found.passages, tuple(shares[rank] for rank in found.passages if shares), verdict
+            )
         words = self.support.words(claim)
         overlaps = np.array([overlap(words, paragraph_words) for paragraph_words in self._words[:read]])
         weights = overlaps if prior is None else overlaps * prior
@@ -96,12 +116,11 @@ class Citer:
         else:
             ranks = self._best_one(claim, weights, overlaps)
         missing = self.support.missing(self.texts(ranks), values)
-        if not ranks:
-            verdict: Verdict = "not supported"
-        else:
-            verdict = "partly" if missing else "supported"
-        shares = () if prior is None else tuple(float(prior[rank]) for rank in ranks)
-        return CitedSentence(sentence, claim, ranks, shares, verdict, tuple(written(v, claim) for v in missing))
+        verdict = "partly" if ranks else "not supported"
+        if found.support is Support.UNJUDGED:
+            verdict = "not judged"
+        cited_shares = tuple(shares[rank] for rank in ranks if shares)
+        return CitedSentence(sentence, claim, ranks, cited_shares, verdict, tuple(written(v, claim) for v in missing))
 
     def _best_set(self, values: Sequence[Value], weights: Floats, overlaps: Floats) -> tuple[int, ...]:
         """Return at most three paragraphs that contain most of the values; ties: the fewest, then the likeliest.
@@ -134,7 +153,7 @@ class Citer:
         return ranks
 
     def _best_one(self, claim: str, weights: Floats, overlaps: Floats) -> tuple[int, ...]:
-        """Return the likeliest paragraph that alone supports a claim without values, if there is one."""
+        """Return the likeliest paragraph that alone has half of the words of a claim without values, if one has."""
         able = [rank for rank in range(len(weights)) if self.support([self._paragraphs[rank]], claim)]
         return tuple(sorted(able, key=lambda rank: (-weights[rank], -overlaps[rank], rank))[:1])
 

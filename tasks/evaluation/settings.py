@@ -36,8 +36,8 @@ class ScoringSettings(JudgesSettings):
     metrics: tuple[MetricName, ...] = Field(
         default_factory=_metrics_at_hand,
         min_length=1,
-        description="metrics: values-* (names, numbers and dates that input, sources and lead hold), supported and "
-        "citation-* (sentences, by the paragraphs cited for them), facts-* (of the mini web alone), ROUGE (rougeL "
+        description="metrics: values-* (names, numbers and dates that input, sources and lead hold), said, supported "
+        "and citation-* (sentences, by the paragraphs cited for them), facts-* (of the mini web alone), ROUGE (rougeL "
         "takes it as one line, as the released HT scorer does, rougeLsum sentence by sentence; -stem after Porter's), "
         "style (coverage, density, compression and so on), cds and own-document (attention to documents, while "
         "writing and while reading), and those of the judges that are set",

@@ -1,7 +1,7 @@
-"""Whether texts support a sentence: by the values in it, or by another test with the same interface.
+"""Whether texts support a sentence: by the verifier, or by another test with the same interface; and its values.
 
-The test by values is necessary but not sufficient: texts with every name and number of a sentence may relate them
-differently. It needs no model, and people can check its answer.
+Values are necessary and not sufficient: texts with every name and number of a sentence may relate them differently.
+They say what is missing where the verifier refuses a sentence.
 """
 
 from collections.abc import Sequence
@@ -9,6 +9,8 @@ from typing import Protocol
 
 from models.values import Evidence, Value, find_values
 from tasks.text.content_words import content_words, overlap
+from tasks.verification.verifier import Support as Level
+from tasks.verification.verifier import Verifier
 
 ENOUGH_WORDS = 0.5  # of the content words of a sentence without values
 
@@ -19,6 +21,23 @@ class Support(Protocol):
     def __call__(self, premises: Sequence[str], sentence: str) -> bool:
         """Return whether the premises, taken together, support the sentence; no premises support nothing."""
         ...
+
+
+class VerifiedSupport:
+    """Support by the verifier: one premise says the sentence, or it is put together from two.
+
+    Args:
+        verifier: of sentences.
+        title: of the article, known to all.
+    """
+
+    def __init__(self, verifier: Verifier, title: str) -> None:
+        self._verifier, self._title = verifier, title
+
+    def __call__(self, premises: Sequence[str], sentence: str) -> bool:
+        """Return whether the premises support the sentence; no premises support nothing."""
+        found = self._verifier.finding(sentence, premises, self._title)
+        return found.support in {Level.SAID, Level.COMBINED}
 
 
 class ValueSupport:

@@ -36,7 +36,7 @@ class SampleSentence:
 
     text: str  # as the system wrote it
     citations: Sequence[Citation] = ()  # the paragraphs that support it, fully or in part
-    doubt: str = ""  # a note on a sentence that is not supported, or only in part; empty if it is supported
+    doubt: str = ""  # a note on a sentence that no single paragraph says; empty if one does
 
 
 @dataclass(frozen=True)
@@ -161,11 +161,16 @@ def _sentence(citation: CitedSentence, urls: Sequence[str]) -> SampleSentence:
 
 
 def doubt(citation: CitedSentence) -> str:
-    """Return the note on a sentence that is not supported, or only in part; empty if it is supported."""
-    if citation.verdict == "supported":
+    """Return the note on a sentence that no single paragraph says; empty if one does."""
+    if citation.verdict == "said":
         return ""
-    heading = "supported in part, not" if citation.verdict == "partly" else "not supported"
-    return f"{heading}: {', '.join(citation.missing) or 'no paragraph has half of its words'}"
+    if citation.verdict == "combined":
+        return "put together from two paragraphs"
+    if citation.verdict == "not judged":
+        return "not checked: its script has no capitals"
+    if citation.verdict == "partly":
+        return f"supported in part, not: {', '.join(citation.missing) or 'what it says of its names and numbers'}"
+    return f"not supported: {', '.join(citation.missing) or 'no paragraph has half of its words'}"
 
 
 def _graph(row: Mapping[str, Any]) -> Graph:

@@ -243,11 +243,10 @@ def samples_section(samples: Samples) -> ReportSection:
         return ReportSection("samples", title, [Text("No article of the test split has a summary to show.")])
     blocks: list[Block] = [
         Text(
-            "Each sentence is followed by the pages that support it: the fewest paragraphs, at most three of those "
-            "read by its system, that contain all its names, numbers and dates, or half of its words if it has none. "
-            "Ties are decided by attention; rank and share of attention are shown. What is missing in the paragraphs "
-            "is named in bold. The title counts as known. Values in the same paragraph do not prove that they belong "
-            "together."
+            "Each sentence is followed by the pages that support it: of the paragraphs read by its system the one that "
+            "says it, as far as a verifier can tell, or two from which it is put together; where there is none, those "
+            "that hold most of its names, numbers and dates. Ties are decided by attention; rank and share of "
+            "attention are shown. What is missing or in doubt is named in bold. The title counts as known."
         ),
     ]
     for article in samples.articles:
@@ -355,7 +354,7 @@ def _grouped(metrics: Sequence[str]) -> list[tuple[str, list[str]]]:
 def short_score_table(ranking: Ranking) -> Table:
     """Return the table for the terminal: truth, ROUGE-1, -2 and -L, and the interval of the headline metric."""
     suffix = "-stem" if ranking.headline.endswith("-stem") else ""
-    truth = ("values-input", "values-right", "values-recalled", "supported", "facts-sentences", "subject-named")
+    truth = ("values-input", "values-right", "values-recalled", "said", "facts-sentences", "subject-named")
     wanted = [*truth, *[f"{metric}{suffix}" for metric in ("rouge1", "rouge2", "rougeL")]]
     chosen = [metric for metric in wanted if metric in ranking.metrics]
     if ranking.headline not in chosen:

@@ -62,13 +62,12 @@ class Sentence:
 
     Attributes:
         text: as written.
-        verdict: supported | partly | not supported, by the quotes (`tasks/summary/support.py`).
+        verdict: said: one passage says it | combined: put together from two | partly: what is cited does not say it |
+            not supported: nothing is cited | not judged: its script has no capitals.
         passages: numbers of the cited passages.
         quotes: of each cited passage, the sentence that is closest to this one.
         missing: names, numbers and dates that the quotes do not contain.
-        words_found: share of its words that the quotes contain, 0-1.
-        tested: what was looked for and found, in a few words for people.
-        said: whether one passage alone says it, so far as this is tested.
+        tested: what was found, in a few words for people.
     """
 
     text: str
@@ -76,9 +75,12 @@ class Sentence:
     passages: Sequence[int] = ()
     quotes: Sequence[str] = ()
     missing: Sequence[str] = ()
-    words_found: float = 0.0
     tested: str = ""
-    said: bool = False
+
+    @property
+    def supported(self) -> bool:
+        """Whether the passages say it, one of them or two together."""
+        return self.verdict in {"said", "combined"}
 
 
 @dataclass(frozen=True)
@@ -125,18 +127,9 @@ class Citations:
         return [self._sentence(citer, cited) for cited in citer.cite(summary)]
 
     def _sentence(self, citer: Citer, cited: CitedSentence) -> Sentence:
-        found = judge(citer.support, cited.claim, citer.texts(cited.ranks))
+        found = judge(citer, cited)
         numbers = tuple(self._number(rank, quote) for rank, quote in zip(cited.ranks, found.quotes, strict=True))
-        return Sentence(
-            cited.sentence,
-            found.verdict,
-            numbers,
-            found.quotes,
-            found.missing,
-            round(found.words, 2),
-            found.tested,
-            found.said,
-        )
+        return Sentence(cited.sentence, found.verdict, numbers, found.quotes, found.missing, found.tested)
 
     def _number(self, rank: int, quote: str) -> int:
         """Return the number of a passage, a new one on its first citation, and note what is quoted of it."""

@@ -6,29 +6,33 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import get_args
 
+from tasks.evaluation.citations import Verdict
 from tasks.evaluation.settings import Baseline
 from tasks.reporting.blocks import clean, web_url
 from tasks.reporting.markdown import escape, link
 from tasks.reporting.page import templates
 from tasks.summary.cited import CitedSummary, Passage, Sentence, Source
-from tasks.summary.support import ENOUGH_WORDS
 
 _TEMPLATE = "export.html.j2"
-# Of what the demo's summarizer wrote for the test articles of a mini web that nothing was tuned on.
-_TRUE, _TRUE_OF_OTHERS = 74, 33
 _TESTED = (
-    "A sentence is supported if the sentences marked in the passages contain all its names, numbers and dates, and at "
-    f"least {100 * ENOUGH_WORDS:.0f} % of its other words; partly, if they contain less."
+    "A sentence is said by a source if a check of names, numbers, words, their order and negations finds one passage "
+    "that says it; put together, if two passages say a part each."
 )
 _WRITTEN = (
-    f"In a test where the truth is known, {_TRUE} % of a model's supported sentences were true, and {_TRUE_OF_OTHERS} "
-    "% of the others: read the passages."
+    "The check lets few lies through that exchange a name, a number or a word, and more of those in other words: read "
+    "the passages."
 )
 _COPIED = (
     "Sentences that are copied from the sources say what these say, but may mean something else without the sentences "
     "around them: read the passages."
 )
-MARKS = {"supported": "supported", "partly": "partly supported", "not supported": "not supported"}
+MARKS: Mapping[Verdict, str] = {
+    "said": "said by a source",
+    "combined": "put together",
+    "partly": "partly supported",
+    "not supported": "not supported",
+    "not judged": "not checked",
+}
 _EXTRACTIVE = get_args(Baseline)
 
 
@@ -71,7 +75,7 @@ def to_text(summary: CitedSummary) -> str:
     lines = [clean(summary.title), ""]
     for sentence in summary.sentences:
         numbers = "".join(f"[{number}]" for number in sentence.passages)
-        arrow = " " if sentence.verdict == "supported" else "<-"  # doubt is seen at a glance
+        arrow = " " if sentence.verdict == "said" else "<-"  # doubt is seen at a glance
         lines.append(f"{clean(sentence.text)} {numbers}  {arrow} {_mark(sentence)}")
     lines += ["", *(clean(note) for note in summary.notes)]
     if summary.sentences:
@@ -97,7 +101,7 @@ FORMATS: Mapping[str, tuple[str, Callable[[CitedSummary], str]]] = {
 
 def _sentence(sentence: Sentence) -> str:
     numbers = "".join(f"[^{number}]" for number in sentence.passages)
-    strength = "*" if sentence.verdict == "supported" else "**"
+    strength = "*" if sentence.verdict == "said" else "**"
     return f"{escape(sentence.text)}{numbers} {strength}({escape(_mark(sentence))}){strength}"
 
 

@@ -52,8 +52,8 @@ def doubts(name: str, sentences: Sequence[Sentence]) -> str | None:
     """
     if not sentences:
         return f"{name} wrote nothing, so whole sentences of the sources are chosen."
-    supported = sum(sentence.verdict == "supported" for sentence in sentences)
-    said = sum(sentence.said for sentence in sentences)
+    supported = sum(sentence.supported for sentence in sentences)
+    said = sum(sentence.verdict == "said" for sentence in sentences)
     if supported + said >= 2 * LEAST_BORNE_OUT * len(sentences):
         return None
     return (

@@ -191,7 +191,7 @@ def _notes(sentences: Sequence[Sentence], refused: Sequence[str | None]) -> Iter
     if not sentences:
         yield "There is no summary, because no paragraph of the sources could be used."
         return
-    supported = sum(sentence.verdict == "supported" for sentence in sentences)
+    supported = sum(sentence.supported for sentence in sentences)
     if supported < len(sentences):
         yield f"{supported} of {_count(len(sentences), 'sentence')} supported by the sources; the others are marked."
 

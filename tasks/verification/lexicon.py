@@ -23,11 +23,11 @@ def small_words(name: str) -> list[str]:
 
 
 NEGATORS = frozenset(small_words("negators"))
-BOUNDS = {name: frozenset(words.split()) for name, words in _SMALL["bounds"].items()}
+BOUNDS: dict[str, frozenset[str]] = {name: frozenset(words.split()) for name, words in _SMALL["bounds"].items()}
 FORWARD, BACKWARD = frozenset(small_words("forward")), frozenset(small_words("backward"))
 
 
-_BOUND_OF = {word: name for name, words in BOUNDS.items() for word in words}
+_BOUND_OF: dict[str, str] = {word: name for name, words in BOUNDS.items() for word in words}
 
 
 def bound_of(word: str) -> str:

@@ -333,6 +333,27 @@ def _word(sentence: str, others: Others, dice: Dice) -> Iterator[str]:
                 yield _put(sentence, match, dice.pick(options))
 
 
+def _words(sentence: str, others: Others, dice: Dice) -> Iterator[str]:
+    """Yield the sentence with two to four other ordinary words."""
+    changed = sentence
+    for count in range(4):
+        made = list(_word(changed, others, dice))
+        if not made:
+            return
+        changed = dice.pick(made)
+        if count:
+            yield changed
+
+
+def _invented(sentence: str, others: Others, dice: Dice) -> Iterator[str]:
+    """Yield the subject of the sentence with what another article says of another one."""
+    if not (own := _leading(sentence)):
+        return
+    for other in dice.sample(others.far, 6):
+        if theirs := _leading(other):
+            yield own + other[len(theirs) :]
+
+
 def _ordinary(text: Text) -> list[str]:
     return [word.text for word in text.words if word.kind is Kind.WORD and len(word.text) > 3]
 
@@ -356,4 +377,6 @@ KINDS: dict[str, Maker] = {
     "bound added": _bound_added,
     "order": _turned,
     "word": _word,
+    "words": _words,
+    "invented": _invented,
 }

@@ -55,7 +55,11 @@ def _shortened(sentence: str, following: str, dice: Dice) -> Iterator[str]:
     if match := _TIME.match(sentence):
         yield _capital(sentence[match.end("time") + 2 :])
     parts = sentence.rstrip(".").split(", ")
-    if len(parts) == 3 and parts[1].startswith(("which ", "who ", "a ", "an ", "the ", "where ", "based ", "known ")):
+    if (
+        len(parts) == 3
+        and not _TIME.match(sentence)
+        and parts[1].startswith(("which ", "who ", "a ", "an ", "the ", "where ", "based ", "known "))
+    ):
         yield f"{parts[0]} {parts[2]}."
     if len(parts) > 1 and parts[-1].startswith(
         ("which ", "who ", "where ", "including ", "with ", "while ", "making ")
@@ -126,6 +130,12 @@ def _fused(sentence: str, following: str, dice: Dice) -> Iterator[str]:
             yield f"{tail['subject']} {following[match.end() :].rstrip('.')} and {first}."
 
 
+def _pronoun(sentence: str, following: str, dice: Dice) -> Iterator[str]:
+    """Yield a sentence whose subject is a pronoun, as after a sentence that names it."""
+    if match := _SUBJECT.match(sentence):
+        yield f"{dice.pick(('It', 'He', 'She', 'It'))} {sentence[match.end() :]}"
+
+
 def _moved(sentence: str, following: str, dice: Dice) -> Iterator[str]:
     if (match := _TIME.match(sentence)) and sentence.endswith("."):
         rest = sentence[match.end("time") + 2 :].rstrip(".")
@@ -156,6 +166,7 @@ KINDS: dict[str, Restater] = {
     "synonyms": _in_synonyms,
     "shortened, synonyms": _both,
     "fused": _fused,
+    "pronoun": _pronoun,
     "moved": _moved,
     "active": _active,
     "digits": _digits,

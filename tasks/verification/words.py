@@ -13,7 +13,7 @@ from tasks.text.content_words import FUNCTION_WORDS
 from tasks.verification.lexicon import BOUNDS, NEGATORS, family, groups, small_words, stem
 
 _WORD = re.compile(
-    r"\d[\d,]*(?:\.\d+)?(?:st|nd|rd|th|s)?(?![^\W\d_])|n['’]t\b|(?:[^\W\d_]|\d)+?(?=n['’]t\b)|[^\W_]+|[%$€£¥₹]"
+    r"\d+(?:,\d+)*(?:\.\d+)?(?:st|nd|rd|th|s)?(?![^\W\d_])|n['’]t\b|(?:[^\W\d_]|\d)+?(?=n['’]t\b)|[^\W_]+|[%$€£¥₹]"
 )
 _SMALL = {word: str(number) for number, word in enumerate(small_words("numbers"))}
 _SMALL |= {word: str(10 * number) for number, word in enumerate(small_words("tens"), 1)}
@@ -164,7 +164,7 @@ def _words(sentence: str, number: int) -> Iterator[Word]:
         elif lower[0].isdigit():
             yield Word(lower, lower, Kind.NUMBER, number)
         elif lower in _NO_CONTENT:
-            yield Word(lower, lower, Kind.FUNCTION, number)
+            yield Word(lower, stem(lower), Kind.FUNCTION, number)
         else:
             inner = place > 0 or (following and matches[1][0].isupper() and lower not in OPENERS)
             name = raw[0].isupper() and bool(inner)

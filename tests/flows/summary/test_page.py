@@ -59,7 +59,7 @@ def summary(page: str) -> str:
 
 def test_a_file_becomes_a_cited_summary_and_the_rest_says_why_not(page: str, summary: str) -> None:
     shown = get(summary).text
-    assert shown.count('class="badge supported"') == 2
+    assert shown.count('class="badge said"') == 2
     assert 'href="#passage-1"' in shown
     assert 'id="passage-1"' in shown
     assert "<mark>" in shown

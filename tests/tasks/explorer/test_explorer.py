@@ -71,7 +71,7 @@ def test_a_summary_leads_back_to_the_page_as_fetched(corpus: ExplorerCorpus):
     view = read_article(corpus, 0, ids(0)[0])
     ((system, sentences),) = [(written.system, written.sentences) for written in view.written]
     assert system == "concepts"
-    assert [sentence.verdict for sentence in sentences] == ["supported", "not supported"]
+    assert [sentence.verdict for sentence in sentences] == ["said", "not supported"]
     (passage,) = view.passages
     address = view.addresses[passage.source - 1]
     assert (passage.text, address.url) == (TEXT, CITED)

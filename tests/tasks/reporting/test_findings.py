@@ -287,7 +287,7 @@ def test_each_model_has_the_curves_of_its_kind(tmp_path) -> None:  # type: ignor
 
 def test_what_judges_say_stands_apart_truth_first_each_with_its_unit() -> None:
     values = {"values": 0.5, "summac": 0.25, "ned": 1.5, "judge-answered": 1.0, "rouge1": 0.5, "bertscore": 0.875}
-    values |= {"facts-sentences": 0.125, "supported": 0.75}
+    values |= {"facts-sentences": 0.125, "said": 0.75}
     rows = [
         {"article_id": article, "system": "ht", "metric": metric, "value": value}
         for article in ("a", "b")

@@ -23,7 +23,13 @@ URLS = ["https://a.example/", "https://b.example/", "https://a.example/"]
 @pytest.mark.parametrize(
     ("found", "said"),
     [
-        (CitedSentence("S.", "S.", (0,), (), "supported"), ""),
+        (CitedSentence("S.", "S.", (0,), (), "said"), ""),
+        (CitedSentence("S.", "S.", (0, 1), (), "combined"), "put together from two paragraphs"),
+        (CitedSentence("S.", "S.", (0,), (), "not judged"), "not checked: its script has no capitals"),
+        (
+            CitedSentence("S.", "S.", (0,), (), "partly"),
+            "supported in part, not: what it says of its names and numbers",
+        ),
         (CitedSentence("S.", "S.", (0,), (), "partly", ("395",)), "supported in part, not: 395"),
         (CitedSentence("S.", "S.", missing=("395", "River Pinine")), "not supported: 395, River Pinine"),
         (CitedSentence("S.", "S."), "not supported: no paragraph has half of its words"),

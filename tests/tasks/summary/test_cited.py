@@ -30,17 +30,17 @@ def test_a_sentence_without_support_stays_and_names_what_is_missing():
     assert "Greta Hallow" in invented.missing
     assert invented.tested == "no passage has its names, numbers or half of its words"
     assert (partly.verdict, partly.passages, partly.missing) == ("partly", (1,), ("1990",))
-    assert (partly.words_found, partly.tested) == (0.75, "not found: 1990; 75 % of its words found")
+    assert partly.tested == "not found: 1990"
 
 
 def test_attention_decides_between_passages_with_the_same_values():
-    texts = ["The tower was built in 1847.", "In 1847 the tower was built."]
+    texts = ["The tower was built in 1847.", "The tower was built in 1847. It is red."]
     attention = np.array([[0.1, 0.9]] * 7, np.float32)
     tokens = ["▁The", "▁tower", "▁was", "▁built", "▁in", "▁1847", "."]
     (sentence,) = (citations := Citations(texts, [(1, 0), (2, 0)])).of(
         "Skerry", Summary("The tower was built in 1847.", tokens=tokens, attention=attention)
     )
-    assert sentence.verdict == "supported"
+    assert sentence.verdict == "said"
     assert citations.passages[0].source == 2
 
 

@@ -15,7 +15,7 @@ def test_every_sentence_cites_the_paragraph_it_was_taken_from():
     by_number = {passage.number: passage for passage in summary.passages}
     assert len(summary.sentences) == 4
     for sentence in summary.sentences:
-        assert sentence.verdict == "supported"
+        assert sentence.verdict == "said"
         (number,) = sentence.passages
         assert sentence.text in by_number[number].quotes
         source = summary.sources[by_number[number].source - 1]
@@ -63,7 +63,7 @@ def test_sources_that_cannot_be_used_say_why_and_the_others_are_summarized():
         "the PDF has no text, only pictures of pages: it needs text recognition (OCR) first",
         "it has 2,000 MB: expected at most 20 MB",
     ]
-    assert [sentence.verdict for sentence in summary.sentences] == ["supported", "supported"]
+    assert [sentence.verdict for sentence in summary.sentences] == ["said", "said"]
     assert {passage.source for passage in summary.passages} == {2}
     assert summary.notes[0] == "9 of 10 sources could not be used; the list of sources says why."
 
@@ -96,7 +96,7 @@ def test_a_copy_that_is_mostly_menus_is_called_a_copy():
 def test_a_chosen_page_is_used_however_short_and_like_junk_it_is(text: str):
     summary, _ = summarized(files(page_html=page_of(text)))
     assert [(source.refused, len(source.paragraphs)) for source in summary.sources] == [(None, 1)]
-    assert {sentence.verdict for sentence in summary.sentences} == {"supported"}
+    assert {sentence.verdict for sentence in summary.sentences} == {"said"}
 
 
 def test_every_language_is_kept_if_asked_for():

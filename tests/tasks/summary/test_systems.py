@@ -182,7 +182,7 @@ def test_nonsense_gives_way_to_sentences_of_the_sources_and_it_is_said(tmp_path:
     system, said = find_system(root_with(tmp_path, "summarizer", "ranker")), []
     summary, _ = summarized(files(history_txt=HISTORY, today_html=TODAY), system=system, said=said)
     assert summary.system == EXTRACTIVE
-    assert {sentence.said for sentence in summary.sentences} == {True}
+    assert {sentence.verdict for sentence in summary.sentences} == {"said"}
     assert "ht-small+similarity wrote" in summary.why
     assert summary.notes[0] == (
         "The trained model ht-small+similarity does not suit these sources: sentences of theirs are shown."
@@ -203,8 +203,8 @@ def test_a_model_is_not_blamed_for_sources_without_text(tmp_path: Path):
     assert not any("does not suit" in note for note in summary.notes)
 
 
-SAID = Sentence("The tower was built in 1847.", "supported", (1,), said=True)
-JOINED = Sentence("The tower was built in 1847 and painted in 1902.", "supported", (1, 2))
+SAID = Sentence("The tower was built in 1847.", "said", (1,))
+JOINED = Sentence("The tower was built in 1847 and painted in 1902.", "combined", (1, 2))
 LOOSE = Sentence("It was financed by granite in 1990.", "partly", (1,))
 
 

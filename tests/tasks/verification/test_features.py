@@ -1,0 +1,76 @@
+"""What the verifier measures, on sentences whose numbers are counted by hand."""
+
+from typing import Any
+
+import pytest
+
+from tasks.verification.features import NAMES, features
+from tasks.verification.words import Kind, read
+
+PASSAGE = (
+    "Anna Berg designed the tower in 1901. It was painted red in 1950 by Otto Lund, who did not like blue. About 300 "
+    "ships passed it each year before the war."
+)
+
+
+def measured(sentence: str, passage: str = PASSAGE) -> dict[str, Any]:
+    return dict(zip(NAMES, features(read(sentence), read(passage), lambda word: 1.0), strict=True))
+
+
+@pytest.mark.parametrize(
+    ("sentence", "name", "number"),
+    [
+        ("Anna Berg designed the tower in 1901.", "one_covered", 1.0),
+        ("Anna Berg designed the tower in 1901.", "one_in_order", 1.0),
+        ("Anna Berg designed the bridge in 1901.", "one_covered", 4 / 5),
+        ("Anna Berg designed the bridge in 1901.", "one_uncovered", 1),
+        ("Anna Berg designed the bridge in 1901.", "one_substitutions", 1),
+        ("Anna Berg built it.", "one_names_uncovered", 0),
+        ("The tower was designed by Eva Berg in 1901.", "names_unseen", 1),
+        ("Anna Berg designed the tower in 1910.", "numbers_unseen", 1),
+        ("Anna Berg designed the tower in 1950.", "numbers_unseen", 0),
+        ("Anna Berg designed the tower in 1950.", "one_numbers_missing", 1),
+        ("Otto Lund did like blue.", "one_negators_dropped", 1),
+        ("Otto Lund did not like blue.", "one_negators_dropped", 0),
+        ("It was not painted red.", "one_negators_added", 1),
+        ("About 300 ships passed it.", "one_bounds_dropped", 0),
+        ("300 ships passed it.", "one_bounds_dropped", 1),
+        ("Only about 300 ships passed it.", "one_bounds_added", 1),
+        ("About 300 ships passed it after the war.", "one_opposites_in_place", 1),
+        ("Otto Lund did not like red.", "one_opposites", 0),
+        ("The tower was designed by Anna Berg.", "one_voice_conflict", 0),
+        ("The tower designed Anna Berg.", "one_voice_conflict", 1),
+        ("Anna Berg was designed by the tower.", "one_voice_conflict", 1),
+        ("About 300 boats passed it.", "one_units_changed", 0),
+        ("About 300 wars passed it.", "one_units_changed", 1),
+    ],
+)
+def test_a_feature(sentence: str, name: str, number: float) -> None:
+    assert measured(sentence)[name] == pytest.approx(number)
+
+
+def test_the_pair_of_sentences_holds_what_one_lacks() -> None:
+    found = measured("Anna Berg designed the tower, which was painted red in 1950.")
+    assert found["two_covered"] == 1.0
+    assert found["one_covered"] < 1.0
+    assert found["pair_gains"] == pytest.approx(found["two_covered"] - found["one_covered"])
+    assert found["second_points_back"] == 1.0
+
+
+def test_a_comma_after_a_number_is_no_part_of_it() -> None:
+    words = read("In 1829, and again in 1,830, it froze.").words
+    assert [word.key for word in words if word.kind is Kind.NUMBER] == ["1829", "1830"]
+
+
+def test_words_and_numbers_are_read_by_what_they_mean() -> None:
+    words = read("Two of the 1.5 million boats, built in the 19th century, aren't Anna's.").words
+    assert [(word.key, word.kind) for word in words if word.kind] == [
+        ("2", Kind.NUMBER),
+        ("1500000", Kind.NUMBER),
+        ("boat", Kind.WORD),
+        ("built", Kind.WORD),
+        ("19th", Kind.NUMBER),
+        ("centuri", Kind.WORD),
+        ("anna", Kind.NAME),
+    ]
+    assert "n't" in [word.text for word in words]
