@@ -163,15 +163,16 @@ KILLED = """
 import os, sys
 from pyarrow.fs import LocalFileSystem
 from tasks.search.search import search_articles
-from tasks.search.settings import SearchSettings
+from tasks.search.settings import WebSearchSettings
 from tasks.engine.shard import Scratch
 from tests.tasks.search.test_search import FAST, articles
 endpoint, folder, *titles = sys.argv[1:]
-settings = SearchSettings(provider="searxng", endpoint=endpoint, **FAST)
+settings = WebSearchSettings(provider="searxng", endpoint=endpoint, **FAST)
 search_articles(articles(*titles), settings, scratch=Scratch(LocalFileSystem(), folder), connect_to={})
 """
 
 
+@pytest.mark.integration
 def test_killed_shard_pays_for_no_answered_query_again(tmp_path: Path) -> None:
     asked: list[str] = []
     child: list[subprocess.Popen[bytes]] = []

@@ -61,6 +61,6 @@ def test_an_empty_summary_stays_empty() -> None:
     assert without_unlikely(empty, torch.zeros(0), WORDS, 0.5).tokens == []
 
 
-def test_builds_without_a_limit_keep_their_recipe() -> None:
-    assert "min_sentence_probability" not in DecodingSettings().recipe()
-    assert DecodingSettings(min_sentence_probability=0.02).recipe()["min_sentence_probability"] == 0.02
+def test_another_limit_is_another_recipe() -> None:
+    recipes = [DecodingSettings(min_sentence_probability=least).recipe() for least in (0.0, 0.02)]
+    assert [recipe["min_sentence_probability"] for recipe in recipes] == [0.0, 0.02]
