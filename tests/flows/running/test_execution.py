@@ -87,7 +87,7 @@ def test_a_worker_gets_the_settings_of_prefect_once(prefect_server: None) -> Non
 
 @flow
 def small_flow(root: str, counter: str, kind: str) -> StageResult:
-    executor = PrefectExecutor(EngineSettings(kind=kind, workers=2))
+    executor = PrefectExecutor(EngineSettings(kind=kind, workers=1))
     run = Run(Store(root), executor)
     with executor.serving():
         return run.stage(
@@ -126,7 +126,8 @@ def ended(*, shard: int) -> pa.Table:
 def test_jobs_that_end_their_process_fail_alone(prefect_server: None, tmp_path: Path) -> None:
     @flow
     def ending(root: str) -> None:
-        executor = PrefectExecutor(EngineSettings(kind="processes", workers=2))
+        # One worker: the process in which three jobs ended makes the last one.
+        executor = PrefectExecutor(EngineSettings(kind="processes", workers=1))
         with executor.serving():
             Run(Store(root), executor).stage(
                 Recipe(FEATURES, ended, per_shard={"shard": range(4)}), shards=4, inputs={}

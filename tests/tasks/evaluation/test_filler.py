@@ -10,7 +10,7 @@ from tasks.evaluation.topic_truth import truth_of
 from tasks.sources.miniweb.settings import MiniwebSettings
 from tasks.sources.miniweb.site import Miniweb
 
-TOPICS, PAGES = 420, 3
+TOPICS, PAGES = 210, 3
 
 
 @cache
@@ -43,13 +43,13 @@ def shares(held_back: float) -> tuple[float, float]:
 def test_where_training_shows_every_form_the_filler_knows_the_world_by_heart() -> None:
     true, recalled = shares(0.0)
     assert true > 0.6
-    assert recalled > 0.5
+    assert recalled > 0.4
 
 
 def test_forms_that_training_never_showed_are_beyond_the_filler() -> None:
     (seen, recalled), (unseen, found) = shares(0.0), shares(0.3)
-    assert unseen < seen - 0.15
-    assert found < recalled - 0.15
+    assert unseen < seen - 0.25
+    assert found < recalled - 0.25
 
 
 def test_without_training_articles_nothing_is_written() -> None:

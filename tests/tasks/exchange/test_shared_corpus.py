@@ -299,6 +299,7 @@ export_corpus(Store(sys.argv[1]), Store(sys.argv[2]), SharedCorpusSettings(page_
 """
 
 
+@pytest.mark.integration
 def test_an_export_that_is_killed_ends_with_the_same_bytes_and_keeps_what_was_done(root: Path, tmp_path: Path) -> None:
     sizes = {"group_bytes": 1}  # a file for every shard
     export(root, tmp_path / "whole", sizes, page_text="all")
@@ -326,6 +327,7 @@ export_corpus(Store(sys.argv[1]), Store(sys.argv[2]), SharedCorpusSettings())
 """
 
 
+@pytest.mark.integration
 def test_a_full_disk_leaves_no_half_written_file(root: Path, tmp_path: Path) -> None:
     call = [sys.executable, "-c", f"import signal; signal.signal(signal.SIGXFSZ, signal.SIG_IGN){FULL}"]
     done = subprocess.run([*call, str(root), str(tmp_path)], cwd=PROJECT, capture_output=True, text=True, check=False)
@@ -358,6 +360,7 @@ def test_the_values_of_a_large_corpus_are_looked_up_in_a_sample(root: Path, tmp_
     assert sum(count["articles"] for count in counts.values()) == 4
 
 
+@pytest.mark.integration
 def test_datasets_opens_and_streams_the_folder(root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
     monkeypatch.setenv("HF_HOME", str(tmp_path / "cache"))
@@ -380,6 +383,7 @@ print(whole["train"].features._to_yaml_list())
     assert done.stdout.strip().splitlines()[-1] == repr(yaml_features(shared_dataset(PARTS).schema))
 
 
+@pytest.mark.integration
 def test_croissant_is_valid_and_reads_every_record(root: Path, tmp_path: Path) -> None:
     pytest.importorskip("mlcroissant", reason="the reader of Croissant is not installed")
     export(root, tmp_path / "to", page_text="all")

@@ -19,6 +19,8 @@ from tasks.summarization.settings import AttentionSettings, SummarizerSettings
 from tasks.summarization.training import train_summarizer
 from tests.tasks.summarization.summarizer_examples import FEW, TINY, InMemory, examples, graphs, shards, vocabulary
 
+pytestmark = pytest.mark.integration
+
 torch.set_num_threads(1)
 SIZES = {"model_size": 32, "feed_forward_size": 64, "heads": 2, "dropout": 0.0}
 PHT = TINY.model_copy(update={"preset": "pht", "overrides": {**SIZES, "encoder_layers": 1, "decoder_layers": 2}})
@@ -58,10 +60,10 @@ def test_it_learns_more_than_that_all_paragraphs_are_alike(
     monkeypatch.setattr("tasks.summarization.attention_training.DROPOUT", 0.0)
     data = InMemory([(pa.concat_tables([examples("train"), examples("valid")]),)])
     settings = SHORT.model_copy(
-        update={"steps": 100, "validation_interval": 50, "learning_rate_factor": 0.1, "warmup": 10}
+        update={"steps": 24, "validation_interval": 12, "learning_rate_factor": 0.1, "warmup": 10}
     )
     found = train_attention(data, summarizer, settings, directory=tmp_path, seed=1)
-    assert found["validation_error"] < found["uniform_error"] / 3
+    assert found["validation_error"] < found["uniform_error"] / 5
     assert json.loads(json.dumps(found)) == found
 
 
