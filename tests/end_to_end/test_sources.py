@@ -4,6 +4,7 @@ import gzip
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -178,7 +179,7 @@ people at a time.<ref>{{{{cite news|url={GONE}}}}}</ref>
 
 
 def test_dump(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(DumpSource.__init__.__kwdefaults__, "partition_bytes", 1)
+    monkeypatch.setattr("tasks.sources.choice.DumpSource", partial(DumpSource, partition_bytes=1))
     groups = [["Arlen Bridge", "Old bridge", "Tam"], ["Tamsin ferry", "List of bridges"], ["Arlen", "Mill"]]
     dump = write_multistream(tmp_path, groups, texts=WIKITEXT)
     with LoopbackServer(WEB) as server:

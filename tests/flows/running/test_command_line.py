@@ -3,6 +3,7 @@ import socket
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -423,8 +424,8 @@ def test_a_missing_archive_is_named_before_anything_starts(command: Callable[...
 def test_a_wiki_that_cannot_be_reached_is_named_before_anything_starts(
     command: Callable[..., Done], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    patience = replace(PATIENCE, retries=0)
-    monkeypatch.setitem(MediaWikiSource.__init__.__kwdefaults__, "patience", patience)
+    impatient = partial(MediaWikiSource, patience=replace(PATIENCE, retries=0))
+    monkeypatch.setattr("tasks.sources.choice.MediaWikiSource", impatient)
     with socket.create_server(("127.0.0.1", 0)) as taken:
         api = f"http://127.0.0.1:{taken.getsockname()[1]}/w/api.php"
     (tmp_path / "titles.txt").write_text("Ada\n")
