@@ -22,7 +22,7 @@ class TableSettings(Settings):
     )
     systems: tuple[str, ...] = Field(
         (),
-        description="systems to train and evaluate, as tasks/tables/systems.py names them; none named = all. Those "
+        description="systems to train and evaluate, as tasks/tables/systems.toml names them; none named = all. Those "
         "of `baselines` are always among them",
     )
     size: Literal["paper", "small"] = Field("paper", description="presets of the papers' size, or those for laptops")
