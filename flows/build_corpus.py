@@ -23,10 +23,7 @@ from tasks.reporting.corpus_table import describe_corpus
     on_crashed=[notify],
 )
 def build_corpus(config: BuildConfig = DEFAULT) -> str:
-    """Build the corpus and name it as a build without models; finished shards are skipped.
-
-    Return rows kept and refused by each stage, and the size of the corpus beside published ones, as text.
-    """
+    """Build the corpus, named as a build without models; return its rows by stage and its size as text."""
     return walk_flow(config, build)
 
 

@@ -23,10 +23,7 @@ from flows.stages.pretraining import passages, pretrained
     on_crashed=[notify],
 )
 def pretrain(config: BuildConfig = DEFAULT) -> str:
-    """Build missing stages of the corpus, cut it into passages, and train a model to restore them.
-
-    Return the folder of the checkpoint, and how to start a summarizer from it, as text.
-    """
+    """Train a model to restore passages of the corpus; return its folder and how to start from it."""
     return walk_flow(config, build)
 
 

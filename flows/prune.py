@@ -28,11 +28,7 @@ def prune(root: str, keep: int = 3, dry_run: bool = False, pin: Sequence[str] = 
 
 
 def prune_root(root: str, keep: int, *, dry_run: bool, pin: Sequence[str] = (), unpin: Sequence[str] = ()) -> str:
-    """Do the work of the flow; it can be called outside a flow run.
-
-    Raises StorageError: there is no such root, another run holds it, a manifest is damaged, or a build to pin is
-    missing; ValueError: `keep` is less than 1, a build to unpin is not pinned, or pins would change in a dry run.
-    """
+    """Do the work of the flow, also outside a flow run. Raises StorageError, or ValueError for wrong pins."""
     if dry_run and (pin or unpin):
         raise ValueError("a dry run changes no pins: expected pin and unpin without dry_run")
     store = Store(root)

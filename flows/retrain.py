@@ -30,18 +30,12 @@ from tasks.retraining.warm_start import PREDICTOR, VersionModels, champion_model
     on_crashed=[notify],
 )
 def retrain(config: BuildConfig = DEFAULT) -> str:
-    """Add new data, train a challenger, judge it against the champion, and promote it if it is better.
-
-    Return the verdict, the computed shards, the champion and the pruning, as text.
-    """
+    """Add data, train a challenger, promote it if it beats the champion; return the verdict and the rest as text."""
     return walk_flow(config, challenge)
 
 
 def challenge(session: Session) -> str:
-    """Walk everything; if the period has its version already, only finish its promotion and pruning.
-
-    Raises ValueError: the corpus is imported, so that it cannot be updated, or the deciding metric is not scored.
-    """
+    """Walk everything, or only finish the period's version; ValueError for an imported corpus or unscored metric."""
     started, store, initial = time.monotonic(), session.run.store, session.config
     if initial.imported is not None:
         raise ValueError(f"imported.folder is {initial.imported.folder!r}: expected a corpus of your own to retrain on")

@@ -30,11 +30,7 @@ _PREFECT = (sys.executable, "-m", "prefect")
 
 
 def serve(host: str, port: int, pool: str) -> int:
-    """Serve until a signal comes; return the exit code.
-
-    Raises Stopped: a process did not start, or ended; ValueError: host, port, database or password are wrong, or the
-    pool is of another kind.
-    """
+    """Serve until a signal comes; return the exit code. Raises Stopped, or ValueError for a wrong option."""
     console = Console(stderr=True, soft_wrap=True, highlight=False)
     signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell makes background processes ignore it
     try:
@@ -51,11 +47,7 @@ def serve(host: str, port: int, pool: str) -> int:
 
 @contextmanager
 def serving(options: Options, console: Console) -> Iterator[dict[str, "subprocess.Popen[bytes]"]]:
-    """Run server, worker and page until the block ends, then stop the worker and its runs before the server.
-
-    Raises Stopped: one of them does not start, or a deployment is rejected; ValueError: the work pool exists with
-    another kind.
-    """
+    """Run server, worker and page during the block; the server ends last. Raises Stopped: one does not start."""
     environment = environment_of(options)
     with ExitStack() as stack:
         console.print(f"starting the Prefect server at {options.ui} ...", markup=False)

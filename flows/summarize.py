@@ -27,11 +27,7 @@ _SHOWN_BYTES = 250_000  # of the artifact, whose limit of 512 KiB is counted in 
 
 @flow(name="summarize", flow_run_name="summarize-{title}", on_failure=[notify], on_crashed=[notify])
 def summarize(title: str, sources: list[str], model: str | None = None, settings: SummarySettings | None = None) -> str:
-    """Summarize URLs, or files and folders of the worker's machine; return and show the summary as Markdown.
-
-    Raises ValueError: there is no title or no source, or no source could be used; the message gives every reason;
-    FileNotFoundError: a source is neither a URL nor an existing file or folder.
-    """
+    """Summarize URLs, or files of the worker's machine; return and show Markdown. ValueError names what is lacking."""
     log_expected_failures_in_one_line()
     settings = settings or SummarySettings()
     log = get_run_logger()

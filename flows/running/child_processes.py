@@ -23,11 +23,7 @@ def start(
     quiet: bool = False,
     inherited: Sequence[int] = (),
 ) -> "subprocess.Popen[bytes]":
-    """Start a process in its own session, so that a Ctrl-C in the terminal reaches only this process.
-
-    `environment`: None = that of this process; `quiet` shows only its errors; `inherited` are open files that it gets
-    under the same numbers.
-    """
+    """Start a process in its own session, out of reach of a Ctrl-C; it `inherited` open files by number."""
     output = subprocess.DEVNULL if quiet else None
     return subprocess.Popen(command, env=environment, stdout=output, start_new_session=True, pass_fds=inherited)
 

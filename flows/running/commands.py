@@ -262,10 +262,7 @@ for place, name in enumerate(app.resolved_commands()):
 
 
 def main(*words: str) -> NoReturn:
-    """Do what the command line asks for, after the given words, and end the process.
-
-    Raises SystemExit: always: 0, 1 after an error, 2 for a command line that is not understood, 130 after a Ctrl-C.
-    """
+    """Answer the command line and exit: 0, 1 after an error, 2 if it is not understood, 130 after a Ctrl-C."""
     tokens = [*words, *sys.argv[1:]]
     program, errors = " ".join(["wikisum", *tokens[:1]]), Console(stderr=True, soft_wrap=True, highlight=False)
     try:

@@ -117,7 +117,6 @@ class Reads:
     bytes: int
 
     def __str__(self) -> str:
-        """Return both for people."""
         return f"{self.requests:,} requests for {self.bytes / 1e9:,.1f} GB"
 
 

@@ -111,10 +111,7 @@ def compute(pickled: bytes) -> Any:
 
 @contextmanager
 def _finished_before_sigterm(job: Job) -> Iterator[None]:
-    """Delay SIGTERM until the job is done, except for jobs that can be resumed or handle it themselves.
-
-    After the job the process ends at once, because the pool has already assigned its next job.
-    """
+    """Delay SIGTERM to the job's end, then exit, as the pool has assigned the next; some jobs handle it themselves."""
     if job.scratch:
         yield
         return

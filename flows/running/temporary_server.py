@@ -31,16 +31,13 @@ def has_prefect_api() -> bool:
 
 
 def use_prefect_api() -> None:
-    """Use the Prefect server of the profile or environment; without one, run a temporary one until the process ends.
-
-    Raises ConnectionError: the one that is named does not answer, or refuses the password; RuntimeError: the temporary
-    server does not start.
-    """
+    """Use the named Prefect server, else a temporary one to the process's end. ConnectionError, RuntimeError: none."""
     if has_prefect_api():
         check_prefect_api()
         return
     os.environ.setdefault("PREFECT_SERVER_ANALYTICS_ENABLED", "false")  # without a network it would log an error
-    url = _start()
+    with alone(PREFECT_HOME.value()):
+        url = _start()
     # In the environment, so that worker processes and all threads of this one see it.
     os.environ["PREFECT_API_URL"] = url
     os.environ["PREFECT_UI_URL"] = ""  # it has no pages: Prefect would log addresses at which nobody answers
@@ -65,10 +62,7 @@ def check_prefect_api() -> None:
 
 @contextmanager
 def alone(home: Path) -> Iterator[None]:
-    """Wait until no other process starts a server in this Prefect home, and keep others waiting during the block.
-
-    Servers that start at once in a new home create the tables of one SQLite file together, and all but one end.
-    """
+    """Start alone in this Prefect home: of servers that create one SQLite file together all but one end."""
     home.mkdir(parents=True, exist_ok=True)
     with (home / ".wikisum-server-start").open("a") as file:
         fcntl.flock(file, fcntl.LOCK_EX)  # released with the file, also where this process is killed
@@ -76,11 +70,6 @@ def alone(home: Path) -> Iterator[None]:
 
 
 def _start() -> str:
-    with alone(PREFECT_HOME.value()):
-        return _start_now()
-
-
-def _start_now() -> str:
     with socket.create_server(("127.0.0.1", 0)) as listening:  # from here on the port is the server's
         number = listening.fileno()
         command = [sys.executable, "-m", "flows.running.server_process", str(number), str(os.getpid())]

@@ -26,10 +26,7 @@ class ProcessPool(ProcessPoolTaskRunner):
     """
 
     def serve_another_flow_run(self) -> None:
-        """Assign tasks submitted from here on to the flow run that submits them.
-
-        Otherwise Prefect keeps the context of the first flow run for the life of a pool.
-        """
+        """Assign tasks submitted from here on to the flow run that submits them, not to the pool's first."""
         self._cached_context = None
         self._cached_env = None
 

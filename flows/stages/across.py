@@ -33,9 +33,10 @@ def overlaps(session: Session, articles: Articles, paragraphs: Paragraphs) -> Ov
         shards=count,
         inputs={"sketches": gathered(sketches)},
     )
+    recipe = Recipe(schemas.OVERLAPS, "tasks.across.overlaps:find_overlaps", arguments={"words": words})
     return Overlaps(
         session.run.stage(
-            Recipe(schemas.OVERLAPS, "tasks.across.overlaps:find_overlaps", arguments={"words": words}),
+            recipe,
             shards=count,
             inputs={
                 "articles": same(articles),
@@ -52,9 +53,10 @@ def compared(session: Session, paragraphs: Paragraphs, overlaps: Overlaps | None
     settings = session.config.across
     if overlaps is None or not settings.refuses:
         return Compared(paragraphs)
+    recipe = Recipe(schemas.PARAGRAPHS, "tasks.across.refusals:refuse_overlaps", settings=settings)
     return Compared(
         session.run.stage(
-            Recipe(schemas.PARAGRAPHS, "tasks.across.refusals:refuse_overlaps", settings=settings),
+            recipe,
             shards=len(paragraphs.shards),
             inputs={"paragraphs": same(paragraphs), "overlaps": same(overlaps)},
             name=COMPARED,

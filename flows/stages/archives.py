@@ -15,19 +15,14 @@ def captures(session: Session) -> Captures | None:
     files = find_archives(session.config.crawl)
     if not files:
         return None
-    return Captures(
-        session.run.stage(
-            Recipe(
-                schemas.CAPTURES,
-                "tasks.crawl.stage:index_shard",
-                settings=part_of(session.config.crawl, "allowed_hosts", "max_decoded_archive_bytes"),
-                arguments={"host_shards": session.config.shards.hosts},
-                per_shard={"file": files},
-            ),
-            shards=len(files),
-            inputs={},
-        )
+    recipe = Recipe(
+        schemas.CAPTURES,
+        "tasks.crawl.stage:index_shard",
+        settings=part_of(session.config.crawl, "allowed_hosts", "max_decoded_archive_bytes"),
+        arguments={"host_shards": session.config.shards.hosts},
+        per_shard={"file": files},
     )
+    return Captures(session.run.stage(recipe, shards=len(files), inputs={}))
 
 
 def indexed_captures(session: Session, frontier: Frontier) -> IndexedCaptures | None:
@@ -36,14 +31,15 @@ def indexed_captures(session: Session, frontier: Frontier) -> IndexedCaptures | 
         return _captures_in_tables(session, frontier)
     if not session.config.crawl.common_crawl.indexes:
         return None
+    recipe = Recipe(
+        schemas.CAPTURES,
+        "tasks.crawl.stage:look_up_shard",
+        settings=session.config.crawl,
+        per_shard={"shard": range(session.config.shards.hosts)},
+    )
     return IndexedCaptures(
         session.run.stage(
-            Recipe(
-                schemas.CAPTURES,
-                "tasks.crawl.stage:look_up_shard",
-                settings=session.config.crawl,
-                per_shard={"shard": range(session.config.shards.hosts)},
-            ),
+            recipe,
             shards=session.config.shards.hosts,
             inputs={"frontier": gathered(frontier)},
             context={"connect_to": session.connect_to, "progress": session.progress("look-ups")},
@@ -71,18 +67,12 @@ def _captures_in_tables(session: Session, frontier: Frontier) -> IndexedCaptures
         inputs={"frontier": gathered(frontier), "index": every(index)},
     )
     files = [file for table in tables for file in table.files]
+    recipe = Recipe(
+        schemas.CAPTURES, "tasks.crawl.columnar.look_up:look_up_in_file", settings=crawl, per_shard={"file": files}
+    )
     return IndexedCaptures(
         session.run.stage(
-            Recipe(
-                schemas.CAPTURES,
-                "tasks.crawl.columnar.look_up:look_up_in_file",
-                settings=crawl,
-                per_shard={"file": files},
-            ),
-            shards=len(files),
-            inputs={"sought": gathered(sought)},
-            context=context,
-            name="captures-indexed",
+            recipe, shards=len(files), inputs={"sought": gathered(sought)}, context=context, name="captures-indexed"
         )
     )
 

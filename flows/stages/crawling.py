@@ -17,11 +17,12 @@ from tasks.search.providers import recorded_notes
 def search(session: Session, articles: Articles) -> SearchResults:
     """Search for the title of every article."""
     settings = session.config.search
+    recipe = Recipe(
+        schemas.SEARCH, "tasks.search.search:search_articles", settings=settings, notes=recorded_notes(settings)
+    )
     return SearchResults(
         session.run.stage(
-            Recipe(
-                schemas.SEARCH, "tasks.search.search:search_articles", settings=settings, notes=recorded_notes(settings)
-            ),
+            recipe,
             shards=len(articles.shards),
             inputs={"articles": same(articles)},
             context={"connect_to": session.connect_to, "contact": session.config.crawl.contact},
@@ -32,17 +33,16 @@ def search(session: Session, articles: Articles) -> SearchResults:
 
 def frontier(session: Session, articles: Articles, search: SearchResults) -> Frontier:
     """List the URLs of every article, grouped by the shard of their host."""
+    recipe = Recipe(
+        schemas.FRONTIER,
+        "tasks.crawl.frontier:build_frontier",
+        settings=part_of(session.config.crawl, "mirror_hosts", "allowed_hosts"),
+        arguments={"host_shards": session.config.shards.hosts},
+        per_shard={"article_shard": range(len(articles.shards))},
+    )
     return Frontier(
         session.run.stage(
-            Recipe(
-                schemas.FRONTIER,
-                "tasks.crawl.frontier:build_frontier",
-                settings=part_of(session.config.crawl, "mirror_hosts", "allowed_hosts"),
-                arguments={"host_shards": session.config.shards.hosts},
-                per_shard={"article_shard": range(len(articles.shards))},
-            ),
-            shards=len(articles.shards),
-            inputs={"articles": same(articles), "search": same(search)},
+            recipe, shards=len(articles.shards), inputs={"articles": same(articles), "search": same(search)}
         )
     )
 

@@ -13,20 +13,14 @@ from tasks.text.entities import pipeline_label
 def graphs(session: Session, ranked: Ranked, name: str | None = None) -> Graphs:
     """Compute the graphs of the ranked paragraphs."""
     settings = session.config.graphs
-    return Graphs(
-        session.run.stage(
-            Recipe(
-                schemas.GRAPHS,
-                "tasks.summarization.graphs:build_graphs",
-                settings=settings,
-                arguments={"words": session.config.words},
-                notes={"entities": pipeline_label(settings.spacy_pipeline, settings.entity_types)},
-            ),
-            shards=len(ranked.shards),
-            inputs={"ranked": same(ranked)},
-            name=name,
-        )
+    recipe = Recipe(
+        schemas.GRAPHS,
+        "tasks.summarization.graphs:build_graphs",
+        settings=settings,
+        arguments={"words": session.config.words},
+        notes={"entities": pipeline_label(settings.spacy_pipeline, settings.entity_types)},
     )
+    return Graphs(session.run.stage(recipe, shards=len(ranked.shards), inputs={"ranked": same(ranked)}, name=name))
 
 
 def examples(
@@ -42,14 +36,15 @@ def examples(
     arguments: dict[str, Any] = {"sentences": True} if sentences else {}
     if session.config.examples.supported_by is not None:
         arguments["read"] = session.config.summarizer
+    recipe = Recipe(
+        schemas.EXAMPLES,
+        "tasks.summarization.examples:build_examples",
+        settings=session.config.examples,
+        arguments=arguments,
+    )
     return Examples(
         session.run.stage(
-            Recipe(
-                schemas.EXAMPLES,
-                "tasks.summarization.examples:build_examples",
-                settings=session.config.examples,
-                arguments=arguments,
-            ),
+            recipe,
             shards=len(ranked.shards),
             inputs={"articles": same(articles), "ranked": same(ranked), "vocabulary": only(vocabulary)},
             name=name,

@@ -12,9 +12,10 @@ from tasks.summarization.settings import SummarizerSettings
 
 def passages(session: Session, articles: Articles, paragraphs: Compared, vocabulary: VocabularyTable) -> Passages:
     """Cut the paragraphs of training and validation articles into passages."""
+    recipe = Recipe(schemas.PASSAGES, "tasks.pretraining.passages:build_passages", settings=session.config.pretraining)
     return Passages(
         session.run.stage(
-            Recipe(schemas.PASSAGES, "tasks.pretraining.passages:build_passages", settings=session.config.pretraining),
+            recipe,
             shards=len(articles.shards),
             inputs={"articles": same(articles), "paragraphs": same(paragraphs), "vocabulary": only(vocabulary)},
         )
@@ -22,24 +23,21 @@ def passages(session: Session, articles: Articles, paragraphs: Compared, vocabul
 
 
 def pretrained(session: Session, passages: Passages, vocabulary: VocabularyTable) -> PretrainedModel:
-    """Train the summarizer of the settings to restore passages, as models/pretrained.
-
-    Raises FileNotFoundError: `summarizer.pretrained`, from which training is to continue, names no folder; ValueError:
-    its checkpoint does not fit the settings, or these describe no BART with a mask.
-    """
+    """Train the summarizer to restore passages, as models/pretrained; a wrong checkpoint or setting raises."""
     config, given = session.config, session.config.tokenizer_folder
     check_pretraining(config.summarizer, config.vocabulary.model_type if given is None else None)
     start = None if given is None else _start(config.summarizer, *given)
+    recipe = Recipe(
+        "models/pretrained",
+        "tasks.pretraining.training:pretrain",
+        settings=config.pretraining,
+        arguments={"summarizer": config.summarizer, "training": config.training, "seed": config.seed},
+        notes={} if start is None else {"pretrained_sha256": start},
+        version=1,
+    )
     return PretrainedModel(
         session.run.directory(
-            Recipe(
-                "models/pretrained",
-                "tasks.pretraining.training:pretrain",
-                settings=config.pretraining,
-                arguments={"summarizer": config.summarizer, "training": config.training, "seed": config.seed},
-                notes={} if start is None else {"pretrained_sha256": start},
-                version=1,
-            ),
+            recipe,
             inputs={"shards": every(passages), "vocabulary": only(vocabulary)},
             context={"progress": ProgressLog("pretraining"), "device": config.engine.device},
         )

@@ -18,15 +18,16 @@ def ranker(
     initial: RankerModel | None = None,
 ) -> RankerModel:
     """Train the ranker on ROUGE-2 recall, optionally with other settings or from the weights of `initial`."""
+    recipe = Recipe(
+        "models/ranker",
+        "tasks.ranking.training:train_ranker",
+        settings=settings or session.config.ranker,
+        arguments={"seed": session.config.seed},
+        version=4,
+    )
     return RankerModel(
         session.run.directory(
-            Recipe(
-                "models/ranker",
-                "tasks.ranking.training:train_ranker",
-                settings=settings or session.config.ranker,
-                arguments={"seed": session.config.seed},
-                version=4,
-            ),
+            recipe,
             inputs={
                 "shards": every(corpus.articles, corpus.paragraphs, corpus.features),
                 "vocabulary": only(corpus.vocabulary),
@@ -40,14 +41,15 @@ def ranker(
 def ranked(session: Session, corpus: Corpus, ranker: RankerModel | None, name: str | None = None) -> Ranked:
     """Keep the L' best paragraphs of every article; without a ranker, the first L' in the order they were found."""
     settings = session.config.ranking
+    recipe = Recipe(
+        schemas.RANKED,
+        "tasks.ranking.ranking:rank_paragraphs",
+        settings=settings if ranker is not None else settings.model_copy(update={"method": "found"}),
+        arguments={} if ranker is not None else {"ranker_directory": None},
+    )
     return Ranked(
         session.run.stage(
-            Recipe(
-                schemas.RANKED,
-                "tasks.ranking.ranking:rank_paragraphs",
-                settings=settings if ranker is not None else settings.model_copy(update={"method": "found"}),
-                arguments={} if ranker is not None else {"ranker_directory": None},
-            ),
+            recipe,
             shards=len(corpus.articles.shards),
             inputs={**_texts(corpus), **({} if ranker is None else {"ranker_directory": contents(ranker)})},
             context={"device": session.config.engine.device},
@@ -59,16 +61,13 @@ def ranked(session: Session, corpus: Corpus, ranker: RankerModel | None, name: s
 def scores(session: Session, corpus: Corpus, ranker: RankerModel | None, ranked: Ranked) -> RankingScores:
     """Judge the order of the paragraphs (Liu & Lapata 2019, Table 1)."""
     method = "found" if ranker is None else session.config.ranking.method
+    recipe = Recipe(
+        schemas.RANKING_SCORES,
+        "tasks.ranking.scores:score_rankings",
+        arguments={} if method == "ranking" else {"method": method},
+    )
     return RankingScores(
-        session.run.stage(
-            Recipe(
-                schemas.RANKING_SCORES,
-                "tasks.ranking.scores:score_rankings",
-                arguments={} if method == "ranking" else {"method": method},
-            ),
-            shards=len(ranked.shards),
-            inputs={**_texts(corpus), "ranked": same(ranked)},
-        )
+        session.run.stage(recipe, shards=len(ranked.shards), inputs={**_texts(corpus), "ranked": same(ranked)})
     )
 
 

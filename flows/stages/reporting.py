@@ -41,15 +41,16 @@ def report(
     counts = {name: summarise(result.records.values()) for name, result in session.run.stages.items()}
     # What differs between equal runs is shown and no part of the key: also the size, of pages with the time they came.
     took = {name: {field: count.pop(field) for field in _OF_A_RUN} for name, count in counts.items()}
+    recipe = Recipe(
+        "reports",
+        "tasks.reporting.report:write_report",
+        settings=config.report,
+        arguments={"counts": counts, "config": config, "seed": config.seed},
+        version=10,
+    )
     return Report(
         session.run.directory(
-            Recipe(
-                "reports",
-                "tasks.reporting.report:write_report",
-                settings=config.report,
-                arguments={"counts": counts, "config": config, "seed": config.seed},
-                version=10,
-            ),
+            recipe,
             inputs={
                 "scores": every(baseline_scores, scores, ranking_scores),
                 "samples": every(corpus.articles, ranked, baselines, predictions, graphs),

@@ -45,11 +45,12 @@ class Corpus:
 
 def documents(session: Session, frontier: Frontier, pages: FetchedPages) -> Documents:
     """Extract the text of every page for each article that cites it."""
+    recipe = Recipe(
+        schemas.DOCUMENTS, "tasks.extraction.documents:extract_documents", settings=session.config.extraction
+    )
     return Documents(
         session.run.stage(
-            Recipe(
-                schemas.DOCUMENTS, "tasks.extraction.documents:extract_documents", settings=session.config.extraction
-            ),
+            recipe,
             shards=len(pages.shards),
             inputs={"frontier": gathered(frontier), "pages": same(pages, batches=True)},
         )
@@ -61,27 +62,23 @@ def paragraphs(session: Session, articles: Articles, documents: Documents, given
     inputs: dict[str, Input] = {"articles": same(articles), "documents": gathered(documents)}
     if given is not None:
         inputs["given"] = gathered(given)
-    return Paragraphs(
-        session.run.stage(
-            Recipe(
-                schemas.PARAGRAPHS,
-                "tasks.paragraphs.paragraphs:build_paragraphs",
-                settings=session.config.paragraphs,
-                arguments={"words": session.config.words},
-            ),
-            shards=len(articles.shards),
-            inputs=inputs,
-        )
+    recipe = Recipe(
+        schemas.PARAGRAPHS,
+        "tasks.paragraphs.paragraphs:build_paragraphs",
+        settings=session.config.paragraphs,
+        arguments={"words": session.config.words},
     )
+    return Paragraphs(session.run.stage(recipe, shards=len(articles.shards), inputs=inputs))
 
 
 def features(session: Session, articles: Articles, paragraphs: Compared, name: str | None = None) -> Features:
     """Label every paragraph by its ROUGE-2 recall of the lead, and compute its similarity with the title."""
+    recipe = Recipe(
+        schemas.FEATURES, "tasks.ranking.features:compute_features", arguments={"words": session.config.words}
+    )
     return Features(
         session.run.stage(
-            Recipe(
-                schemas.FEATURES, "tasks.ranking.features:compute_features", arguments={"words": session.config.words}
-            ),
+            recipe,
             shards=len(articles.shards),
             inputs={"articles": same(articles), "paragraphs": same(paragraphs)},
             name=name,
@@ -106,15 +103,10 @@ def vocabulary(session: Session, articles: Articles, paragraphs: Compared) -> Vo
             context={"folder": given[0]},
         )
         return VocabularyTable(adopted)
-    return VocabularyTable(
-        session.run.stage(
-            Recipe(
-                schemas.VOCABULARY,
-                "tasks.summarization.vocabulary:train_vocabulary",
-                settings=session.config.vocabulary,
-                arguments={"seed": session.config.seed},
-            ),
-            shards=1,
-            inputs={"shards": every(articles, paragraphs)},
-        )
+    recipe = Recipe(
+        schemas.VOCABULARY,
+        "tasks.summarization.vocabulary:train_vocabulary",
+        settings=session.config.vocabulary,
+        arguments={"seed": session.config.seed},
     )
+    return VocabularyTable(session.run.stage(recipe, shards=1, inputs={"shards": every(articles, paragraphs)}))

@@ -19,23 +19,20 @@ def summarizer(
     initial: SummarizerModel | None = None,
     name: str = "summarizer",
 ) -> SummarizerModel:
-    """Train a summarizer on the ranked paragraphs, as models/NAME; `name` is that in tables.
-
-    `graphs` are None if it reads none; training starts from the weights of `initial`. Raises FileNotFoundError:
-    `summarizer.pretrained` names no folder; ValueError: its checkpoint does not fit the settings.
-    """
+    """Train a summarizer, as models/NAME, from weights of `initial` if given; `graphs` are None if it reads none."""
     settings = settings or session.config.summarizer
     check_lengths(settings, settings.max_target_tokens - 1, "summarizer.max_target_tokens")
+    recipe = Recipe(
+        f"models/{name}",
+        "tasks.summarization.training:train_summarizer",
+        settings=settings,
+        notes={} if initial is not None else _start(session, settings),
+        arguments={"training": training or session.config.training, "seed": session.config.seed},
+        version=5,
+    )
     return SummarizerModel(
         session.run.directory(
-            Recipe(
-                f"models/{name}",
-                "tasks.summarization.training:train_summarizer",
-                settings=settings,
-                notes={} if initial is not None else _start(session, settings),
-                arguments={"training": training or session.config.training, "seed": session.config.seed},
-                version=5,
-            ),
+            recipe,
             inputs={
                 "shards": every(examples, *([] if graphs is None else [graphs])),
                 "vocabulary": only(vocabulary),
@@ -68,15 +65,16 @@ def attention(
 ) -> PredictorModel:
     """Train the predictor of a summarizer's attention to paragraphs, as models/attention-NAME."""
     name = f"attention-{summarizer.name.removeprefix('models/')}"
+    recipe = Recipe(
+        f"models/{name}",
+        "tasks.summarization.attention_training:train_attention",
+        settings=settings or session.config.attention,
+        arguments={"seed": session.config.seed},
+        version=4,
+    )
     return PredictorModel(
         session.run.directory(
-            Recipe(
-                f"models/{name}",
-                "tasks.summarization.attention_training:train_attention",
-                settings=settings or session.config.attention,
-                arguments={"seed": session.config.seed},
-                version=4,
-            ),
+            recipe,
             inputs={
                 "shards": every(examples, *([] if graphs is None else [graphs])),
                 "summarizer": contents(summarizer),

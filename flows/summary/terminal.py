@@ -24,11 +24,7 @@ def summarize(
     form: str,
     output: Path | None,
 ) -> int:
-    """Summarize URLs, files and folders; return the exit code, 1 if nothing could be used.
-
-    Raises ValueError, OSError, StorageError: title, sources or model cannot be used, or the file not be written;
-    KeyboardInterrupt: it was interrupted; nothing was written.
-    """
+    """Summarize; return the exit code, 1 if nothing could be used. Nothing is written after an interruption."""
     try:
         given = read_sources(sources, settings.max_bytes, sys.stdin.buffer)
         check_request(title, given, settings)

@@ -33,10 +33,7 @@ _DUPLICATES = {"off": (), "counted": (), "article": ("in_article",), "corpus": (
 
 
 def refuse_overlaps(paragraphs: pa.Table, overlaps: pa.Table, settings: AcrossSettings) -> pa.Table:
-    """Return the paragraphs of a shard, with what the settings do not allow refused as `leak` or `near_duplicate`.
-
-    A document's overlap refuses every paragraph of it. A paragraph that is refused already keeps its reason.
-    """
+    """Refuse what the settings do not allow as `leak` or `near_duplicate`, all of a document; old reasons stay."""
     reasons = paragraphs["drop_reason"].to_pylist()
     numbers = {id_: int(id_, 16) for id_ in pc.unique(paragraphs["article_id"]).to_pylist()}
     articles = [numbers[id_] for id_ in paragraphs["article_id"].to_pylist()]

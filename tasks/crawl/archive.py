@@ -59,10 +59,7 @@ def file_state(file: str) -> str:
 
 
 def index_archive(file: str, settings: CrawlSettings, *, host_shards: int) -> pa.Table:
-    """Return one row for each capture of an archive file, and one for each broken part.
-
-    A record without a usable URL is in host shard 0. Raises OSError: the file cannot be opened or read.
-    """
+    """Return one row for each capture of a file and each broken part; without a usable URL in host shard 0."""
 
     def table(rows: Iterable[dict[str, Any]]) -> pa.Table:
         return _table(rows, file, host_shards)
@@ -70,9 +67,11 @@ def index_archive(file: str, settings: CrawlSettings, *, host_shards: int) -> pa
     try:
         with OpenArchive(file, settings.max_decoded_archive_bytes) as archive:
             try:
-                return table(_captures(archive, settings))
+                if archive.compression == "none":
+                    return table(_plain_captures(archive, settings))
+                return table(_member_captures(archive, settings))
             except _NotPerRecordError:
-                return table(_decoded_captures(archive, settings))
+                return table({**row, "decoded": True} for row in _plain_captures(archive, settings, decoded=True))
     except DamagedError as error:
         logger.warning("%s cannot be read: %s", file, error)
         return table([_broken(CaptureReason.UNSUPPORTED_COMPRESSION, 0)])
@@ -87,27 +86,14 @@ def _table(rows: Iterable[dict[str, Any]], file: str, host_shards: int) -> pa.Ta
     remaining = iter(rows)
     while group := list(islice(remaining, _ROWS)):
         for row in group:
-            row["file"] = file
-            row["host_shard"] = _shard(row["url"], host_shards)
+            url, row["file"] = row["url"], file
+            row["host_shard"] = 0 if url is None else shard_of(registered_domain(host_of(url)), host_shards)
         tables.append(pa.Table.from_pylist(group, schema=CAPTURES.schema))
     return pa.concat_tables(tables).combine_chunks()
 
 
-def _shard(url: str | None, host_shards: int) -> int:
-    return 0 if url is None else shard_of(registered_domain(host_of(url)), host_shards)
-
-
 class _NotPerRecordError(Exception):
     """The members of a compressed archive do not end where its records do."""
-
-
-def _captures(archive: OpenArchive, settings: CrawlSettings) -> Iterator[dict[str, Any]]:
-    return _plain_captures(archive, settings) if archive.compression == "none" else _member_captures(archive, settings)
-
-
-def _decoded_captures(archive: OpenArchive, settings: CrawlSettings) -> Iterator[dict[str, Any]]:
-    for row in _plain_captures(archive, settings, decoded=True):
-        yield {**row, "decoded": True}
 
 
 def _plain_captures(

@@ -94,10 +94,7 @@ class OpenArchive(Closing):
     """An open archive file; a context manager."""
 
     def __init__(self, file: str, max_decoded_bytes: int) -> None:
-        """Open a file, a path or URI. A decoded copy, where one is needed, has at most `max_decoded_bytes`.
-
-        Raises OSError: it cannot be opened or read; DamagedError: its dictionary cannot be read.
-        """
+        """Open a path or URI; a decoded copy has at most so many bytes. Raises OSError, or DamagedError."""
         self.name = file
         self._stream = open_archive(file)
         self._limit = max_decoded_bytes

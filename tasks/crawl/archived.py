@@ -53,10 +53,7 @@ class RangeRecords:
     """Reads records, those of one range from memory; others, such as an older capture, by a request of their own."""
 
     def __init__(self, files: RemoteFiles, part: FileRange) -> None:
-        """Ask for the range, if it has several records.
-
-        If it cannot be read, every record is asked for by itself, so that a broken one costs no other its page.
-        """
+        """Ask for a range of several records; if it cannot be read, each is asked for by itself."""
         self._files = files
         self._part = part
         self._data: bytes | None = None
@@ -83,10 +80,7 @@ def archived_pages(
     connect_to: Mapping[str, str],
     progress: Callable[[CrawlProgress], None],
 ) -> None:
-    """Add the rows of missing URLs to the journal, from their captures.
-
-    If the settings fetch URLs that are in no archive from the web, these URLs are left out of the journal.
-    """
+    """Add the rows of missing URLs from their captures, but those in no archive that the web is asked for."""
     count = ProgressCount(len(journal), len(urls), progress)
     writing = threading.Lock()
     workers = settings.common_crawl.connections

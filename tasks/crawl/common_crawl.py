@@ -57,7 +57,6 @@ class CaptureIndex:
     """One CDX index server; the caller must close it."""
 
     def __init__(self, url: str, settings: CrawlSettings, connect_to: Mapping[str, str]) -> None:
-        """Make the client; no request is sent yet."""
         self._settings = settings
         delay = settings.common_crawl.delay_seconds
         self._service = Service(url, settings, PATIENCE, connect_to, delay_seconds=delay, queue=host_of(url))
@@ -67,10 +66,7 @@ class CaptureIndex:
         self._service.close()
 
     def check(self) -> None:
-        """Check that the index exists, because it answers 404 both for an unknown URL and for an unknown index.
-
-        Raises ConnectionError: the server does not answer, or has no such index.
-        """
+        """Check that the index exists; for one that does not it answers 404 as for a URL. ConnectionError if not."""
         try:
             answer = self._service.get(self._query(_PROBE, showNumPages="true"), max_bytes=_MAX_LINE_BYTES)
         except FetchError as fault:
@@ -79,10 +75,7 @@ class CaptureIndex:
             raise ConnectionError(f"{self._service.url}: expected a CDX index, got HTTP {answer.status}")
 
     def find(self, url: str) -> list[IndexLine]:
-        """Return the captures of a URL, best first: the newest, or those closest to the time of the settings.
-
-        Raises FetchError: `index_failed` or `index_bad_answer`.
-        """
+        """Return the captures of a URL, best first. Raises FetchError: `index_failed` or `index_bad_answer`."""
         try:
             answer = self._service.get(
                 self._query(url, limit=str(_INDEX_LINES)), max_bytes=_INDEX_LINES * _MAX_LINE_BYTES
@@ -170,14 +163,12 @@ def look_up_captures(
                 finder.check()
             answered(url, captures)
         for url in urls:
-            rows += [{**row, "captured_at": _date(row["captured_at"])} for row in answers[url]]
+            for row in answers[url]:
+                date = row["captured_at"]
+                rows.append({**row, "captured_at": date and datetime.fromisoformat(date)})
         count.tick(last=True)
     unique = {(row["url"], row["file"], row["offset"]): row for row in rows}
     return pa.Table.from_pylist([{**row, "host_shard": host_shard} for row in unique.values()], schema=CAPTURES.schema)
-
-
-def _date(text: str | None) -> datetime | None:
-    return None if text is None else datetime.fromisoformat(text)
 
 
 def _has_failed(rows: list[dict[str, Any]]) -> bool:

@@ -81,10 +81,7 @@ def sniffed_type(start: bytes) -> str | None:
 
 
 def is_binary(body: bytes, charset: str | None) -> bool:
-    """Tell by control characters whether bytes are binary that have no signature and no opening tag of HTML.
-
-    Two and four bytes a character of the declared `charset` are decoded before they are counted.
-    """
+    """Tell by control characters, decoded by the charset, whether bytes without signature and HTML are binary."""
     wide = next((codec for mark, codec in _MARKS.items() if body.startswith(mark)), None)
     if wide is None and charset is not None and charset.startswith(("utf-16", "utf-32")):
         wide = charset

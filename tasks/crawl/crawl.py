@@ -77,7 +77,7 @@ def crawl_batches(
     client = Client(settings, guard)
     pace = Pace(shared_turns() if turns is None else turns, guard, settings.host_delay_seconds)
     _forget_bodiless(journal, earlier)
-    stored: StoredPages = _nothing_stored if earlier is None else earlier.get
+    stored: StoredPages = earlier.get if earlier is not None else lambda _url: None
     try:
         with on_sigterm(_end_process):
             ShardCrawl(client, pace, settings, journal, progress).run(urls, stored)
@@ -90,10 +90,6 @@ def crawl_batches(
         return unfetched_row(url, page, settings) if page is None or page.due else None
 
     yield from journal.batches(urls, unfetched, None if earlier is None else earlier.reader().complete)
-
-
-def _nothing_stored(_url: str) -> None:
-    return None
 
 
 def _forget_bodiless(journal: Journal, earlier: EarlierPages | None) -> None:

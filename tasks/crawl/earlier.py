@@ -116,7 +116,9 @@ class EarlierReader:
             self._batch = next(self._batches)
             self._rows = {key: row_number for row_number, key in enumerate(self._batch.column("url").to_pylist())}
         earlier = self._batch.take(pa.array([self._rows[url]]))  # a slice would keep all of the batch in memory
-        newer = () if row is None else ("stale_reason",) if _is_stale(row) else _OF_A_REQUEST
+        newer: tuple[str, ...] = ()
+        if row is not None:
+            newer = _OF_A_REQUEST if row.column("stale_reason").null_count else ("stale_reason",)
         columns = [
             row.column(name) if row is not None and name in newer else earlier.column(name)
             for name in PAGES.schema.names
@@ -131,16 +133,8 @@ class EarlierReader:
 _OF_A_REQUEST = ("fetched_at", "seconds", "attempts", "stale_reason")
 
 
-def _is_stale(row: pa.RecordBatch) -> bool:
-    return bool(row.column("stale_reason").is_valid()[0].as_py())
-
-
 def find_earlier(store: Store, settings: CrawlSettings, *, shard: int, host_shards: int) -> EarlierPages | None:
-    """Return the pages of the newest earlier shard that this crawl may reuse, or None.
-
-    Excluded are shards with another number of host shards, or with settings that could give other pages. If a shard is
-    damaged, the next older one is used, with a warning.
-    """
+    """Return the pages of the newest undamaged shard of like settings and number of shards, or None."""
     for record in newest_records(store, store.infos(PAGES.name), PAGES.name, shard):
         if not _comparable(record, settings, host_shards):
             logger.info("%s was made with other settings of the crawl: its pages are not reused", record.path)

@@ -43,10 +43,7 @@ class Journal(Closing):
     def __init__(
         self, filesystem: pafs.FileSystem, directory: str, *, rows: int = 2_000, seconds: float = 30.0
     ) -> None:
-        """Open a journal and read its rows; nothing, not even its directory, is written before the first row.
-
-        A segment is closed after that many rows or seconds; one with less than an eighth of the rows is small.
-        """
+        """Open a journal and read its rows. A segment is closed after that many rows or seconds."""
         self._filesystem = filesystem
         self._directory = directory
         self._rows = rows
@@ -176,10 +173,7 @@ class Journal(Closing):
             self._small.append(number)
 
     def _merge(self, parts: list[int]) -> None:
-        """Copy the live rows of some segments into a new one, then delete the segments.
-
-        A kill before the end only leaves equal rows twice; the new segment sorts last, as the newest rows must.
-        """
+        """Copy the live rows of segments into a newer one, then delete them; after a kill rows are there twice."""
         merged = self._begin()
         for part in parts:
             for row, offset in scan_segment(self._filesystem, self._paths[part]):

@@ -37,7 +37,6 @@ class PathPattern:
     """One pattern."""
 
     def __init__(self, written: str) -> None:
-        """Read a pattern."""
         self._ends = written.endswith("$")
         pieces = [comparable(piece) for piece in written.removesuffix("$").split("*")]
         # its length, by which the more specific of two patterns is known (RFC 9309, 2.2.2)

@@ -93,7 +93,6 @@ class HostQueues(Generic[Item]):
         return 0 if state is None else len(state.waiting)
 
     def __len__(self) -> int:
-        """Return how many hosts are known."""
         return len(self._hosts)
 
     def forget_idle(self, now: float, needed: Callable[[str], bool]) -> None:

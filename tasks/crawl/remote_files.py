@@ -33,7 +33,6 @@ class RemoteFiles(Closing):
     """The files below the archive's data URL; usable from many threads; the caller must close it."""
 
     def __init__(self, settings: CrawlSettings, connect_to: Mapping[str, str]) -> None:
-        """Make the client; no request is sent yet."""
         chosen = settings.common_crawl
         self._delay = 1 / chosen.requests_per_second
         self._queue = f"files of {host_of(chosen.data_url)}"

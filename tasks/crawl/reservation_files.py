@@ -90,11 +90,7 @@ class TdmRep:
 
 
 def read_file(path: str, answer: Response | FetchError, user_agent: str) -> ReservationFile | None:
-    """Return what a file says; None if there is none, or if it says nothing.
-
-    A file that is there and cannot be applied in bounded time reserves the whole site. `user_agent`: product token,
-    with or without version.
-    """
+    """Return what a file says; None for nothing. One that cannot be applied in bounded time reserves the site."""
     if isinstance(answer, FetchError) or not answer.success or answer.fault is not None:
         return None
     if path == PATHS[0]:

@@ -112,10 +112,7 @@ class Guard:
         return next((to for pattern, to in self._connect_to.items() if host_matches(f"{host}:{port}", [pattern])), None)
 
     def addresses(self, host: str, port: int) -> list[tuple[str, int]]:
-        """Return the addresses and ports where a connection to host:port may be made; never an empty list.
-
-        Raises FetchError: `dns_error`, the resolver's own reason, or `private_address` if no address is permitted.
-        """
+        """Return where a connection to host:port may be made, never nothing. Raises FetchError: nowhere."""
         target = self._elsewhere(host, port)
         if target is not None:
             name, _, target_port = target.rpartition(":")

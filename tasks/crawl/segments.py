@@ -1,7 +1,4 @@
-"""Files of a journal: written row by row, read row by row, few of them open at a time.
-
-The positions of rows are in a map with 16 bytes per slot: a dictionary of a million URLs is too large.
-"""
+"""Files of a journal, written and read row by row; rows are found by a map with 16 bytes a slot."""
 
 import hashlib
 import logging
@@ -40,7 +37,6 @@ class Places:
     """
 
     def __init__(self) -> None:
-        """Start empty."""
         self._secret = os.urandom(16)
         self._digests = array("Q", bytes(8 * _SLOTS))
         self._values = array("Q", bytes(8 * _SLOTS))

@@ -109,10 +109,8 @@ class Service(Closing):
         headers: Mapping[str, str] | None = None,
         inspect: Inspector | None = None,
     ) -> T:
-        """Return the result of `reader` for the answer to a GET request, retried while the service is busy.
-
-        `reader` gets each complete answer whose status is not temporary; if it raises a transient FetchError, the
-        request is sent again. Raises FetchError: no complete, final answer after all retries.
+        """Return what `reader` makes of the answer to a GET request, sent again while the service is busy or `reader`
+        raises a transient FetchError.
         """
         return self._retried(
             url, lambda: self._client.get(url, headers=headers, max_bytes=max_bytes, inspect=inspect), reader

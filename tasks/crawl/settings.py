@@ -28,10 +28,7 @@ def service_url(url: str) -> str:
 
 
 def _time(text: str) -> datetime:
-    """Return the time of YYYYMMDDhhmmss, or the beginning of the year, month or day of YYYY, YYYYMM or YYYYMMDD.
-
-    Raises ValueError: it is none of these.
-    """
+    """Return the time, or the beginning of YYYY, YYYYMM or YYYYMMDD. Raises ValueError: it is none of these."""
     try:
         if not re.fullmatch(r"(\d{4}|\d{6}|\d{8}|\d{14})", text, re.ASCII):
             raise ValueError(text)
@@ -119,10 +116,7 @@ class CommonCrawlSettings(Settings):
     )
 
     def recipe(self) -> dict[str, Any]:
-        """Return the fields that decide which captures are read; none where no index is asked.
-
-        The tables are left out: their files are arguments of the stages that read them.
-        """
+        """Return the fields that decide which captures are read, but the tables, whose files are arguments."""
         if not self.used:
             return {}
         fields = super().recipe()

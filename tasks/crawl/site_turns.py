@@ -47,11 +47,7 @@ _FREE: State = (0.0, 0.0)
 
 
 def take(states: Sequence[State], delays: Sequence[float], now: float) -> tuple[float, list[State]]:
-    """Take a turn at several places at once, or at none of them, at the time `now`.
-
-    Return 0 and the states of the taken places; or the seconds after which to ask again, and the states with those who
-    wait. The delays between two turns at a place are above 0 seconds.
-    """
+    """Take a turn at all places or none; return 0, or the seconds after which to ask again, and the states then."""
     wait = max(free_at for free_at, _ in states) - now
     if wait <= 0:
         return 0.0, [(now + HOLD_SECONDS, line) for _, line in states]
@@ -166,7 +162,6 @@ class DaskTurns:
     """Turns of all workers of a Dask cluster, kept by its scheduler, which must have this package as they do."""
 
     def __init__(self, client: Any) -> None:
-        """Take the `distributed.Client` of a worker."""
         self._client = client
         client.run_on_scheduler(_keep_turns)
 
@@ -181,13 +176,8 @@ class DaskTurns:
 
 def _keep_turns(dask_scheduler: Any = None) -> None:
     """Add two calls to a scheduler: `run_on_scheduler` itself would log a line for each turn of each request."""
-    turns = _of_scheduler(dask_scheduler)
-    dask_scheduler.handlers.update(wikisum_take_turn=turns.take, wikisum_give_turn=turns.give)
-
-
-def _of_scheduler(dask_scheduler: Any) -> MemoryTurns:
     turns: MemoryTurns = dask_scheduler.extensions.setdefault("wikisum-turns", MemoryTurns())
-    return turns
+    dask_scheduler.handlers.update(wikisum_take_turn=turns.take, wikisum_give_turn=turns.give)
 
 
 def shared_turns() -> Turns:
@@ -217,10 +207,7 @@ class Pace:
         self._delay = delay
 
     def turn(self, url: str, host_delay: float) -> "RequestTurn":
-        """Return the turn of the request for a URL in normal form, or when to ask again.
-
-        `host_delay`: seconds between two requests to its host, by its robots.txt or the settings.
-        """
+        """Return the turn of a request, or when to ask again; `host_delay` is what robots.txt or settings say."""
         parts = urlsplit(url)
         delays = {f"host {parts.netloc}": host_delay} if host_delay else {}
         if self._delay:

@@ -30,10 +30,7 @@ _IN_QUERY = tuple(
 
 
 def surt_key(url: str) -> str:
-    """Return the key of a URL in normal form (`tasks.crawl.urls.normalise_url`), as Common Crawl writes `url_surtkey`.
-
-    Keys compare by code point, which for them is the order of their bytes.
-    """
+    """Return the key of a URL in normal form, as Common Crawl's `url_surtkey`; keys compare by code point."""
     _, _, rest = url.partition("://")
     address, question, query = rest.partition("?")
     host, slash, path = address.partition("/")

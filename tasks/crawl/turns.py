@@ -32,7 +32,7 @@ def turn(service: str, delay: float) -> Iterator[Turn]:
     """
     import fcntl  # here, because only POSIX systems have it
 
-    with _file(service).open("a+b") as file:
+    with (turns_folder() / hashlib.sha256(service.encode()).hexdigest()[:16]).open("a+b") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
         wait = _read(file) - time.time()
         if 0 < wait <= LONGEST_WAIT:
@@ -73,10 +73,6 @@ def turns_folder() -> Path:
     if folder.stat().st_uid != os.getuid():
         raise PermissionError(f"{folder} belongs to another user; expected a folder of our own")
     return folder
-
-
-def _file(service: str) -> Path:
-    return turns_folder() / hashlib.sha256(service.encode()).hexdigest()[:16]
 
 
 def _read(file: BinaryIO) -> float:

@@ -1,7 +1,4 @@
-"""The normal form of URLs, and why some are refused.
-
-The parser is urllib3's, which the HTTP client uses too, so the URL that is checked is the one that is requested.
-"""
+"""The normal form of URLs, and why some are refused; the parser is urllib3's, as that of the HTTP client."""
 
 import re
 from collections.abc import Iterable
@@ -65,12 +62,7 @@ def normalise_url(url: str, *, allowed_hosts: Iterable[str] = ()) -> str:
 
 
 def _in_ascii(url: str) -> str:
-    """Return a URL with its host as browsers ask for it (UTS 46): in ASCII, characters mapped to their plain forms.
-
-    Raises:
-        BadUrlError: the host is no name.
-        idna.IDNAError: a character of it is in no name.
-    """
+    """Return a URL with its host as browsers ask for it (UTS 46), in ASCII. Raises BadUrlError, or idna.IDNAError."""
     authority = _AUTHORITY.match(url)
     if authority is None:
         return url

@@ -73,11 +73,7 @@ def write_pages(
     created: datetime,
     done: WarcExport,
 ) -> None:
-    """Write rows of `pages` to one WARC file and count them in `done`; equal arguments give equal bytes.
-
-    The file name decides the compression. `created` dates the `warcinfo` record, which has the fields `about`, and
-    records of URLs from which nothing arrived.
-    """
+    """Write rows of `pages` to one WARC file, equal rows as equal bytes; `created` dates what did not arrive."""
     writer = WARCWriter(sink, gzip=name.endswith(".gz"), warc_version="WARC/1.1")
     first = writer.create_warcinfo_record(Path(name).name, dict(about))
     first.rec_headers.replace_header("WARC-Date", warc_date(created.astimezone(UTC)))

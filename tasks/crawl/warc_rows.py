@@ -32,11 +32,7 @@ _NUMBERS = {"status": re.compile(r"[1-9]\d\d"), "bytes": re.compile(r"\d{1,18}")
 
 
 def write_row(writer: WARCWriter, row: Mapping[str, Any], undated: datetime) -> None:
-    """Write a row of `pages` as one record; equal rows give equal bytes.
-
-    The WARC version of the writer is 1.1, whose dates have fractions of a second. `undated` is the date of a row from
-    which nothing arrived.
-    """
+    """Write a row of `pages` as one record of WARC 1.1; `undated` dates a row from which nothing arrived."""
     date = warc_date(row["fetched_at"] or undated)
     target = row["final_url"] or row["url"]
     own = {"WARC-Date": date, "WARC-Record-ID": _record_id(row, date), CITED_URL: row["url"]}

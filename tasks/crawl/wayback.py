@@ -61,7 +61,6 @@ class Wayback(Closing):
     """A client of the archive; a context manager."""
 
     def __init__(self, settings: CrawlSettings, connect_to: Mapping[str, str]) -> None:
-        """Make the clients; no request is sent yet."""
         self._settings = settings
         chosen = settings.wayback
         queue = host_of(chosen.availability_url)  # one queue for both services, because they are one archive

@@ -105,16 +105,12 @@ def _inputs(
     before: Mapping[str, Sequence[str]], now: Mapping[str, Sequence[str]], inputs: Mapping[str, Input]
 ) -> Iterator[str]:
     for name, digests in now.items():
-        called = f"input {', '.join(_stages(inputs[name])) or name}"
+        called = f"input {', '.join(map(_name, inputs[name].results)) or name}"
         if name not in before:
             yield f"{called} is new"
         elif list(before[name]) != list(digests):
             yield f"{called} changed"
     yield from (f"input {name} is no longer read" for name in before if name not in now)
-
-
-def _stages(source: Input) -> list[str]:
-    return [_name(result) for result in source.results]
 
 
 def _name(result: StageResult | DirectoryResult) -> str:

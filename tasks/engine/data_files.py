@@ -18,8 +18,5 @@ def read_data(package: str, name: str) -> dict[str, Any]:
 
 
 def fill(pattern: str, parts: Mapping[str, str]) -> str:
-    """Return a pattern that may be written over several lines as one line, with the part of that name for each <NAME>.
-
-    Raises KeyError: there is no part of that name.
-    """
+    """Return a pattern written over several lines as one, with the part of that name for each <NAME>."""
     return _PART.sub(lambda name: fill(parts[name[1]], parts), _LINE_BREAK.sub("", pattern))

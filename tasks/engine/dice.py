@@ -13,10 +13,7 @@ _MASK = (1 << 64) - 1
 
 
 class Dice:
-    """A SplitMix64 generator seeded by a stable hash of a key, cheap enough to make one for every page.
-
-    `random.Random` costs several microseconds to seed, and its methods may change between Python versions.
-    """
+    """A SplitMix64 generator seeded by a stable hash: cheap to make, and the same in every version of Python."""
 
     def __init__(self, *key: str | int) -> None:
         self._state = stable_hash(*key)
@@ -50,11 +47,7 @@ class Dice:
 
 
 def draws(base: int | NDArray[np.uint64], numbers: NDArray[np.integer]) -> NDArray[np.uint64]:
-    """Return one draw for each number under a base, vectorised; distinct numbers get distinct draws.
-
-    The finaliser of SplitMix64 (Steele, Lea and Flood 2014) mixes a Weyl sequence that starts at `base`. `base`: a
-    `stable_hash`, or one for each number.
-    """
+    """Return one draw for each number under a base, vectorised: SplitMix64 (Steele, Lea and Flood 2014)."""
     mixed = np.asarray(base, dtype=np.uint64) + np.asarray(numbers).astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15)
     mixed = (mixed ^ (mixed >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)

@@ -11,10 +11,7 @@ from tasks.engine.settings import Settings
 
 @dataclass(frozen=True)
 class Recipe:
-    """How a stage or directory is made; together with its inputs, this decides the key of each shard.
-
-    The key holds no function: two functions that make one dataset must differ in arguments or in names of inputs.
-    """
+    """How a stage or directory is made: with its inputs the key of each shard. The function is in no key."""
 
     made: Dataset | str  # the dataset, or the name of a directory, such as models/ranker
     # pure; gets inputs, settings, arguments and context by keyword, and returns a table or its batches in order.
@@ -56,8 +53,4 @@ class Recipe:
 def recipe_fields(settings: Settings | None, arguments: Mapping[str, Any]) -> dict[str, Any]:
     """Return the JSON-able fields that decide a shard's content: those of the section, and the arguments."""
     fields = settings.recipe() if settings is not None else {}
-    return {**fields, **{name: _plain(value) for name, value in arguments.items()}}
-
-
-def _plain(value: Any) -> Any:
-    return value.recipe() if hasattr(value, "recipe") else value
+    return fields | {name: value.recipe() if hasattr(value, "recipe") else value for name, value in arguments.items()}

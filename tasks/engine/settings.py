@@ -52,10 +52,8 @@ def tuning(default: Any, description: str, **constraints: Any) -> Any:
 
 
 def secret_in(variable: str | None, setting: str, what: str) -> str | None:
-    """Return the secret that the environment variable holds; None where the settings name none.
-
-    `setting` and `what` are for messages: the setting that names it, and what it should hold. Raises ValueError: the
-    variable is not set, or holds something else than one line of ASCII.
+    """Return the secret in the environment, None for no variable; ValueError, naming `setting` and `what`, for a bad
+    one.
     """
     if variable is None:
         return None

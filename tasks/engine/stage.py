@@ -78,7 +78,6 @@ class StageFailedError(Exception):
     """Some shards of a stage could not be made; the others are done and kept."""
 
     def __init__(self, stage: str, errors: Mapping[str, BaseException], total: int) -> None:
-        """Name the stage, the jobs that failed, and how many there were in all."""
         super().__init__(stage, errors, total)
         self.stage = stage
         self.errors = errors  # job name -> exception

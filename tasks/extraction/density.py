@@ -179,7 +179,6 @@ class _Walk:
                 self._linked += len(text.strip())
 
     def _flush(self, tag: str) -> None:
-        """End a block."""
         if not self._parts:
             return
         text = "".join(self._parts)

@@ -76,11 +76,7 @@ class Extracted:
 
 
 def extract(body: bytes, mime: str | None, charset: str | None, settings: ExtractSettings) -> Extracted:
-    """Find the main text of a page, without a limit on time or memory.
-
-    Plain text, Markdown and PDF are read as such, every other media type as HTML; `charset` is the declared one, or
-    None.
-    """
+    """Find the main text of a page, without limits: plain text, Markdown, PDF, everything else as HTML."""
     if mime == pdf.MIME:
         title, lines, reason = pdf.read_pdf(body)
         return Extracted(title, tuple(lines), None if reason else "pdf", reason)

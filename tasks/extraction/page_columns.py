@@ -12,11 +12,7 @@ from tasks.rights.text_columns import text_columns
 
 
 def page_columns(page: Extracted, url: str, headers: Sequence[str]) -> dict[str, Any]:
-    """Return licence, licence_source, reservations, language, quality and personal of DOCUMENTS.
-
-    The licence of a site counts only where the page claims none. `url` is that after redirects, `headers` the stored
-    ones (`tasks.rights.reservations.rights_headers`).
-    """
+    """Return the columns on rights and text of DOCUMENTS; a site's licence counts only where the page claims none."""
     claims = [Claim(page.licence, page.licence_source)] if page.licence_source is not None else []
     linked = [licence for address in header_licences(headers) if (licence := licence_of_url(address)) is not None]
     claim = _of_page(claims, [Claim(licence, "link-header") for licence in linked])

@@ -48,10 +48,7 @@ _FRAGMENT_CAPITALS = 0.35  # share of capitalised words and numbers from which s
 
 
 def drop_reason(text: str, settings: ParagraphFilterSettings, words: Sequence[str] | None = None) -> str | None:
-    """Return the first reason, in the order of the preset, why a paragraph of one line is not a candidate, or None.
-
-    `words`: `split_words(text, "rouge")`, no other rule's words, from callers that need them too.
-    """
+    """Return the first reason of the preset against a paragraph, or None; `words` are split by the rule `rouge`."""
     return _PRESETS[settings.preset](text, settings, words)
 
 

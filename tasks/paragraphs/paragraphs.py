@@ -144,10 +144,7 @@ class _Candidates:
             )
 
     def _has_language(self, engine: str | None) -> bool:
-        """Tell whether a document's language is asked; None is a document of the source, whose language it chose.
-
-        Plain text is not asked: it has no menus and comments of others, and whoever pastes it means every line of it.
-        """
+        """Tell whether a document's language is asked: not of the source's own documents, nor of plain text."""
         if engine is None:
             return self._settings.filter.language != OF_ARTICLE
         return engine != "plain"
@@ -164,10 +161,7 @@ class _Candidates:
 
 
 def _within_bounds(paragraphs: pa.Array | None) -> tuple[list[str], str]:
-    """Return the paragraphs of a document up to the bounds, and what is said of the rest; "" if there is none.
-
-    The rest stays in Arrow's memory: as Python's strings, three million short paragraphs would take 200 MB more.
-    """
+    """Return the paragraphs within the bounds, and what is said of the rest, which stays in Arrow's memory."""
     if paragraphs is None:
         return [], ""
     lengths = np.cumsum(pc.utf8_length(paragraphs).to_numpy(zero_copy_only=False))
@@ -194,10 +188,7 @@ def _of_first_articles(given: pa.Table) -> pa.Table:
 
 
 def _in_order(documents: pa.Table) -> pa.Table:
-    """Return article_id and row of each usable document, sorted by article, provenance (citation first) and rank.
-
-    The documents themselves are not filtered or sorted: that would hold their text in memory twice.
-    """
+    """Return article_id and row of each usable document, by article, provenance and rank, without copying texts."""
     keys = documents.select(["article_id", "provenance", "rank", "url", "reason"])
     keys = keys.append_column("row", pa.array(range(documents.num_rows), pa.int64()))
     keys = keys.filter(pc.is_null(keys["reason"]))

@@ -80,10 +80,7 @@ def is_english(texts: Sequence[str], language: str | None = None) -> bool:
 
 
 def page_features(texts: Sequence[str], refused: Sequence[bool]) -> list[list[float]]:
-    """Return the features of each paragraph that is not refused: of its text, its place and neighbours, and section.
-
-    Refused texts may be of any length and kind, so that only their headings are read, and their spaces counted.
-    """
+    """Return the features of each paragraph that is not refused; of the others headings and spaces alone are read."""
     kept = [i for i, no in enumerate(refused) if not no]
     words = [_WORD.findall(text) if not no else [] for text, no in zip(texts, refused, strict=True)]
     own = {i: _text_features(texts[i], words[i]) for i in kept}

@@ -5,11 +5,7 @@ from tasks.summarization.settings import SummarizerSettings
 
 
 def check_pretraining(summarizer: SummarizerSettings, vocabulary_type: str | None) -> None:
-    """Check before work starts that the settings describe a model that can be pre-trained.
-
-    `vocabulary_type`: None if a folder gives the vocabulary. Raises ValueError: it is no plain BART, or text would have
-    no mask.
-    """
+    """Check that the settings are of a plain BART with a mask, else raise ValueError; a folder's vocabulary is None."""
     architecture = find_preset(summarizer.preset).architecture
     if architecture != "bart":
         raise ValueError(

@@ -37,9 +37,7 @@ _PERMUTE_SENTENCES = True
 class PassageShards(Protocol):
     """Shards of `passages`."""
 
-    def __len__(self) -> int:
-        """Number of shards."""
-        ...
+    def __len__(self) -> int: ...
 
     def read(self, shard: int) -> tuple[pa.Table, ...]:
         """Return the PASSAGES rows of a shard."""
@@ -139,7 +137,6 @@ def _layout(words: Vocabulary, settings: PretrainingSettings) -> Layout:
 
 
 def _first(passages: _Split, rows: int) -> pa.Table:
-    """Return the first rows of a split."""
     tables = [PASSAGES.schema.empty_table()]
     for shard in range(len(passages)):
         if sum(table.num_rows for table in tables) >= rows:

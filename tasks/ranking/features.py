@@ -23,11 +23,7 @@ def rouge2_recalls(lead: Sequence[str], paragraphs: Iterable[Sequence[str]]) -> 
 
 
 def compute_features(articles: pa.Table, paragraphs: pa.Table, words: WordRule = "rouge") -> pa.Table:
-    """Return label and title similarity of every kept paragraph of every kept article, as FEATURES rows.
-
-    Both tables are sorted by article_id; the rows are in the order of `paragraphs`. Raises ValueError: a table is not
-    sorted.
-    """
+    """Return FEATURES of every kept paragraph of every kept article, in the order of the sorted `paragraphs`."""
     kept = articles.filter(pc.is_null(articles["drop_reason"])).select(["article_id", "title", "lead"])
     columns = paragraphs.select(["article_id", "paragraph_id", "text", "drop_reason"])
     batches = []

@@ -107,7 +107,6 @@ def train_ranker(
 
 
 def _rules(settings: RankerSettings, seed: int, per_article: int) -> BatchRules:
-    """Return how paragraphs are drawn."""
     return BatchRules(seed, settings.epochs, settings.batch_paragraphs, per_article, _TITLE_TOKENS, _PARAGRAPH_TOKENS)
 
 
@@ -187,7 +186,6 @@ class RankerObjective(Objective[RankerBatch]):
         )
 
     def _start_from(self, directory: Path) -> None:
-        """Take the weights of a trained ranker."""
         trained = load_ranker(directory, torch.device("cpu"))
         if trained.vocabulary != self.vocabulary:
             raise ValueError(f"training cannot start from the ranker in {directory}: it has another vocabulary")

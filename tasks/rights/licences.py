@@ -142,10 +142,7 @@ _CREATIVE_COMMONS = re.compile(r"cc-by((?:-(?:nc|nd|sa))*)(?:-.*)?")
 
 
 def terms_of(licence: str) -> Terms:
-    """Return what a licence allows, such as "free" of "CC-BY-SA-4.0"; with NC and ND it is "no-derivatives".
-
-    `licence`: as SPDX writes it, or with spaces; any case.
-    """
+    """Return what a licence, as SPDX writes it, allows: "free" of "CC-BY-SA-4.0"; NC with ND is "no-derivatives"."""
     name = re.sub(r"[\s_]+", "-", licence.strip().lower())
     found = _CREATIVE_COMMONS.fullmatch(name)
     parts = set(found[1].split("-")) if found is not None else set()

@@ -34,10 +34,7 @@ _LINK = re.compile(r'<([^<>]*)>[^<>]*?;\s*rel\s*=\s*"?[^",;]*\blicense\b', re.IG
 
 
 def rights_headers(headers: Mapping[str, str]) -> list[str]:
-    """Return the response headers that say something of rights, as `name: value`.
-
-    Names are in lower case; the Internet Archive puts a prefix before those of the page.
-    """
+    """Return the headers, names in lower case, that say something of rights, also with the Archive's prefix."""
     values = {name: headers.get(name) or headers.get(f"x-archive-orig-{name}") or "" for name in _NAMES}
     if not _LINK.search(values["link"]):
         values["link"] = ""

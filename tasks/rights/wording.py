@@ -44,10 +44,7 @@ _STRAIGHT = '"'
 
 
 def speaks_of_page(before: str, after: str = "", *, in_foot: bool = False) -> bool:
-    """Tell whether the words of a block before and after a licence's name say that it is that of the page's text.
-
-    `in_foot`: the block stands in the page's footer, where a notice of copyright may be without a verb.
-    """
+    """Tell whether words around a licence's name say that it is the page's; `in_foot`: a notice needs no verb."""
     if _LABEL.search(before):
         return True
     sentence = _PROVISO.sub(" ", _last_sentence(before)).strip()

@@ -16,10 +16,7 @@ _ROUGE = ("rouge1", "rouge2", "rougeL")
 
 
 def rank_tests(measured: TableFigures) -> str:
-    """Return the Wilcoxon-Mann-Whitney tests of Hie-BART against BART (Akiyama et al. 2021, sec. 4.3).
-
-    It is the two-sided test of independent samples, so that it does not see that both summarize the same articles.
-    """
+    """Return Wilcoxon-Mann-Whitney tests, two-sided and unpaired, of Hie-BART and BART (Akiyama et al. 2021, 4.3)."""
     hie, bart = (_scores(measured, system, _ROUGE) for system in ("hie-bart", "bart"))
     if not all(hie[metric] and bart[metric] for metric in _ROUGE):
         return "Hie-BART and BART were not both run: no Wilcoxon-Mann-Whitney test."
@@ -85,7 +82,6 @@ ANALYSES: Mapping[str, Callable[[TableFigures], Sequence[Block]]] = {
 
 
 def _scores(measured: TableFigures, system: str, metrics: tuple[str, ...]) -> dict[str, dict[str, float]]:
-    """Return metric -> article -> score of a system."""
     rows = measured.scored.filter(pc.equal(measured.scored["system"], system))
     found: dict[str, dict[str, float]] = {metric: {} for metric in metrics}
     columns = (rows[name].to_pylist() for name in ("article_id", "metric", "value"))

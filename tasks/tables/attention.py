@@ -1,8 +1,4 @@
-"""How well a system's attention to paragraphs agrees with what the gold summary took from them
-(Ma & Zong 2022, sec. 7.1.1).
-
-Shapes: T tokens of a summary, P paragraphs.
-"""
+"""How well attention to paragraphs agrees with the gold summary (Ma & Zong 2022, 7.1.1). T tokens, P paragraphs."""
 
 from collections.abc import Iterable, Sequence
 
@@ -22,20 +18,14 @@ _LEAD = "lead"
 
 
 def gold_attention(lead: str, paragraphs: Sequence[str]) -> Floats:
-    """Return the tf-idf similarities of a gold summary and its P paragraphs, normalised: [P], sum 1.
-
-    All zero if no paragraph shares a word of non-zero weight with it; a single paragraph never does.
-    """
+    """Return the tf-idf similarities of a gold summary and P paragraphs, normalised: [P], sum 1, or all zero."""
     similarities = TfIdf([split_words(text) for text in paragraphs]).similarity(split_words(lead))
     total = similarities.sum()
     return np.asarray(similarities / total if total else similarities, dtype=np.float64)
 
 
 def mean_attention(attention: Sequence[Sequence[float]], paragraphs: int) -> Floats:
-    """Return the attention of a summary, [T, P'], as the mean over its tokens: [P].
-
-    For a system that read fewer than P paragraphs the others are 0; attention to paragraphs beyond P is left out.
-    """
+    """Return the mean over tokens of attention [T, P'] as [P], 0 for paragraphs that the system did not read."""
     mean = np.zeros(paragraphs)
     if len(attention):
         shares = np.asarray(attention, dtype=np.float64).mean(axis=0)[:paragraphs]

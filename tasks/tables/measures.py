@@ -60,10 +60,8 @@ def measure(
     significance: Significance,
     seed: int,
 ) -> TableFigures:
-    """Return the measures of all systems.
-
-    `scores`: (RANKING_SCORES, SCORES of some systems, SCORES of others and so on) of each shard; if `headline` was not
-    scored, another metric is used.
+    """Return the measures of all systems, from SCORES of each shard after RANKING_SCORES; a missing headline is
+    replaced.
     """
     rankings, tables = [RANKING_SCORES.schema.empty_table()], [SCORES.schema.empty_table(), attention]
     for ranking, *scored in scores:

@@ -104,11 +104,7 @@ def summarizer_of(system: TableSystem, settings: TableSettings, base: Summarizer
 
 
 def training_of(system: TableSystem, settings: TableSettings, base: TrainingSettings) -> TrainingSettings:
-    """Return a system's training settings: `base`, at the papers' size with the recipe of its own paper.
-
-    Steps are equal for all, so that systems can be compared; 001 trained for 600,000 and its 1-layer models for
-    300,000.
-    """
+    """Return `base` at the papers' size, with the recipe of the system's paper but equal steps for all."""
     recipe = find_preset(system.preset).recipe.training if settings.size == "paper" else {}
     return base.model_copy(update={**_PUBLISHED, **recipe, "steps": steps_of(settings, base)})
 

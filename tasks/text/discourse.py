@@ -24,11 +24,7 @@ def has_marker(paragraph: str) -> bool:
 
 
 def marked_pairs(urls: Sequence[str], positions: Sequence[int], texts: Sequence[str]) -> Iterator[tuple[int, int]]:
-    """Yield (earlier, later) for paragraphs that follow each other on one page and are connected by a marker.
-
-    Positions count refused paragraphs too: two with another one between them are not neighbours, even if it was
-    refused.
-    """
+    """Yield (earlier, later) for neighbours on a page, refused paragraphs counted, that a marker connects."""
     index_of = {page_position: index for index, page_position in enumerate(zip(urls, positions, strict=True))}
     for (url, position), later in index_of.items():
         earlier = index_of.get((url, position - 1))

@@ -1,7 +1,4 @@
-"""Whether a line is a sentence that can be read outside its page, by signs in its words: for extractive summaries.
-
-The words of each sign are in `standalone.toml`; they are English, so that of other languages only the marks are seen.
-"""
+"""Whether a line can be read outside its page, by the signs, mostly English words, of `standalone.toml`."""
 
 import re
 
@@ -12,7 +9,6 @@ _LISTS = read_data("tasks.text", "standalone.toml")
 
 
 def _pattern(name: str, before: str = r"\b", flags: int = re.IGNORECASE) -> re.Pattern[str]:
-    """Return the pattern of a list of signs."""
     signs = "|".join(line for line in _LISTS[name].splitlines() if line).replace("'", "['’]")
     return re.compile(rf"{before}(?:{signs})(?!\w|['’-]\w)", flags)
 

@@ -19,10 +19,7 @@ class TfIdf:
     """
 
     def __init__(self, paragraphs: Sequence[Sequence[str]]) -> None:
-        """Compute the vectors of P paragraphs, each given as its words (`tasks.text.ngrams.split_words`).
-
-        Words are counted here, in a third of the time of scikit-learn's CountVectorizer (`benchmarks/lexrank.py`).
-        """
+        """Compute the vectors of P paragraphs, given as words; scikit-learn's counting takes three times as long."""
         numbering: defaultdict[str, int] = defaultdict()
         numbering.default_factory = numbering.__len__  # a word not seen before takes the next number
         lengths = np.fromiter(map(len, paragraphs), np.int64, len(paragraphs))

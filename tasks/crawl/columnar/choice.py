@@ -16,11 +16,7 @@ _GOOD, _REDIRECT, _OTHER, _BAD = range(4)
 
 
 def chosen_captures(found: pa.Table, settings: CommonCrawlSettings) -> pa.Table:
-    """Return the captures of each key that are tried: where they are, and `number`, by number and preference.
-
-    `found` has the place columns of the index, and the number of the key. A key whose rows all name no place has one
-    row with the reason `index_bad_answer`.
-    """
+    """Return where the captures are that are tried, by number of the key and preference; a bad place has a reason."""
     # Older tables have times in nanoseconds and without a zone; they are in UTC too.
     times = pc.cast(found.column("fetch_time"), _TIME, safe=False)
     length = _whole(found, "warc_record_length")
@@ -52,7 +48,6 @@ def chosen_captures(found: pa.Table, settings: CommonCrawlSettings) -> pa.Table:
 
 
 def _ranks(found: pa.Table, length: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return the rank of each row."""
     names, status = found.column("warc_filename").cast(pa.string()), _whole(found, "fetch_status")
     named = pc.and_(pc.match_substring_regex(names, f"^{FILE_NAME}$"), pc.invert(pc.match_substring(names, "..")))
     usable = named.fill_null(False).to_numpy() & found.column("fetch_time").is_valid().to_numpy()

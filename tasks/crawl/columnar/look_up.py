@@ -25,11 +25,7 @@ from tasks.engine.inputs import Shards
 
 
 def seek(frontier: pa.Table, *, index: Shards, shard: int) -> pa.Table:
-    """Return the URLs of a host shard, for each file whose keys may include theirs, as rows of `sought`.
-
-    `index` has the shards of `index_files`, one for each table; the rows are by file, numbered through all tables, then
-    by key.
-    """
+    """Return `sought` of a host shard: its URLs for each file, of all tables, whose keys may include theirs."""
     kept = frontier.filter(pc.is_null(frontier.column("drop_reason")))
     urls = kept.column("url").unique()
     keys = pa.array([surt_key(url) for url in urls.to_pylist()], pa.string())

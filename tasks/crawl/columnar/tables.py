@@ -34,7 +34,6 @@ class TableFile:
     state: str  # size and modification time, or "" on the web, where published files do not change
 
     def __str__(self) -> str:
-        """Return where it is, for messages."""
         return f"{self.folder.removesuffix('/')}/{self.name}"
 
     def recipe(self) -> dict[str, str]:
@@ -122,7 +121,6 @@ class TableFiles(Closing):
     """Opens the files of tables; a context manager, usable from many threads."""
 
     def __init__(self, settings: CrawlSettings, connect_to: Mapping[str, str]) -> None:
-        """Make the client; nothing is opened yet."""
         self._remote = RemoteFiles(settings, connect_to)
 
     def close(self) -> None:
