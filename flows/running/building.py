@@ -62,11 +62,7 @@ def run_build(
 
 @contextmanager
 def checked(config: BuildConfig, wiring: Callable[[Session], Any]) -> Iterator[Session]:
-    """Check machine, root and inputs before a server is started, and hold the root during the block.
-
-    The session is that in which the plan was made. Raises StorageError: the root cannot be written, or another run
-    holds it; FileNotFoundError: an input is missing; ValueError: an input is not what the settings say.
-    """
+    """Check machine, root and inputs before a server starts, and hold the root; the session is that of the plan."""
     check_machine(config)
     store = Store(config.root)
     prepare_root(store)

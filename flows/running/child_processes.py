@@ -42,11 +42,7 @@ def stop(process: "subprocess.Popen[bytes]", seconds: float) -> None:
 
 
 def end_with_parent(parent: int) -> None:
-    """End this process when the process with id `parent`, which started it, has ended for any reason.
-
-    Otherwise the workers of a killed build would continue beside the build that replaces it. The id is passed as an
-    argument, because the parent may have ended before this process could ask for it.
-    """
+    """End with the parent, however it ends; its id is given, because it may have ended before it could be asked for."""
 
     def watch() -> None:
         while os.getppid() == parent:

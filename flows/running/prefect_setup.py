@@ -46,11 +46,7 @@ def deploy(environment: Mapping[str, str]) -> None:
 
 
 def create_zombie_automation() -> None:
-    """Mark runs without heartbeats as crashed: their machine or worker died.
-
-    Otherwise such a run stays Running for ever and occupies its deployment's only slot. The trigger is from Prefect's
-    documentation of zombie flows; a self-hosted server does not include it.
-    """
+    """Mark runs without heartbeats as crashed: else a dead worker's run keeps its deployment's only slot for ever."""
     ends = ("Completed", "Failed", "Cancelled", "Crashed")
     automation = Automation(
         name=ZOMBIES,

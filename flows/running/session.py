@@ -110,11 +110,7 @@ def holding(store: Store) -> Iterator[None]:
 
 @contextmanager
 def session(config: BuildConfig) -> Iterator[Session]:
-    """Join the session of the flow around this one, or open one: check and lock the root, start the embedded web.
-
-    Raises StorageError: the root cannot be written; RootBusyError: another run held it for a day; ValueError: the
-    settings name something that this machine lacks, or differ from those of the outer flow.
-    """
+    """Join the session of the flow around this one, or open one: check and lock the root, start the embedded web."""
     outer = _current.get()
     if outer is not None:
         _check_same(config, outer.config)

@@ -52,11 +52,7 @@ def start_worker(parent: int, settings: dict[str, Any]) -> None:
 
 
 def end_when_output_is_lost() -> None:
-    """Make a run whose output is lost end as on SIGTERM; may be called again.
-
-    Rich's consoles, and so Prefect's log handler, raise SystemExit in the thread that writes: that ends a thread for
-    which others wait, but not the run.
-    """
+    """End as on SIGTERM if output is lost: SystemExit of Rich's consoles would end only the writing thread."""
     Console.on_broken_pipe = _discard_output  # type: ignore[method-assign]
 
 

@@ -51,11 +51,7 @@ def predictions(
     name: str = "predictions",
     progress: str = "decoding",
 ) -> Predictions:
-    """Summarize the test articles with a trained model; `system` is its name in tables, None = its preset.
-
-    `graphs` are None if the model reads none, `predictor` if the settings need none; some settings read the scores of
-    the `ranked` paragraphs. `progress` names the artifact.
-    """
+    """Summarize the test articles with a trained model; `system` is its name in tables, None = its preset."""
     settings = settings or session.config.decoding
     # The beginning of a summary is one token, or two in BART's vocabulary.
     check_lengths(session.config.summarizer, settings.max_length + 2, "decoding.max_length")

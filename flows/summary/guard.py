@@ -23,11 +23,8 @@ Next = Callable[[Request], Awaitable[Response]]
 
 
 def guard(credentials: str | None) -> Callable[[Request, Next], Awaitable[Response]]:
-    """Return a middleware that asks for the password, or admits only this machine's own names if there is none.
-
-    Without a password, a foreign name in the Host header is refused: it would be another site's page that has made its
-    own name point here (DNS rebinding). A request that changes something must not come from another site's page.
-    `credentials`: user:password; None if the page is reachable from this machine alone.
+    """Ask for the credentials; without any, refuse foreign names in Host (DNS rebinding). Other sites' pages change
+    nothing.
     """
     expected = None if credentials is None else f"Basic {base64.b64encode(credentials.encode()).decode()}"
 

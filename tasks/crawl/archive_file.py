@@ -117,10 +117,7 @@ class OpenArchive(Closing):
             self._decoded.close()
 
     def records(self, offset: int, *, decoded: bool) -> ArchiveIterator:
-        """Return the records from an offset on; in a compressed file only those of the member there.
-
-        `decoded`: the offset is in the decoded copy. Raises ScratchFullError: the decoded copy exceeds its limit.
-        """
+        """Return the records from an offset, of the file or decoded copy, on; if compressed, of that member."""
         if self.compression != "none" and not decoded:
             return self.records_of(self.member(offset))
         stream = self.decoded() if decoded else self._stream

@@ -96,11 +96,7 @@ def is_binary(body: bytes, charset: str | None) -> bool:
 
 
 def settled_type(declared: str | None, start: bytes, charset: str | None = None) -> str | None:
-    """Return the media type to use: the declared one, or the sniffed one if that is missing or wrong.
-
-    The signature of a binary format overrules every declaration, and so do bytes that cannot be text. HTML overrules a
-    vague type, plain text and XML.
-    """
+    """Return the declared media type, or the sniffed one if that is missing, vague, or refuted by the bytes."""
     sniffed = sniffed_type(start)
     if sniffed in ("text/plain", "application/octet-stream") and is_binary(start, charset):
         return "application/octet-stream"

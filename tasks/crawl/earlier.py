@@ -106,11 +106,7 @@ class EarlierReader:
         self._rows: dict[str, int] = {}
 
     def complete(self, url: str, row: pa.RecordBatch | None) -> pa.RecordBatch:
-        """Return the whole row of a URL that the earlier shard has; URLs must come in the shard's order.
-
-        `row` is what `tasks.crawl.visit.page_row` makes of a stored page; None = the earlier row, unchanged. Raises
-        CorruptShardError: the file has been damaged since it was opened.
-        """
+        """Return the whole row of a URL, in the shard's order; `row` None is unchanged. Raises CorruptShardError."""
         while self._batch is None or url not in self._rows:
             self._batch = None  # else two would be in memory while the next one is read
             self._batch = next(self._batches)

@@ -18,11 +18,7 @@ class _Host(Generic[Item]):
 
 
 class HostQueues(Generic[Item]):
-    """Items waiting for their host.
-
-    Between the starts of two items of one host there is at least the host's delay, and at most `concurrency` of them
-    run at once. Hosts take turns by the time at which they become ready.
-    """
+    """Items waiting for their host, which has at most `concurrency` at once, and a delay between two starts."""
 
     def __init__(self, delay: float, concurrency: int) -> None:
         """Start empty; `delay` is that of hosts without a `set_delay`."""

@@ -136,10 +136,7 @@ class Guard:
         return resolved
 
     def connect(self, host: str, port: int, timeout: float, options: Iterable[tuple[Any, ...]] = ()) -> socket.socket:
-        """Open a socket to the first permitted address of host:port that answers; `timeout` is that of each address.
-
-        Raises FetchError: no address, no permitted address, or none that answers.
-        """
+        """Open a socket to the first permitted address that answers, each within `timeout`, or raise FetchError."""
         fault: FetchError | None = None
         for address, real_port in self.addresses(host, port):
             family = socket.AF_INET6 if ":" in address else socket.AF_INET

@@ -96,10 +96,8 @@ class ShardCrawl:
         self._open = 0  # URLs without their row
 
     def run(self, urls: UrlList, stored: StoredPages) -> None:
-        """Fetch the URLs that are not in the journal, except stored pages that are not due.
-
-        URLs that were never fetched come first, then stored pages, oldest first, so that even with a budget that ends
-        every crawl early all pages get their turn. URLs beyond the budget have no row in the journal.
+        """Fetch what is not in the journal, nor stored and not due: first new URLs, then the longest stored, in the
+        budget.
         """
         self._stored = stored
         self._backlog = Backlog(urls, self._wanted(urls), self._fetched_at)

@@ -25,11 +25,7 @@ class Turn:
 
 @contextmanager
 def turn(service: str, delay: float) -> Iterator[Turn]:
-    """Wait for the turn at a service, such as its host, and hold it while the block runs.
-
-    `delay`: seconds between the starts of two turns; like a pause at most `LONGEST_WAIT`. Raises PermissionError:
-    another user owns the folder of the turns.
-    """
+    """Wait for the turn at a service and hold it; `delay`: seconds between two starts, at most `LONGEST_WAIT`."""
     import fcntl  # here, because only POSIX systems have it
 
     with (turns_folder() / hashlib.sha256(service.encode()).hexdigest()[:16]).open("a+b") as file:

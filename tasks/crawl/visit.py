@@ -87,11 +87,7 @@ _NO_ANSWER = frozenset(
 
 
 def step(visit: Visit, client: Client, settings: CrawlSettings, fault: FetchError | None = None) -> RequestResult:
-    """Send the next request of a visit and update it.
-
-    An unexpected error ends the visit with `internal_error`, so that a bug of ours affects no other URL. `fault`: why
-    the request cannot be sent, where that is known before. Raises OSError: the temporary folder is full.
-    """
+    """Send the next request of a visit, unless there is a `fault`; a bug of ours ends it with `internal_error`."""
     try:
         return _step(visit, client, settings, fault)
     except OSError:  # errors of the network are FetchErrors: this is an error of our disk, which concerns all URLs

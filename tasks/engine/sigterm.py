@@ -9,11 +9,7 @@ from types import FrameType
 
 @contextmanager
 def on_sigterm(act: Callable[[], None]) -> Iterator[None]:
-    """Call `act` on SIGTERM until the block ends.
-
-    Only where the signal would end the process: outside the main thread, or where it is handled already, nothing
-    changes. A training handles it by itself (`models.training.stopping`).
-    """
+    """Call `act` on SIGTERM during the block, where the signal would end the process and nothing else handles it."""
     ours = threading.current_thread() is threading.main_thread() and signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
     if not ours:
         yield

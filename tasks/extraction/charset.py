@@ -12,11 +12,7 @@ _LATIN_SHARE = 0.3  # of the letters: no Latin-1 language has so many accented o
 
 
 def decode(body: bytes, declared: str | None) -> str:
-    """Return the text of a body. Tries the byte order mark, UTF-8, the declared label, the `<meta>` label, detection.
-
-    A label is used only if the bytes fit it, so a mislabelled page is still readable. It never fails: bytes that cannot
-    be decoded become U+FFFD.
-    """
+    """Return the text, by byte order mark, UTF-8, a label that fits, or detection; bytes that fit none are U+FFFD."""
     marked, mark = read_bom(body)
     if marked is not None and mark is not None:
         return body[len(mark) :].decode(marked, "replace")

@@ -52,11 +52,7 @@ def plain_paragraphs(text: str) -> list[str]:
 
 
 def join_wrapped(lines: Iterable[str]) -> list[str]:
-    """Return the lines, joining those over which one sentence was wrapped, as in text from PDF files.
-
-    A line continues if it is full, ends no sentence, and the next one begins in lower case and is not a mere label. A
-    hyphen at its end is kept, without a space.
-    """
+    """Join lines over which one sentence was wrapped: a full line without its end, then one in lower case, no label."""
     joined: list[str] = []
     last = ""
     for line in lines:

@@ -105,10 +105,7 @@ def _sentences(text: str, most: int) -> int:
 
 
 def _is_unfinished_prose(text: str, words: int, settings: ParagraphFilterSettings) -> bool:
-    """Tell whether text without a sentence end still reads like prose, by the share of words in lower case.
-
-    Text that ends in a colon continues in the next paragraph and may be as short as any; other text must be longer.
-    """
+    """Tell by words in lower case whether text without a sentence end is prose; before a colon it may be short."""
     fewest, most = _FRAGMENT_WORDS
     if not (settings.min_words if text.endswith(_INTRODUCES) else fewest) <= words <= most:
         return False

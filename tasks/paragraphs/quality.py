@@ -70,10 +70,7 @@ def find_junk(
 
 
 def is_english(texts: Sequence[str], language: str | None = None) -> bool:
-    """Tell whether a page is in English: its language is, or its words are as often function words as in prose.
-
-    Lists of references have few function words, and would pass for another language by these alone.
-    """
+    """Tell whether a page is in English, by language or by function words, of which lists of references have few."""
     if language == "en":
         return True
     return function_word_share([word.casefold() for text in texts for word in _WORD.findall(text)]) > LEAST_SHARE

@@ -16,11 +16,7 @@ from tasks.text.vocabulary import read_vocabulary
 def build_passages(
     articles: pa.Table, paragraphs: pa.Table, vocabulary: pa.Table | Vocabulary, settings: PretrainingSettings
 ) -> pa.Table:
-    """Cut the kept paragraphs of training and validation articles into PASSAGES rows; all are sorted by article.
-
-    The test split is left out, so that a checkpoint can be judged on it later; leads, which are targets, always are. A
-    passage never spans two pages; a sentence longer than a passage is cut. Raises ValueError: a table is not sorted.
-    """
+    """Cut kept paragraphs of training and validation articles, never leads, into PASSAGES; none spans two pages."""
     words = read_vocabulary(vocabulary)
     learned = pc.and_(pc.is_null(articles["drop_reason"]), pc.not_equal(articles["split"], "test"))
     rows = []

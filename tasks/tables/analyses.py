@@ -31,11 +31,7 @@ def rank_tests(measured: TableFigures) -> str:
 
 
 def attention_to_documents(measured: TableFigures) -> list[Block]:
-    """Return how BART+HED attends to documents beside BART (Shen et al. 2023, sec. 6.3, Figure 3).
-
-    A ratio is the mean over articles of the ratio of both, as in app. G; the test is Welch's, as in their released
-    code.
-    """
+    """Return how BART+HED attends to documents beside BART, with Welch's test (Shen et al. 2023, 6.3, Figure 3)."""
     rows, drawn, articles = [], {}, 0
     for metric, where, published in _LOOKS:
         hed, bart = (_scores(measured, system, (metric,))[metric] for system in ("hed", "bart"))

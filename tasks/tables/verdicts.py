@@ -21,11 +21,7 @@ _EQUAL = 1e-9  # means that differ by less are equal
 
 
 def expected_order(measured: TableFigures, *, source_scale: float, steps: int) -> str:
-    """Return in one sentence whether hierarchical systems are as good as flat ones, and alignment as beam search.
-
-    The comparison is fair: for each paper the best system of each kind by the headline metric, out of those that the
-    paper trained and decoded alike. `source_scale`: lengths of sources relative to the papers'.
-    """
+    """Return whether the best hierarchical systems are as good as the best flat ones of each paper, in one sentence."""
     parts = []
     for paper, tables in _PAPERS.items():
         pair, hierarchical = _best_pair(measured, tables)

@@ -68,11 +68,7 @@ BATCH_ROWS = 65_536
 def look_up_in_file(
     sought: pa.Table, settings: CrawlSettings, *, file: TableFile, connect_to: Mapping[str, str]
 ) -> pa.Table:
-    """Return the captures of URLs that a file of the index has, in order of key.
-
-    As many complete successes of a URL as are tried, best first, else one other capture, if the file has any. Raises
-    ValueError, StorageError, ConnectionError: the file cannot be read (`TableFiles.open`).
-    """
+    """Return captures of URLs in a file, by key: of each as many successes as are tried, else one other."""
     if not sought.num_rows:
         return CAPTURES.schema.empty_table()
     sought = sought.sort_by([("key", "ascending"), ("url", "ascending")]).combine_chunks()
