@@ -81,6 +81,8 @@ class Product:
         """Return the address of the first run of a flow: the one that computed everything."""
         body = {"flows": {"name": {"any_": [flow]}}, "sort": "START_TIME_ASC"}
         runs = self._ask("flow_runs/filter", body)
+        if not runs:
+            raise ValueError(f"this server has no run of {flow}: expected FOLDER/demo to be built with it")
         return f"{self.prefect}/runs/flow-run/{runs[0]['id']}?tab=Graph"
 
     def _artifacts(self, ending: str) -> list[dict[str, Any]]:
@@ -106,11 +108,13 @@ class Picture:
         size: width and height of the window, in pixels.
         open: opens what is shown.
         dark: whether the page is shown in its dark form.
+        weeks: whether it shows the weeks of retraining, so that these must come first.
     """
 
     size: tuple[int, int]
     open: Callable[[Page, Product], object]
     dark: bool = False
+    weeks: bool = False
 
 
 def _goes_to(address: Callable[[Product], str], text: str) -> Callable[[Page, Product], object]:
@@ -122,6 +126,19 @@ def _goes_to(address: Callable[[Product], str], text: str) -> Callable[[Page, Pr
         page.wait_for_timeout(3000)  # the UI draws graphs and fades in
 
     return open_it
+
+
+def _graph(page: Page, product: Product) -> None:
+    """Show the whole graph of a build, by what depends on what."""
+    page.goto(product.flow_run("build-wikisum"))
+    page.get_by_title("Toggle fullscreen").click()
+    page.get_by_label("Run Graph Options").click()
+    for choice in ("Dependency grid", "Hide artifacts", "Hide events"):
+        page.get_by_text(choice).click()
+    page.keyboard.press("Escape")
+    page.wait_for_timeout(3000)
+    page.get_by_title("Recenter graph").last.click()
+    page.wait_for_timeout(3000)
 
 
 def _scores(page: Page, product: Product) -> None:
@@ -165,18 +182,20 @@ PICTURES: Mapping[str, Picture] = {
     "summary-page": Picture((1240, 760), _summary),
     "corpus-explorer": Picture((1240, 760), _explorer),
     "human-evaluation-form": Picture((1180, 1130), _form),
-    "graph": Picture((1515, 1035), _goes_to(lambda product: product.flow_run("build-wikisum"), "Graph"), dark=True),
-    "serve-runs": Picture((1280, 900), _goes_to(lambda product: f"{product.prefect}/runs", "retrain"), dark=True),
+    "graph": Picture((1515, 800), _graph, dark=True),
+    "serve-runs": Picture(
+        (1280, 1280), _goes_to(lambda product: f"{product.prefect}/runs", "retrain"), dark=True, weeks=True
+    ),
     "artifact-attention": Picture(
         (1280, 1300), _goes_to(lambda p: p.artifact("report-attention"), "Artifact"), dark=True
     ),
     "artifact-graphs": Picture((1280, 830), _goes_to(lambda p: p.artifact("report-graphs"), "Artifact"), dark=True),
     "artifact-hosts": Picture((1480, 960), _goes_to(lambda p: p.artifact("report-hosts"), "Artifact"), dark=True),
     "artifact-champion-challenger": Picture(
-        (1280, 1300), _goes_to(lambda p: p.artifact("champion-challenger"), "Artifact"), dark=True
+        (1440, 1200), _goes_to(lambda p: p.artifact("champion-challenger"), "Artifact"), dark=True, weeks=True
     ),
     "artifact-history": Picture(
-        (1280, 700), _goes_to(lambda p: p.history("champion-challenger"), "Flow run"), dark=True
+        (1280, 500), _goes_to(lambda p: p.history("champion-challenger"), "Flow run"), dark=True, weeks=True
     ),
 }
 
@@ -191,7 +210,11 @@ def main() -> int:
     options = parser.parse_args()
     options.work.mkdir(parents=True, exist_ok=True)
     options.to.mkdir(parents=True, exist_ok=True)
-    with running(options.work.resolve(), _SMALL if options.small else ()) as product, sync_playwright() as playwright:
+    weeks = 3 if any(PICTURES[name].weeks for name in options.only) else 0
+    with (
+        running(options.work.resolve(), weeks, _SMALL if options.small else ()) as product,
+        sync_playwright() as playwright,
+    ):
         chromium = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
         if chromium is None:
             parser.error("no Chromium on this machine: apt-get install chromium")
@@ -216,7 +239,7 @@ def take(to: Path, picture: Picture, new_page: Callable[..., Page], product: Pro
 
 
 @contextmanager
-def running(work: Path, small: tuple[str, ...]) -> Iterator[Product]:
+def running(work: Path, weeks_shown: int, small: tuple[str, ...]) -> Iterator[Product]:
     """Build what is shown, with a Prefect server and the page running until the block ends."""
     demo, weeks = work / "demo", work / "weeks"
     ports = 4817, 4818
@@ -233,9 +256,11 @@ def running(work: Path, small: tuple[str, ...]) -> Iterator[Product]:
         listen = ("--host", "127.0.0.1", "--port", str(ports[0]))
         stack.enter_context(_process(["-m", "prefect", "server", "start", *listen], environment))
         _wait_for(f"{prefect}/api/health")
-        if not (demo / "builds").is_dir():
+        if (demo / "builds").is_dir():
+            _flow("republish", "--root", str(demo), environment=environment)  # a root of another server, perhaps
+        else:
             _flow("build_wikisum", "--root", str(demo), *small, environment=environment)
-        for week in range(3):
+        for week in range(weeks_shown):
             if not (weeks / f"registry/versions/{week + 1:06d}.json").is_file():
                 when = (f"--source.miniweb.week={week}", f"--retraining.week=2026-W{week + 40}")
                 _flow("retrain", "--root", str(weeks), *small, *_WEEKS, *when, environment=environment)
