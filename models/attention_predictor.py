@@ -10,7 +10,7 @@ Shapes: B articles, P paragraphs, T target positions, D model size.
 import dataclasses
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, Protocol, runtime_checkable
+from typing import Any, ClassVar
 
 import torch
 from torch import Tensor, nn
@@ -18,17 +18,10 @@ from torch import Tensor, nn
 from models.contract import Memory, SourceBatch, Summarizer
 from models.layers.attention import initialise, masked_softmax
 from models.layers.config import Norm, check_dropouts, check_heads, configured
-from models.layers.packing import Packing
+from models.layers.places import Packing
 from models.layers.precision import widened
 from models.layers.transformer import EncoderLayer
-
-
-@runtime_checkable
-class ParagraphMemory(Protocol):
-    """A memory that holds an embedding of each paragraph, as those of PHT and GraphSum do."""
-
-    paragraphs: Tensor  # [B, P, D]
-    paragraph_mask: Tensor  # [B, P] bool, True where there is a paragraph
+from models.layers.words import ParallelMemory
 
 
 @dataclass(frozen=True)
@@ -78,11 +71,11 @@ class AttentionPredictor(nn.Module):
         return cls(configured(AttentionPredictorConfig, config, "an attention predictor"))
 
 
-def paragraph_memory(memory: Memory) -> ParagraphMemory:
-    """Return the memory after checking that it holds paragraph embeddings.
+def paragraph_memory(memory: Memory) -> ParallelMemory:
+    """Return the memory after checking that it holds paragraph embeddings, as those of PHT and GraphSum do.
     Raises ValueError: the summarizer makes none.
     """
-    if not isinstance(memory, ParagraphMemory):
+    if not isinstance(memory, ParallelMemory):
         raise ValueError(
             f"attention can be predicted for summarizers with paragraph embeddings (PHT, GraphSum), "
             f"{type(memory).__name__} has none"

@@ -12,9 +12,8 @@ from models.contract import Cache, Decoded, Memory, SourceBatch
 from models.layers.config import Norm, TransformerConfig, check_positive
 from models.layers.copying import CopyHead
 from models.layers.decoder import TiedSummarizer, TokenMemory, TransformerDecoder
-from models.layers.embeddings import TiedEmbedding
+from models.layers.embeddings import TiedEmbedding, row_positions
 from models.layers.paragraphs import ParagraphRows
-from models.layers.positions import row_positions
 from models.layers.transformer import EncoderLayer, final_norm
 
 

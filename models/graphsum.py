@@ -28,10 +28,9 @@ from models.layers.attention import (
 )
 from models.layers.config import Norm, TransformerConfig
 from models.layers.copying import CopyHead
-from models.layers.embeddings import TiedEmbedding
+from models.layers.embeddings import TiedEmbedding, paragraph_positions
 from models.layers.paragraphs import ParagraphRows
 from models.layers.pooling import MultiHeadPooling
-from models.layers.positions import paragraph_positions
 from models.layers.transformer import EncoderLayer, FeedForward, Residual, TransformerLayer, final_norm
 from models.layers.words import ParagraphDecoderLayer, ParagraphSummarizer, ParallelMemory, attend_paragraphs
 

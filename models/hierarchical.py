@@ -19,11 +19,10 @@ from models.layers.config import Norm, TransformerConfig, check_heads
 from models.layers.copying import CopyHead
 from models.layers.decoder import TiedSummarizer, TokenMemory, TransformerDecoder
 from models.layers.dropout import Dropout
-from models.layers.embeddings import TiedEmbedding
-from models.layers.packing import Packing
+from models.layers.embeddings import PositionOrder, TiedEmbedding, paragraph_positions, row_positions
 from models.layers.paragraphs import ParagraphRows
+from models.layers.places import Packing
 from models.layers.pooling import HeadLinear, MultiHeadPooling, PoolingWeights
-from models.layers.positions import PositionOrder, paragraph_positions, row_positions
 from models.layers.transformer import EncoderLayer, FeedForward, Residual, final_norm
 
 GlobalResidual = Literal["g+(x+c)", "g+x"]

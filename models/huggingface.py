@@ -12,20 +12,19 @@ D model size, V vocabulary.
 import math
 from abc import abstractmethod
 from collections.abc import Iterator
-from typing import ClassVar
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
 from models.contract import Cache, Decoded, Memory, SourceBatch, Summarizer
-from models.huggingface_configs import LedConfig, LongT5Config, T5Config, led_config, longt5_config, t5_config
+from models.huggingface_configs import LedConfig, LongT5Config, T5Config, library_model
 from models.layers.attention import KeyValueCache, split_heads
 from models.layers.decoder import TokenMemory
-from models.layers.library_cache import library_cache
 from models.layers.paragraphs import ParagraphRows
 from models.layers.precision import widened
-from models.presets import check_library
 
 
 class LibrarySummarizer(Summarizer):
@@ -126,12 +125,9 @@ class Led(LibrarySummarizer):
 
     def __init__(self, config: LedConfig) -> None:
         """Make a fresh model, its weights drawn by the library. Raises ValueError: the library is missing."""
-        check_library("led")
-        from transformers import LEDModel
-
         super().__init__()
         self.config = config
-        self.led = LEDModel(led_config(config))
+        self.led = library_model(config)
         self.register_buffer("final_logits_bias", torch.zeros(1, config.vocabulary_size))
 
     def read(self, tokens_BS: Tensor, mask_BS: Tensor) -> Tensor:
@@ -170,7 +166,7 @@ class T5(LibrarySummarizer):
         """Make a fresh model, its weights drawn by the library. Raises ValueError: the library is missing."""
         super().__init__()
         self.config = config
-        self.model = self._model()
+        self.model: nn.Module = library_model(config)
         self.lm_head = nn.Linear(config.model_size, config.vocabulary_size, bias=False) if config.own_outputs else None
         if config.gated:
             with torch.no_grad():
@@ -180,13 +176,6 @@ class T5(LibrarySummarizer):
                     self.model.get_parameter("shared.weight").mul_(config.model_size**-0.5)
                 else:
                     self.lm_head.weight.normal_(std=config.model_size**-0.5)
-
-    def _model(self) -> nn.Module:
-        check_library("t5")
-        from transformers import T5Model
-
-        model: nn.Module = T5Model(t5_config(self.config))
-        return model
 
     def read(self, tokens_BS: Tensor, mask_BS: Tensor) -> Tensor:
         """Return the encoder's states [B, S, D] of tokens."""
@@ -217,9 +206,62 @@ class LongT5(T5):
 
     config: LongT5Config
 
-    def _model(self) -> nn.Module:
-        check_library("longt5")
-        from transformers import LongT5Model
 
-        model: nn.Module = LongT5Model(longt5_config(self.config))
-        return model
+def library_cache(memory: TokenMemory, cache: KeyValueCache | None, rows: int) -> Any:
+    """Return what the library's decoder takes for its cache: ours, and the keys and values of the source."""
+    from transformers import DynamicCache, EncoderDecoderCache
+
+    remembered = EncoderDecoderCache(DynamicCache(), DynamicCache())
+    remembered.self_attention_cache = _TargetCache(cache, len(memory.keys))
+    remembered.cross_attention_cache = _SourceCache(memory, rows // memory.articles)
+    remembered.is_updated = dict.fromkeys(range(len(memory.keys)), True)
+    return remembered
+
+
+class _TargetCache:
+    """A cache of ours as the library asks for it; without one, a target is decoded at once and nothing is kept."""
+
+    is_compileable = False
+
+    def __init__(self, cache: KeyValueCache | None, layers: int) -> None:
+        self._cache = cache
+        self.is_sliding = self.is_linear = self.is_dummy = [False] * layers
+
+    def update(self, key: Tensor, value: Tensor, layer: int) -> tuple[Tensor, Tensor]:
+        return (key, value) if self._cache is None else self._cache.extend(layer, key, value)
+
+    def get_seq_length(self, _layer: int = 0) -> int:
+        return 0 if self._cache is None else self._cache.length
+
+    def get_query_offset(self, layer: int = 0) -> int:
+        return self.get_seq_length(layer)
+
+    def get_mask_sizes(self, length: int, _layer: int) -> tuple[int, int]:
+        return self.get_seq_length() + length, 0
+
+
+class _SourceCache:
+    """The source's keys and values by layer.
+
+    The library's attention wants a row of keys for each row of queries. So those of one layer at a time are repeated
+    for the hypotheses of an article, which otherwise share them.
+    """
+
+    def __init__(self, memory: TokenMemory, hypotheses: int) -> None:
+        pairs = zip(memory.keys, memory.values, strict=True)
+        self.layers = [_Layer(key, value, hypotheses) for key, value in pairs]
+
+
+@dataclass(frozen=True)
+class _Layer:
+    key: Tensor
+    value: Tensor
+    hypotheses: int
+
+    @property
+    def keys(self) -> Tensor:
+        return self.key.repeat_interleave(self.hypotheses, dim=0)
+
+    @property
+    def values(self) -> Tensor:
+        return self.value.repeat_interleave(self.hypotheses, dim=0)

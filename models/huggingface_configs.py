@@ -3,16 +3,20 @@
 Shapes: D model size, E size of a head.
 """
 
+import importlib
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from models.layers.config import TransformerConfig, check_positive
 from models.layers.places import LENGTH_STEP
+from models.presets import check_library
 
 
 @dataclass(frozen=True)
 class LedConfig(TransformerConfig):
     """The size of LED; the defaults are those of led-large-16384."""
+
+    library: ClassVar[str] = "LED"  # with which the names of its classes in transformers begin
 
     begin: int = 2  # id from which the decoder starts
     end: int = 2  # id that ends a summary and a source
@@ -53,10 +57,36 @@ class LedConfig(TransformerConfig):
                 f"{self.source_tokens}"
             )
 
+    def stated(self) -> dict[str, Any]:
+        """Return the fields of the library's configuration."""
+        return {
+            "vocab_size": self.vocabulary_size,
+            "d_model": self.model_size,
+            "encoder_layers": self.encoder_layers,
+            "decoder_layers": self.decoder_layers,
+            "encoder_ffn_dim": self.feed_forward_size,
+            "decoder_ffn_dim": self.feed_forward_size,
+            "encoder_attention_heads": self.heads,
+            "decoder_attention_heads": self.heads,
+            "max_encoder_position_embeddings": self.max_source_positions,
+            "max_decoder_position_embeddings": self.max_positions,
+            "attention_window": [self.window] * self.encoder_layers,
+            "dropout": self.dropout,
+            "attention_dropout": self.attention_dropout,
+            "activation_dropout": self.activation_dropout,
+            "init_std": self.model_size**-0.5,  # as this project's BART is drawn; the library's .02 is for d = 1,024
+            "pad_token_id": self.pad,
+            "bos_token_id": self.source_begin,
+            "eos_token_id": self.end,
+            "decoder_start_token_id": self.begin,
+        }
+
 
 @dataclass(frozen=True)
 class T5Config(TransformerConfig):
     """The size of T5 or, if `gated`, of T5 1.1 and Flan-T5; the defaults are those of t5-base."""
+
+    library: ClassVar[str] = "T5"
 
     begin: int = 0  # id from which the decoder starts
     end: int = 1  # id that ends a summary and a source
@@ -79,10 +109,31 @@ class T5Config(TransformerConfig):
         super().__post_init__()
         check_positive(self, "head_size", "encoder_layers", "decoder_layers", "source_tokens")
 
+    def stated(self) -> dict[str, Any]:
+        """Return the fields of the library's configuration."""
+        return {
+            "vocab_size": self.vocabulary_size,
+            "d_model": self.model_size,
+            "d_kv": self.head_size,
+            "d_ff": self.feed_forward_size,
+            "num_layers": self.encoder_layers,
+            "num_decoder_layers": self.decoder_layers,
+            "num_heads": self.heads,
+            "dropout_rate": self.dropout,
+            "feed_forward_proj": "gated-gelu" if self.gated else "relu",
+            # To the library: whether outputs are scaled. Whether they share the words' matrix is `own_outputs`.
+            "tie_word_embeddings": not self.gated,
+            "pad_token_id": self.pad,
+            "eos_token_id": self.end,
+            "decoder_start_token_id": self.begin,
+        }
+
 
 @dataclass(frozen=True)
 class LongT5Config(T5Config):
     """The size of LongT5 with transient global attention; the defaults are those of long-t5-tglobal-base."""
+
+    library: ClassVar[str] = "LongT5"
 
     feed_forward_size: int = 2048  # hidden size of feed-forward layers
     source_tokens: int = 4096  # maximum number of tokens read of an article, best documents first
@@ -94,69 +145,19 @@ class LongT5Config(T5Config):
         super().__post_init__()
         check_positive(self, "radius", "global_block")
 
-
-def led_config(config: LedConfig) -> Any:
-    """Return the library's configuration of a LED."""
-    from transformers import LEDConfig
-
-    return LEDConfig(
-        vocab_size=config.vocabulary_size,
-        d_model=config.model_size,
-        encoder_layers=config.encoder_layers,
-        decoder_layers=config.decoder_layers,
-        encoder_ffn_dim=config.feed_forward_size,
-        decoder_ffn_dim=config.feed_forward_size,
-        encoder_attention_heads=config.heads,
-        decoder_attention_heads=config.heads,
-        max_encoder_position_embeddings=config.max_source_positions,
-        max_decoder_position_embeddings=config.max_positions,
-        attention_window=[config.window] * config.encoder_layers,
-        dropout=config.dropout,
-        attention_dropout=config.attention_dropout,
-        activation_dropout=config.activation_dropout,
-        init_std=config.model_size**-0.5,  # as this project's BART is drawn; the library's .02 is for d = 1,024
-        pad_token_id=config.pad,
-        bos_token_id=config.source_begin,
-        eos_token_id=config.end,
-        decoder_start_token_id=config.begin,
-        attn_implementation="eager",
-    )
+    def stated(self) -> dict[str, Any]:
+        """Return the fields of the library's configuration."""
+        blocks = {"local_radius": self.radius, "global_block_size": self.global_block}
+        return {**super().stated(), **blocks, "encoder_attention_type": "transient-global"}
 
 
-def t5_config(config: T5Config) -> Any:
-    """Return the library's configuration of a T5."""
-    from transformers import T5Config as Theirs
-
-    return Theirs(**_t5_sizes(config))
-
-
-def longt5_config(config: LongT5Config) -> Any:
-    """Return the library's configuration of a LongT5."""
-    from transformers import LongT5Config as Theirs
-
-    return Theirs(
-        **_t5_sizes(config),
-        local_radius=config.radius,
-        global_block_size=config.global_block,
-        encoder_attention_type="transient-global",
-    )
+def library_config(config: LedConfig | T5Config) -> Any:
+    """Return the library's configuration of a model."""
+    kind = getattr(importlib.import_module("transformers"), f"{config.library}Config")
+    return kind(**config.stated(), attn_implementation="eager")
 
 
-def _t5_sizes(config: T5Config) -> dict[str, Any]:
-    return {
-        "vocab_size": config.vocabulary_size,
-        "d_model": config.model_size,
-        "d_kv": config.head_size,
-        "d_ff": config.feed_forward_size,
-        "num_layers": config.encoder_layers,
-        "num_decoder_layers": config.decoder_layers,
-        "num_heads": config.heads,
-        "dropout_rate": config.dropout,
-        "feed_forward_proj": "gated-gelu" if config.gated else "relu",
-        # To the library: whether outputs are scaled. Whether they share the words' matrix is `own_outputs`.
-        "tie_word_embeddings": not config.gated,
-        "pad_token_id": config.pad,
-        "eos_token_id": config.end,
-        "decoder_start_token_id": config.begin,
-        "attn_implementation": "eager",
-    }
+def library_model(config: LedConfig | T5Config) -> Any:
+    """Return the library's fresh model, without its output layer. Raises ValueError: the library is missing."""
+    check_library(config.library.lower())
+    return getattr(importlib.import_module("transformers"), f"{config.library}Model")(library_config(config))

@@ -5,7 +5,6 @@ and not by the library, so that nothing is ever looked for on a network.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +12,7 @@ import torch
 from torch import Tensor
 
 from models.huggingface import T5, Led, LibrarySummarizer, LongT5
-from models.huggingface_configs import LedConfig, LongT5Config, T5Config, led_config, longt5_config, t5_config
+from models.huggingface_configs import LedConfig, LongT5Config, T5Config, library_config
 from models.weights_file import (
     CONFIG,
     WeightsFile,
@@ -26,42 +25,16 @@ from models.weights_file import (
 )
 
 Config = LedConfig | T5Config
-# What must be as in the preset, by the library's names; dropouts may differ.
-_LED = (
-    "d_model",
-    "encoder_layers",
-    "decoder_layers",
-    "encoder_ffn_dim",
-    "decoder_ffn_dim",
-    "encoder_attention_heads",
-    "decoder_attention_heads",
-    "max_encoder_position_embeddings",
-    "max_decoder_position_embeddings",
-    "attention_window",
+# What must be as in the preset, by the library's names, besides what our configurations state; and what need not be.
+_ALSO = (
     "activation_function",
-    "pad_token_id",
-    "bos_token_id",
-    "eos_token_id",
-    "decoder_start_token_id",
-)
-_T5 = (
-    "d_model",
-    "d_kv",
-    "d_ff",
-    "num_layers",
-    "num_decoder_layers",
-    "num_heads",
-    "feed_forward_proj",
     "relative_attention_num_buckets",
     "relative_attention_max_distance",
     "layer_norm_epsilon",
     "scale_decoder_outputs",
-    "pad_token_id",
-    "eos_token_id",
-    "decoder_start_token_id",
 )
-_LONGT5 = (*_T5, "local_radius", "global_block_size", "encoder_attention_type")
 _DROPOUTS = ("dropout", "attention_dropout", "activation_dropout", "dropout_rate")
+_FREE = ("vocab_size", "init_std", "tie_word_embeddings", *_DROPOUTS)
 _SHARED, _OUTPUTS, _BIAS = "shared.weight", "lm_head.weight", "final_logits_bias"
 # Other names of the embeddings, and what the library ignores too: the cross-attention of T5 has no positions.
 _TIED = (_OUTPUTS, "encoder.embed_tokens.weight", "decoder.embed_tokens.weight")
@@ -69,21 +42,7 @@ _NOTES = ("decoder.block.0.layer.1.EncDecAttention.relative_attention_bias.weigh
 _STEP = 128  # T5's published matrices have rows up to a multiple of this, behind those of the tokenizer's pieces
 
 
-@dataclass(frozen=True)
-class _Kind:
-    """A kind of folder: its model type, its model, the library's configuration of it, and what is compared."""
-
-    name: str
-    model: Callable[[Any], LibrarySummarizer]
-    stated: Callable[[Any], Any]
-    compared: tuple[str, ...]
-
-
-_KINDS = {
-    LedConfig: _Kind("led", Led, led_config, _LED),
-    T5Config: _Kind("t5", T5, t5_config, _T5),
-    LongT5Config: _Kind("longt5", LongT5, longt5_config, _LONGT5),
-}
+_MODELS: dict[type[Config], Callable[[Any], LibrarySummarizer]] = {LedConfig: Led, T5Config: T5, LongT5Config: LongT5}
 
 
 def has_own_outputs(path: str | Path) -> bool:
@@ -105,7 +64,7 @@ def check_huggingface(path: str | Path, config: Config) -> None:
     path = Path(path)
     _check_sizes(path, config)
     with torch.device("meta"):
-        model = _KINDS[type(config)].model(config)
+        model = _MODELS[type(config)](config)
     _names(open_weights(path), model)
 
 
@@ -139,13 +98,13 @@ def load_huggingface(model: LibrarySummarizer, path: str | Path) -> None:
 
 def _check_sizes(path: Path, config: Config) -> None:
     """Raise ValueError where the folder holds no model of the configuration."""
-    kind = _KINDS[type(config)]
+    kind = config.library.lower()
     file = path / CONFIG
     stated = read_config(path)
-    if stated.get("model_type") != kind.name:
-        raise ValueError(f"expected model_type {kind.name!r} in {file}, got {stated.get('model_type')!r}")
+    if stated.get("model_type") != kind:
+        raise ValueError(f"expected model_type {kind!r} in {file}, got {stated.get('model_type')!r}")
     stated_dropouts(stated, _DROPOUTS, file)
-    ours = kind.stated(config)
+    ours = library_config(config)
     try:
         theirs = type(ours).from_dict(dict(stated))
     except (TypeError, ValueError) as error:
@@ -153,7 +112,7 @@ def _check_sizes(path: Path, config: Config) -> None:
     if theirs.vocab_size not in _rows(config):
         rows = " or ".join(map(str, _rows(config)))
         raise ValueError(f"expected vocab_size {rows} in {file}, as the tokenizer has, got {theirs.vocab_size}")
-    for name in kind.compared:
+    for name in (*(name for name in config.stated() if name not in _FREE), *_ALSO):
         expected, found = getattr(ours, name, None), getattr(theirs, name, None)
         if name == "attention_window" and isinstance(found, int):
             found = [found] * len(expected or ())

@@ -27,10 +27,9 @@ from models.layers.attention import (
 )
 from models.layers.config import Norm, TransformerConfig
 from models.layers.copying import CopyHead
-from models.layers.embeddings import TiedEmbedding
+from models.layers.embeddings import TiedEmbedding, row_positions, sinusoids
 from models.layers.paragraphs import ParagraphRows
 from models.layers.pooling import pool_values
-from models.layers.positions import row_positions, sinusoids
 from models.layers.precision import widened
 from models.layers.transformer import EncoderLayer, FeedForward, Residual, final_norm
 from models.layers.words import ParagraphDecoderLayer, ParagraphSummarizer, ParallelMemory, attend_paragraphs

@@ -17,12 +17,19 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from models.decoder_only import DecoderOnly, DecoderOnlyConfig, PrefixAttention, PrefixMemory
+from models.decoder_only import (
+    DecoderOnly,
+    DecoderOnlyConfig,
+    PrefixAttention,
+    PrefixMemory,
+    attend_both,
+    attend_both_fused,
+    shared_logits,
+)
 from models.layers.attention import KeyValueCache, attend, initialise, split_heads
 from models.layers.config import check_positive
+from models.layers.embeddings import sinusoids
 from models.layers.paragraphs import FlatTokens
-from models.layers.positions import sinusoids
-from models.layers.prefix import attend_both, attend_both_fused, shared_logits
 
 
 @dataclass(frozen=True)

@@ -23,9 +23,8 @@ from models.layers.attention import (
 )
 from models.layers.config import Norm, TransformerConfig
 from models.layers.copying import CopyableMemory, CopyHead, CopyMemory
-from models.layers.embeddings import TiedEmbedding
+from models.layers.embeddings import TiedEmbedding, row_positions, sinusoids
 from models.layers.paragraphs import ParagraphRows
-from models.layers.positions import row_positions, sinusoids
 from models.layers.precision import widened
 from models.layers.transformer import EncoderLayer, FeedForward, Residual, final_norm
 from models.layers.words import ParagraphDecoderLayer, ParagraphSummarizer, attend_paragraphs, word_keys_values

@@ -23,9 +23,8 @@ from torch.nn.utils.rnn import pad_sequence
 
 from benchmarks.peers.dense_target import dense_target
 from models.contract import SourceBatch
-from models.layers.packing import Packing
 from models.layers.paragraphs import FlatTokens, ParagraphRows
-from models.layers.places import TokenPlaces
+from models.layers.places import Packing, TokenPlaces
 from models.layers.precision import widened
 from models.training.token_objective import TokenObjective
 

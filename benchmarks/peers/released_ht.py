@@ -19,7 +19,7 @@ from torch import Tensor, nn
 from benchmarks.peers.dense_target import dense_target
 from models.contract import SourceBatch
 from models.hierarchical import HierarchicalConfig
-from models.layers.positions import paragraph_positions, sinusoids
+from models.layers.embeddings import paragraph_positions, sinusoids
 
 _MASKED = -1e18
 

@@ -12,7 +12,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from models.contract import Cache
-from models.layers.packing import Packing
+from models.layers.places import Packing
 from models.layers.precision import widened
 
 

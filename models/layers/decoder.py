@@ -14,9 +14,8 @@ from models.contract import Cache, Copied, Decoded, Memory, Summarizer
 from models.layers.attention import CrossAttention, KeyValueCache, SelfAttention
 from models.layers.config import LayerConfig
 from models.layers.copying import CopyableMemory, CopyHead, CopyMemory
-from models.layers.embeddings import TiedEmbedding
+from models.layers.embeddings import TiedEmbedding, sinusoids
 from models.layers.paragraphs import FlatTokens, ParagraphTokens
-from models.layers.positions import sinusoids
 from models.layers.transformer import FeedForward, Residual, final_norm
 
 

@@ -15,8 +15,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from models.contract import SourceBatch
-from models.layers.packing import Packing
-from models.layers.places import TokenPlaces
+from models.layers.places import Packing, TokenPlaces
 
 
 @dataclass(frozen=True)

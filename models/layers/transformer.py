@@ -13,7 +13,7 @@ from torch import Tensor, nn
 from models.layers.attention import SelfAttention, initialise
 from models.layers.config import LayerConfig, Norm
 from models.layers.dropout import Dropout
-from models.layers.packing import Packing
+from models.layers.places import Packing
 
 
 class FeedForward(nn.Module):

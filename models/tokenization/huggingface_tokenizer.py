@@ -1,8 +1,8 @@
 """The tokenizer of a Hugging Face model, such as BART's byte-level BPE: read from its folder, kept as one document.
 
 The document has two fields: `tokenizer`, the folder's tokenizer.json without truncation and padding (or what it would
-be, where a folder has older files), and `specials`, the id of each role. So a vocabulary is bytes, as a SentencePiece
-model is, and a checkpoint needs no second file.
+be, where a folder has the older vocab.json and merges.txt), and `specials`, the id of each role. So a vocabulary is
+bytes, as a SentencePiece model is, and a checkpoint needs no second file.
 """
 
 import json
@@ -11,15 +11,16 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
-import tokenizers
+from tokenizers import Tokenizer, decoders, models, pre_tokenizers
 
 from models.json_file import read_object
 from models.tokenization.contract import SENTENCE_BEGIN, SPACE, Specials
-from models.tokenization.folder_files import TOKENIZER, described_tokenizer
 
 CONFIG = "config.json"
+TOKENIZER, VOCABULARY, MERGES = "tokenizer.json", "vocab.json", "merges.txt"
+_ADDED, _SETTINGS = "added_tokens.json", "tokenizer_config.json"
 # Where a folder names its special pieces; the first that names one counts.
-_NAMES = ("special_tokens_map.json", "tokenizer_config.json")
+_NAMES = ("special_tokens_map.json", _SETTINGS)
 # role -> the name of its piece in those files, and what the piece is called where no file names it
 _ROLES = {
     "pad": ("pad_token", "<pad>"),
@@ -186,10 +187,10 @@ def _names_in(folder: Path) -> dict[str, str]:
     return names
 
 
-def _opened(described: Mapping[str, Any]) -> tokenizers.Tokenizer:
+def _opened(described: Mapping[str, Any]) -> Tokenizer:
     """Return the tokenizer that an object of tokenizer.json describes; it takes no text for a special piece."""
     try:
-        tokenizer = tokenizers.Tokenizer.from_str(json.dumps(described))
+        tokenizer = Tokenizer.from_str(json.dumps(described))
     except Exception as error:
         raise ValueError(f"the library tokenizers cannot read it: {error}") from error
     kinds = _types(described)
@@ -226,3 +227,54 @@ def _byte_characters() -> dict[str, int]:
 
 
 _BYTE_OF = _byte_characters()
+
+
+def described_tokenizer(folder: Path) -> tuple[Path, dict[str, Any]]:
+    """Return the tokenizer of a folder as tokenizer.json describes it, and the file that is to blame for its faults.
+
+    Without a tokenizer.json it is made from vocab.json and merges.txt, the byte-level BPE of GPT-2, RoBERTa and BART,
+    with the same ids as transformers gives; pieces that added_tokens.json or tokenizer_config.json add are added.
+    Raises ValueError: neither is there, a file is no JSON object, the pieces and merges do not belong together, or an
+    added piece cannot have the id that it is given.
+    """
+    file = folder / TOKENIZER
+    if file.is_file():
+        return file, read_object(file)
+    pieces, merges = folder / VOCABULARY, folder / MERGES
+    if not (pieces.is_file() and merges.is_file()):
+        raise ValueError(
+            f"{folder}: expected a {TOKENIZER} in it, the file of a fast tokenizer, or {VOCABULARY} and {MERGES}, "
+            f"found {_found(folder)}"
+        )
+    read_object(pieces)  # a fault of it is named as in other files
+    try:
+        tokenizer = Tokenizer(models.BPE.from_file(str(pieces), str(merges)))
+    except Exception as error:
+        raise ValueError(f"{merges}: expected merges of pieces of {VOCABULARY}, but {error}") from error
+    tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    tokenizer.decoder = decoders.ByteLevel()
+    for id_, piece in sorted(_added(folder).items()):
+        tokenizer.add_special_tokens([piece])
+        if tokenizer.token_to_id(piece) != id_:
+            raise ValueError(
+                f"{folder}: its files give the added piece {piece!r} the id {id_}, but behind {VOCABULARY} it gets "
+                f"{tokenizer.token_to_id(piece)}"
+            )
+    described: dict[str, Any] = json.loads(tokenizer.to_str())
+    return pieces, described
+
+
+def _added(folder: Path) -> dict[int, str]:
+    """Return id -> piece of the pieces that are added to those of vocab.json, as either file lists them."""
+    added: dict[int, str] = {}
+    if (folder / _ADDED).is_file():
+        added |= {id_: piece for piece, id_ in read_object(folder / _ADDED).items()}
+    if (folder / _SETTINGS).is_file():
+        listed = read_object(folder / _SETTINGS).get("added_tokens_decoder", {})
+        added |= {int(id_): piece["content"] for id_, piece in listed.items()}
+    return added
+
+
+def _found(folder: Path) -> str:
+    names = [name for name in (VOCABULARY, MERGES) if (folder / name).is_file()]
+    return f"only {names[0]}" if names else "none of them"

@@ -3,20 +3,22 @@
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, Generic, Protocol, Self, TypeVar
 
 import torch
 from torch import Tensor, nn
 
 from models.training.batches import Position
-from models.training.prefetch import Pinnable
 
 # Of Adam, as in the released HT; Ma & Zong 2022 says nothing about its predictor.
 _BETAS, _EPSILON = (0.9, 0.998), 1e-9
 
 
-class TrainingBatch(Pinnable, Protocol):
+class TrainingBatch(Protocol):
     """What the trainer needs to know about a batch of any objective."""
+
+    def pin_memory(self) -> Self:
+        """Return the batch in pinned memory."""
 
     @property
     def source_tokens(self) -> int:
@@ -32,6 +34,13 @@ class TrainingBatch(Pinnable, Protocol):
 
 
 Item = TypeVar("Item", bound=TrainingBatch)
+
+
+def pinned_for(device: torch.device, batches: Iterator[Item]) -> Iterator[Item]:
+    """Return the batches in pinned memory if they are for a GPU: from other memory it cannot copy while the host goes
+    on, whatever `non_blocking` says.
+    """
+    return (batch.pin_memory() for batch in batches) if device.type == "cuda" else batches
 
 
 @dataclass(frozen=True)

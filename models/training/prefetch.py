@@ -4,28 +4,9 @@ import queue
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Generic, Protocol, Self, TypeVar
-
-import torch
+from typing import Generic, TypeVar
 
 Item = TypeVar("Item")
-
-
-class Pinnable(Protocol):
-    """A batch that can lie in pinned memory."""
-
-    def pin_memory(self) -> Self:
-        """Return the batch in pinned memory."""
-
-
-Pinned = TypeVar("Pinned", bound=Pinnable)
-
-
-def pinned_for(device: torch.device, batches: Iterator[Pinned]) -> Iterator[Pinned]:
-    """Return the batches in pinned memory if they are for a GPU: from other memory it cannot copy while the host goes
-    on, whatever `non_blocking` says.
-    """
-    return (batch.pin_memory() for batch in batches) if device.type == "cuda" else batches
 
 
 class _Failure(Generic[Item]):

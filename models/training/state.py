@@ -113,15 +113,8 @@ class RunState:
         return cls(**{**values, "position": Position(**values["position"])})
 
 
-@dataclass(frozen=True)
-class TrainingResult:
+@dataclass
+class TrainingResult(RunState):
     """How a run ended."""
 
-    step: int  # updates done
-    seconds: float  # time they took, all sessions together
-    finished: bool  # whether nothing is left to do; False if the time budget ended the run
-    skipped: int  # updates skipped because the gradient was not finite
-    best: float | None  # lowest score of a validation; None without validation
-    best_step: int  # its step
-    best_scores: Mapping[str, Any]  # figures of that validation
-    scores: Mapping[str, Any]  # figures of the last one
+    finished: bool = False  # whether nothing is left to do; False if the time budget ended the run

@@ -16,8 +16,8 @@ from typing import Any, Generic
 from models.training.checkpoints import WEIGHTS, Checkpoints, check_same_run, copy_file_atomically
 from models.training.distributed import Ranks
 from models.training.metrics import MetricsLog
-from models.training.objective import Item, Objective
-from models.training.prefetch import pinned_for, prefetch
+from models.training.objective import Item, Objective, pinned_for
+from models.training.prefetch import prefetch
 from models.training.schedule import Schedule
 from models.training.state import (
     RunState,
@@ -111,16 +111,7 @@ class Trainer(Generic[Item]):
                 self._advance(batches, stop, started)
         if state.step and state.skipped == state.step:
             self._give_up()
-        return TrainingResult(
-            state.step,
-            state.seconds,
-            state.step >= settings.steps or self._timely(),
-            state.skipped,
-            state.best,
-            state.best_step,
-            state.best_scores,
-            state.scores,
-        )
+        return TrainingResult(**vars(state), finished=state.step >= settings.steps or self._timely())
 
     def _advance(self, batches: Iterator[Item], stop: threading.Event, started: float) -> None:
         """Do one step, and the log, validation and checkpoint that are due after it."""

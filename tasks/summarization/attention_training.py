@@ -20,8 +20,7 @@ from models.attention_predictor import (
     normalised_scores,
     paragraph_memory,
 )
-from models.exported import WEIGHTS as SUMMARIZER_WEIGHTS
-from models.exported import TrainedSummarizer
+from models.exported import WEIGHTS, TrainedSummarizer
 from models.presets import check_predictable
 from models.registry import to_config_dict
 from models.training.batches import Batch, BatchStream, Position, TableShards, check_budget, sweep
@@ -32,8 +31,7 @@ from models.training.state import TrainerSettings, TrainingProgress
 from models.training.trainer import Trainer
 from models.training.weights import weights_digest
 from tasks.engine.torch_threads import torch_threads
-from tasks.summarization.attention_directory import PUBLISHED, describe_predictor
-from tasks.summarization.directory import load_summarizer
+from tasks.summarization.directory import PREDICTOR_FILES, describe_predictor, load_summarizer
 from tasks.summarization.settings import AttentionSettings
 from tasks.summarization.training import ArticleShards, TrainingShards, validation_examples
 
@@ -68,7 +66,7 @@ def train_attention(
     check_budget(trained.layout, settings.batch_tokens)
     with torch_threads(_THREADS):
         objective = AttentionObjective(shards, trained, settings, seed)
-        digest = weights_digest(summarizer / SUMMARIZER_WEIGHTS)
+        digest = weights_digest(summarizer / WEIGHTS)
         result = Trainer(
             objective,
             noam(factor=settings.learning_rate_factor, model_size=objective.size, warmup=settings.warmup),
@@ -87,7 +85,7 @@ def train_attention(
         ).run()
         describe_predictor(directory, objective.model, summarizer=digest)
         return {
-            "published": list(PUBLISHED),
+            "published": list(PREDICTOR_FILES),
             "steps": result.step,
             "parameters": sum(parameter.numel() for parameter in objective.model.parameters()),
             "validation_error": result.best,

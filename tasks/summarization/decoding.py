@@ -31,8 +31,7 @@ from models.vocabulary import Vocabulary
 from storage.schemas import PREDICTIONS
 from tasks.engine.failure_logs import working_on
 from tasks.engine.torch_threads import torch_threads
-from tasks.summarization.attention_directory import load_predictor
-from tasks.summarization.directory import load_summarizer, with_graphs
+from tasks.summarization.directory import load_predictor, load_summarizer, with_graphs
 from tasks.summarization.settings import DecodingSettings
 
 _WRITTEN = ("summary", "tokens", "attention", "source_attention")  # columns that decoding fills

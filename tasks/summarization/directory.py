@@ -2,7 +2,7 @@
 
 `model.safetensors` has the best weights by validation loss, `config.json` the architecture and what it reads of an
 article, `vocabulary.model` the vocabulary; `best.json` names the best of `checkpoints/`, and `metrics.jsonl` records
-the training.
+the training. Beside the weights of an attention predictor, `config.json` has its sizes and its summarizer.
 """
 
 import json
@@ -14,15 +14,19 @@ from typing import Any
 import pyarrow as pa
 import torch
 
+from models.attention_predictor import AttentionPredictor
 from models.contract import Summarizer
 from models.exported import CONFIG, VOCABULARY, WEIGHTS, TrainedSummarizer, read_summarizer
 from models.registry import to_config_dict
 from models.training.checkpoints import write_bytes_atomically, write_text_atomically
 from models.training.layout import Layout
+from models.training.weights import load_weights, weights_digest
 from models.vocabulary import Vocabulary
 from tasks.summarization.settings import Graph
 
 BEST = "best.json"
+PREDICTOR_FILES = (WEIGHTS, CONFIG)
+_PREDICTOR = "attention-predictor"
 
 
 def describe_summarizer(
@@ -82,3 +86,30 @@ def _best(directory: Path) -> list[dict[str, Any]]:
     file = directory / BEST
     entries: list[dict[str, Any]] = json.loads(file.read_text(encoding="utf-8")) if file.is_file() else []
     return entries
+
+
+def describe_predictor(directory: Path, predictor: AttentionPredictor, *, summarizer: str) -> None:
+    """Write `config.json` beside the weights: the configuration, and the `weights_digest` of the summarizer."""
+    record = {"architecture": _PREDICTOR, "config": predictor.to_config_dict(), "summarizer": summarizer}
+    write_text_atomically(directory / CONFIG, json.dumps(record, indent=1) + "\n")
+
+
+def load_predictor(directory: Path, summarizer: Path, *, device: torch.device | str = "cpu") -> AttentionPredictor:
+    """Read the predictor in `directory`, of the summarizer in another, onto `device`, in evaluation mode.
+    Raises ValueError: the directory has no attention predictor, one of another summarizer, or a damaged file.
+    """
+    try:
+        record: dict[str, Any] = json.loads((directory / CONFIG).read_text(encoding="utf-8"))
+        architecture, config, learned = record["architecture"], record["config"], record["summarizer"]
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise ValueError(f"expected an attention predictor in {directory}: {error!r}") from error
+    if architecture != _PREDICTOR:
+        raise ValueError(f"{directory}: expected a model of architecture {_PREDICTOR!r}, got {architecture!r}")
+    if learned != (actual := weights_digest(summarizer / WEIGHTS)):
+        raise ValueError(
+            f"{directory} predicts the attention of the summarizer with weights {learned}, expected those in "
+            f"{summarizer}: {actual}"
+        )
+    predictor = AttentionPredictor.from_config_dict(config)
+    load_weights(predictor, directory / WEIGHTS)
+    return predictor.to(device).eval()

@@ -9,7 +9,6 @@ import torch
 from models.attention_predictor import (
     AttentionPredictor,
     AttentionPredictorConfig,
-    ParagraphMemory,
     attention_labels,
     attention_loss,
     compress_source,
@@ -17,6 +16,7 @@ from models.attention_predictor import (
     normalised_scores,
     paragraph_memory,
 )
+from models.layers.words import ParallelMemory
 from models.presets import PREDICTABLE, check_predictable, find_preset
 from models.search.beam import beam_search
 from models.search.scorers import AttentionAlignment
@@ -146,7 +146,7 @@ def test_compression_keeps_the_most_attended_paragraphs_in_order() -> None:
 @pytest.mark.parametrize("preset", ["pht", "graphsum", "ht", "vht", "ft-800", "t-dmca", "transformer-xl"])
 def test_architectures_with_paragraph_embeddings_are_listed(preset: str) -> None:
     architecture = find_preset(preset).architecture
-    assert (architecture in PREDICTABLE) == isinstance(tiny(preset).encode(batch()), ParagraphMemory)
+    assert (architecture in PREDICTABLE) == isinstance(tiny(preset).encode(batch()), ParallelMemory)
     if architecture not in PREDICTABLE:
         with pytest.raises(ValueError, match=f"not for one of '{architecture}'"):
             check_predictable(architecture)

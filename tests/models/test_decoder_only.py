@@ -6,8 +6,8 @@ import torch
 from models.contract import Summarizer
 from models.graphsum import attend_by_graph, graph_bias
 from models.layers.attention import SelfAttention
+from models.layers.embeddings import sinusoids
 from models.layers.paragraphs import FlatTokens
-from models.layers.positions import sinusoids
 from models.memory_compressed import CompressedAttention, LocalAttention, MemoryCompressedConfig, window_members
 from models.transformer_xl import RelativeAttention, TransformerXLConfig
 from tests.models.systems import batch, logits, target, tiny
@@ -212,7 +212,7 @@ def test_no_weights_are_made_where_attention_is_not_asked_for(preset: str, monke
     memory = model.encode(source)
     expected = model.decode(tokens, memory).hidden
     made: list[object] = []
-    monkeypatch.setattr("models.layers.prefix.masked_softmax", lambda *_: made.append(1))
+    monkeypatch.setattr("models.decoder_only.masked_softmax", lambda *_: made.append(1))
     found = model.decode(tokens, memory, attention=False)
     assert found.paragraph_attention is None
     assert made == []

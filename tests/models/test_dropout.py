@@ -11,7 +11,7 @@ from models.attention_predictor import AttentionPredictor, AttentionPredictorCon
 from models.contract import Summarizer
 from models.layers.attention import CrossAttention, SelfAttention
 from models.layers.dropout import Dropout
-from models.layers.packing import Packing
+from models.layers.places import Packing
 from models.ranker import ParagraphRanker, RankerConfig
 from tests.models.systems import batch, logits, target, tiny
 

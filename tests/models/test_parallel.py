@@ -4,9 +4,9 @@ import pytest
 import torch
 
 from models.layers.attention import CrossAttention
-from models.layers.packing import Packing
+from models.layers.embeddings import row_positions
 from models.layers.paragraphs import ParagraphRows
-from models.layers.positions import row_positions
+from models.layers.places import Packing
 from models.layers.words import ParallelMemory, attend_paragraphs, word_keys_values
 from models.parallel import ParagraphPooling, ParallelConfig
 from models.vertical import VerticalMemory

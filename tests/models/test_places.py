@@ -10,7 +10,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 
 from models.layers.paragraphs import ParagraphRows
 from models.training.batches import Batch, Position
-from models.training.prefetch import pinned_for
+from models.training.objective import pinned_for
 from models.training.token_objective import TokenObjective
 from tests.models.systems import PAD, batch, target, tiny
 
@@ -83,6 +83,9 @@ def test_the_first_tokens_of_each_article(limit: int) -> None:
 
 def test_batches_are_pinned_for_a_gpu_alone() -> None:
     class Noting:
+        source_tokens = padded_tokens = 0
+        following = Position()
+
         def pin_memory(self) -> "Noting":
             pinned.append(self)
             return self

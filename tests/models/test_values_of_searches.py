@@ -18,9 +18,8 @@ from models.search.value_pieces import Pieces, value_pieces
 from models.sentences import split_sentences
 from models.values import OPENERS
 from models.vocabulary import Vocabulary
-from tasks.summarization.byte_level import estimate_byte_level
 from tasks.summarization.settings import VocabularySettings
-from tasks.summarization.vocabulary import _estimate, _Lines, _Sample
+from tasks.summarization.vocabulary import _estimate, _Lines, _Sample, estimate_byte_level
 
 SOURCES = (
     "Marta Homansson, Olga Lund's sister, built the Tavil Bridge (Noc Quarter) in 1674. It cost $12 and -7 crowns.",

@@ -13,8 +13,8 @@ import torch
 
 from models.training.metrics import read_metrics
 from models.training.state import TrainingProgress, TrainingStopped
-from tasks.summarization.attention_directory import load_predictor
 from tasks.summarization.attention_training import train_attention
+from tasks.summarization.directory import load_predictor
 from tasks.summarization.settings import AttentionSettings, SummarizerSettings
 from tasks.summarization.training import train_summarizer
 from tests.tasks.summarization.summarizer_examples import FEW, TINY, InMemory, examples, graphs, shards, vocabulary

@@ -13,10 +13,9 @@ from models.contract import SourceBatch, Summarizer
 from models.training.layout import ExampleTable, source_batch
 from models.training.weights import save_weights
 from storage.schemas import RANKED
-from tasks.summarization.attention_directory import load_predictor
 from tasks.summarization.attention_training import train_attention
 from tasks.summarization.decoding import decode_shard
-from tasks.summarization.directory import load_summarizer
+from tasks.summarization.directory import load_predictor, load_summarizer
 from tasks.summarization.settings import AttentionSettings, DecodingSettings
 from tasks.summarization.training import train_summarizer
 from tests.tasks.summarization.summarizer_examples import FEW, TINY, InMemory, examples, vocabulary

@@ -4,7 +4,7 @@ import pytest
 
 from models.presets import LEARNED_POSITIONS
 from models.registry import ARCHITECTURES
-from tasks.summarization.positions import check_lengths
+from tasks.summarization.layouts import check_lengths
 from tasks.summarization.settings import SummarizerSettings
 
 BART = SummarizerSettings(
