@@ -61,14 +61,10 @@ class AttentionPredictor(nn.Module):
             x_MD = layer(x_MD, packing)
         return masked_softmax(widened(packing.pad(self.unit(x_MD).squeeze(-1))), mask_BP)
 
-    def to_config_dict(self) -> dict[str, Any]:
-        """Return the JSON-able fields of the configuration."""
-        return dataclasses.asdict(self.config)
 
-    @classmethod
-    def from_config_dict(cls, config: Mapping[str, Any]) -> "AttentionPredictor":
-        """Build a fresh model from `to_config_dict`'s dictionary. Raises ValueError: a field is unknown."""
-        return cls(configured(AttentionPredictorConfig, config, "an attention predictor"))
+def configured_predictor(config: Mapping[str, Any]) -> AttentionPredictor:
+    """Make a fresh predictor from the fields of its configuration. Raises ValueError: a field is unknown."""
+    return AttentionPredictor(configured(AttentionPredictorConfig, config, "an attention predictor"))
 
 
 def paragraph_memory(memory: Memory) -> ParallelMemory:

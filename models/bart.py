@@ -414,14 +414,8 @@ class Bart(Summarizer):
         if not torch.is_grad_enabled():
             # A search reads them once per token; if they were not contiguous, every product would copy them.
             pairs = [(key.contiguous(), value.contiguous()) for key, value in pairs]
-        return TokenMemory(
-            keys=tuple(key for key, _ in pairs),
-            values=tuple(value for _, value in pairs),
-            mask=encoded.mask,
-            paragraph=encoded.paragraph,
-            paragraphs=rows.paragraphs,
-            copies=None if self.copying is None else self.copying.remember(rows, encoded),
-        )
+        copies = None if self.copying is None else self.copying.remember(rows, encoded)
+        return TokenMemory.of(pairs, encoded, rows.paragraphs, copies)
 
     def _remember_documents(self, rows: ParagraphRows, x_NLD: Tensor) -> DocumentMemory:
         pairs = [attention.keys_values(x_NLD) for attention in self._cross_attentions()]

@@ -57,14 +57,12 @@ class LibrarySummarizer(Summarizer):
         rows = ParagraphRows.of(source, self.config.pad).cut(self.config.source_tokens)
         flat = rows.flat(rows.tokens)
         states_BSD = self.read(flat.values.masked_fill(~flat.mask, self.config.pad), flat.mask)
-        heads, pairs = self.config.heads, list(self.cross_projections())
-        return TokenMemory(
-            keys=tuple(split_heads(key(states_BSD), heads).contiguous() for key, _ in pairs),
-            values=tuple(split_heads(value(states_BSD), heads).contiguous() for _, value in pairs),
-            mask=flat.mask,
-            paragraph=flat.paragraph,
-            paragraphs=rows.paragraphs,
-        )
+        heads = self.config.heads
+        pairs = [
+            (split_heads(key(states_BSD), heads).contiguous(), split_heads(value(states_BSD), heads).contiguous())
+            for key, value in self.cross_projections()
+        ]
+        return TokenMemory.of(pairs, flat, rows.paragraphs)
 
     def decode(
         self, target_in: Tensor, memory: Memory, cache: Cache | None = None, *, attention: bool = True

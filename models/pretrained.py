@@ -17,6 +17,7 @@ from torch import Tensor
 
 from models.bart import POSITION_OFFSET, Bart, BartConfig
 from models.layers.copying import CopyHead
+from models.training.checkpoints import replacing
 from models.training.weights import own_memory, save_tensors
 from models.weights_file import (
     CONFIG,
@@ -161,16 +162,10 @@ def save_pretrained(model: Bart, path: str | Path) -> None:
         "forced_bos_token_id": config.source_begin,
         "forced_eos_token_id": config.end,
     }
-    weights = folder / f".writing-{SAFETENSORS}"
-    text = folder / f".writing-{CONFIG}"
-    try:
+    # Both are written before the first takes the place of an earlier one.
+    with replacing(folder / CONFIG) as text, replacing(folder / SAFETENSORS) as weights:
         save_tensors({name: own_memory(value) for name, value in model.state_dict().items()}, weights, {"format": "pt"})
         text.write_text(json.dumps(stated, indent=2, sort_keys=True) + "\n", encoding="utf-8")
-        weights.replace(folder / SAFETENSORS)
-        text.replace(folder / CONFIG)
-    finally:
-        weights.unlink(missing_ok=True)
-        text.unlink(missing_ok=True)
 
 
 def _size(stated: Mapping[str, Any], names: tuple[str, ...], file: Path) -> int:

@@ -29,7 +29,6 @@ __all__ = [
     "configuration",
     "fields_of",
     "from_config_dict",
-    "source_limit",
     "to_config_dict",
 ]
 
@@ -75,14 +74,6 @@ def configuration(preset: str, *, vocabulary_size: int, pad: int = 0, **override
     return _configure(
         chosen.architecture, {**chosen.settings, "vocabulary_size": vocabulary_size, "pad": pad, **overrides}
     )
-
-
-def source_limit(preset: str, overrides: Mapping[str, Any]) -> int | None:
-    """Return the maximum number of tokens of an article that a preset with `overrides` reads; None = no limit.
-    Raises ValueError: no such preset.
-    """
-    limit: int | None = fields_of(preset, overrides).get("source_tokens")
-    return limit
 
 
 def fields_of(preset: str, overrides: Mapping[str, Any]) -> dict[str, Any]:

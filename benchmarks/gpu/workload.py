@@ -10,7 +10,7 @@ import torch
 
 from benchmarks.training import FIRST, TITLE_MARK, examples
 from models.contract import SourceBatch, Summarizer
-from models.registry import PRESETS, build_summarizer, fields_of, source_limit
+from models.registry import PRESETS, build_summarizer, fields_of
 from models.training.batches import Batch, Position
 from models.training.layout import Layout
 
@@ -128,7 +128,7 @@ class BenchmarkedSystem:
             title_mark=TITLE_MARK,
             max_paragraphs=self.scale.max_paragraphs,
             max_paragraph_tokens=self.scale.max_paragraph_tokens,
-            max_source_tokens=source_limit(self.preset, self.overrides),
+            max_source_tokens=fields_of(self.preset, self.overrides).get("source_tokens"),
             length_multiple=length_multiple,
             graph=self._reads_graph,
             source_begin=_BART_BEGIN if self._is_bart else None,

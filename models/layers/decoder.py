@@ -30,6 +30,18 @@ class TokenMemory(ParagraphTokens, CopyableMemory):
     paragraphs: int  # P
     copies: CopyMemory | None = None  # the positions that may be copied, if the summarizer copies
 
+    @classmethod
+    def of(
+        cls,
+        pairs: Sequence[tuple[Tensor, Tensor]],
+        tokens: FlatTokens,
+        paragraphs: int,
+        copies: CopyMemory | None = None,
+    ) -> "TokenMemory":
+        """Make the memory of P paragraphs from the keys and values of their tokens for each layer."""
+        keys, values = tuple(key for key, _ in pairs), tuple(value for _, value in pairs)
+        return cls(keys, values, tokens.mask, tokens.paragraph, paragraphs, copies)
+
 
 class DecoderLayer(nn.Module):
     """Masked self-attention, cross-attention and feed-forward, each with its residual connection."""
@@ -75,13 +87,7 @@ class TransformerDecoder(nn.Module):
         for layer in self.layers:
             assert isinstance(layer, DecoderLayer)
             pairs.append(layer.cross_attention.keys_values(tokens.values))
-        return TokenMemory(
-            keys=tuple(key for key, _ in pairs),
-            values=tuple(value for _, value in pairs),
-            mask=tokens.mask,
-            paragraph=tokens.paragraph,
-            paragraphs=paragraphs,
-        )
+        return TokenMemory.of(pairs, tokens, paragraphs)
 
     def forward(
         self, target_RT: Tensor, embedding: TiedEmbedding, memory: Memory, cache: Cache | None, *, attention: bool

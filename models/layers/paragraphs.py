@@ -57,19 +57,9 @@ class ParagraphRows:
             raise ValueError(f"the batch is padded with token {source.pad}, the model expects {pad}")
         articles, paragraphs, _ = source.tokens.shape
         places = source.places
-        tokens = source.tokens[places.article, places.column]
-        ranks = source.ranks[places.article, places.column]
-        return cls(
-            tokens,
-            tokens != source.pad,
-            ranks,
-            places.article,
-            places.column,
-            articles,
-            paragraphs,
-            source.pad,
-            places.tokens,
-        )
+        article, column = places.article, places.column
+        tokens, ranks = source.tokens[article, column], source.ranks[article, column]
+        return cls(tokens, tokens != pad, ranks, article, column, articles, paragraphs, pad, places.tokens)
 
     @property
     def packing(self) -> Packing:

@@ -220,18 +220,18 @@ def write_text_atomically(path: Path, text: str) -> None:
 
 def write_bytes_atomically(path: Path, data: bytes) -> None:
     """Replace the file `path` by `data` atomically."""
-    with _replacing(path) as temporary:
+    with replacing(path) as temporary:
         temporary.write_bytes(data)
 
 
 def copy_file_atomically(source: Path, path: Path) -> None:
     """Replace the file `path` by a copy of `source` atomically."""
-    with _replacing(path) as temporary:
+    with replacing(path) as temporary:
         shutil.copyfile(source, temporary)
 
 
 @contextmanager
-def _replacing(path: Path) -> Iterator[Path]:
+def replacing(path: Path) -> Iterator[Path]:
     """Yield a temporary file that durably replaces `path` if the block ends without an error, else is removed."""
     temporary = path.with_name(f".writing-{path.name}.tmp")
     try:

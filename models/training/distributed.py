@@ -58,17 +58,15 @@ def process_group(device: str = "auto") -> Iterator[Ranks]:
         dist.destroy_process_group()
 
 
-def launched_together() -> bool:
-    """Return whether `torchrun` started this process."""
-    return "WORLD_SIZE" in os.environ
-
-
 def process_count(processes: int | None, accumulation: int, device: str) -> int:
-    """Return the number of processes of this machine that train together, and share an update's batches equally.
+    """Return how many processes to start that train together and share an update's batches equally; 1 = none but this
+    one, as where `torchrun` started it among others.
 
     Without a number asked for there is one for each GPU, 1 on a CPU. With device "auto", fewer GPUs than processes are
     asked for will do. Raises ValueError: another device has fewer GPUs.
     """
+    if "WORLD_SIZE" in os.environ:
+        return 1
     if find_device(device).type != "cuda":
         return processes or 1
     gpus = torch.cuda.device_count() if device in ("auto", "cuda") else 1

@@ -13,21 +13,14 @@ def stop_on_sigterm() -> Iterator[threading.Event]:
     """Return an event that `stop_trainings` sets and, in the main thread, SIGTERM too."""
     stop = threading.Event()
     _under_way.add(stop)
+    main = threading.current_thread() is threading.main_thread()  # no other may handle signals
+    before = signal.signal(signal.SIGTERM, lambda number, frame: stop.set()) if main else None
     try:
-        if threading.current_thread() is not threading.main_thread():
-            yield stop
-            return
-
-        def note(number: int, frame: object) -> None:
-            stop.set()
-
-        before = signal.signal(signal.SIGTERM, note)
-        try:
-            yield stop
-        finally:
-            signal.signal(signal.SIGTERM, before)
+        yield stop
     finally:
         _under_way.discard(stop)
+        if main:
+            signal.signal(signal.SIGTERM, before)
 
 
 def stop_trainings() -> None:

@@ -14,7 +14,7 @@ from models.tokenization.huggingface_tokenizer import tokenizer_files
 from models.training.batches import check_budget
 from models.training.checkpoints import write_bytes_atomically
 from models.training.denoising import Denoising, Noise
-from models.training.distributed import process_group
+from models.training.distributed import process_count, process_group
 from models.training.layout import Layout
 from models.training.state import TrainingProgress
 from models.training.weights import load_weights
@@ -25,7 +25,7 @@ from tasks.engine.torch_threads import torch_threads
 from tasks.pretraining.settings import PretrainingSettings
 from tasks.summarization.fresh_model import fresh_model, start_digest
 from tasks.summarization.settings import SummarizerSettings, TrainingSettings
-from tasks.summarization.token_training import fixed_settings, outcome, processes_to_start, token_trainer
+from tasks.summarization.token_training import fixed_settings, outcome, token_trainer
 from tasks.text.vocabulary import read_vocabulary
 
 # How BART's passages are spoilt (Lewis et al. 2020, sec. 2.2 and 4); whoever changes it pre-trains something else.
@@ -82,7 +82,7 @@ def pretrain(
     denoising = _denoising(words, seed)
     layout = _layout(words, settings)
     check_budget(layout, training.batch_tokens)
-    processes = processes_to_start(training, device)
+    processes = process_count(training.processes, training.accumulation, device)
     if processes > 1:
         arguments = {"shards": shards, "vocabulary": vocabulary, "settings": settings, "summarizer": summarizer}
         arguments |= {"training": training, "directory": directory, "seed": seed, "device": device}

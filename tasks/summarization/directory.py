@@ -14,7 +14,7 @@ from typing import Any
 import pyarrow as pa
 import torch
 
-from models.attention_predictor import AttentionPredictor
+from models.attention_predictor import AttentionPredictor, configured_predictor
 from models.contract import Summarizer
 from models.exported import CONFIG, VOCABULARY, WEIGHTS, TrainedSummarizer, read_summarizer
 from models.registry import to_config_dict
@@ -90,7 +90,7 @@ def _best(directory: Path) -> list[dict[str, Any]]:
 
 def describe_predictor(directory: Path, predictor: AttentionPredictor, *, summarizer: str) -> None:
     """Write `config.json` beside the weights: the configuration, and the `weights_digest` of the summarizer."""
-    record = {"architecture": _PREDICTOR, "config": predictor.to_config_dict(), "summarizer": summarizer}
+    record = {"architecture": _PREDICTOR, "config": asdict(predictor.config), "summarizer": summarizer}
     write_text_atomically(directory / CONFIG, json.dumps(record, indent=1) + "\n")
 
 
@@ -110,6 +110,6 @@ def load_predictor(directory: Path, summarizer: Path, *, device: torch.device | 
             f"{directory} predicts the attention of the summarizer with weights {learned}, expected those in "
             f"{summarizer}: {actual}"
         )
-    predictor = AttentionPredictor.from_config_dict(config)
+    predictor = configured_predictor(config)
     load_weights(predictor, directory / WEIGHTS)
     return predictor.to(device).eval()

@@ -1,7 +1,7 @@
 """How much of an example a summarizer reads, by its settings, and whether texts fit its decoder's positions."""
 
 from models.presets import LEARNED_POSITIONS, find_preset
-from models.registry import fields_of, source_limit
+from models.registry import fields_of
 from models.training.layout import Layout
 from models.vocabulary import Vocabulary
 from tasks.summarization.settings import SummarizerSettings
@@ -12,10 +12,10 @@ def layout_of(settings: SummarizerSettings, vocabulary: Vocabulary) -> Layout:
 
     Tokens that the summarizer would cut off itself are already left out here, so that they take no space in a batch.
     """
-    limits = (settings.max_source_tokens, source_limit(settings.preset, settings.overrides))
     # Architectures pre-trained with marks around a source say whether one is before each paragraph.
     fields = fields_of(settings.preset, settings.overrides)
     begins_each = fields.get("document_begin")
+    limits = (settings.max_source_tokens, fields.get("source_tokens"))
     specials = vocabulary.specials
     return Layout(
         pad=vocabulary.pad,

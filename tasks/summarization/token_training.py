@@ -10,20 +10,13 @@ import pyarrow as pa
 from models.contract import Summarizer
 from models.registry import to_config_dict
 from models.training.batches import Batch, BatchStream, ExampleShards, TableShards, sweep
-from models.training.distributed import Ranks, launched_together, process_count
+from models.training.distributed import Ranks
 from models.training.layout import Layout
 from models.training.schedule import Schedule, constant, linear, noam
 from models.training.state import TrainerSettings, TrainingProgress, TrainingResult
 from models.training.token_objective import TokenObjective
 from models.training.trainer import Trainer
 from tasks.summarization.settings import TrainingSettings
-
-
-def processes_to_start(training: TrainingSettings, device: str) -> int:
-    """Return how many processes this one starts to train together; 1 where it trains itself, alone or as one of them.
-    Raises ValueError: the settings ask for more than the device allows.
-    """
-    return 1 if launched_together() else process_count(training.processes, training.accumulation, device)
 
 
 def token_trainer(

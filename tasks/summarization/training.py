@@ -15,7 +15,7 @@ from models.registry import to_config_dict
 from models.search.beam import beam_search
 from models.search.settings import SearchSettings
 from models.training.batches import check_budget
-from models.training.distributed import Ranks, process_group
+from models.training.distributed import Ranks, process_count, process_group
 from models.training.layout import ExampleTable, Layout, source_batch
 from models.training.state import TrainingProgress
 from models.training.weights import weights_digest
@@ -28,7 +28,7 @@ from tasks.summarization.directory import describe_summarizer, load_summarizer, 
 from tasks.summarization.fresh_model import fresh_model, start_digest
 from tasks.summarization.layouts import layout_of
 from tasks.summarization.settings import Graph, SummarizerSettings, TrainingSettings
-from tasks.summarization.token_training import fixed_settings, outcome, processes_to_start, token_trainer
+from tasks.summarization.token_training import fixed_settings, outcome, token_trainer
 from tasks.text.vocabulary import read_vocabulary
 
 _ROUGE: tuple[Metric, ...] = ("rouge1", "rouge2", "rougeL")
@@ -89,7 +89,7 @@ def train_summarizer(
     words = read_vocabulary(vocabulary, sentences=settings.sees_sentences)
     layout = layout_of(settings, words)
     check_budget(layout, training.batch_tokens)
-    processes = processes_to_start(training, device)
+    processes = process_count(training.processes, training.accumulation, device)
     if processes > 1:
         arguments = {"shards": shards, "vocabulary": vocabulary, "settings": settings, "training": training}
         arguments |= {"directory": directory, "seed": seed, "initial": initial, "device": device}

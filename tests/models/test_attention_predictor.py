@@ -1,7 +1,7 @@
 """The attention predictor: its size, its labels, what it learns, and what its prediction is used for."""
 
 import json
-from dataclasses import replace
+from dataclasses import asdict, replace
 
 import pytest
 import torch
@@ -12,6 +12,7 @@ from models.attention_predictor import (
     attention_labels,
     attention_loss,
     compress_source,
+    configured_predictor,
     expected_attention,
     normalised_scores,
     paragraph_memory,
@@ -92,10 +93,10 @@ def test_the_loss_counts_paragraphs_that_exist() -> None:
 
 def test_configurations_are_json() -> None:
     model = predictor(dropout=0.25)
-    again = AttentionPredictor.from_config_dict(json.loads(json.dumps(model.to_config_dict())))
+    again = configured_predictor(json.loads(json.dumps(asdict(model.config))))
     assert again.config == model.config
     with pytest.raises(ValueError, match=r"unknown field 'depth' for an attention predictor, expected some"):
-        AttentionPredictor.from_config_dict({"depth": 2})
+        configured_predictor({"depth": 2})
     with pytest.raises(ValueError, match="heads must divide model_size 16, got 3"):
         predictor(heads=3)
 

@@ -286,7 +286,7 @@ def test_a_model_is_replaced_whole_and_other_files_stay(folder: Path) -> None:
 
 def test_what_cannot_be_written_leaves_the_old_model_whole(folder: Path) -> None:
     before = {file.name: file.read_bytes() for file in folder.iterdir()}
-    (folder / ".writing-config.json").mkdir()
+    (folder / ".writing-config.json.tmp").mkdir()
     with pytest.raises(OSError, match="writing-config"):
         save_pretrained(bart(seed=1), folder)
     assert {file.name: file.read_bytes() for file in folder.iterdir() if file.is_file()} == before
