@@ -68,9 +68,7 @@ def configured_predictor(config: Mapping[str, Any]) -> AttentionPredictor:
 
 
 def paragraph_memory(memory: Memory) -> ParallelMemory:
-    """Return the memory after checking that it holds paragraph embeddings, as those of PHT and GraphSum do.
-    Raises ValueError: the summarizer makes none.
-    """
+    """Return a memory with paragraph embeddings, as of PHT and GraphSum. Raises ValueError: it holds none."""
     if not isinstance(memory, ParallelMemory):
         raise ValueError(
             f"attention can be predicted for summarizers with paragraph embeddings (PHT, GraphSum), "
@@ -110,9 +108,7 @@ def expected_attention(predictor: AttentionPredictor, summarizer: Summarizer, so
 
 
 def normalised_scores(scores_BP: Tensor, mask_BP: Tensor) -> Tensor:
-    """Return the ranker's scores [B, P] as a distribution over the paragraphs that exist: extProb
-    (Ma & Zong 2022, sec. 5.3).
-    """
+    """Return extProb (Ma & Zong 2022, sec. 5.3): the ranker's scores [B, P], of existing paragraphs, with sum 1."""
     scores_BP = widened(scores_BP).clamp_min(0.0).masked_fill(~mask_BP, 0.0)
     total_B1 = scores_BP.sum(dim=-1, keepdim=True)
     uniform_BP = mask_BP.to(scores_BP.dtype) / mask_BP.sum(dim=-1, keepdim=True).clamp_min(1)

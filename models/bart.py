@@ -195,9 +195,7 @@ class BartCrossAttention(BartAttention):
     def _read_documents(
         self, q_BHQE: Tensor, memory: DocumentMemory, layer: int, *, weights: bool
     ) -> tuple[Tensor, Tensor | None]:
-        """Weigh what is read of each document by a softmax over the scores of their first tokens
-        (Shen et al. 2023, eq. 4-6).
-        """
+        """Weigh what is read of documents by a softmax over their first tokens (Shen et al. 2023, eq. 4-6)."""
         k_BPHLE, v_BPHLE = memory.keys[layer], memory.values[layer]
         first_BHPE = k_BPHLE[:, :, :, 0].transpose(1, 2)
         share_BHQP = attention_weights(q_BHQE, first_BHPE, memory.mask.any(dim=-1)[:, None, None, :])
@@ -329,9 +327,7 @@ class Bart(Summarizer):
 
     @torch.no_grad()
     def encode_watched(self, source: SourceBatch) -> tuple[Memory, Tensor]:
-        """Encode B articles, and return how much the tokens of each document look at each, [B, P, P], too
-        (Shen et al. 2023, sec. 6.3).
-        """
+        """Encode B articles; return also how documents look at each other, [B, P, P] (Shen et al. 2023, sec. 6.3)."""
         rows = ParagraphRows.of(source, self.config.pad).cut(self.config.source_tokens)
         watch = Watch(self._pattern(rows), rows.flat(rows.tokens), rows.paragraphs)
         memory = self._encode(rows, watch)
@@ -366,9 +362,7 @@ class Bart(Summarizer):
         return self.model.shared.weight, self.final_logits_bias[0]
 
     def start_cache(self, memory: Memory, hypotheses: int, length: int) -> Cache:
-        """Return an empty cache for `hypotheses` per article and at most `length` target tokens.
-        Raises ValueError: there are fewer positions.
-        """
+        """Return an empty cache, see `Summarizer.start_cache`. Raises ValueError: `length` exceeds the positions."""
         self._check_length(length)
         return KeyValueCache(len(self.model.decoder.layers), memory.articles * hypotheses, length)
 

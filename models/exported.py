@@ -137,9 +137,7 @@ def read_summarizer(
 
 
 def load_exported(folder: str | Path, *, device: torch.device | str = "cpu") -> ExportedSummarizer:
-    """Load a summarizer that `wikisum export --model` wrote.
-    Raises ValueError: the folder has no exported summarizer, or one of its files is damaged.
-    """
+    """Load what `wikisum export --model` wrote. Raises ValueError: it is no summarizer, or a file is damaged."""
     folder = Path(folder)
     trained = read_summarizer(folder, device=device)
     try:

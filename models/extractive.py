@@ -13,9 +13,7 @@ _DAMPING = 0.85  # probability of following an edge; 1 - d in the notation of Er
 
 
 def first_words(texts: Iterable[str], length: int) -> str:
-    """Return the first `length` words of texts, best first; no more texts are read than needed.
-    Raises ValueError: `length` is negative.
-    """
+    """Return the first `length` words of no more texts than needed. Raises ValueError: `length` is negative."""
     if length < 0:
         raise ValueError(f"a summary cannot have {length} words: expected 0 or more")
     words: list[str] = []

@@ -82,9 +82,7 @@ class HierarchicalConfig(TransformerConfig):
 
 
 class InterParagraphAttention(nn.Module):
-    """Attention of paragraphs to paragraphs, head by head (Liu & Lapata 2019, eq. 17-20); a graph may replace one head
-    (eq. 24).
-    """
+    """Attention of paragraphs to each other (Liu & Lapata 2019, eq. 17-20); a graph may replace one head (eq. 24)."""
 
     def __init__(self, config: HierarchicalConfig) -> None:
         super().__init__()
@@ -121,9 +119,7 @@ def graph_context(graph_BPP: Tensor, v_BPE: Tensor, mask_BP: Tensor) -> Tensor:
 
 
 class GlobalLayer(nn.Module):
-    """Exchange between paragraphs: pool each, attend among them, give the context to every token
-    (Liu & Lapata 2019, sec. 3.2.3).
-    """
+    """Pool paragraphs, attend among them, give the context to every token (Liu & Lapata 2019, sec. 3.2.3)."""
 
     def __init__(self, config: HierarchicalConfig) -> None:
         super().__init__()

@@ -96,9 +96,7 @@ class LibrarySummarizer(Summarizer):
         return states_RTD
 
     def start_cache(self, memory: Memory, hypotheses: int, length: int) -> Cache:
-        """Return an empty cache for `hypotheses` per article and at most `length` target tokens.
-        Raises ValueError: there are fewer positions.
-        """
+        """Return an empty cache, see `Summarizer.start_cache`. Raises ValueError: `length` exceeds the positions."""
         self._check_length(length)
         return KeyValueCache(self.config.decoder_layers, memory.articles * hypotheses, length)
 

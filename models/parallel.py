@@ -55,9 +55,7 @@ class ParallelConfig(TransformerConfig):
 
 
 class ParagraphPooling(nn.Module):
-    """The embedding of a paragraph: multi-head pooling of its words, then a feed-forward layer
-    (Ma & Zong 2020, eq. 2-5).
-    """
+    """A paragraph's embedding: multi-head pooling of its words, a feed-forward layer (Ma & Zong 2020, eq. 2-5)."""
 
     def __init__(self, config: ParallelConfig) -> None:
         super().__init__()

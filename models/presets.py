@@ -99,9 +99,7 @@ def sees_sentences(name: str, overrides: Mapping[str, Any]) -> bool:
 
 
 def check_predictable(architecture: str) -> None:
-    """Check that the attention of an architecture can be predicted, by its key.
-    Raises ValueError: it makes no paragraph embeddings.
-    """
+    """Check that an architecture's attention can be predicted. Raises ValueError: it embeds no paragraphs."""
     if architecture not in PREDICTABLE:
         raise ValueError(
             f"attention can be predicted for summarizers with paragraph embeddings, those of architecture "

@@ -200,9 +200,7 @@ def _check_sizes(folder: Folder, config: BartConfig, added: int) -> None:
 
 
 def _check_names(file: WeightsFile, model: Bart, folder: Folder, added: int) -> dict[str, str]:
-    """Return the name in the file of each of the model's weights that is there.
-    Raises ValueError: a weight is missing, left over or of another shape.
-    """
+    """Return the file's names of the model's weights. Raises ValueError: some are missing, left over or misshapen."""
     theirs = {_ours(name): name for name in file.shapes}
     tied = [theirs.pop(name) for name in _TIED if name in theirs]
     if tied:

@@ -77,18 +77,14 @@ def configuration(preset: str, *, vocabulary_size: int, pad: int = 0, **override
 
 
 def fields_of(preset: str, overrides: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the configuration of a preset with `overrides`, where it has defaults; a field it lacks is not there.
-    Raises ValueError: no such preset.
-    """
+    """Return a preset's configuration, changed, without what has no default. Raises ValueError: no such preset."""
     chosen = find_preset(preset)
     fields = {field.name: field.default for field in dataclasses.fields(ARCHITECTURES[chosen.architecture].config)}
     return {**fields, **chosen.settings, **overrides}
 
 
 def check_configuration(preset: str, overrides: Mapping[str, Any]) -> None:
-    """Check that overrides are valid for a preset, without making the model.
-    Raises ValueError: unknown preset, unknown field, or an invalid value.
-    """
+    """Check overrides, without making the model. Raises ValueError: unknown preset or field, or an invalid value."""
     chosen = find_preset(preset)
     try:
         _configure(chosen.architecture, {**chosen.settings, "vocabulary_size": 1000, "pad": 0, **overrides})

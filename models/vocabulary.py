@@ -90,16 +90,12 @@ class Vocabulary:
         return Vocabulary(kind.add_sentence_begin(self.model))
 
     def decode(self, ids: Sequence[int]) -> str:
-        """Return the text of token ids; padding and marks are left out.
-        Raises ValueError: an id is not in the vocabulary.
-        """
+        """Return the text of token ids, padding and marks left out. Raises ValueError: an id is unknown."""
         self._check(ids)
         return self._tokenizer.decode([int(id_) for id_ in ids if id_ not in self._marks])
 
     def pieces(self, ids: Sequence[int]) -> list[str]:
-        """Return the piece of each token id; a word's first piece begins with U+2581.
-        Raises ValueError: an id is not in the vocabulary.
-        """
+        """Return the piece of each id; a word's first begins with U+2581. Raises ValueError: an id is unknown."""
         self._check(ids)
         return [self._tokenizer.piece(int(id_)) for id_ in ids]
 

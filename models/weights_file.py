@@ -142,9 +142,7 @@ def read_config(folder: Path) -> dict[str, Any]:
 
 
 def stated_dropouts(stated: Mapping[str, Any], names: Iterable[str], file: Path) -> dict[str, float]:
-    """Return those of the named dropouts that the configuration in `file` states.
-    Raises ValueError: one is no number from 0 to below 1.
-    """
+    """Return which of the dropouts a configuration states. Raises ValueError: one is no number from 0 to below 1."""
     found = {name: stated[name] for name in names if stated.get(name) is not None}
     for name, value in found.items():
         check_dropout(value, f"{name} in {file}")

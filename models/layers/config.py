@@ -60,9 +60,7 @@ class TransformerConfig:
 
 
 def configured(kind: type[Config], fields: Mapping[str, Any], owner: str) -> Config:
-    """Make a configuration from its fields; `owner` names the model in messages.
-    Raises ValueError: a field is unknown, or has an invalid value.
-    """
+    """Make the configuration of `owner`. Raises ValueError: a field is unknown, or has an invalid value."""
     allowed = [field.name for field in dataclasses.fields(kind)]
     unknown = sorted(set(fields) - set(allowed))
     if unknown:

@@ -50,9 +50,7 @@ class ParagraphRows:
 
     @classmethod
     def of(cls, source: SourceBatch, pad: int) -> "ParagraphRows":
-        """Take the rows out of a batch for a model whose padding token is `pad`.
-        Raises ValueError: the batch is padded with another token.
-        """
+        """Take the rows out of a batch. Raises ValueError: its padding token is not the model's `pad`."""
         if source.pad != pad:
             raise ValueError(f"the batch is padded with token {source.pad}, the model expects {pad}")
         articles, paragraphs, _ = source.tokens.shape

@@ -31,9 +31,7 @@ class TokenPlaces:
 
     @classmethod
     def of(cls, mask_NL: Tensor, article_N: Tensor, articles: int) -> "TokenPlaces":
-        """Find the tokens of rows, given where there is one and the ascending article of each row; the host waits for
-        the device.
-        """
+        """Find the tokens of rows, whose articles are given in ascending order; the host waits for the device."""
         cell_M = mask_NL.flatten().nonzero().squeeze(1)
         row_M = cell_M // max(mask_NL.shape[1], 1)
         article_M = article_N[row_M]

@@ -32,9 +32,7 @@ def pool_values(x_NLD: Tensor, weights_NLH: Tensor, value_DD: Tensor, bias_D: Te
 
 
 class MultiHeadPooling(nn.Module):
-    """Paragraph vectors, one a head, each with its own distribution over the paragraph's tokens
-    (Liu & Lapata 2019, eq. 13-16).
-    """
+    """Vectors of paragraphs, one a head, each by its own weights of tokens (Liu & Lapata 2019, eq. 13-16)."""
 
     def __init__(self, size: int, heads: int, *, weights: PoolingWeights, projection: bool, epsilon: float) -> None:
         """Make `heads` pools of `size` / `heads` each, which share a LayerNorm of an epsilon.

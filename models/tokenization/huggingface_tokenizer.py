@@ -36,9 +36,7 @@ class HuggingFaceTokenizer:
     """A byte-level BPE, or a BPE or Unigram model that writes spaces as U+2581."""
 
     def __init__(self, document: bytes) -> None:
-        """Read the document that `document_of` writes.
-        Raises ValueError: it is no such document, or its tokenizer is of another kind.
-        """
+        """Read what `document_of` writes. Raises ValueError: it is no such document, or of another tokenizer."""
         try:
             record = json.loads(document)
             self.specials = Specials(**record["specials"])

@@ -17,9 +17,7 @@ class SentencePieceTokenizer:
     """
 
     def __init__(self, model: bytes) -> None:
-        """Read a serialized model.
-        Raises ValueError: the bytes are not a SentencePiece model, or it lacks a special piece.
-        """
+        """Read a serialized model. Raises ValueError: it is none of SentencePiece, or lacks a special piece."""
         try:
             self._processor = sentencepiece.SentencePieceProcessor(model_proto=model)
         except RuntimeError as error:
@@ -74,9 +72,7 @@ class SentencePieceTokenizer:
 
 
 def add_sentence_begin(model: bytes) -> bytes:
-    """Return a serialized model with one more piece, `[BOS]`, behind its last.
-    Raises ValueError: it has a piece of text that is spelt so.
-    """
+    """Return a model with one more piece, `[BOS]`, behind its last. Raises ValueError: a piece of text is spelt so."""
     processor = sentencepiece.SentencePieceProcessor(model_proto=model)
     if processor.id_to_piece(processor.piece_to_id(SENTENCE_BEGIN)) == SENTENCE_BEGIN:
         raise ValueError(f"expected a SentencePiece model without a piece {SENTENCE_BEGIN!r} of text: it is the mark")

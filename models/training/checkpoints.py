@@ -45,9 +45,7 @@ class Checkpoint:
     optimizer: dict[str, Any]  # parameter groups of the optimizer and the values of its state that are not tensors
 
     def restore(self, model: nn.Module, optimizer: torch.optim.Optimizer | None = None) -> None:
-        """Load the weights into `model` and, if given, the state into `optimizer`.
-        Raises ValueError: the checkpoint belongs to another model or optimizer.
-        """
+        """Load the weights and, if given, the optimizer's state. Raises ValueError: they are of others."""
         load_weights(model, self.path / WEIGHTS)
         if optimizer is not None:
             _load_optimizer(optimizer, load_file(self.path / OPTIMIZER), self.optimizer)
@@ -186,9 +184,7 @@ def _write(
 
 
 def load_checkpoint(path: Path) -> Checkpoint:
-    """Read and verify the checkpoint in `path`.
-    Raises CheckpointError: a file is missing, truncated or changed, naming it.
-    """
+    """Read and verify a checkpoint. Raises CheckpointError: a file is missing, truncated or changed, naming it."""
     record = _read_state(path)
     if not record:
         raise CheckpointError(f"checkpoint {path} is damaged: {STATE} cannot be read or does not match its sha256")

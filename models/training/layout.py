@@ -86,9 +86,7 @@ class ExampleTable:
     """
 
     def __init__(self, table: pa.Table, layout: Layout) -> None:
-        """Take the rows of `table`.
-        Raises ValueError: a column is missing or holds nulls, or a target has fewer than two tokens (begin and end).
-        """
+        """Take rows. Raises ValueError: a column is missing or has nulls, or a target lacks begin or end."""
         self.layout = layout
         self._title_starts, titles = _lists(table, "title")
         self._target_starts, targets = _lists(table, "target")

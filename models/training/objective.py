@@ -64,9 +64,7 @@ class Objective(ABC, Generic[Item]):
 
     @abstractmethod
     def batches(self, start: Position) -> Iterator[Item]:
-        """Yield the training batches from `start` on; training ends with the last one.
-        Raises ValueError: there is nothing to train on.
-        """
+        """Yield the training batches from `start` to the end of training. Raises ValueError: there are none."""
 
     def begin(self, batch: Item) -> None:
         """Prepare fresh weights, given the first batch of the run."""

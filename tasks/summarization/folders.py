@@ -7,9 +7,7 @@ from models.vocabulary import Vocabulary
 
 
 def check_folder(folder: str, setting: str) -> Path:
-    """Return the path of a folder.
-    Raises FileNotFoundError: there is no such folder; the message says how to fetch a checkpoint into one.
-    """
+    """Return a folder's path. Raises FileNotFoundError: there is none; the message says how to fetch one."""
     path = Path(folder)
     if not path.is_dir():
         raise FileNotFoundError(

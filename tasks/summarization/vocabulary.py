@@ -89,9 +89,7 @@ def train_vocabulary(
 
 
 def adopt_vocabulary(folder: str) -> pa.Table:
-    """Return the tokenizer of a local folder as a VOCABULARY table of one row.
-    Raises ValueError: the folder has no tokenizer that can be read.
-    """
+    """Return a local folder's tokenizer as a VOCABULARY row. Raises ValueError: it has none that can be read."""
     model = read_tokenizer(Path(folder))
     row = {"model": [model], "pieces": [Vocabulary(model).size], "sentences": [None]}
     return pa.table(row, schema=VOCABULARY.schema)
