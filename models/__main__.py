@@ -12,8 +12,8 @@ import torch
 
 from models.attention_predictor import AttentionPredictor, AttentionPredictorConfig
 from models.dry_run import dry_run
-from models.presets import check_library, find_preset
-from models.registry import PRESETS, build_summarizer
+from models.presets import PRESETS, check_library, find_preset
+from models.registry import build_summarizer
 
 
 def count_parameters(preset: str, vocabulary_size: int | None = None) -> int:

@@ -16,21 +16,9 @@ from models.layers.config import configured
 from models.memory_compressed import MemoryCompressedConfig, MemoryCompressedTransformer
 from models.parallel import ParallelConfig, ParallelTransformer
 from models.pointer_generator import PointerGenerator, PointerGeneratorConfig
-from models.presets import PRESETS, find_preset
+from models.presets import find_preset
 from models.transformer_xl import TransformerXL, TransformerXLConfig
 from models.vertical import VerticalConfig, VerticalTransformer
-
-__all__ = [
-    "ARCHITECTURES",
-    "PRESETS",
-    "Architecture",
-    "build_summarizer",
-    "check_configuration",
-    "configuration",
-    "fields_of",
-    "from_config_dict",
-    "to_config_dict",
-]
 
 
 @dataclass(frozen=True)

@@ -14,13 +14,7 @@ import torch
 from torch import Tensor, nn
 
 from models.contract import SourceBatch
-from models.layers.attention import (
-    CrossAttention,
-    SelfAttention,
-    fold_hypotheses,
-    masked_softmax,
-    split_heads,
-)
+from models.layers.attention import CrossAttention, SelfAttention, fold_hypotheses, masked_softmax, split_heads
 from models.layers.config import Norm, TransformerConfig
 from models.layers.copying import CopyableMemory, CopyHead, CopyMemory
 from models.layers.embeddings import TiedEmbedding, row_positions, sinusoids

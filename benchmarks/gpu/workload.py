@@ -10,7 +10,8 @@ import torch
 
 from benchmarks.training import FIRST, TITLE_MARK, examples
 from models.contract import SourceBatch, Summarizer
-from models.registry import PRESETS, build_summarizer, fields_of
+from models.presets import PRESETS
+from models.registry import build_summarizer, fields_of
 from models.training.batches import Batch, Position
 from models.training.layout import Layout
 

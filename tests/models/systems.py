@@ -6,8 +6,8 @@ from dataclasses import replace
 import torch
 
 from models.contract import SourceBatch, Summarizer
-from models.presets import OF_TRANSFORMERS
-from models.registry import PRESETS, build_summarizer, to_config_dict
+from models.presets import OF_TRANSFORMERS, PRESETS
+from models.registry import build_summarizer, to_config_dict
 
 PAD = 0
 VOCABULARY = 29

@@ -17,7 +17,8 @@ from torch import Tensor
 from models.contract import SourceBatch
 from models.huggingface import LibrarySummarizer
 from models.huggingface_folder import check_huggingface, has_own_outputs, load_huggingface
-from models.registry import PRESETS, build_summarizer, configuration
+from models.presets import PRESETS
+from models.registry import build_summarizer, configuration
 from models.search.beam import beam_search
 from models.search.settings import SearchSettings
 from tests.models.systems import batch, target, tiny

@@ -13,7 +13,8 @@ import torch
 from torch import Tensor
 
 from models.contract import SourceBatch, Summarizer
-from models.registry import PRESETS, build_summarizer
+from models.presets import PRESETS
+from models.registry import build_summarizer
 from models.search.beam import beam_search
 from models.search.settings import SearchSettings
 from models.training.copy_loss import copy_loss

@@ -6,8 +6,8 @@ import pytest
 import torch
 
 from models.__main__ import count_parameters, describe, listing
-from models.presets import COPYING, SOURCE_LIMITED
-from models.registry import ARCHITECTURES, PRESETS, build_summarizer, from_config_dict, to_config_dict
+from models.presets import COPYING, PRESETS, SOURCE_LIMITED
+from models.registry import ARCHITECTURES, build_summarizer, from_config_dict, to_config_dict
 
 
 @pytest.fixture(scope="module")

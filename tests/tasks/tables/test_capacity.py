@@ -3,7 +3,8 @@
 import pytest
 import torch
 
-from models.registry import PRESETS, build_summarizer, to_config_dict
+from models.presets import PRESETS
+from models.registry import build_summarizer, to_config_dict
 from models.training import loss
 from models.training.layout import Layout
 from tasks.tables.capacity import find_capacity, largest, longest_batch, peak_bytes
