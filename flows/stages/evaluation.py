@@ -20,8 +20,7 @@ from storage import schemas
 from tasks.engine.inputs import Input, StageResult, contents, every, same
 from tasks.engine.recipe import Recipe
 from tasks.evaluation.judges import judge_notes
-from tasks.summarization.layouts import check_lengths
-from tasks.summarization.settings import DecodingSettings
+from tasks.summarization.settings import DecodingSettings, check_lengths
 
 
 def baselines(session: Session, articles: Articles, ranked: Ranked) -> Baselines:

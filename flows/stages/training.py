@@ -4,8 +4,7 @@ from flows.running.session import Session
 from flows.stages.results import Examples, Graphs, PredictorModel, SummarizerModel, VocabularyTable
 from tasks.engine.inputs import contents, every, only
 from tasks.engine.recipe import Recipe
-from tasks.summarization.layouts import check_lengths
-from tasks.summarization.settings import AttentionSettings, SummarizerSettings, TrainingSettings
+from tasks.summarization.settings import AttentionSettings, SummarizerSettings, TrainingSettings, check_lengths
 
 
 def summarizer(

@@ -1,6 +1,5 @@
-"""How much of an example a summarizer reads, by its settings, and whether texts fit its decoder's positions."""
+"""How much of an example a summarizer reads, by its settings."""
 
-from models.presets import LEARNED_POSITIONS, find_preset
 from models.registry import fields_of
 from models.training.layout import Layout
 from models.vocabulary import Vocabulary
@@ -31,19 +30,3 @@ def layout_of(settings: SummarizerSettings, vocabulary: Vocabulary) -> Layout:
         max_target_tokens=settings.max_target_tokens,
         graph=settings.graph != "none",
     )
-
-
-def check_lengths(settings: SummarizerSettings, longest: int, setting: str) -> None:
-    """Check that the `longest` target or summary, in tokens, fits the learned positions of an architecture that has
-    such; `setting` asks for it. Raises ValueError: there are fewer positions.
-    """
-    preset = find_preset(settings.preset)
-    if preset.architecture not in LEARNED_POSITIONS:
-        return
-    fields = {**preset.settings, **settings.overrides}
-    positions = fields.get("max_positions", LEARNED_POSITIONS[preset.architecture])
-    if longest > positions:
-        raise ValueError(
-            f"{setting} needs {longest} positions of the decoder, and preset {settings.preset!r} has {positions} "
-            "(max_positions among summarizer.overrides)"
-        )

@@ -4,7 +4,7 @@ from typing import Any, Literal, Self
 
 from pydantic import Field, model_validator
 
-from models.presets import COPYING, OF_TRANSFORMERS, check_library, find_preset, sees_sentences
+from models.presets import COPYING, LEARNED_POSITIONS, OF_TRANSFORMERS, check_library, find_preset, sees_sentences
 from models.search.settings import Guidance, SearchSettings
 from tasks.engine.settings import Settings, tuning
 from tasks.text.entities import ENTITY_TYPES, RULES
@@ -367,3 +367,19 @@ class DecodingSettings(Settings):
             "as_transformers",
         )
         return SearchSettings(**{name: getattr(self, name) for name in names})
+
+
+def check_lengths(settings: SummarizerSettings, longest: int, setting: str) -> None:
+    """Check that the `longest` target or summary, in tokens, fits the learned positions of an architecture that has
+    such; `setting` asks for it. Raises ValueError: there are fewer positions.
+    """
+    preset = find_preset(settings.preset)
+    if preset.architecture not in LEARNED_POSITIONS:
+        return
+    fields = {**preset.settings, **settings.overrides}
+    positions = fields.get("max_positions", LEARNED_POSITIONS[preset.architecture])
+    if longest > positions:
+        raise ValueError(
+            f"{setting} needs {longest} positions of the decoder, and preset {settings.preset!r} has {positions} "
+            "(max_positions among summarizer.overrides)"
+        )

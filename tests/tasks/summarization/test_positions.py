@@ -4,8 +4,7 @@ import pytest
 
 from models.presets import LEARNED_POSITIONS
 from models.registry import ARCHITECTURES
-from tasks.summarization.layouts import check_lengths
-from tasks.summarization.settings import SummarizerSettings
+from tasks.summarization.settings import SummarizerSettings, check_lengths
 
 BART = SummarizerSettings(
     preset="bart-small", graph="none", copying=False, overrides={"max_positions": 40, "source_tokens": 40}
