@@ -58,7 +58,7 @@ def predictions(
     inputs |= {} if graphs is None else {"graphs": same(graphs)}
     if predictor is not None:
         inputs["predictor"] = contents(predictor)
-    if settings.guidance.reads_scores:
+    if settings.guidance.reads_scores or settings.verify:
         inputs["ranked"] = same(ranked)
     recipe = Recipe(
         schemas.PREDICTIONS,

@@ -5,9 +5,10 @@ better than that of its least likely token does, or the mean over its tokens: a 
 subject makes one or several tokens unlikely.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from math import exp
+from typing import NamedTuple
 
 import torch
 from torch import Tensor
@@ -16,6 +17,14 @@ from models.contract import Memory, Summarizer
 from models.search.hypotheses import Hypothesis
 from models.sentence_pieces import sentence_pieces
 from models.vocabulary import Vocabulary
+
+
+class Written(NamedTuple):
+    """A sentence that a summarizer wrote: its text, its tokens in the summary, and its log-probability."""
+
+    text: str
+    tokens: slice
+    log_prob: float
 
 
 def likely_summaries(
@@ -68,22 +77,19 @@ def without_unlikely(hypothesis: Hypothesis, log_probs: Tensor, vocabulary: Voca
         vocabulary: of the model.
         least: probability of a sentence, 0-1.
     """
-    places = _places(hypothesis, vocabulary)
-    if not places:
+    written = list(written_sentences(hypothesis, log_probs, vocabulary))
+    if not written:
         return hypothesis
-    probabilities = [exp(float(log_probs[place].sum())) for place in places]
-    enough = min(least, max(probabilities))
+    enough = min(least, max(exp(one.log_prob) for one in written))
     kept = [
-        index
-        for place, probability in zip(places, probabilities, strict=True)
-        if probability >= enough
-        for index in range(place.start, place.stop)
+        index for one in written if exp(one.log_prob) >= enough for index in range(one.tokens.start, one.tokens.stop)
     ]
     return replace(hypothesis, tokens=[hypothesis.tokens[i] for i in kept], attention=hypothesis.attention[kept])
 
 
-def _places(hypothesis: Hypothesis, vocabulary: Vocabulary) -> list[slice]:
-    """Return the tokens of each sentence."""
+def written_sentences(hypothesis: Hypothesis, log_probs: Tensor, vocabulary: Vocabulary) -> Iterator[Written]:
+    """Yield the sentences of a summary of T tokens, with `log_probs` [T] of these, that have a token."""
     text = " ".join(vocabulary.decode(hypothesis.tokens).split())
-    found = sentence_pieces(text, vocabulary.pieces(hypothesis.tokens))
-    return [place for _, place in found if place.stop > place.start]
+    for sentence, place in sentence_pieces(text, vocabulary.pieces(hypothesis.tokens)):
+        if place.stop > place.start:
+            yield Written(sentence, place, float(log_probs[place].sum()))

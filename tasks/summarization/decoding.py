@@ -19,7 +19,7 @@ from models.presets import check_predictable
 from models.registry import to_config_dict
 from models.search.beam import beam_search
 from models.search.blocking import commas
-from models.search.certainty import likely_summaries
+from models.search.certainty import Written, likely_summaries, token_log_probs, written_sentences
 from models.search.guidance import guide
 from models.search.hypotheses import Hypothesis
 from models.search.settings import SearchSettings
@@ -33,6 +33,8 @@ from tasks.engine.failure_logs import working_on
 from tasks.engine.torch_threads import torch_threads
 from tasks.summarization.directory import load_predictor, load_summarizer, with_graphs
 from tasks.summarization.settings import DecodingSettings
+from tasks.summarization.verified import VerifiedWriter, verified
+from tasks.verification.verifier import shipped
 
 _WRITTEN = ("summary", "tokens", "attention", "source_attention")  # columns that decoding fills
 _THREADS = 1  # of torch: shards are decoded in parallel, one per core
@@ -85,7 +87,7 @@ def decode_shard(
         settings: of the search.
         graphs: GRAPHS rows of the shard, if the summarizer reads a graph.
         predictor: directory of the summarizer's attention predictor, if the settings need one.
-        ranked: RANKED rows of the shard, if the settings need the ranker's scores.
+        ranked: RANKED rows of the shard, if the settings need the ranker's scores or verify.
         system: name of the summarizer in the table; None = its preset, and its graph if it reads one.
         device: where the summarizer runs: auto | cpu | cuda | cuda:N.
         progress: called after each batch.
@@ -111,6 +113,7 @@ def decode_shard(
     rows = _rows(test, graphs, trained, settings)
     attention = _predictor(trained, directory, predictor) if settings.guidance.reads_predictor else None
     scores = _scores(test, ranked) if settings.guidance.reads_scores else None
+    texts = _texts(ranked) if settings.verify else {}
     summaries: list[dict[str, Any]] = [{}] * len(rows)
     started, tokens = time.monotonic(), 0
     for done, batch in _batches(rows, settings.batch_articles):
@@ -118,9 +121,16 @@ def decode_shard(
         laid_out = [rows.example(row) for row in batch]
         source = source_batch(laid_out, rows.layout)
         batch_scores = None if scores is None else _scores_of([scores[row] for row in batch], laid_out, source)
-        hypotheses, lengths, looks = _decode(source, batch_scores, trained, attention, rows.layout, settings, search)
+        hypotheses, written, lengths, looks = _decode(
+            source, batch_scores, trained, attention, rows.layout, settings, search
+        )
         for b, (row, example, hypothesis) in enumerate(zip(batch, laid_out, hypotheses, strict=True)):
             ranks = lengths.ranks[b][lengths.paragraph_mask[b]].cpu().numpy()
+            if settings.verify:
+                paragraphs = texts.get(test.column("article_id")[row].as_py(), [])
+                read = [paragraphs[rank] if rank < len(paragraphs) else "" for rank in ranks]
+                writer = VerifiedWriter(shipped(), test.column("title_text")[row].as_py(), read, settings.verify)
+                hypothesis = verified(writer, hypothesis, written[b], trained.vocabulary)
             places = lengths.paragraph_mask[b].cpu()
             own = None if looks is None else looks[b][places][:, places].numpy()
             summaries[row] = _prediction(example, hypothesis, ranks, own, trained.vocabulary)
@@ -180,6 +190,8 @@ def _check_inputs(settings: DecodingSettings, predictor: Path | None, ranked: pa
             f"alignment {settings.alignment!r} and compressed_paragraphs {settings.compressed_paragraphs} need "
             "predicted attention: expected the directory of an attention predictor, got none"
         )
+    if settings.verify and ranked is None:
+        raise ValueError("decoding.verify needs what was read: expected a table of ranked paragraphs, got none")
     if settings.guidance.reads_scores and ranked is None:
         raise ValueError(
             "alignment 'ranked' needs the ranker's scores: expected a table of ranked paragraphs, got none"
@@ -209,6 +221,14 @@ def _scores(test: pa.Table, ranked: pa.Table | None) -> list[Numbers]:
     return scores
 
 
+def _texts(ranked: pa.Table | None) -> dict[str, list[str]]:
+    """Return the paragraphs of each article, by rank."""
+    assert ranked is not None
+    best = ranked.select(["article_id", "rank", "text"]).sort_by("rank")
+    lists = best.group_by("article_id", use_threads=False).aggregate([("text", "list")])
+    return dict(zip(lists["article_id"].to_pylist(), lists["text_list"].to_pylist(), strict=True))
+
+
 def _scores_of(scores: Sequence[Numbers], examples: Sequence[Example], source: SourceBatch) -> Tensor:
     """Return the ranker's scores [B, P] of the paragraphs of a batch; 0 for one with only the title."""
     padded = torch.zeros(source.ranks.shape)
@@ -227,9 +247,9 @@ def _decode(
     layout: Layout,
     settings: DecodingSettings,
     search: SearchSettings,
-) -> tuple[list[Hypothesis], SourceBatch, Tensor | None]:
-    """Return the summaries of a batch, the source that was read, perhaps compressed, and how much its paragraphs looked
-    at each other, [B, P, P] if the summarizer says it.
+) -> tuple[list[Hypothesis], list[list[Written]], SourceBatch, Tensor | None]:
+    """Return the summaries of a batch, their sentences where these are to be verified, the source that was read,
+    perhaps compressed, and how much its paragraphs looked at each other, [B, P, P] if the summarizer says it.
     """
     model, vocabulary = trained.model, trained.vocabulary
     device = next(model.parameters()).device
@@ -254,8 +274,14 @@ def _decode(
             first=vocabulary.specials.target_begin,
             memory=memory,
         )
-        hypotheses = likely_summaries(model, memory, hypotheses, vocabulary, settings.min_sentence_probability)
-    return hypotheses, source, None if looks is None else looks.cpu()
+        written: list[list[Written]] = []
+        if settings.verify:
+            log_probs = token_log_probs(model, memory, hypotheses, vocabulary)
+            pairs = zip(hypotheses, log_probs, strict=True)
+            written = [list(written_sentences(one, of_tokens, vocabulary)) for one, of_tokens in pairs]
+        else:
+            hypotheses = likely_summaries(model, memory, hypotheses, vocabulary, settings.min_sentence_probability)
+    return hypotheses, written, source, None if looks is None else looks.cpu()
 
 
 def _prediction(

@@ -130,13 +130,16 @@ class Pages:
     def _lines(self, subject: Topic, *, salient: bool, slot: int, test: bool) -> Iterator[Line]:
         """Yield a line on each aspect; the first aspect and the wording differ from page to page.
 
-        `test` says whether the page is that of a test article, which may use what is held back from the others.
+        `test` says whether the page is that of a test article: then every second aspect is told in a form that is held
+        back from all others, and the rest in any form, as if most writers were strangers.
         """
-        wording = self.world.wording(subject.kind, test=test)
-        aspects = [aspect.told for aspect in wording if bool(aspect.lead) == salient]
-        order = Dice(self.world.seed, "told", subject.index).sample(aspects, len(aspects))
+        held = self.world.wording(subject.kind, test=test)
+        every = subject.kind.aspects if test else held
+        places = [place for place, aspect in enumerate(held) if bool(aspect.lead) == salient]
+        order = Dice(self.world.seed, "told", subject.index).sample(places, len(places))
         for step in count():
-            line = order[(3 * slot + step) % len(order)]
+            wording = every if step % 2 else held
+            line = wording[order[(3 * slot + step) % len(order)]].told
             yield line[(subject.index + slot + step // len(order)) % len(line)]
 
     def _mentions(self, subject: Topic, slot: int) -> Iterator[str]:

@@ -12,7 +12,7 @@ from models.contract import Memory, SourceBatch
 from models.hierarchical import HierarchicalTransformer
 from models.search.hypotheses import Hypothesis
 from models.vocabulary import Vocabulary
-from storage.schemas import PREDICTIONS
+from storage.schemas import PREDICTIONS, RANKED
 from tasks.summarization.decoding import DecodingProgress, decode_shard
 from tasks.summarization.settings import DecodingSettings
 from tasks.summarization.training import train_summarizer
@@ -62,6 +62,23 @@ def test_a_summarizer_writes_what_it_learned(learned: Path, beam: int) -> None:
     assert [(r.articles, r.total, r.share) for r in reports] == [(3, 4, 0.75), (4, 4, 1.0)]
     assert reports[-1].tokens == sum(map(len, found.column("tokens").to_pylist()))
     assert str(reports[-1]).startswith("4 of 4 summaries, ")
+
+
+def test_what_is_not_verified_gives_way_to_the_paragraphs_read(learned: Path) -> None:
+    table, never = examples("test"), SHORT.model_copy(update={"verify": 0.999})
+    said = {title: f"{title} was first seen in {year}." for year, title in enumerate(FACTS, start=1900)}
+    rows = [
+        {"article_id": f"test-{title}", "rank": rank, "text": text}
+        for title in FACTS
+        for rank, text in enumerate(["Nothing.", said[title], f"In {1900 + list(FACTS).index(title)} it rained."])
+    ]
+    ranked = pa.Table.from_pylist(rows, schema=RANKED.schema)
+    found = decode_shard(table, learned, never, ranked=ranked)
+    assert found.column("summary").to_pylist() == list(said.values())
+    for row in found.to_pylist():
+        assert row["attention"] == [[0.0, 1.0, 0.0]] * len(row["tokens"])
+    with pytest.raises(ValueError, match="expected a table of ranked paragraphs, got none"):
+        decode_shard(table, learned, never)
 
 
 def test_sentences_that_are_doubted_are_left_out(learned: Path, monkeypatch: pytest.MonkeyPatch) -> None:

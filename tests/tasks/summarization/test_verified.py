@@ -1,0 +1,102 @@
+"""Summaries whose sentences a verifier accepts, or which are those of the paragraphs."""
+
+import pytest
+import torch
+
+from models.search.certainty import Written
+from models.search.hypotheses import Hypothesis
+from tasks.summarization.verified import Sentence, VerifiedWriter, verified
+from tasks.verification.verifier import shipped
+from tests.tasks.summarization.summarizer_examples import vocabulary
+
+TITLE = "Bodall Viaduct"
+PARAGRAPHS = [
+    "The Bodall Viaduct is a steel bridge over the River Stoditt. Moreover, the Bodall was opened in 1908.",
+    "It is known all over Valdria. The Bodall is 652 metres long, as walkers know.",
+    "The Tunass Bridge is 90 metres long.",
+]
+DEFINITION = "The Bodall Viaduct is a steel bridge over the River Stoditt."
+SURE, UNSURE = -0.1, -20.0
+
+
+def chosen(*sentences: tuple[str, float], paragraphs: list[str] = PARAGRAPHS, least: float = 0.15) -> list[Sentence]:
+    written = [Written(text, slice(0), log_prob) for text, log_prob in sentences]
+    return VerifiedWriter(shipped(), TITLE, paragraphs, least).write(written)
+
+
+def texts(*sentences: tuple[str, float], paragraphs: list[str] = PARAGRAPHS) -> list[str]:
+    return [sentence.text for sentence in chosen(*sentences, paragraphs=paragraphs)]
+
+
+def test_what_a_paragraph_says_stays() -> None:
+    assert chosen((DEFINITION, SURE)) == [Sentence(DEFINITION, place=0)]
+
+
+def test_what_the_model_doubts_gives_way_to_the_sentence_that_holds_its_values_and_names_the_subject() -> None:
+    assert chosen((DEFINITION, SURE), ("It is 652 metres high.", UNSURE)) == [
+        Sentence(DEFINITION, place=0),
+        Sentence("The Bodall is 652 metres long, as walkers know.", paragraph=1),
+    ]
+
+
+def test_what_no_paragraph_on_the_subject_says_gives_way_however_sure_the_model_is() -> None:
+    assert texts((DEFINITION, SURE), ("It is 652 metres long.", SURE))[1] == "It is 652 metres long."
+    assert texts((DEFINITION, SURE), ("It is 90 metres long.", 0.0)) == [DEFINITION]
+    assert texts((DEFINITION, SURE), ("The Tunass Bridge is 652 metres long.", 0.0)) == [
+        DEFINITION,
+        "The Bodall is 652 metres long, as walkers know.",
+    ]
+
+
+def test_a_sentence_whose_values_stand_only_beside_another_subject_is_left_out() -> None:
+    assert texts((DEFINITION, SURE), ("It is 90 metres long.", UNSURE)) == [DEFINITION]
+
+
+def test_a_marker_that_joins_a_sentence_to_what_is_not_shown_goes() -> None:
+    assert texts((DEFINITION, SURE), ("It was opened in 1908.", UNSURE)) == [
+        DEFINITION,
+        "The Bodall was opened in 1908.",
+    ]
+
+
+@pytest.mark.parametrize("text", ["The Bodall Viaduct was was opened in 1908.", "It was Was opened in 1908."])
+def test_no_word_is_repeated(text: str) -> None:
+    assert texts((DEFINITION, SURE), (text, 0.0)) == [DEFINITION, "The Bodall was opened in 1908."]
+
+
+def test_what_several_paragraphs_hold_is_added_and_nothing_twice() -> None:
+    more = [*PARAGRAPHS, "In 1908 a crowd came. The old ferry stopped in 1908 when the Bodall was opened."]
+    found = texts((DEFINITION, SURE), paragraphs=more)
+    assert found == [DEFINITION, "The Bodall was opened in 1908."]
+    assert texts((DEFINITION, SURE), ("It was opened in 1908.", UNSURE), paragraphs=more) == found
+
+
+def test_the_first_sentence_names_the_subject() -> None:
+    # The name is put in place of a pronoun; else a sentence of the paragraphs that has it comes first.
+    assert texts(("It was opened in 1908.", SURE))[0] == "Bodall Viaduct was opened in 1908."
+    assert texts(("It was opened in 1908.", UNSURE)) == [DEFINITION, "The Bodall was opened in 1908."]
+
+
+@pytest.mark.parametrize("sentences", [[], [("It rains.", 0.0)]])
+def test_without_values_there_is_the_sentence_that_names_the_subject(sentences: list[tuple[str, float]]) -> None:
+    assert texts(*sentences) == [DEFINITION]
+    assert texts(*sentences, paragraphs=[]) == []
+
+
+def test_tokens_and_attention_are_those_of_the_sentences_chosen() -> None:
+    words = vocabulary()
+    own = words.encode(DEFINITION)
+    tokens = [*own, *words.encode("It is 652 metres high.")]
+    attention = torch.full((len(tokens), 3), 0.2)
+    attention[:, 2] = 0.6
+    written = [
+        Written(DEFINITION, slice(0, len(own)), SURE),
+        Written("It is 652 metres high.", slice(len(own), len(tokens)), UNSURE),
+    ]
+    found = verified(
+        VerifiedWriter(shipped(), TITLE, PARAGRAPHS, 0.15), Hypothesis(tokens, 1.0, -3.0, attention), written, words
+    )
+    added = words.encode("The Bodall is 652 metres long, as walkers know.")
+    assert found.tokens == [*own, *added]
+    assert found.attention[: len(own)].tolist() == attention[: len(own)].tolist()
+    assert found.attention[len(own) :].tolist() == [[0.0, 1.0, 0.0]] * len(added)
