@@ -36,7 +36,7 @@ MADE = dict(
 
 def every_pattern() -> tuple[list[Found], list[str]]:
     from tasks.paragraphs import page_context, quality
-    from tasks.text import boilerplate_phrases
+    from tasks.text import boilerplate_phrases, standalone
     from tasks.text.ngrams import _unicode_word
 
     kept = {
@@ -44,6 +44,7 @@ def every_pattern() -> tuple[list[Found], list[str]]:
         "tasks.paragraphs.quality:marks": list(patterns(quality.marks())),
         "tasks.text.boilerplate_phrases:_joined": list(patterns(boilerplate_phrases._signs().patterns)),
         "tasks.text.ngrams:_unicode_word": [_unicode_word()],
+        "tasks.text.standalone:_pattern": list(patterns(vars(standalone).values())),
     }
     return census(MADE | {where: [Found(where, each, "finditer") for each in some] for where, some in kept.items()})
 

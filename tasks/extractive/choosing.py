@@ -14,6 +14,12 @@ from tasks.text.content_words import names_subject, subject_of, words_of
 
 _DEFINES = re.compile(r"\b(?:is|was|are|were) (?:an?|the|one of)\b")
 _DEFINED_WITHIN = 12  # words before the verb of a definition
+# "The penalty was given": a thing that a sentence before it told of, unless the title names it.
+_UNTOLD = re.compile(
+    r"The ((?:[a-z-]+ ){1,2})"
+    r"(?:is|was|are|were|has|had|made|will|would|can|could|may|did|does|said|left|gave|took|[a-z]+ed)\b"
+)
+_PER_UNTOLD = 0.5  # such a sentence is worth so much of another
 _YEAR = re.compile(r"\b(1[0-9]{3}|20[0-9]{2})\b")
 _LEAST_DATED = 0.5  # of the sentences, for their order to be that of their years
 
@@ -70,7 +76,7 @@ def of_pile(pile: Pile, worth: Worth, length: int, rules: Rules = RULES) -> list
     words = np.array([len(each.words) for each in pile.sentences])
     if not (able & (words <= length)).any():  # rather one that needs its page than none
         able = np.array([each.whole for each in pile.sentences])
-    merit = _merit(worth, rules)
+    merit = _merit(worth, rules) * np.array([_PER_UNTOLD if _untold(each, pile) else 1.0 for each in pile.sentences])
     if able.any():
         able &= merit >= rules.floor * np.sort(merit[able])[-_BEST:].mean()
     first = _definition(pile, able & (words <= length), merit)
@@ -81,6 +87,12 @@ def of_pile(pile: Pile, worth: Worth, length: int, rules: Rules = RULES) -> list
 def _merit(worth: Worth, rules: Rules) -> Floats:
     bigrams, values = worth.sentences.T
     return np.asarray(np.maximum(bigrams, 1e-3) ** rules.by_bigrams * (np.maximum(values, 0) + 0.02) ** rules.by_values)
+
+
+def _untold(sentence: Sentence, pile: Pile) -> bool:
+    """Return whether a sentence begins with a thing that only a sentence before it, or the title, could introduce."""
+    thing = _UNTOLD.match(sentence.text)
+    return thing is not None and pile.topic.isdisjoint(thing[1].split())
 
 
 def _greedy(

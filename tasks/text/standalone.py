@@ -10,17 +10,18 @@ _LISTS = read_data("tasks.text", "standalone.toml")
 
 def _pattern(name: str, before: str = r"\b", flags: int = re.IGNORECASE) -> re.Pattern[str]:
     signs = "|".join(line for line in _LISTS[name].splitlines() if line).replace("'", "['’]")
-    return re.compile(rf"{before}(?:{signs})(?!\w|['’-]\w)", flags)
+    return re.compile(rf"{before}(?:{signs})(?!\w|[’'-](?!s\b)\w)", flags)
 
 
 _POINTS_BACK = _pattern("points_back", r"""^["'“‘(]*""")
 _FURNITURE = _pattern("furniture", r"""^["'“‘(]*""")
 _PARTS, _RELATIVE_TIME = _pattern("parts"), _pattern("relative_time")
+_REFERRING = _pattern("referring")
 _TALKS = _pattern("talks", flags=0)
 _CREDITS, _PROVISIONAL = _pattern("credits"), _pattern("provisional")
 _MARKUP = re.compile(
     r"https?:|www\.|@|[*|•©→»]|\.\.\.|…|^\W*\d+[.)] |\[\w{1,3}\]"
-    r"|^[A-Z][A-Z .,’'-]{3,}[:—–(-]|^[^.]{3,40}\((?:AP|AFP|Reuters|CNN)\)"  # a dateline
+    r"|^[A-Z][A-Z .’'-]{3,}(?:,[^:—–(-]{2,20})?[:—–(-]|^[^.]{3,40}\((?:AP|AFP|Reuters|CNN)\)"  # a dateline
 )
 _SPOKEN = re.compile(  # a quotation alone, or of somebody without a name
     r"""^["“‘'][^"”]*(?:["”]|$)\W*(?:$|(?:he|she|they|the \w+) \w+|(?:said|says|added|wrote) (?:he|she|the)\b)"""
@@ -39,10 +40,10 @@ _OPENING = "“‘\"'(["
 def defects(sentence: str) -> int:
     """Return how many signs a sentence shows that it needs its page: 0 for one that stands alone.
 
-    It points back, is furniture of a page or names other parts of it, talks to somebody or in the first person, quotes
-    somebody who is not named, has a pronoun before any name, a time that only the page's day tells, a plan that may
-    be overtaken, a credit, marks of a page, a bracket or quotation that it does not close, asks, exclaims, shouts, is
-    mostly figures, or has over 60 words.
+    It points back or elsewhere, is furniture of a page or names other parts of it, talks to somebody or in the first
+    person, quotes somebody who is not named, has a pronoun before any name, a time that only the page's day tells, a
+    plan that may be overtaken, a credit, marks of a page, a bracket or quotation that it does not close, asks,
+    exclaims, shouts, is mostly figures, or has over 60 words.
     """
     words = sentence.split()
     unpaired = sentence.count('"') % 2 or any(sentence.count(a) != sentence.count(b) for a, b in _PAIRS)
@@ -56,6 +57,7 @@ def defects(sentence: str) -> int:
         _CREDITS.search(sentence),
         _PROVISIONAL.search(sentence),
         _MARKUP.search(sentence),
+        _REFERRING.search(sentence),
         _SPOKEN.search(sentence),
         _dangles(sentence),
         unpaired,

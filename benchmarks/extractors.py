@@ -1,0 +1,255 @@
+"""Extractive systems on real prose, by every measure: concepts beside Lead, LexRank, coverage and the bound.
+
+    python -m benchmarks.extractors ROOT [--papers scisummnet_mds.jsonl.gz] [--write]
+
+ROOT is a corpus of sections of articles and the pages they cite, such as wikigraph, whose topics of one article have
+one `group`. The weights of `concepts` are learned on the topics of all other articles, each article left out in turn,
+and so are its rules: for each article those of `GRID` that are best on the topics of the others. (There the worth of
+sentences comes from weights that their own article was left out of, and this one was not.) Papers are no part of any
+learning: what is measured there is the shipped weights.
+
+Every system reads the same 40 paragraphs best by title; `concepts` also 200, as the page of summaries does. Intervals
+are of the differences of topics, .95, and those of articles stand below them. `greedy with the lead` chooses with the
+lead's own concepts in hand: what a choice of whole sentences could reach. `--write` learns from all topics and writes
+the weights that ship.
+"""
+
+import gzip
+import json
+import random
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from benchmarks.frame import command
+from benchmarks.peers.coverage import coverage
+from benchmarks.scisummnet import records
+from models.extractive import best_first, first_words, lexrank_scores
+from storage.builds import latest_build
+from storage.store import Store
+from tasks.engine.grouping import join_by_article
+from tasks.evaluation.metrics import ArticleTexts, Summary
+from tasks.evaluation.rouge import Reference
+from tasks.evaluation.significance import SIGNIFICANCE, bootstrap
+from tasks.evaluation.value_metrics import prepare
+from tasks.extractive import weights
+from tasks.extractive.choosing import RULES, Rules, of_pile
+from tasks.extractive.learning import Example, learn
+from tasks.extractive.pile import Floats, Passage, Pile
+from tasks.extractive.weights import Worth, shipped
+from tasks.text.ngrams import split_words
+from tasks.text.tfidf import TfIdf, tfidf_matrix
+
+FEW, MANY = 40, 200  # paragraphs read
+MEASURES = ("values F1", "right", "recalled", "ROUGE-1", "ROUGE-2", "ROUGE-L", "length")
+GRID = [replace(RULES, by_length=by_length) for by_length in (0.6, 0.8)]
+WEIGHTS = Path(weights.__file__).with_name("weights.json")
+PAPERS = 100
+_SEED = 1
+
+
+@dataclass(frozen=True)
+class Topic:
+    """A topic with its lead, and its article's name; passages are best first."""
+
+    title: str
+    lead: str
+    article: str
+    passages: Sequence[Passage]
+
+    @property
+    def length(self) -> int:
+        """Words of a summary."""
+        return len(self.lead.split())
+
+    def best(self, count: int) -> list[str]:
+        """Return the texts of the best passages."""
+        return [passage.text for passage in self.passages[:count]]
+
+
+def by_title(title: str, passages: Sequence[Passage]) -> list[Passage]:
+    """Return passages by tf-idf similarity with the title, best first."""
+    similarity = TfIdf([split_words(one.text, "unicode") for one in passages]).similarity(split_words(title, "unicode"))
+    return [passages[number] for number in np.argsort(-similarity, kind="stable")]
+
+
+def topics_of(root: str) -> list[Topic]:
+    """Return the topics of a corpus's latest build that have a paragraph."""
+    store = Store(root)
+    build = latest_build(store)
+    if build is None:
+        raise SystemExit(f"{root}: no build; expected a corpus, see `benchmarks/paragraph_quality.py`")
+
+    def tables(stage: str) -> list[pa.Table]:
+        paths = build.stages[stage].values()
+        return [pq.read_table(store.path(path), filesystem=store.filesystem) for path in paths]
+
+    topics = []
+    for articles, paragraphs in zip(tables("articles"), tables("paragraphs"), strict=True):
+        kept = articles.filter(pc.is_null(articles["drop_reason"]))
+        usable = paragraphs.filter(pc.is_null(paragraphs["drop_reason"])).select(
+            ["article_id", "text", "url", "position"]
+        )
+        for _, rows, found in join_by_article(kept, usable):
+            (row,) = rows.select(["title", "lead", "group"]).to_pylist()
+            passages = [Passage(one["text"], one["url"], one["position"]) for one in found.to_pylist()]
+            if passages:
+                article = row["group"] or row["title"]
+                topics.append(Topic(row["title"], row["lead"], article, by_title(row["title"], passages)))
+    return topics
+
+
+def topics_of_papers(file: Path) -> list[Topic]:
+    """Return a sample of the papers of ScisummNet: sentences that cite them and their own sections -> their summary."""
+    with gzip.open(file, "rt", encoding="utf-8") as lines:
+        papers = list(records(map(json.loads, lines)))
+    topics = []
+    for paper in random.Random(_SEED).sample(papers, min(PAPERS, len(papers))):
+        passages = [
+            Passage(text, document["url"], position)
+            for document in paper["documents"]
+            for position, text in enumerate(document["paragraphs"])
+        ]
+        topics.append(Topic(paper["title"], paper["lead"], paper["title"], by_title(paper["title"], passages)))
+    return topics
+
+
+class Scorer:
+    """Scores the summaries of a topic by every measure."""
+
+    def __init__(self, topic: Topic) -> None:
+        self._length = topic.length
+        texts = topic.best(FEW)
+        self._values = prepare(ArticleTexts(topic.title, topic.lead, texts, texts), ["values"])
+        self._rouge = Reference(topic.lead, ("rouge1", "rouge2", "rougeL"))
+
+    def __call__(self, summary: str) -> list[float]:
+        """Return the figures of `MEASURES`, in percent."""
+        values, rouge = self._values(Summary(summary)), self._rouge.score(summary)
+        names = ("values", "values-right", "values-recalled")
+        found = [values[name].value if name in values else 0.0 for name in names]
+        found += [rouge[name].f1 for name in ("rouge1", "rouge2", "rougeL")]
+        return [100 * each for each in (*found, len(summary.split()) / self._length)]
+
+
+def lexrank(topic: Topic) -> str:
+    """Return the summary of LexRank."""
+    texts = topic.best(FEW)
+    vectors = tfidf_matrix(texts, "unicode")
+    order = best_first(lexrank_scores((vectors @ vectors.T).toarray()).round(12))
+    return first_words((texts[number] for number in order.tolist()), topic.length)
+
+
+def lead(topic: Topic) -> str:
+    """Return the summary of Lead."""
+    return first_words([topic.title, *topic.best(FEW)], topic.length)
+
+
+def chosen(topic: Topic, pile: Pile, worth: Worth | None, rules: Rules = RULES) -> str:
+    """Return the summary of sentences of known worth, or Lead's where there is none."""
+    sentences = of_pile(pile, worth, topic.length, rules) if worth is not None else []
+    return " ".join(one.text for one in sentences) or lead(topic)
+
+
+def in_hand(example: Example) -> Worth:
+    """Return the worth of a pile to one who has the lead in hand."""
+    return Worth([each.astype(float) for each in example.said], example.shares)
+
+
+def peers(topic: Topic) -> dict[str, str]:
+    """Return the summaries of the systems that learn nothing."""
+    covered = " ".join(coverage(topic.best(FEW), topic.length))
+    return {"lead": lead(topic), "lexrank": lexrank(topic), "coverage": covered or lead(topic)}
+
+
+def left_out(topics: Sequence[Topic], examples: Sequence[Example]) -> list[Worth | None]:
+    """Return the worth of each topic's sentences by weights that its article was left out of."""
+    worths: list[Worth | None] = [None] * len(topics)
+    for article in sorted({topic.article for topic in topics}):
+        learned = learn([one for topic, one in zip(topics, examples, strict=True) if topic.article != article])
+        for number, topic in enumerate(topics):
+            if topic.article == article and examples[number].pile.sentences:
+                worths[number] = learned.worth(examples[number].pile)
+    return worths
+
+
+def with_best_rules(topics: Sequence[Topic], scores: Floats) -> Floats:
+    """Return [T, measures] of scores [rules, T, measures], for each article by the rules best for the others."""
+    articles = np.array([topic.article for topic in topics])
+    goal = scores[:, :, MEASURES.index("values F1")] + 2 * scores[:, :, MEASURES.index("ROUGE-2")]
+    result = np.empty_like(scores[0])
+    for article in sorted(set(articles)):
+        best = int(goal[:, articles != article].mean(axis=1).argmax())
+        result[articles == article] = scores[best][articles == article]
+    return result
+
+
+def show(topics: Sequence[Topic], found: dict[str, Floats], name: str, against: Sequence[str]) -> None:
+    """Print the means of all systems, and the differences of one from others."""
+    print(f"{'':24}" + "".join(f"{measure:>11}" for measure in MEASURES))
+    for system, scores in found.items():
+        print(f"{system:24}" + "".join(f"{figure:11.2f}" for figure in scores.mean(axis=0)))
+    articles = np.array([topic.article for topic in topics])
+    for other in against:
+        differences = found[name] - found[other]
+        print(f"\n{name} - {other}")
+        for measure, interval in zip(MEASURES[:-1], bootstrap(differences, SIGNIFICANCE, _SEED)[:-1], strict=True):
+            column = differences[:, MEASURES.index(measure)]
+            each = sorted(column[articles == one].mean() for one in set(articles))
+            spread = " ".join(f"{one:+.1f}" for one in each) if len(each) <= 12 else f"{len(each)} of one topic"
+            ends = f"({interval.low:+.2f} to {interval.high:+.2f})"
+            print(f"  {measure:10} {interval.mean:+6.2f} {ends}; articles: {spread}")
+
+
+def main(root: str, papers: Path | None = None, write: bool = False) -> None:
+    """Print the tables; with --write learn from all topics and write the shipped weights."""
+    topics = topics_of(root)
+    scorers = [Scorer(topic) for topic in topics]
+    systems: defaultdict[str, list[list[float]]] = defaultdict(list)
+    for topic, scorer in zip(topics, scorers, strict=True):
+        for name, summary in peers(topic).items():
+            systems[name].append(scorer(summary))
+    found = {name: np.array(rows) for name, rows in systems.items()}
+    for count in (FEW, MANY):
+        examples = [Example.of(Pile(topic.title, topic.passages[:count]), topic.lead) for topic in topics]
+        worths = left_out(topics, examples)
+        scores = [
+            [s(chosen(t, e.pile, w, rules)) for t, e, w, s in zip(topics, examples, worths, scorers, strict=True)]
+            for rules in GRID
+        ]
+        found[f"concepts, {count} paragraphs"] = with_best_rules(topics, np.array(scores))
+    rows = [s(chosen(t, e.pile, in_hand(e))) for t, e, s in zip(topics, examples, scorers, strict=True)]
+    found["greedy with the lead"] = np.array(rows)
+    articles = len({topic.article for topic in topics})
+    print(f"{len(topics)} topics of {articles} articles, each article left out", flush=True)
+    show(topics, found, f"concepts, {MANY} paragraphs", ("lead", "coverage", "lexrank"))
+    if write:
+        WEIGHTS.write_text(learn(examples).to_json(), encoding="utf-8")
+    if papers is not None:
+        of_papers(topics_of_papers(papers))
+
+
+def of_papers(topics: Sequence[Topic]) -> None:
+    """Print the table of papers, by the shipped weights."""
+    systems: defaultdict[str, list[list[float]]] = defaultdict(list)
+    for topic in topics:
+        scorer = Scorer(topic)
+        example = Example.of(Pile(topic.title, topic.passages[:MANY]), topic.lead)
+        summaries = peers(topic) | {
+            "concepts": chosen(topic, example.pile, shipped().worth(example.pile)),
+            "greedy with the lead": chosen(topic, example.pile, in_hand(example)),
+        }
+        for name, summary in summaries.items():
+            systems[name].append(scorer(summary))
+    print(f"\n{len(topics)} papers, by the shipped weights")
+    show(topics, {name: np.array(rows) for name, rows in systems.items()}, "concepts", ("lead", "coverage", "lexrank"))
+
+
+if __name__ == "__main__":
+    command(main, __doc__)
