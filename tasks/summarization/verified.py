@@ -9,6 +9,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from math import exp
 
 import torch
@@ -62,8 +63,9 @@ class VerifiedWriter:
             least: verifier's times model's probability of a sentence that stays.
         """
         self._verifier, self._title, self._paragraphs, self._least = verifier, title, paragraphs, least
-        self._name = set(words_of(subject_of(title))) - _SMALL
         self._context, self._own = Evidence([title, *paragraphs]), Evidence([title])
+        name = frozenset(words_of(subject_of(title))) - _SMALL
+        self._name = name - self._context.lower or name  # without "River": the river Tavil is not any river
         self._stated = [pair for number in range(len(paragraphs)) for pair in self._sentences(number)]
         self._held = Counter(value for text in paragraphs for value in self._values(text))
 
@@ -106,23 +108,31 @@ class VerifiedWriter:
         """Return the sentences with one that names the subject first, as it stands or with the name put in."""
         if kept and kept[0].place is not None:
             kept[0] = replace(kept[0], text=name_subject(kept[0].text, self._title, definition))
-        every = [*kept, *(stated for stated, _ in self._stated)]
+        read = (Sentence(text, paragraph=n) for n, one in enumerate(self._paragraphs) for text in split_sentences(one))
+        every = chain(kept, (stated for stated, _ in self._stated), read)
         first = next((sentence for sentence in every if names_subject(sentence.text, self._title)), None)
         return kept if first is None else [first, *(sentence for sentence in kept if sentence.text != first.text)]
 
     def _names(self, text: str) -> bool:
-        """Whether a text has a word of the subject's name."""
-        return not self._name.isdisjoint(words_of(text))
+        """Whether a text has half of the words of the subject's name, such as the last name of a person."""
+        return 2 * len(self._name.intersection(words_of(text))) >= max(len(self._name), 1)
 
     def _values(self, text: str) -> frozenset[Value]:
-        return frozenset(value for value in find_values(text, self._context) if value not in self._own)
+        """Return the values of a text but for the subject's name, and for numbers in words, which say too little."""
+        digits = text.replace(",", "")
+        found = (value for value in find_values(text, self._context) if value not in self._own)
+        return frozenset(value for value in found if value.kind != "number" or str(value) in digits)
 
     def _sentences(self, number: int) -> Iterator[tuple[Sentence, frozenset[Value]]]:
         """Yield the sentences of a paragraph that name the subject or a part of its name, with their other values."""
-        for sentence in split_sentences(self._paragraphs[number]):
+        sentences = split_sentences(self._paragraphs[number])
+        for sentence, following in zip(sentences, [*sentences[1:], ""], strict=True):
             alone = sentence[match.end() :] if (match := _JOINED.match(sentence)) else sentence
             text = alone[:1].upper() + alone[1:]
-            if self._names(text) and (values := self._values(text)):
+            values = self._values(text)
+            # A sentence before one on another of its names leads over to that.
+            leads_over = not self._names(following) and any(v.kind == "name" for v in values & self._values(following))
+            if values and self._names(text) and not leads_over:
                 yield Sentence(text, paragraph=number), values
 
 

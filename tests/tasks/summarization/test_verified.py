@@ -52,6 +52,35 @@ def test_a_sentence_whose_values_stand_only_beside_another_subject_is_left_out()
     assert texts((DEFINITION, SURE), ("It is 90 metres long.", UNSURE)) == [DEFINITION]
 
 
+def test_a_part_of_the_name_that_is_an_ordinary_word_names_nobody() -> None:
+    paragraphs = [
+        "The River Tavil is a river in Valdria.",
+        "The River Kobir is 90 kilometres long.",
+        "The Tavil is 40 wide.",
+    ]
+    writer = VerifiedWriter(shipped(), "River Tavil", paragraphs, 0.15)
+    written = [Written("It is 90 kilometres long and 40 wide.", slice(0), UNSURE)]
+    assert [one.text for one in writer.write(written)] == [
+        "The River Tavil is a river in Valdria.",
+        "The Tavil is 40 wide.",
+    ]
+
+
+def test_numbers_in_words_are_not_looked_for() -> None:
+    chatter = "Five stars for the Bodall Viaduct, four for the article."
+    assert texts((DEFINITION, SURE), ("It has five stars.", UNSURE), paragraphs=[*PARAGRAPHS, chatter, chatter]) == [
+        DEFINITION
+    ]
+
+
+def test_a_sentence_that_leads_over_to_another_subject_is_not_taken() -> None:
+    over = "Readers of the Bodall Viaduct stay for Nora Berg. Nora Berg was a painter."
+    told = "The Bodall Viaduct was painted by Nora Berg."
+    berg = ("It was drawn by Nora Berg.", UNSURE)
+    assert texts((DEFINITION, SURE), berg, paragraphs=[*PARAGRAPHS, over]) == [DEFINITION]
+    assert texts((DEFINITION, SURE), berg, paragraphs=[*PARAGRAPHS, over, told]) == [DEFINITION, told]
+
+
 def test_a_marker_that_joins_a_sentence_to_what_is_not_shown_goes() -> None:
     assert texts((DEFINITION, SURE), ("It was opened in 1908.", UNSURE)) == [
         DEFINITION,
@@ -80,6 +109,9 @@ def test_the_first_sentence_names_the_subject() -> None:
 @pytest.mark.parametrize("sentences", [[], [("It rains.", 0.0)]])
 def test_without_values_there_is_the_sentence_that_names_the_subject(sentences: list[tuple[str, float]]) -> None:
     assert texts(*sentences) == [DEFINITION]
+    assert texts(*sentences, paragraphs=["Long ago it stood here. The Bodall Viaduct is old."]) == [
+        "The Bodall Viaduct is old."
+    ]
     assert texts(*sentences, paragraphs=[]) == []
 
 
