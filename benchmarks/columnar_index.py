@@ -112,11 +112,11 @@ def ours(folder: str, urls: list[str]) -> tuple[int, int, float]:
     settings = CrawlSettings.model_validate({"common_crawl": {"tables": [folder]}})
     (table,) = find_tables(settings, {})
     index: Any = [(index_files(settings, table=table, connect_to={}),)]
-    sought = seek(pa.table({"url": urls, "drop_reason": pa.nulls(len(urls), pa.string())}), index=index, shard=0)
+    lookups = seek(pa.table({"url": urls, "drop_reason": pa.nulls(len(urls), pa.string())}), index=index, shard=0)
     keyed = time.process_time()
     captures = offsets = 0
     for number, file in enumerate(table.files):
-        of_file = sought.filter(pc.equal(sought.column("file"), number))
+        of_file = lookups.filter(pc.equal(lookups.column("file"), number))
         found = look_up_in_file(of_file, settings, file=file, connect_to={})
         captures += found.num_rows
         offsets += pc.sum(found.column("offset")).as_py() or 0

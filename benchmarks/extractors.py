@@ -40,8 +40,8 @@ from tasks.evaluation.significance import SIGNIFICANCE, bootstrap
 from tasks.evaluation.value_metrics import prepare
 from tasks.extractive import weights
 from tasks.extractive.choosing import RULES, Rules, of_pile
-from tasks.extractive.learning import Example, learn
-from tasks.extractive.pile import Floats, Passage, Pile
+from tasks.extractive.learning import LabelledPile, learn
+from tasks.extractive.pile import Floats, Pile, PilePassage
 from tasks.extractive.weights import Worth, shipped
 from tasks.text.ngrams import split_words
 from tasks.text.tfidf import TfIdf, tfidf_matrix
@@ -61,7 +61,7 @@ class Topic:
     title: str
     lead: str
     article: str
-    passages: Sequence[Passage]
+    passages: Sequence[PilePassage]
 
     @property
     def length(self) -> int:
@@ -73,7 +73,7 @@ class Topic:
         return [passage.text for passage in self.passages[:count]]
 
 
-def by_title(title: str, passages: Sequence[Passage]) -> list[Passage]:
+def by_title(title: str, passages: Sequence[PilePassage]) -> list[PilePassage]:
     """Return passages by tf-idf similarity with the title, best first."""
     similarity = TfIdf([split_words(one.text, "unicode") for one in passages]).similarity(split_words(title, "unicode"))
     return [passages[number] for number in np.argsort(-similarity, kind="stable")]
@@ -98,7 +98,7 @@ def topics_of(root: str) -> list[Topic]:
         )
         for _, rows, found in join_by_article(kept, usable):
             (row,) = rows.select(["title", "lead", "group"]).to_pylist()
-            passages = [Passage(one["text"], one["url"], one["position"]) for one in found.to_pylist()]
+            passages = [PilePassage(one["text"], one["url"], one["position"]) for one in found.to_pylist()]
             if passages:
                 article = row["group"] or row["title"]
                 topics.append(Topic(row["title"], row["lead"], article, by_title(row["title"], passages)))
@@ -112,7 +112,7 @@ def topics_of_papers(file: Path) -> list[Topic]:
     topics = []
     for paper in random.Random(_SEED).sample(papers, min(PAPERS, len(papers))):
         passages = [
-            Passage(text, document["url"], position)
+            PilePassage(text, document["url"], position)
             for document in paper["documents"]
             for position, text in enumerate(document["paragraphs"])
         ]
@@ -157,7 +157,7 @@ def chosen(topic: Topic, pile: Pile, worth: Worth | None, rules: Rules = RULES) 
     return " ".join(one.text for one in sentences) or lead(topic)
 
 
-def in_hand(example: Example) -> Worth:
+def in_hand(example: LabelledPile) -> Worth:
     """Return the worth of a pile to one who has the lead in hand."""
     return Worth([each.astype(float) for each in example.said], example.shares)
 
@@ -168,7 +168,7 @@ def peers(topic: Topic) -> dict[str, str]:
     return {"lead": lead(topic), "lexrank": lexrank(topic), "coverage": covered or lead(topic)}
 
 
-def left_out(topics: Sequence[Topic], examples: Sequence[Example]) -> list[Worth | None]:
+def left_out(topics: Sequence[Topic], examples: Sequence[LabelledPile]) -> list[Worth | None]:
     """Return the worth of each topic's sentences by weights that its article was left out of."""
     worths: list[Worth | None] = [None] * len(topics)
     for article in sorted({topic.article for topic in topics}):
@@ -217,7 +217,7 @@ def main(root: str, papers: Path | None = None, write: bool = False) -> None:
             systems[name].append(scorer(summary))
     found = {name: np.array(rows) for name, rows in systems.items()}
     for count in (FEW, MANY):
-        examples = [Example.of(Pile(topic.title, topic.passages[:count]), topic.lead) for topic in topics]
+        examples = [LabelledPile.of(Pile(topic.title, topic.passages[:count]), topic.lead) for topic in topics]
         worths = left_out(topics, examples)
         scores = [
             [s(chosen(t, e.pile, w, rules)) for t, e, w, s in zip(topics, examples, worths, scorers, strict=True)]
@@ -240,7 +240,7 @@ def of_papers(topics: Sequence[Topic]) -> None:
     systems: defaultdict[str, list[list[float]]] = defaultdict(list)
     for topic in topics:
         scorer = Scorer(topic)
-        example = Example.of(Pile(topic.title, topic.passages[:MANY]), topic.lead)
+        example = LabelledPile.of(Pile(topic.title, topic.passages[:MANY]), topic.lead)
         summaries = peers(topic) | {
             "concepts": chosen(topic, example.pile, shipped().worth(example.pile)),
             "greedy with the lead": chosen(topic, example.pile, in_hand(example)),

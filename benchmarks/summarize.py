@@ -17,10 +17,10 @@ import requests
 from benchmarks.frame import command
 from benchmarks.synthetic import make_pages
 from storage.store import Store
+from tasks.cited_summary.settings import SummarySettings
 from tasks.explorer.article import read_article, read_page
 from tasks.explorer.corpus import ExplorerCorpus
-from tasks.summary.settings import SummarySettings
-from tests.flows.summary.page_server import page_server
+from tests.flows.summary_page.page_server import page_server
 
 PAGES = 10
 SETTINGS = SummarySettings(language=None)  # synthetic words are of no language

@@ -14,7 +14,7 @@ from storage.registry import check_usable
 from storage.root_format import check_root
 from storage.store import Store
 from tasks.engine.failure_logs import log_expected_failures_in_one_line
-from tasks.retraining.settling import promote_by_hand
+from tasks.retraining.champion_change import promote_by_hand
 
 
 @flow(name="promote", flow_run_name="promote-version-{to}", on_failure=[notify], on_crashed=[notify])

@@ -17,7 +17,7 @@ from storage.pruning import carry_out, plan_pruning
 from storage.root_format import check_root
 from storage.store import Store
 from tasks.engine.failure_logs import log_expected_failures_in_one_line
-from tasks.retraining.settling import describe_pruning
+from tasks.retraining.champion_change import describe_pruning
 
 
 @flow(name="prune", flow_run_name="prune-keep-{keep}", on_failure=[notify], on_crashed=[notify])

@@ -22,7 +22,7 @@ from tasks.engine.finished import finished_build, finished_stage
 from tasks.engine.stage import StagePlan
 from tasks.reporting.overview import publish_overview
 from tasks.reporting.publishing import publish_parts, publish_stage, publish_training
-from tasks.retraining.showing import publish_versions
+from tasks.retraining.published_version import publish_versions
 
 
 @flow(name="republish", flow_run_name="republish-{build}", on_failure=[notify], on_crashed=[notify])

@@ -19,7 +19,7 @@ from flows.stages.results import VocabularyTable
 from flows.stages.texts import Corpus
 from flows.stages.versions import check_deciding, judge, registered, train_challenger
 from storage.registry import version_of
-from tasks.retraining.settling import move_late_pointer, settle
+from tasks.retraining.champion_change import move_late_pointer, settle
 from tasks.retraining.warm_start import PREDICTOR, VersionModels, champion_models, starting_models
 
 

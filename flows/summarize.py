@@ -15,12 +15,12 @@ from prefect import flow, get_run_logger
 from prefect.artifacts import create_markdown_artifact
 
 from flows.running.notification import notify
+from tasks.cited_summary.exports import to_markdown
+from tasks.cited_summary.pipeline import summarize as summarize_sources
+from tasks.cited_summary.settings import SummarySettings
+from tasks.cited_summary.sources import STANDARD_INPUT, read_sources
+from tasks.cited_summary.systems import find_system
 from tasks.engine.failure_logs import log_expected_failures_in_one_line
-from tasks.summary.exports import to_markdown
-from tasks.summary.pipeline import summarize as summarize_sources
-from tasks.summary.settings import SummarySettings
-from tasks.summary.sources import STANDARD_INPUT, read_sources
-from tasks.summary.systems import find_system
 
 _SHOWN_BYTES = 250_000  # of the artifact, whose limit of 512 KiB is counted in JSON
 

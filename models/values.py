@@ -81,7 +81,7 @@ class Value:
 
 
 class _Read(NamedTuple):
-    """What `Evidence` holds of one text."""
+    """What `ValueIndex` holds of one text."""
 
     line: str
     lower: frozenset[str]
@@ -105,7 +105,7 @@ def _read(text: str) -> _Read:
     )
 
 
-class Evidence:
+class ValueIndex:
     """Texts in which values can be looked up: sources, a lead or a summary."""
 
     def __init__(self, texts: Iterable[str]) -> None:
@@ -131,19 +131,19 @@ class Evidence:
         return f" {' '.join(words)} " in self._line
 
 
-def find_values(text: str, context: Evidence | None = None) -> list[Value]:
+def find_values(text: str, context: ValueIndex | None = None) -> list[Value]:
     """Return the distinct values of a text in order of first occurrence; dates and numbers before names.
 
     The capital of a word that opens a sentence is no evidence: the word belongs to a name if `context`, texts on the
     same subject, or the text capitalises it within a sentence, and does not if one of them has it in lower case.
     """
-    own = Evidence([text])
+    own = ValueIndex([text])
     inner = own.inner_names | (context.inner_names if context else frozenset())
     lower = own.lower | (context.lower if context else frozenset())
     return _found(text, inner, lower)
 
 
-def missing(text: str, evidence: Evidence) -> list[Value]:
+def missing(text: str, evidence: ValueIndex) -> list[Value]:
     """Return the values of a text that the evidence lacks, by the strictest reading: a capital at the beginning of a
     sentence is that of a name unless the word may open any sentence or the evidence has it in lower case.
 

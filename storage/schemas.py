@@ -128,8 +128,8 @@ INDEX_FILES = _dataset(
     _column("sorted", pa.bool_(), "whether its row groups are in order of key"),
 )
 
-SOUGHT = _dataset(
-    "sought",
+URL_LOOKUPS = _dataset(
+    "url_lookups",
     1,
     _column("url", pa.string(), "URL of the frontier"),
     _column("key", pa.string(), "its key in indexes of web archives (SURT)"),

@@ -20,7 +20,7 @@ ORDER = (
     *("engine", "text", "verification", "extractive", "rights", "across"),
     *("crawl", "extraction", "paragraphs", "sources", "search", "articles"),
     *("ranking", "evaluation", "summarization", "pretraining"),
-    *("reporting", "tables", "exchange", "retraining", "human_evaluation", "summary", "explorer"),
+    *("reporting", "tables", "exchange", "retraining", "human_evaluation", "cited_summary", "explorer"),
 )
 LEAN = {"torch", "numpy", "pyarrow", "sentencepiece", "safetensors", "tokenizers"}
 OPTIONAL = {"transformers"}  # imported only inside what needs it

@@ -5,9 +5,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from benchmarks.verifiers.corpora import Passage
+from benchmarks.verifiers.corpora import BenchmarkPassage
 from tasks.engine.dice import Dice
-from tasks.verification.learning import Topic, examples_of
+from tasks.verification.learning import LearningArticle, examples_of
 from tasks.verification.words import read
 
 RESTATED = Path(__file__).parent / "restated.txt"
@@ -33,16 +33,16 @@ class Case:
     passages: Sequence[str]
 
 
-def topics_of(passages: Iterable[Passage]) -> dict[str, Topic]:
+def topics_of(passages: Iterable[BenchmarkPassage]) -> dict[str, LearningArticle]:
     """Return passages as topics: an article of wikigraph or the mini web is one, the others' articles are a passage."""
     found: defaultdict[str, list[str]] = defaultdict(list)
     for passage in passages:
         own = passage.corpus in {"wikigraph", "miniweb"}
         found[f"{passage.corpus} {passage.article if own else ''}"].append(passage.text)
-    return {name: Topic(texts) for name, texts in found.items()}
+    return {name: LearningArticle(texts) for name, texts in found.items()}
 
 
-def made(passages: Sequence[Passage], count: int) -> Iterator[Case]:
+def made(passages: Sequence[BenchmarkPassage], count: int) -> Iterator[Case]:
     """Yield cases made by rules of some passages of each corpus, at most `count`."""
     corpora = sorted({passage.corpus for passage in passages})
     for corpus in corpora:

@@ -23,7 +23,7 @@ _LATER_GROUPS = frozenset(["Steam(service)", "World War II", "Prime number", "20
 
 
 @dataclass(frozen=True)
-class Passage:
+class BenchmarkPassage:
     """A passage."""
 
     corpus: str  # wikigraph | scisummnet | freshwiki
@@ -32,7 +32,7 @@ class Passage:
     teaches: bool  # whether its article teaches; the others are judged
 
 
-def passages(data: Path) -> list[Passage]:
+def passages(data: Path) -> list[BenchmarkPassage]:
     """Return the passages of the three corpora."""
     return [*_wikigraph(data / "wikigraph"), *_scisummnet(data), *_freshwiki(data)]
 
@@ -48,7 +48,7 @@ def _usable(text: str) -> bool:
     )
 
 
-def _wikigraph(folder: Path) -> Iterator[Passage]:
+def _wikigraph(folder: Path) -> Iterator[BenchmarkPassage]:
     groups: defaultdict[str, set[str]] = defaultdict(set)
     with (folder / "articles.jsonl").open(encoding="utf-8") as file:
         for line in file:
@@ -68,33 +68,35 @@ def _wikigraph(folder: Path) -> Iterator[Passage]:
             texts = [" ".join(p.text_content().split()) for p in html.fromstring(body).iter("p")]
             usable = [text for text in texts if text not in seen and _usable(text)][:_MOST_OF_A_PAGE]
             seen.update(usable)
-            yield from (Passage("wikigraph", group, text, group not in _LATER_GROUPS) for text in usable)
+            yield from (BenchmarkPassage("wikigraph", group, text, group not in _LATER_GROUPS) for text in usable)
 
 
-def _scisummnet(data: Path) -> Iterator[Passage]:
+def _scisummnet(data: Path) -> Iterator[BenchmarkPassage]:
     with gzip.open(data / "scisummnet_mds.jsonl.gz", "rt", encoding="utf-8") as file:
         for line in file:
             paper = json.loads(line)
             text = " ".join(paper["abstract"].split())
             if _usable(text):
-                yield Passage("scisummnet", paper["id"], text, _teaches(paper["id"]))
+                yield BenchmarkPassage("scisummnet", paper["id"], text, _teaches(paper["id"]))
 
 
-def _freshwiki(data: Path) -> Iterator[Passage]:
+def _freshwiki(data: Path) -> Iterator[BenchmarkPassage]:
     with gzip.open(data / "freshwiki_lead.jsonl.gz", "rt", encoding="utf-8") as file:
         for line in file:
             article = json.loads(line)
             for text in article["lead"].split("\n"):
                 if _usable(text):
-                    yield Passage("freshwiki", article["title"], text, _teaches(article["title"]))
+                    yield BenchmarkPassage("freshwiki", article["title"], text, _teaches(article["title"]))
 
 
 def _teaches(article: str) -> bool:
     return unit_interval("verifiers", article) < 0.6
 
 
-def miniweb(topics: int = 300, seed: int = 77) -> list[Passage]:
+def miniweb(topics: int = 300, seed: int = 77) -> list[BenchmarkPassage]:
     """Return leads of a mini web as passages; it teaches nothing."""
     world = World(seed)
     leads = ((index, write_lead(world.topic(index), world)) for index in range(topics))
-    return [Passage("miniweb", world.title(n), " ".join(said.text for said in lead), False) for n, lead in leads]
+    return [
+        BenchmarkPassage("miniweb", world.title(n), " ".join(said.text for said in lead), False) for n, lead in leads
+    ]

@@ -8,7 +8,7 @@ import pyarrow.fs
 from numpy.typing import NDArray
 
 from benchmarks.verifiers.cases import Case
-from models.values import Evidence
+from models.values import ValueIndex
 from tasks.engine.shard import Scratch
 from tasks.evaluation.chat_judge import ChatJudge
 from tasks.evaluation.entailment_model import EntailmentModel
@@ -50,7 +50,7 @@ def values_of_one(cases: Sequence[Case]) -> NDArray[np.float64]:
 
 
 def _by_values(sentence: str, passages: Sequence[str], context: Sequence[str]) -> bool:
-    return ValueSupport("", Evidence(context))(passages, sentence)
+    return ValueSupport("", ValueIndex(context))(passages, sentence)
 
 
 def said(verifier: Verifier) -> Judge:

@@ -16,8 +16,8 @@ from flows.config import BuildConfig
 from flows.running.command_line import NOTHING_GIVEN, CommandLine, Given, Section, Stopped, new_app
 from flows.running.help import print_help
 from storage.errors import StorageError
+from tasks.cited_summary.settings import Choice, SummarySettings
 from tasks.human_evaluation.settings import StudySettings
-from tasks.summary.settings import Choice, SummarySettings
 
 _NOT_UNDERSTOOD, _INTERRUPTED = 2, 130
 # Their options are the settings of a build, too many for the library's help.
@@ -132,11 +132,11 @@ def summarize(
     if serve and (sources or title):
         raise ValueError("--serve takes sources and title on the page: expected none on the command line")
     if serve:
-        from flows.summary.server import serve as serve_page
+        from flows.summary_page.server import serve as serve_page
 
         return serve_page(model, explore, host, port, jobs, settings)
     print("loading ...", file=sys.stderr)  # the imports below take seconds
-    from flows.summary.terminal import summarize
+    from flows.summary_page.terminal import summarize
 
     return summarize(title, sources, model, system, settings, form, output)
 

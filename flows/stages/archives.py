@@ -61,8 +61,8 @@ def _captures_in_tables(session: Session, frontier: Frontier) -> IndexedCaptures
         context={**context, "settings": crawl},
     )
     hosts = session.config.shards.hosts
-    sought = session.run.stage(
-        Recipe(schemas.SOUGHT, "tasks.crawl.columnar.look_up:seek", per_shard={"shard": range(hosts)}),
+    lookups = session.run.stage(
+        Recipe(schemas.URL_LOOKUPS, "tasks.crawl.columnar.look_up:seek", per_shard={"shard": range(hosts)}),
         shards=hosts,
         inputs={"frontier": gathered(frontier), "index": every(index)},
     )
@@ -72,7 +72,7 @@ def _captures_in_tables(session: Session, frontier: Frontier) -> IndexedCaptures
     )
     return IndexedCaptures(
         session.run.stage(
-            recipe, shards=len(files), inputs={"sought": gathered(sought)}, context=context, name="captures-indexed"
+            recipe, shards=len(files), inputs={"lookups": gathered(lookups)}, context=context, name="captures-indexed"
         )
     )
 

@@ -27,7 +27,7 @@ from models.contract import SourceBatch
 from models.search.hypotheses import Hypotheses
 from models.search.value_pieces import Pieces, joins
 from models.sentences import split_sentences
-from models.values import OPENERS, Evidence, is_number_word, missing
+from models.values import OPENERS, ValueIndex, is_number_word, missing
 
 _IN_NUMBERS = frozenset(".,:")
 _OPENING = " \"'“‘«(["  # may stand before the first word of a sentence
@@ -70,7 +70,7 @@ class _State(NamedTuple):
     start: int = 0
 
 
-class _Article:
+class _SourceOfValues:
     """The values of one source.
 
     Args:
@@ -79,7 +79,7 @@ class _Article:
     """
 
     def __init__(self, pieces: Pieces, texts: Sequence[Sequence[int]]) -> None:
-        self.evidence = Evidence(chain.from_iterable(map(pieces.texts, texts)))
+        self.evidence = ValueIndex(chain.from_iterable(map(pieces.texts, texts)))
         self.root = _trie(pieces, texts)
         self.openers = OPENERS | self.evidence.lower
         self.beginnings = frozenset(word[:length] for word in self.openers for length in range(1, len(word) + 1))
@@ -113,7 +113,7 @@ class SourceValues:
             texts = [[token for token in tokens if token != source.pad] for tokens in paragraphs]
             together = sum(map(len, texts))
             read = [pieces.uncut(tokens) if may_be_cut(len(tokens), together) else tokens for tokens in texts]
-            self._articles.append(_Article(pieces, [*read, [token for token in title if token != source.pad]]))
+            self._articles.append(_SourceOfValues(pieces, [*read, [token for token in title if token != source.pad]]))
 
     def forbidden(self, alive: Hypotheses) -> Tensor:
         """Return [b, K, V] bool, True for tokens that may not come next."""
@@ -131,7 +131,7 @@ class SourceValues:
         lengths = range(len(tokens), 0, -1)
         return next((length for length in lengths if self._may_leave(own, tuple(tokens[:length]))), 0)
 
-    def _state(self, article: _Article, tokens: tuple[int, ...]) -> _State:
+    def _state(self, article: _SourceOfValues, tokens: tuple[int, ...]) -> _State:
         if not tokens:
             return _State()
         state = article.states.get(tokens)
@@ -140,7 +140,7 @@ class SourceValues:
             state = article.states[tokens] = self._step(article, before, tokens)
         return state
 
-    def _step(self, article: _Article, state: _State, tokens: tuple[int, ...]) -> _State:
+    def _step(self, article: _SourceOfValues, state: _State, tokens: tuple[int, ...]) -> _State:
         token, pieces = tokens[-1], self.pieces
         begins, text, is_word = pieces.begins[token], pieces.text[token], pieces.is_word[token]
         fresh = begins or state.blank
@@ -170,7 +170,7 @@ class SourceValues:
             start=start,
         )
 
-    def _may_leave(self, article: _Article, tokens: tuple[int, ...]) -> bool:
+    def _may_leave(self, article: _SourceOfValues, tokens: tuple[int, ...]) -> bool:
         """Return whether a word, or the summary, may end after these tokens."""
         state = self._state(article, tokens)
         if state.bound or state.opening is not None:
@@ -180,7 +180,7 @@ class SourceValues:
         sentence = self.pieces.spell(tokens[state.start :])
         return not _may_have_values(sentence) or not missing(sentence, article.evidence)
 
-    def _allowed(self, article: _Article, tokens: tuple[int, ...]) -> Tensor:
+    def _allowed(self, article: _SourceOfValues, tokens: tuple[int, ...]) -> Tensor:
         """Return [V] bool, True for tokens that may come next."""
         state, leave = self._state(article, tokens), self._may_leave(article, tokens)
         key = (*map(id, state.nodes), *state[1:-1], leave)
@@ -188,7 +188,7 @@ class SourceValues:
             article.masks[key] = self._mask(article, state, leave)
         return article.masks[key]
 
-    def _mask(self, article: _Article, state: _State, leave: bool) -> Tensor:
+    def _mask(self, article: _SourceOfValues, state: _State, leave: bool) -> Tensor:
         pieces = self.pieces
         if state.bound or state.opening is not None:
             mask = pieces.leaving.clone() if leave else torch.zeros(pieces.size, dtype=torch.bool)

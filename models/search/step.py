@@ -67,7 +67,7 @@ class Ended(PerArticle):
 
 
 @dataclass(frozen=True)
-class Step:
+class SearchStep:
     """The result of a step.
 
     Attributes:
@@ -93,7 +93,7 @@ def advance(
     rules: TokenRules,
     scorers: Sequence[Scorer] = (),
     forced_b: Tensor | None = None,
-) -> Step:
+) -> SearchStep:
     """Take one step.
 
     Take the 2K best continuations of each article. Those among the best K that end become finished hypotheses; the
@@ -141,7 +141,9 @@ def advance(
     enough_b = ended.best.isfinite().all(dim=1) & (to_beat_b >= hope_bK.amax(dim=1))
     done_b = enough_b | log_probs_bK.isneginf().all(dim=1) | over
     ended = _or_unfinished(ended, alive, done_b, settings)
-    return Step(attended.extended(parents_bK, token_bC.gather(1, best_bK), log_probs_bK), parents_bK, ended, done_b)
+    return SearchStep(
+        attended.extended(parents_bK, token_bC.gather(1, best_bK), log_probs_bK), parents_bK, ended, done_b
+    )
 
 
 def restrict(

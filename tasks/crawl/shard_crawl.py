@@ -15,13 +15,13 @@ from typing import Any
 
 from tasks.crawl.backlog import Backlog, Stretch, UrlList
 from tasks.crawl.domains import within_budget
-from tasks.crawl.earlier import StoredPage
 from tasks.crawl.http import Client
 from tasks.crawl.journal import Journal
 from tasks.crawl.politeness import HostQueues
 from tasks.crawl.progress import CrawlProgress, ProgressCount
 from tasks.crawl.reasons import PageReason
 from tasks.crawl.reservation_files import ReservationFile
+from tasks.crawl.reused_pages import StoredPage
 from tasks.crawl.robots import ROBOTS_PATH, Robots
 from tasks.crawl.safety import FetchError
 from tasks.crawl.settings import CrawlSettings

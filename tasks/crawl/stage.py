@@ -10,9 +10,9 @@ from tasks.crawl.answers import Answers
 from tasks.crawl.archive import archive_files, file_state, index_archive
 from tasks.crawl.common_crawl import look_up_captures
 from tasks.crawl.crawl import crawl_batches
-from tasks.crawl.earlier import find_earlier
 from tasks.crawl.journal import Journal
 from tasks.crawl.progress import CrawlProgress
+from tasks.crawl.reused_pages import find_earlier
 from tasks.crawl.settings import CrawlSettings
 from tasks.crawl.wayback import replace_dead
 from tasks.engine.shard import Scratch
@@ -74,7 +74,7 @@ def crawl_shard(
     """Yield the pages of a host shard, journalling to the scratch folder (`tasks.crawl.crawl.crawl_batches`).
 
     Captures come from archive files (`captures`) and from an index (`indexed`). A crawl of the web reuses pages of an
-    earlier one on the same root (`tasks.crawl.earlier.find_earlier`); dead links are looked up in the Internet Archive
+    earlier one on the same root (`tasks.crawl.reused_pages`); dead links are looked up in the Internet Archive
     if the settings say so.
     """
     sources = [table for table in (captures, indexed) if table is not None]

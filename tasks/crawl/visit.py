@@ -14,9 +14,9 @@ from typing import Any
 
 from storage.schemas import PAGES
 from tasks.crawl.content import declared_type, hopeless_type, settled_type
-from tasks.crawl.earlier import StoredPage
 from tasks.crawl.http import Client, Response, retry_wait
 from tasks.crawl.reasons import HOST_FAULTS, PageReason, http_reason
+from tasks.crawl.reused_pages import StoredPage
 from tasks.crawl.robots import ROBOTS_BYTES
 from tasks.crawl.safety import FetchError
 from tasks.crawl.settings import CrawlSettings

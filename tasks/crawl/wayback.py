@@ -14,10 +14,10 @@ from urllib.parse import urlencode
 import pyarrow as pa
 
 from storage.schemas import PAGES
-from tasks.crawl.earlier import EarlierPages, StoredPage
 from tasks.crawl.http import Response
 from tasks.crawl.journal import Journal
 from tasks.crawl.reasons import PageReason
+from tasks.crawl.reused_pages import EarlierPages, StoredPage
 from tasks.crawl.safety import FetchError
 from tasks.crawl.service import Patience, Service
 from tasks.crawl.settings import CrawlSettings

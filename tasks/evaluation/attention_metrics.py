@@ -16,7 +16,7 @@ from collections.abc import Collection, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from tasks.evaluation.metrics import ArticleTexts, Floats, Metric, Score, Scorer, Summary
+from tasks.evaluation.metrics import ArticleTexts, Floats, Metric, Score, Summary, SummaryScorer
 
 METRICS = (
     Metric("cds", "CDS", "style", "how unevenly each token of a summary attends to the documents", "neither"),
@@ -30,7 +30,7 @@ METRICS = (
 )
 
 
-def prepare(article: ArticleTexts, wanted: Collection[str]) -> Scorer:
+def prepare(article: ArticleTexts, wanted: Collection[str]) -> SummaryScorer:
     """Return the scorer; it leaves out systems without the attention, and sources of fewer than two documents."""
 
     def score(summary: Summary) -> dict[str, Score]:

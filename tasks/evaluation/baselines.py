@@ -11,14 +11,14 @@ import pyarrow.compute as pc
 
 from models.extractive import best_first, first_words, greedy_oracle, lexrank_scores
 from models.sentences import split_sentences
-from models.values import Evidence, find_values
+from models.values import ValueIndex, find_values
 from storage.schemas import PREDICTIONS
 from tasks.engine.grouping import join_by_article
 from tasks.engine.inputs import Shards
 from tasks.evaluation.filler import Filler
 from tasks.evaluation.settings import BaselineSettings
 from tasks.extractive.choosing import choose
-from tasks.extractive.pile import Passage
+from tasks.extractive.pile import PilePassage
 from tasks.text.ngrams import TargetNgrams, WordRule, split_words
 from tasks.text.tfidf import tfidf_matrix
 
@@ -82,7 +82,7 @@ def _filler(training: Shards, read: int | None) -> Filler:
 
 def ceiling(title: str, target: str, texts: Sequence[str]) -> str:
     """Return the target without the names, numbers and dates that the title and the texts lack."""
-    shown, context = Evidence([title, *texts]), Evidence([title, *texts, target])
+    shown, context = ValueIndex([title, *texts]), ValueIndex([title, *texts, target])
     kept = []
     for sentence in split_sentences(target):
         lost = {part for value in find_values(sentence, context) if value not in shown for part in str(value).split()}
@@ -91,7 +91,7 @@ def ceiling(title: str, target: str, texts: Sequence[str]) -> str:
     return " ".join(kept)
 
 
-def _articles(articles: pa.Table, ranked: pa.Table, split: str) -> Iterator[tuple[str, str, str, list[Passage]]]:
+def _articles(articles: pa.Table, ranked: pa.Table, split: str) -> Iterator[tuple[str, str, str, list[PilePassage]]]:
     """Yield id, title, target and paragraphs of each article of the split that has a paragraph."""
     wanted = articles.filter(pc.and_(pc.is_null(articles["drop_reason"]), pc.equal(articles["split"], split)))
     if "drop_reason" in ranked.column_names:
@@ -100,7 +100,7 @@ def _articles(articles: pa.Table, ranked: pa.Table, split: str) -> Iterator[tupl
         if paragraphs.num_rows:
             title, target = article["title"][0].as_py(), article["lead"][0].as_py()
             rows = paragraphs.select(["text", "url", "position"]).to_pylist()
-            passages = [Passage(row["text"], row["url"] or "", row["position"] or 0) for row in rows]
+            passages = [PilePassage(row["text"], row["url"] or "", row["position"] or 0) for row in rows]
             yield article_id, title, target, passages
 
 
@@ -122,7 +122,7 @@ def _lexrank(title: str, target: str, texts: Sequence[str], rule: WordRule) -> s
     return first_words((texts[i] for i in order), len(target.split()))
 
 
-def _concepts(title: str, target: str, passages: Sequence[Passage]) -> str:
+def _concepts(title: str, target: str, passages: Sequence[PilePassage]) -> str:
     length = len(target.split())
     chosen = choose(title, passages, length)
     return " ".join(one.text for one in chosen) or first_words([title, *(one.text for one in passages)], length)

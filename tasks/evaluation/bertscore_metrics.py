@@ -7,7 +7,7 @@ from collections.abc import Collection
 from typing import Protocol
 
 from tasks.evaluation.judge_settings import BertScoreSettings
-from tasks.evaluation.metrics import ArticleTexts, Metric, Score, Scorer, Summary
+from tasks.evaluation.metrics import ArticleTexts, Metric, Score, Summary, SummaryScorer
 from tasks.evaluation.model_folder import read_config
 
 IMPLEMENTATION, VERSION = "torchmetrics", "1.9.0"
@@ -44,7 +44,7 @@ def check_bertscore(settings: BertScoreSettings) -> None:
         )
 
 
-def prepare(article: ArticleTexts, wanted: Collection[str], *, similarity: Similarity) -> Scorer:
+def prepare(article: ArticleTexts, wanted: Collection[str], *, similarity: Similarity) -> SummaryScorer:
     """Return what compares summaries with the lead; without one there is nothing to compare."""
 
     def score(summary: Summary) -> dict[str, Score]:

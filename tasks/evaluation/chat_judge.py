@@ -18,7 +18,7 @@ from tasks.crawl.service import Patience, Service
 from tasks.crawl.settings import CrawlSettings
 from tasks.engine.closing import Closing
 from tasks.engine.shard import Scratch
-from tasks.evaluation.judge_metrics import Marks
+from tasks.evaluation.judge_metrics import JudgeMarks
 from tasks.evaluation.judge_settings import JudgeSettings, read_key
 
 logger = logging.getLogger(__name__)
@@ -91,7 +91,7 @@ class ChatJudge(Closing):
             total = self.unmarked.total()
             logger.warning("%s gave no marks to %d of %d: %s", self._settings.model, total, self._summaries, reasons)
 
-    def marks(self, title: str, paragraphs: Sequence[str], summary: str) -> Marks | None:
+    def marks(self, title: str, paragraphs: Sequence[str], summary: str) -> JudgeMarks | None:
         """Return the marks of a summary, or None, counted with its reason.
 
         Args:
@@ -162,10 +162,10 @@ def _written(answer: Response) -> str:
     return content if isinstance(content, str) else ""
 
 
-def read_marks(text: str) -> Marks | None:
+def read_marks(text: str) -> JudgeMarks | None:
     """Return the marks in the last JSON object of a text: models think, explain, and put fences around it."""
     objects: list[str] = _OBJECT.findall(text)
     try:
-        return Marks.model_validate_json(objects[-1]) if objects else None
+        return JudgeMarks.model_validate_json(objects[-1]) if objects else None
     except ValidationError:
         return None

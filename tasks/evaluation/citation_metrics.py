@@ -9,8 +9,8 @@ so that silence wins nothing.
 from collections.abc import Collection, Sequence
 
 from tasks.evaluation.citations import Citer
-from tasks.evaluation.metrics import ArticleTexts, Metric, Score, Scorer, Summary
-from tasks.evaluation.support import Support, VerifiedSupport
+from tasks.evaluation.metrics import ArticleTexts, Metric, Score, Summary, SummaryScorer
+from tasks.evaluation.support import SupportTest, VerifiedSupport
 
 METRICS = (
     Metric(
@@ -40,7 +40,7 @@ METRICS = (
 )
 
 
-def prepare(article: ArticleTexts, wanted: Collection[str]) -> Scorer:
+def prepare(article: ArticleTexts, wanted: Collection[str]) -> SummaryScorer:
     """Look up the article's paragraphs once for all summaries."""
     citer = Citer(article.title, article.ranked, [article.lead, *article.sources])
 
@@ -62,7 +62,7 @@ def prepare(article: ArticleTexts, wanted: Collection[str]) -> Scorer:
     return score
 
 
-def citation_scores(cited: Sequence[tuple[str, Sequence[str]]], support: Support) -> tuple[float, float]:
+def citation_scores(cited: Sequence[tuple[str, Sequence[str]]], support: SupportTest) -> tuple[float, float]:
     """Return citation recall and citation precision of a summary, 0-1.
 
     Recall is the share of sentences that their citations support together. A citation is precise if its sentence is
@@ -87,6 +87,6 @@ def citation_scores(cited: Sequence[tuple[str, Sequence[str]]], support: Support
     return supported / len(cited), precise / citations if citations else 0.0
 
 
-def _needless(texts: Sequence[str], index: int, sentence: str, support: Support) -> bool:
+def _needless(texts: Sequence[str], index: int, sentence: str, support: SupportTest) -> bool:
     others = [*texts[:index], *texts[index + 1 :]]
     return bool(others) and not support([texts[index]], sentence) and support(others, sentence)

@@ -16,7 +16,7 @@ from typing import Literal
 import numpy as np
 
 from models.sentence_pieces import sentence_pieces
-from models.values import Evidence, Value
+from models.values import Value, ValueIndex
 from tasks.evaluation.metrics import Floats, Summary
 from tasks.evaluation.support import ValueSupport
 from tasks.text.content_words import content_words, overlap
@@ -77,8 +77,8 @@ class Citer:
         self.verifier = verifier or shipped()
         self._title, self._paragraphs = title, paragraphs
         self._words = [content_words(paragraph) for paragraph in paragraphs]
-        self._evidence = [Evidence([title, paragraph]) for paragraph in paragraphs]
-        self.support = ValueSupport(title, Evidence([title, *paragraphs, *context]))
+        self._evidence = [ValueIndex([title, paragraph]) for paragraph in paragraphs]
+        self.support = ValueSupport(title, ValueIndex([title, *paragraphs, *context]))
 
     def texts(self, ranks: Sequence[int]) -> list[str]:
         """Return the paragraphs of the given ranks."""

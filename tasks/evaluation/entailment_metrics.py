@@ -23,7 +23,7 @@ import numpy as np
 from tasks.evaluation.citation_metrics import citation_scores
 from tasks.evaluation.citations import CitedSentence, Citer
 from tasks.evaluation.entailment import Entailment, Pair
-from tasks.evaluation.metrics import ArticleTexts, Floats, Metric, Score, Scorer, Summary
+from tasks.evaluation.metrics import ArticleTexts, Floats, Metric, Score, Summary, SummaryScorer
 
 METRICS = (
     Metric(
@@ -71,7 +71,7 @@ class _Remembered:
         return np.array([self._known[pair] for pair in pairs]).reshape(-1, 2)
 
 
-def prepare(article: ArticleTexts, wanted: Collection[str], *, entailment: Entailment) -> Scorer:
+def prepare(article: ArticleTexts, wanted: Collection[str], *, entailment: Entailment) -> SummaryScorer:
     """Return what holds summaries against the article by a model, which is asked nothing twice."""
     citer = Citer(article.title, article.ranked, [article.lead, *article.sources])
     model = _Remembered(entailment)

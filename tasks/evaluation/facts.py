@@ -33,7 +33,7 @@ from dataclasses import dataclass, fields
 
 from models.sentences import split_sentences
 from tasks.evaluation.fact_reading import POSSESSIVE, SUBJECT
-from tasks.evaluation.metrics import ArticleTexts, Metric, Score, Scorer, Summary
+from tasks.evaluation.metrics import ArticleTexts, Metric, Score, Summary, SummaryScorer
 from tasks.evaluation.topic_truth import NAME, PRONOUN, Reading, Truth, truth_of
 
 METRICS = (
@@ -151,7 +151,7 @@ def find_facts(truth: Truth, text: str) -> Findings:
     return Findings({fact: FactCounts(**count) for fact, count in counts.items()}, len(sentences), true, tuple(unread))
 
 
-def prepare(article: ArticleTexts, wanted: Collection[str]) -> Scorer:
+def prepare(article: ArticleTexts, wanted: Collection[str]) -> SummaryScorer:
     """Look up the facts of the article in its world; without a world nothing is scored."""
     truth = None if article.world is None else truth_of(article.world, article.title)
 

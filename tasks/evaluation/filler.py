@@ -44,7 +44,7 @@ Tokens = list[str | Gap]
 Template = tuple[str, ...]  # words, and the shapes of gaps
 
 
-class Place(NamedTuple):
+class SlotPlace(NamedTuple):
     """A value in the paragraphs read, with the words around it."""
 
     value: str
@@ -59,7 +59,7 @@ class _Gap:
         self._features: tuple[Counter[str], Counter[str]] = (Counter(), Counter())
         self._places = [0, 0]
 
-    def learn(self, value: str, places: Iterable[Place]) -> None:
+    def learn(self, value: str, places: Iterable[SlotPlace]) -> None:
         self.values.add(value)
         for place in places:
             self._features[place.value != value].update(place.features)
@@ -74,7 +74,7 @@ class _Gap:
             for name in inside.keys() | outside.keys()
         }
 
-    def best(self, shape: str, places: Iterable[Place]) -> tuple[float, str]:
+    def best(self, shape: str, places: Iterable[SlotPlace]) -> tuple[float, str]:
         """Return the likeliest of the values in `places` and its probability."""
         scores: defaultdict[str, float] = defaultdict(float)
         for place in places:
@@ -137,7 +137,7 @@ class Filler:
                 best, summary = gain, " ".join(sentence for _, sentence in sure)
         return summary
 
-    def _learn(self, sentence: Tokens, places: Mapping[str, Sequence[Place]]) -> Template:
+    def _learn(self, sentence: Tokens, places: Mapping[str, Sequence[SlotPlace]]) -> Template:
         """Learn where the values of a lead's sentence stand in its paragraphs; return its template."""
         template = tuple(token.shape if isinstance(token, Gap) else token for token in sentence)
         values = [token for token in sentence if isinstance(token, Gap) and token.shape != _SUBJECT]
@@ -148,7 +148,7 @@ class Filler:
         return template
 
     def _fill(
-        self, template: Template, title: str, places: Mapping[str, Sequence[Place]], *, female: bool
+        self, template: Template, title: str, places: Mapping[str, Sequence[SlotPlace]], *, female: bool
     ) -> tuple[float, str]:
         """Return the likeliest sentence of this template and its probability."""
         shapes = [sign for sign in template if sign in (_NAME, _YEAR, _NUMBER, _WORDS)]
@@ -168,9 +168,9 @@ class Filler:
         text = re.sub(r"\b([Aa])n?(?= ([aeioAEIO8])?)", lambda found: found[1] + "n" * bool(found[2]), text)
         return math.prod(probability for probability, _ in found), text[:1].upper() + text[1:]
 
-    def _places(self, paragraphs: Iterable[Sequence[Tokens]]) -> Mapping[str, Sequence[Place]]:
+    def _places(self, paragraphs: Iterable[Sequence[Tokens]]) -> Mapping[str, Sequence[SlotPlace]]:
         """Return the values in an article's paragraphs by shape."""
-        found: defaultdict[str, list[Place]] = defaultdict(list)
+        found: defaultdict[str, list[SlotPlace]] = defaultdict(list)
         for paragraph in paragraphs:
             every = [_signs(sentence) for sentence in paragraph]
             naming = [_SUBJECT in signs for signs in every]
@@ -180,11 +180,11 @@ class Filler:
                 for start, token in enumerate(sentence):
                     if isinstance(token, Gap):
                         features = around.union(_around(signs, start, start + 1))
-                        found[token.shape].append(Place(token.value, frozenset(features)))
+                        found[token.shape].append(SlotPlace(token.value, frozenset(features)))
                     for end in range(start + 1, min(start + _LONGEST, len(signs)) + 1):
                         if (value := " ".join(signs[start:end])) in self._values:
                             features = around.union(_around(signs, start, end))
-                            found[_WORDS].append(Place(value, frozenset(features)))
+                            found[_WORDS].append(SlotPlace(value, frozenset(features)))
         return found
 
     def _read(self, title: str, texts: Iterable[str]) -> list[list[Tokens]]:

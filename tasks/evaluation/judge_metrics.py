@@ -8,7 +8,7 @@ from typing import Protocol
 
 from pydantic import BaseModel, Field
 
-from tasks.evaluation.metrics import ArticleTexts, Metric, Score, Scorer, Summary
+from tasks.evaluation.metrics import ArticleTexts, Metric, Score, Summary, SummaryScorer
 
 METRICS = (
     Metric(
@@ -33,7 +33,7 @@ METRICS = (
 )
 
 
-class Marks(BaseModel):
+class JudgeMarks(BaseModel):
     """What the judge says of a summary, 1-5 each."""
 
     faithfulness: int = Field(ge=1, le=5)
@@ -44,12 +44,12 @@ class Marks(BaseModel):
 class Marker(Protocol):
     """Gives marks."""
 
-    def marks(self, title: str, paragraphs: Sequence[str], summary: str) -> Marks | None:
+    def marks(self, title: str, paragraphs: Sequence[str], summary: str) -> JudgeMarks | None:
         """Return the marks of a summary of an article by its title and what was read, or None."""
         ...
 
 
-def prepare(article: ArticleTexts, wanted: Collection[str], *, judge: Marker) -> Scorer:
+def prepare(article: ArticleTexts, wanted: Collection[str], *, judge: Marker) -> SummaryScorer:
     """Return what asks for marks; nobody is asked about an empty summary, which has the lowest of each."""
 
     def score(summary: Summary) -> dict[str, Score]:

@@ -117,7 +117,7 @@ class ArticleTexts:
     pages: Sequence[str] = ()
 
 
-class Scorer(Protocol):
+class SummaryScorer(Protocol):
     """Scores summaries of one article; a metric that is not defined for a summary is left out."""
 
     def __call__(self, summary: Summary) -> dict[str, Score]:
@@ -126,4 +126,4 @@ class Scorer(Protocol):
 
 
 # Prepares an article once for all its summaries; the names are those of the requested metrics.
-Prepare = Callable[[ArticleTexts, Collection[str]], Scorer]
+Prepare = Callable[[ArticleTexts, Collection[str]], SummaryScorer]

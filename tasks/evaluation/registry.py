@@ -16,7 +16,7 @@ from tasks.evaluation import (
     value_metrics,
 )
 from tasks.evaluation.judge_settings import Judge
-from tasks.evaluation.metrics import ArticleTexts, Group, Metric, Prepare, Score, Scorer, Summary
+from tasks.evaluation.metrics import ArticleTexts, Group, Metric, Prepare, Score, Summary, SummaryScorer
 
 _FILES: tuple[ModuleType, ...] = (
     value_metrics,
@@ -81,7 +81,9 @@ def judges_of(wanted: Collection[str]) -> list[Judge]:
     return list(dict.fromkeys(judge for judge in needed if judge is not None))
 
 
-def prepare(article: ArticleTexts, wanted: Collection[str], judges: Mapping[Judge, Prepare] | None = None) -> Scorer:
+def prepare(
+    article: ArticleTexts, wanted: Collection[str], judges: Mapping[Judge, Prepare] | None = None
+) -> SummaryScorer:
     """Return a scorer of an article's summaries for the requested metrics, in the order of `METRICS`.
 
     Args:
@@ -91,7 +93,7 @@ def prepare(article: ArticleTexts, wanted: Collection[str], judges: Mapping[Judg
     """
     prepares = [file.prepare for file in _FILES if any(metric.name in wanted for metric in file.METRICS)]
     prepares += [(judges or {})[judge] for judge in judges_of(wanted)]
-    scorers: list[Scorer] = [each(article, wanted) for each in prepares]
+    scorers: list[SummaryScorer] = [each(article, wanted) for each in prepares]
 
     def score(summary: Summary) -> dict[str, Score]:
         scores = {name: score for scorer in scorers for name, score in scorer(summary).items()}

@@ -2,7 +2,7 @@
 
 from collections.abc import Collection
 
-from tasks.evaluation.metrics import ArticleTexts, Metric, Score, Scorer, Summary
+from tasks.evaluation.metrics import ArticleTexts, Metric, Score, Summary, SummaryScorer
 from tasks.evaluation.rouge import METRICS as NAMES
 from tasks.evaluation.rouge import Reference
 
@@ -18,7 +18,7 @@ def _metric(name: str) -> Metric:
 METRICS = tuple(map(_metric, NAMES))
 
 
-def prepare(article: ArticleTexts, wanted: Collection[str]) -> Scorer:
+def prepare(article: ArticleTexts, wanted: Collection[str]) -> SummaryScorer:
     """Cut the lead into words and n-grams once for all summaries."""
     reference = Reference(article.lead, [name for name in NAMES if name in wanted])
 

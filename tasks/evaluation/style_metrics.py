@@ -7,7 +7,7 @@ the longest fragments that occur in its sources.
 from collections.abc import Collection, Sequence
 
 from models.sentences import first_sentence
-from tasks.evaluation.metrics import ArticleTexts, Metric, Score, Scorer, Summary
+from tasks.evaluation.metrics import ArticleTexts, Metric, Score, Summary, SummaryScorer
 from tasks.text.content_words import names_subject
 from tasks.text.ngrams import split_words
 
@@ -22,7 +22,7 @@ METRICS = (
 )
 
 
-def prepare(article: ArticleTexts, wanted: Collection[str]) -> Scorer:
+def prepare(article: ArticleTexts, wanted: Collection[str]) -> SummaryScorer:
     """Cut the article's texts into words once for all summaries."""
     lead = split_words(article.lead, "unicode")
     inputs: dict[int | None, list[str]] = {}

@@ -7,15 +7,14 @@ They say what is missing where the verifier refuses a sentence.
 from collections.abc import Sequence
 from typing import Protocol
 
-from models.values import Evidence, Value, find_values
+from models.values import Value, ValueIndex, find_values
 from tasks.text.content_words import content_words, overlap
-from tasks.verification.verifier import Support as Level
-from tasks.verification.verifier import Verifier
+from tasks.verification.verifier import Support, Verifier
 
 ENOUGH_WORDS = 0.5  # of the content words of a sentence without values
 
 
-class Support(Protocol):
+class SupportTest(Protocol):
     """A test of whether texts support a sentence, such as an entailment model."""
 
     def __call__(self, premises: Sequence[str], sentence: str) -> bool:
@@ -37,7 +36,7 @@ class VerifiedSupport:
     def __call__(self, premises: Sequence[str], sentence: str) -> bool:
         """Return whether the premises support the sentence; no premises support nothing."""
         found = self._verifier.finding(sentence, premises, self._title)
-        return found.support in {Level.SAID, Level.COMBINED}
+        return found.support in {Support.SAID, Support.COMBINED}
 
 
 class ValueSupport:
@@ -51,9 +50,9 @@ class ValueSupport:
         context: texts on the same subject, to distinguish names at the start of a sentence from other words.
     """
 
-    def __init__(self, title: str, context: Evidence | None = None) -> None:
+    def __init__(self, title: str, context: ValueIndex | None = None) -> None:
         self._title, self._context = title, context
-        self._known, self._title_words = Evidence([title]), content_words(title)
+        self._known, self._title_words = ValueIndex([title]), content_words(title)
 
     def __call__(self, premises: Sequence[str], sentence: str) -> bool:
         """Return whether the premises, taken together, support the sentence; no premises support nothing."""
@@ -72,7 +71,7 @@ class ValueSupport:
         """Return the values that are neither in the premises nor in the title."""
         if not premises:
             return list(values)
-        evidence = Evidence([self._title, *premises])
+        evidence = ValueIndex([self._title, *premises])
         return [value for value in values if value not in evidence]
 
     def words(self, sentence: str) -> frozenset[str]:

@@ -8,8 +8,8 @@ counts among them.
 
 from collections.abc import Collection, Sequence
 
-from models.values import Evidence, Value, find_values, measurable
-from tasks.evaluation.metrics import ArticleTexts, Metric, Score, Scorer, Summary
+from models.values import Value, ValueIndex, find_values, measurable
+from tasks.evaluation.metrics import ArticleTexts, Metric, Score, Summary, SummaryScorer
 
 METRICS = (
     Metric(
@@ -43,19 +43,19 @@ METRICS = (
 )
 
 
-def prepare(article: ArticleTexts, wanted: Collection[str]) -> Scorer:
+def prepare(article: ArticleTexts, wanted: Collection[str]) -> SummaryScorer:
     """Look up the article's texts once for all summaries."""
-    everything = Evidence([article.title, *article.sources, *article.ranked])
-    lead = Evidence([article.lead])
-    context = Evidence([article.title, article.lead, *article.sources, *article.ranked])
+    everything = ValueIndex([article.title, *article.sources, *article.ranked])
+    lead = ValueIndex([article.lead])
+    context = ValueIndex([article.title, article.lead, *article.sources, *article.ranked])
     lead_values = find_values(article.lead, context)
-    inputs: dict[int | None, Evidence] = {}
+    inputs: dict[int | None, ValueIndex] = {}
 
     def score(summary: Summary) -> dict[str, Score]:
         if summary.read not in inputs:
-            inputs[summary.read] = Evidence([article.title, *article.ranked[: summary.read]])
+            inputs[summary.read] = ValueIndex([article.title, *article.ranked[: summary.read]])
         text = summary.text if measurable(summary.text) else ""
-        values, own = find_values(text, context), Evidence([text])
+        values, own = find_values(text, context), ValueIndex([text])
         right = _share(values, lead)
         scores = {
             "values-input": Score(_share(values, inputs[summary.read])),
@@ -72,5 +72,5 @@ def prepare(article: ArticleTexts, wanted: Collection[str]) -> Scorer:
     return score
 
 
-def _share(values: Sequence[Value], evidence: Evidence) -> float:
+def _share(values: Sequence[Value], evidence: ValueIndex) -> float:
     return sum(value in evidence for value in values) / max(len(values), 1)

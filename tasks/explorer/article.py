@@ -9,11 +9,11 @@ import numpy as np
 
 from storage.errors import StorageError
 from tasks.across.refusals import compared_paragraphs
+from tasks.cited_summary.cited import Passage, PassageNumbers, SummarySentence
+from tasks.cited_summary.pipeline import SourcePage
 from tasks.evaluation.metrics import Summary
 from tasks.explorer.corpus import ExplorerCorpus
 from tasks.reporting.reasons import meaning
-from tasks.summary.cited import Citations, Passage, Sentence
-from tasks.summary.pipeline import Page
 
 Row = Mapping[str, Any]
 
@@ -60,7 +60,7 @@ class StoredSummary:
     """A system's summary with its citations."""
 
     system: str
-    sentences: Sequence[Sentence]
+    sentences: Sequence[SummarySentence]
 
 
 @dataclass(frozen=True)
@@ -85,7 +85,9 @@ def read_article(corpus: ExplorerCorpus, shard: int, article_id: str) -> Article
     ranked = sorted((one for one in candidates if one.rank is not None), key=lambda one: one.rank or 0)
     addresses = _addresses(corpus, shard, article_id)
     numbers = {address.url: number for number, address in enumerate(addresses, 1)}
-    citations = Citations([one.text for one in ranked], [(numbers.get(one.url, 0), one.position) for one in ranked])
+    citations = PassageNumbers(
+        [one.text for one in ranked], [(numbers.get(one.url, 0), one.position) for one in ranked]
+    )
     written = [
         StoredSummary(row["system"], citations.of(article["title"], _summary(row)))
         for stage in ("predictions", "baselines")
@@ -95,12 +97,12 @@ def read_article(corpus: ExplorerCorpus, shard: int, article_id: str) -> Article
     return ArticleView(article, addresses, candidates, written, citations.passages)
 
 
-def read_page(corpus: ExplorerCorpus, host_shard: int, url: str) -> Page | None:
+def read_page(corpus: ExplorerCorpus, host_shard: int, url: str) -> SourcePage | None:
     """Return a page as it was fetched, or None if its bytes are not kept; StorageError if they cannot be read."""
     rows = corpus.rows("pages", host_shard, ["mime", "charset", "body"], [("url", "==", url)]).to_pylist()
     if not rows or rows[0]["body"] is None:
         return None
-    return Page(rows[0]["mime"], rows[0]["charset"], rows[0]["body"])
+    return SourcePage(rows[0]["mime"], rows[0]["charset"], rows[0]["body"])
 
 
 def _summary(row: Row) -> Summary:

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from tasks.extractive.pile import Floats, Passage, Pile, Sentence
+from tasks.extractive.pile import Floats, Pile, PilePassage, PileSentence
 from tasks.extractive.weights import Weights, Worth, shipped
 from tasks.text.content_words import names_subject, subject_of, words_of
 
@@ -53,8 +53,8 @@ _BEST = 5  # sentences of a pile, whose mean the floor is a share of
 
 
 def choose(
-    title: str, passages: Sequence[Passage], length: int, *, weights: Weights | None = None, rules: Rules = RULES
-) -> list[Sentence]:
+    title: str, passages: Sequence[PilePassage], length: int, *, weights: Weights | None = None, rules: Rules = RULES
+) -> list[PileSentence]:
     """Return sentences of the passages in the order in which they are to be read; none where none is one.
 
     Args:
@@ -70,7 +70,7 @@ def choose(
     return of_pile(pile, (weights or shipped()).worth(pile), length, rules)
 
 
-def of_pile(pile: Pile, worth: Worth, length: int, rules: Rules = RULES) -> list[Sentence]:
+def of_pile(pile: Pile, worth: Worth, length: int, rules: Rules = RULES) -> list[PileSentence]:
     """Return the chosen sentences of a pile whose concepts and sentences have a known worth."""
     able = np.array([each.whole and not each.defects for each in pile.sentences])
     words = np.array([len(each.words) for each in pile.sentences])
@@ -89,7 +89,7 @@ def _merit(worth: Worth, rules: Rules) -> Floats:
     return np.asarray(np.maximum(bigrams, 1e-3) ** rules.by_bigrams * (np.maximum(values, 0) + 0.02) ** rules.by_values)
 
 
-def _untold(sentence: Sentence, pile: Pile) -> bool:
+def _untold(sentence: PileSentence, pile: Pile) -> bool:
     """Return whether a sentence begins with a thing that only a sentence before it, or the title, could introduce."""
     thing = _UNTOLD.match(sentence.text)
     return thing is not None and pile.topic.isdisjoint(thing[1].split())
@@ -150,7 +150,7 @@ def _definition(pile: Pile, able: NDArray[np.bool_], merit: Floats) -> int | Non
     return max(defining or naming, key=lambda number: (merit[number], -number), default=None)
 
 
-def _defines(sentence: Sentence, subject: Sequence[str]) -> bool:
+def _defines(sentence: PileSentence, subject: Sequence[str]) -> bool:
     """Return whether a sentence begins with the subject and says what it is."""
     verb = _DEFINES.search(sentence.text)
     if verb is None:
@@ -159,7 +159,7 @@ def _defines(sentence: Sentence, subject: Sequence[str]) -> bool:
     return len(before) <= _DEFINED_WITHIN and before[: len(subject) + 1][-len(subject) :] == list(subject)
 
 
-def _in_order(pile: Pile, chosen: Sequence[Sentence], defined: bool) -> list[Sentence]:
+def _in_order(pile: Pile, chosen: Sequence[PileSentence], defined: bool) -> list[PileSentence]:
     """Return the sentences with the definition first, the others by year, and by source and place where few have one.
 
     A sentence without a year stays with the one before it in its source; without one there, it stands before history.
@@ -169,7 +169,7 @@ def _in_order(pile: Pile, chosen: Sequence[Sentence], defined: bool) -> list[Sen
     for each in chosen:  # the source of the sentence that was chosen first comes first
         rank.setdefault(pile.passages[each.passage].source, len(rank))
 
-    def place(each: Sentence) -> tuple[int, int, int]:
+    def place(each: PileSentence) -> tuple[int, int, int]:
         passage = pile.passages[each.passage]
         return rank[passage.source], passage.position, each.place
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from models.values import Value
-from tasks.extractive.pile import Concepts, Floats, Pile, Sentence
+from tasks.extractive.pile import Concepts, Floats, Pile, PileSentence
 from tasks.text.content_words import FUNCTION_WORDS
 
 _RANK_POWER = 0.3  # how slowly a passage's weight falls with its rank
@@ -20,7 +20,7 @@ _PAST = re.compile(r"\b(?:was|were|had|[a-z]+ed)\b")
 _YEARS = range(1500, 2100)
 
 
-class Places:
+class SentencePlaces:
     """Where the sentences of a pile stand: one array of N numbers a property."""
 
     def __init__(self, pile: Pile) -> None:
@@ -48,7 +48,7 @@ class Places:
         self.readable = np.array([each.whole and not each.defects for each in pile.sentences], np.float64)
 
 
-def concept_features(pile: Pile, places: Places, kind: int) -> Floats:
+def concept_features(pile: Pile, places: SentencePlaces, kind: int) -> Floats:
     """Return [C, F] of the concepts of a kind (its number in `KINDS`)."""
     concepts = pile.concepts[kind]
     size = len(concepts.names)
@@ -90,7 +90,7 @@ def concept_features(pile: Pile, places: Places, kind: int) -> Floats:
     return np.column_stack([*shared, own])
 
 
-def sentence_features(pile: Pile, places: Places, probabilities: Sequence[Floats]) -> Floats:
+def sentence_features(pile: Pile, places: SentencePlaces, probabilities: Sequence[Floats]) -> Floats:
     """Return [N, F] of the sentences, given the probability of each concept ([C] of each kind)."""
     length = np.array([len(each.words) for each in pile.sentences], np.float64)
     held = [_held(each, known, len(length)) for each, known in zip(pile.concepts, probabilities, strict=True)]
@@ -156,7 +156,7 @@ def _centrality(pile: Pile) -> Floats:
     return np.asarray(product / np.maximum(own, 1e-9) / whole)
 
 
-def _wording(sentence: Sentence) -> list[float]:
+def _wording(sentence: PileSentence) -> list[float]:
     text, length = sentence.text, len(sentence.words)
     content = sum(token not in FUNCTION_WORDS for token in sentence.tokens)
     return [

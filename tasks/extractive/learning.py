@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from models.values import Evidence
-from tasks.extractive.features import Places, concept_features, sentence_features
+from models.values import ValueIndex
+from tasks.extractive.features import SentencePlaces, concept_features, sentence_features
 from tasks.extractive.pile import KINDS, Concepts, Floats, Pile
 from tasks.extractive.weights import TARGETS, Logistic, Trees, Weights
 from tasks.text.ngrams import split_words
@@ -20,7 +20,7 @@ _SEED = 1
 
 
 @dataclass(frozen=True)
-class Example:
+class LabelledPile:
     """A topic with a lead, as features and labels.
 
     Attributes:
@@ -36,10 +36,10 @@ class Example:
     shares: Floats
 
     @classmethod
-    def of(cls, pile: Pile, lead: str) -> "Example":
+    def of(cls, pile: Pile, lead: str) -> "LabelledPile":
         """Return the example of a pile and the lead of its topic."""
-        places, tokens = Places(pile), split_words(lead, "unicode")
-        known: tuple[Any, ...] = (frozenset(tokens), frozenset(pairwise(tokens)), Evidence([lead]))
+        places, tokens = SentencePlaces(pile), split_words(lead, "unicode")
+        known: tuple[Any, ...] = (frozenset(tokens), frozenset(pairwise(tokens)), ValueIndex([lead]))
         said = [
             np.array([name in one for name in concepts.names], np.bool_)
             for concepts, one in zip(pile.concepts, known, strict=True)
@@ -50,7 +50,7 @@ class Example:
         return cls(pile, features, said, np.column_stack(shares))
 
 
-def learn(examples: Sequence[Example]) -> Weights:
+def learn(examples: Sequence[LabelledPile]) -> Weights:
     """Return the weights that suit the examples best.
 
     What a sentence is worth is learned from probabilities of its concepts that were learned on the other half of the
@@ -69,7 +69,7 @@ def learn(examples: Sequence[Example]) -> Weights:
         for number, example in enumerate(own):
             found = [model(features) for model, features in zip(concepts, example.features, strict=True)]
             drawn = _drawn(len(example.pile.sentences), _SENTENCES, number)
-            rows.append(sentence_features(example.pile, Places(example.pile), found)[drawn])
+            rows.append(sentence_features(example.pile, SentencePlaces(example.pile), found)[drawn])
             targets.append(example.shares[drawn])
     features, shares = np.vstack(rows), np.vstack(targets)
     return Weights(_concepts(examples), [_trees(features, shares[:, target]) for target in range(len(TARGETS))])
@@ -84,11 +84,11 @@ def _drawn(size: int, most: int, number: int) -> NDArray[np.int64]:
     return np.sort(np.random.default_rng([_SEED, number]).permutation(size)[:most])
 
 
-def _concepts(examples: Sequence[Example]) -> list[Logistic]:
+def _concepts(examples: Sequence[LabelledPile]) -> list[Logistic]:
     return [_logistic(*_drawn_concepts(examples, kind)) for kind in range(len(KINDS))]
 
 
-def _drawn_concepts(examples: Iterable[Example], kind: int) -> tuple[Floats, NDArray[np.bool_]]:
+def _drawn_concepts(examples: Iterable[LabelledPile], kind: int) -> tuple[Floats, NDArray[np.bool_]]:
     features, said = [], []
     for number, example in enumerate(examples):
         drawn = _drawn(len(example.said[kind]), _CONCEPTS[kind], number)

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from models.sentences import split_sentences
-from models.values import Evidence, find_values
+from models.values import ValueIndex, find_values
 from tasks.text.content_words import FUNCTION_WORDS, subject_of
 from tasks.text.ngrams import split_words
 from tasks.text.standalone import defects, is_list
@@ -26,7 +26,7 @@ _ENDS = (".", "!", "?", '"', "\u201d")
 
 
 @dataclass(frozen=True)
-class Passage:
+class PilePassage:
     """A paragraph of a source.
 
     Attributes:
@@ -41,7 +41,7 @@ class Passage:
 
 
 @dataclass(frozen=True)
-class Sentence:
+class PileSentence:
     """A sentence of a passage.
 
     Attributes:
@@ -98,7 +98,7 @@ class Pile:
         subject, topic: content words of the title's name, and of the whole title.
     """
 
-    def __init__(self, title: str, passages: Sequence[Passage]) -> None:
+    def __init__(self, title: str, passages: Sequence[PilePassage]) -> None:
         self.title = title
         self.passages = passages
         title_words = split_words(title, "unicode")
@@ -112,8 +112,8 @@ class Pile:
             for number, passage in enumerate(texts)
             for place, text in enumerate(split_sentences(passage))
         ]
-        context = Evidence([title, *texts])
-        held: tuple[Callable[[Sentence], Collection[Hashable]], ...] = (
+        context = ValueIndex([title, *texts])
+        held: tuple[Callable[[PileSentence], Collection[Hashable]], ...] = (
             lambda one: dict.fromkeys(word for word in one.tokens if word not in FUNCTION_WORDS),
             lambda one: dict.fromkeys(bigrams(one.tokens)),
             lambda one: find_values(one.text, context),
@@ -126,8 +126,8 @@ def bigrams(tokens: Sequence[str]) -> list[tuple[str, str]]:
     return [(one, other) for one, other in pairwise(tokens) if one not in FUNCTION_WORDS or other not in FUNCTION_WORDS]
 
 
-def _sentence(text: str, passage: int, place: int) -> Sentence:
+def _sentence(text: str, passage: int, place: int) -> PileSentence:
     words = text.split()
     line = " ".join(words)
     whole = len(words) >= _LEAST_WORDS and line[0].isupper() and line.endswith(_ENDS) and not is_list(line)
-    return Sentence(line, passage, place, words, split_words(line, "unicode"), defects(line), whole)
+    return PileSentence(line, passage, place, words, split_words(line, "unicode"), defects(line), whole)

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tasks.extractive.features import Places, concept_features, sentence_features
+from tasks.extractive.features import SentencePlaces, concept_features, sentence_features
 from tasks.extractive.pile import KINDS, Floats, Pile
 
 TARGETS = ("bigrams", "values")  # of a sentence: the share of each that the lead has too
@@ -92,7 +92,7 @@ class Weights:
 
     def worth(self, pile: Pile) -> Worth:
         """Return what the concepts and sentences of a pile are worth."""
-        places = Places(pile)
+        places = SentencePlaces(pile)
         found = [model(concept_features(pile, places, kind)) for kind, model in enumerate(self.concepts)]
         features = sentence_features(pile, places, found)
         return Worth(found, np.column_stack([model(features) for model in self.sentences]))

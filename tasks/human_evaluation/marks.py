@@ -7,7 +7,7 @@ lead's answer; people correct it and say in a column what they have checked, and
 
 from collections.abc import Iterable
 
-from models.values import Evidence, find_values
+from models.values import ValueIndex, find_values
 from tasks.human_evaluation import tables
 from tasks.human_evaluation.answers import Judgement, RaterAnswer
 from tasks.human_evaluation.study import Study
@@ -23,8 +23,8 @@ def draft_mark(right: str, given: str) -> float:
     """Return a mark by the values that the answers have in common, by content words if the right one has no value."""
     if _folded(right) == _folded(given):
         return RIGHT
-    evidence = Evidence([given])
-    values = find_values(right, Evidence([right, given]))
+    evidence = ValueIndex([given])
+    values = find_values(right, ValueIndex([right, given]))
     held = [value in evidence for value in values]
     if not values:
         words = content_words(right)

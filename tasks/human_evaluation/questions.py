@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from models.sentences import split_sentences
-from models.values import Evidence, Value, find_values
+from models.values import Value, ValueIndex, find_values
 from tasks.human_evaluation import tables
 from tasks.human_evaluation.sampling import SampledArticle
 
@@ -34,7 +34,7 @@ def draft_questions(title: str, lead: str) -> list[Question]:
     """Return up to MOST questions on the lead's values, from as many sentences as possible; names in the title are not
     asked for.
     """
-    context, subject = Evidence([lead]), Evidence([title])
+    context, subject = ValueIndex([lead]), ValueIndex([title])
     asked: dict[Value, str] = {}  # with the words that stand for it
     where: list[tuple[int, Value]] = []
     sentences = split_sentences(lead)
@@ -55,7 +55,7 @@ def draft_questions(title: str, lead: str) -> list[Question]:
     ]
 
 
-def _surface(sentence: str, value: Value, context: Evidence) -> str | None:
+def _surface(sentence: str, value: Value, context: ValueIndex) -> str | None:
     """Return the shortest run of words of a sentence that has the value, None if there is none."""
     tokens = list(_TOKEN.finditer(sentence))
     for length in range(1, _LONGEST + 1):

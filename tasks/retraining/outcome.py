@@ -27,10 +27,10 @@ from tasks.engine.stage import Run
 from tasks.evaluation.significance import SIGNIFICANCE
 from tasks.reporting.challenge import Challenge, Contender, compare_contenders
 from tasks.retraining.card import Effort, model_card
+from tasks.retraining.champion_change import describe, settle
 from tasks.retraining.evidence import find_all_evidence, scored_otherwise
+from tasks.retraining.published_version import keep_pages, publish_version
 from tasks.retraining.settings import FLIPS, RetrainingSettings
-from tasks.retraining.settling import describe, settle
-from tasks.retraining.showing import keep_pages, publish_version
 from tasks.retraining.splits import FROZEN, EvaluatedVersion, HeldOutSplits
 from tasks.retraining.verdict import Verdict, criteria_of, decide, first_verdict, judging
 from tasks.retraining.warm_start import VersionModels

@@ -9,7 +9,7 @@ import re
 from collections.abc import Sequence
 
 from models.sentences import split_sentences
-from models.values import Evidence
+from models.values import ValueIndex
 from tasks.evaluation.support import ValueSupport
 from tasks.text.content_words import names_subject, subject_of, words_of
 
@@ -29,7 +29,7 @@ def supported_sentences(title: str, lead: str, paragraphs: Sequence[str]) -> lis
     """Return the sentences of a lead whose names, numbers and dates all occur in the title or the paragraphs, the first
     of them with the name of the subject if another word stood for it.
     """
-    context, shown = Evidence([title, *paragraphs, lead]), Evidence([title, *paragraphs])
+    context, shown = ValueIndex([title, *paragraphs, lead]), ValueIndex([title, *paragraphs])
     support = ValueSupport(title, context)
     sentences = split_sentences(lead)
     kept = [line for line in sentences if all(value in shown for value in support.values(line))]

@@ -36,7 +36,7 @@ _SMALL = frozenset(["a", "an", "the", "of", "in", "at", "by", "for", "on", "from
 
 
 @dataclass(frozen=True)
-class Sentence:
+class WrittenSentence:
     """A sentence of a summary.
 
     Attributes:
@@ -69,17 +69,17 @@ class VerifiedWriter:
         self._stated = [pair for number in range(len(paragraphs)) for pair in self._sentences(number)]
         self._held = Counter(value for text in paragraphs for value in self._values(text))
 
-    def write(self, written: Sequence[Written]) -> list[Sentence]:
+    def write(self, written: Sequence[Written]) -> list[WrittenSentence]:
         """Return the sentences of the summary, of which the first names the subject.
 
         Args:
             written: sentences of the model.
         """
-        kept: list[Sentence] = []
+        kept: list[WrittenSentence] = []
         definition = written[0].text if written else ""
         for place, one in enumerate(written):
             if self._belief(one) >= self._least:
-                kept.append(Sentence(one.text, place))
+                kept.append(WrittenSentence(one.text, place))
             else:
                 self._add(kept, self._values(one.text))
         self._add(kept, frozenset(value for value, count in self._held.items() if count >= _HELD_BY), _MORE)
@@ -93,7 +93,7 @@ class VerifiedWriter:
         said = self._verifier.probabilities([(written.text, text) for text in self._paragraphs if self._names(text)])
         return float(said.max(initial=0.0)) * exp(_MODEL * written.log_prob)
 
-    def _add(self, kept: list[Sentence], values: frozenset[Value], most: int | None = None) -> None:
+    def _add(self, kept: list[WrittenSentence], values: frozenset[Value], most: int | None = None) -> None:
         """Add sentences of the paragraphs for values that the summary lacks, those with most of them first."""
         there = Evidence(sentence.text for sentence in kept)
         wanted = {value for value in values if value not in there}
@@ -104,11 +104,15 @@ class VerifiedWriter:
             kept.append(best)
             wanted -= held
 
-    def _with_subject_first(self, kept: list[Sentence], definition: str) -> list[Sentence]:
+    def _with_subject_first(self, kept: list[WrittenSentence], definition: str) -> list[WrittenSentence]:
         """Return the sentences with one that names the subject first, as it stands or with the name put in."""
         if kept and kept[0].place is not None:
             kept[0] = replace(kept[0], text=name_subject(kept[0].text, self._title, definition))
-        read = (Sentence(text, paragraph=n) for n, one in enumerate(self._paragraphs) for text in split_sentences(one))
+        read = (
+            WrittenSentence(text, paragraph=n)
+            for n, one in enumerate(self._paragraphs)
+            for text in split_sentences(one)
+        )
         every = chain(kept, (stated for stated, _ in self._stated), read)
         first = next((sentence for sentence in every if names_subject(sentence.text, self._title)), None)
         return kept if first is None else [first, *(sentence for sentence in kept if sentence.text != first.text)]
@@ -123,7 +127,7 @@ class VerifiedWriter:
         found = (value for value in find_values(text, self._context) if value not in self._own)
         return frozenset(value for value in found if value.kind != "number" or str(value) in digits)
 
-    def _sentences(self, number: int) -> Iterator[tuple[Sentence, frozenset[Value]]]:
+    def _sentences(self, number: int) -> Iterator[tuple[WrittenSentence, frozenset[Value]]]:
         """Yield the sentences of a paragraph that name the subject or a part of its name, with their other values."""
         sentences = split_sentences(self._paragraphs[number])
         for sentence, following in zip(sentences, [*sentences[1:], ""], strict=True):
@@ -133,7 +137,7 @@ class VerifiedWriter:
             # A sentence before one on another of its names leads over to that.
             leads_over = not self._names(following) and any(v.kind == "name" for v in values & self._values(following))
             if values and self._names(text) and not leads_over:
-                yield Sentence(text, paragraph=number), values
+                yield WrittenSentence(text, paragraph=number), values
 
 
 def verified(

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from tasks.verification.lexicon import family, groups
-from tasks.verification.words import Kind, Text
+from tasks.verification.words import ParsedText, WordKind
 
 _QUALITY = {"key": 1.0, "group": 0.85, "family": 0.6}  # how much a word found so counts as found
 _CLOSE = 0.3  # of the share of neighbours that stay neighbours, beside the share of words, when a window is chosen
@@ -32,14 +32,14 @@ class Window:
     quality: list[float]
 
 
-def matches(sentence: Text, passage: Text) -> Matches:
+def matches(sentence: ParsedText, passage: ParsedText) -> Matches:
     """Return for each content word of a sentence the places of the passage that hold it, with how surely they do."""
     index = passage.index
     found: Matches = []
     for place in sentence.content:
         word = sentence.words[place]
         here = dict.fromkeys(index.keys.get(word.key, ()), _QUALITY["key"])
-        if word.kind is not Kind.NUMBER:
+        if word.kind is not WordKind.NUMBER:
             for group in groups(word.key):
                 for other in index.groups.get(group, ()):
                     here.setdefault(other, _QUALITY["group"])
@@ -51,7 +51,7 @@ def matches(sentence: Text, passage: Text) -> Matches:
     return found
 
 
-def windows(found: Matches, weights: Sequence[float], passage: Text) -> tuple[Window, Window]:
+def windows(found: Matches, weights: Sequence[float], passage: ParsedText) -> tuple[Window, Window]:
     """Return the sentence of a passage, and the two sentences, that could best say a sentence.
 
     Args:
@@ -78,7 +78,7 @@ def windows(found: Matches, weights: Sequence[float], passage: Text) -> tuple[Wi
 
 
 def _pair(
-    found: Matches, held: Sequence[dict[int, float]], weights: Sequence[float], passage: Text, single: Window
+    found: Matches, held: Sequence[dict[int, float]], weights: Sequence[float], passage: ParsedText, single: Window
 ) -> Window:
     """Return the window of two sentences, one of them that of the single window where there is no better one."""
     (own,) = single.sentences
@@ -96,7 +96,7 @@ def _pair(
     return align(found, max(pairs, key=lambda pair: (covered(pair), -pair[1])), passage)
 
 
-def align(found: Matches, sentences: tuple[int, ...], passage: Text) -> Window:
+def align(found: Matches, sentences: tuple[int, ...], passage: ParsedText) -> Window:
     """Return a window with one place for each word: first the likeliest after the word before, then between both."""
     chosen = set(sentences)
     inside = [
@@ -129,7 +129,7 @@ def _cost(candidate: tuple[int, float], before: int, after: int) -> float:
     return cost + place * 1e-6
 
 
-def _neighbours(window: Window, passage: Text) -> float:
+def _neighbours(window: Window, passage: ParsedText) -> float:
     """Return the share of neighbouring words that are neighbours in the passage too."""
     order = passage.ordinal
     pairs = list(zip(window.places, window.places[1:], strict=False))

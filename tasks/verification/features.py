@@ -9,11 +9,11 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from itertools import pairwise
 
-from models.values import Evidence
+from models.values import ValueIndex
 from tasks.text.ngrams import lcs_length
 from tasks.verification.alignment import NOWHERE, Matches, Window, matches, windows
 from tasks.verification.lexicon import BACKWARD, BOUNDS, FORWARD, NEGATORS, bound_of, opposites, related
-from tasks.verification.words import Kind, Text
+from tasks.verification.words import ParsedText, WordKind
 
 _SCOPE = 5  # words after a negator or bound among which the first content word is what it is about
 _HEADS = 2  # content words that a negator may be about
@@ -87,7 +87,7 @@ _POINTING = frozenset(
 )
 
 
-def features(sentence: Text, passage: Text, weigh: Weigh) -> list[float]:
+def features(sentence: ParsedText, passage: ParsedText, weigh: Weigh) -> list[float]:
     """Return the numbers of `NAMES` for a sentence and a passage, both with content words.
 
     Args:
@@ -112,31 +112,31 @@ def features(sentence: Text, passage: Text, weigh: Weigh) -> list[float]:
         *_second(sentence, passage, pair, weights),
         len(sentence.words),
         len(sentence.content),
-        sum(sentence.words[place].kind is Kind.NUMBER for place in sentence.content),
-        sum(sentence.words[place].kind is Kind.NAME for place in sentence.content),
+        sum(sentence.words[place].kind is WordKind.NUMBER for place in sentence.content),
+        sum(sentence.words[place].kind is WordKind.NAME for place in sentence.content),
     ]
 
 
-def unseen(sentence: Text, passage: Text, found: Matches) -> tuple[int, int]:
+def unseen(sentence: ParsedText, passage: ParsedText, found: Matches) -> tuple[int, int]:
     """Return how many numbers, and how many names, of a sentence its passage has in no form ("Kenyan" is "Kenya")."""
     numbers = names = 0
     for place, there in zip(sentence.content, found, strict=True):
         word = sentence.words[place]
-        if there or word.kind is Kind.WORD:
+        if there or word.kind is WordKind.WORD:
             continue
-        if word.kind is Kind.NUMBER:
+        if word.kind is WordKind.NUMBER:
             numbers += 1
         else:
             names += not any(key.startswith(word.key[:_NAME_STEM]) for key in passage.index.keys)
     return numbers, names
 
 
-def _weight(sentence: Text, place: int, weigh: Weigh) -> float:
+def _weight(sentence: ParsedText, place: int, weigh: Weigh) -> float:
     word = sentence.words[place]
-    return weigh(word.text) if word.kind is Kind.WORD else max(1.0, weigh(word.text))
+    return weigh(word.text) if word.kind is WordKind.WORD else max(1.0, weigh(word.text))
 
 
-def _window(sentence: Text, passage: Text, window: Window, weights: Sequence[float]) -> list[float]:
+def _window(sentence: ParsedText, passage: ParsedText, window: Window, weights: Sequence[float]) -> list[float]:
     """Return the numbers of a window, in the order of their names."""
     content, places = sentence.content, window.places
     every = sum(weights)
@@ -154,12 +154,12 @@ def _window(sentence: Text, passage: Text, window: Window, weights: Sequence[flo
         len(open_words),
         heaviest[0],
         heaviest[1],
-        kinds.count(Kind.NAME),
-        kinds.count(Kind.NUMBER),
+        kinds.count(WordKind.NAME),
+        kinds.count(WordKind.NUMBER),
         *lacking,
         *_order(passage, places),
-        _neighbours_lost(sentence, passage, places, Kind.NUMBER),
-        _neighbours_lost(sentence, passage, places, Kind.NAME),
+        _neighbours_lost(sentence, passage, places, WordKind.NUMBER),
+        _neighbours_lost(sentence, passage, places, WordKind.NAME),
         _units_changed(sentence, passage, places),
         _substitutions(passage, places),
         *opposed,
@@ -177,17 +177,17 @@ def _window(sentence: Text, passage: Text, window: Window, weights: Sequence[flo
     ]
 
 
-def _lacking(sentence: Text, passage: Text, numbers: Sequence[int]) -> tuple[float, float]:
+def _lacking(sentence: ParsedText, passage: ParsedText, numbers: Sequence[int]) -> tuple[float, float]:
     """Return how many names, and how many numbers and dates, the sentences of a window lack."""
     if len(numbers) == 1:
         evidence = passage.evidence[numbers[0]]
     else:
-        evidence = Evidence([passage.sentences[number] for number in numbers])
+        evidence = ValueIndex([passage.sentences[number] for number in numbers])
     lacking = [value.kind for value in sentence.values if value not in evidence]
     return lacking.count("name"), len(lacking) - lacking.count("name")
 
 
-def _order(passage: Text, places: Sequence[int]) -> list[float]:
+def _order(passage: ParsedText, places: Sequence[int]) -> list[float]:
     """Return how far neighbours stay neighbours and in order, the longest run, and where the thread breaks."""
     order = passage.ordinal
     pairs = list(pairwise(places))
@@ -207,7 +207,7 @@ def _order(passage: Text, places: Sequence[int]) -> list[float]:
     ]
 
 
-def _neighbours_lost(sentence: Text, passage: Text, places: Sequence[int], kind: Kind) -> float:
+def _neighbours_lost(sentence: ParsedText, passage: ParsedText, places: Sequence[int], kind: WordKind) -> float:
     """Return how many numbers (or names) have another word after and before them than in the passage."""
     order = passage.ordinal
     lost = 0
@@ -219,18 +219,18 @@ def _neighbours_lost(sentence: Text, passage: Text, places: Sequence[int], kind:
     return lost
 
 
-def _units_changed(sentence: Text, passage: Text, places: Sequence[int]) -> float:
+def _units_changed(sentence: ParsedText, passage: ParsedText, places: Sequence[int]) -> float:
     """Return how many numbers have another kind of word after them than in the passage."""
     changed = 0
     for place, there in zip(sentence.content, places, strict=True):
-        if there == NOWHERE or sentence.words[place].kind is not Kind.NUMBER:
+        if there == NOWHERE or sentence.words[place].kind is not WordKind.NUMBER:
             continue
         own, other = _after(sentence, place), _after(passage, there)
         changed += own is not None and other is not None and not related(own, other)
     return changed
 
 
-def _after(text: Text, place: int) -> str | None:
+def _after(text: ParsedText, place: int) -> str | None:
     """Return the stem of the content word right after a place; None where another sentence or nothing follows."""
     for after in range(place + 1, min(place + 3, len(text.words))):
         if text.words[after].kind and text.words[after].sentence == text.words[place].sentence:
@@ -238,14 +238,14 @@ def _after(text: Text, place: int) -> str | None:
     return None
 
 
-def _substitutions(passage: Text, places: Sequence[int]) -> float:
+def _substitutions(passage: ParsedText, places: Sequence[int]) -> float:
     """Return how many words stand between two words that in the passage have one other word between them."""
     order = passage.ordinal
     triples = zip(places, places[1:], places[2:], strict=False)
     return sum(b == NOWHERE and NOWHERE not in (a, c) and order[c] - order[a] == 2 for a, b, c in triples)
 
 
-def _opposites(sentence: Text, passage: Text, window: Window) -> tuple[float, float]:
+def _opposites(sentence: ParsedText, passage: ParsedText, window: Window) -> tuple[float, float]:
     """Return how many words have only an opposite in the window; and how many of these in their place.
 
     Small words such as "few" count too: they are no content, but have opposites.
@@ -259,7 +259,7 @@ def _opposites(sentence: Text, passage: Text, window: Window) -> tuple[float, fl
     place_of = dict(zip(sentence.content, window.places, strict=True))
     count = in_place = 0
     for own, word in enumerate(sentence.words):
-        if word.kind is Kind.NUMBER or word.key in held:
+        if word.kind is WordKind.NUMBER or word.key in held:
             continue
         there = [p for key in opposites(word.key) for p in held.get(key, ()) if p not in taken]
         if not there:
@@ -270,7 +270,7 @@ def _opposites(sentence: Text, passage: Text, window: Window) -> tuple[float, fl
     return count, in_place
 
 
-def _heads(text: Text, place: int) -> list[int]:
+def _heads(text: ParsedText, place: int) -> list[int]:
     """Return the content words that a negator or bound is about: the first ones after it in its sentence."""
     word = text.words[place]
     found: list[int] = []
@@ -282,11 +282,11 @@ def _heads(text: Text, place: int) -> list[int]:
     return found
 
 
-def _marks(text: Text, spans: Sequence[tuple[int, int]], marks: frozenset[str]) -> list[int]:
+def _marks(text: ParsedText, spans: Sequence[tuple[int, int]], marks: frozenset[str]) -> list[int]:
     return [place for start, end in spans for place in range(start, end) if text.words[place].text in marks]
 
 
-def _negation(sentence: Text, passage: Text, window: Window) -> tuple[float, float, float]:
+def _negation(sentence: ParsedText, passage: ParsedText, window: Window) -> tuple[float, float, float]:
     """Return negators that the sentence adds and drops, and whether their number is odd on one side alone."""
     spans = [passage.bounds[number] for number in window.sentences]
     own = _marks(sentence, sentence.bounds, NEGATORS)
@@ -301,7 +301,7 @@ def _negation(sentence: Text, passage: Text, window: Window) -> tuple[float, flo
     return added, dropped, abs(len(own) - len(near)) % 2
 
 
-def _bounds(sentence: Text, passage: Text, window: Window) -> list[float]:
+def _bounds(sentence: ParsedText, passage: ParsedText, window: Window) -> list[float]:
     """Return how the words that bound a claim change: more of a class than the window has, or fewer than between the
     words that are said.
     """
@@ -324,7 +324,7 @@ def _bounds(sentence: Text, passage: Text, window: Window) -> list[float]:
     ]
 
 
-def _as_written(sentence: Text, passage: Text, window: Window) -> tuple[float, float]:
+def _as_written(sentence: ParsedText, passage: ParsedText, window: Window) -> tuple[float, float]:
     """Return the share of all words, small ones too, that follow one another in the window; and how many do not."""
     own = [word.key for word in sentence.words]
     there = [passage.words[place].key for number in window.sentences for place in range(*passage.bounds[number])]
@@ -332,16 +332,16 @@ def _as_written(sentence: Text, passage: Text, window: Window) -> tuple[float, f
     return common / len(own), len(own) - common
 
 
-def _names(sentence: Text) -> int:
+def _names(sentence: ParsedText) -> int:
     return len(_name_runs(sentence))
 
 
-def _name_runs(sentence: Text) -> list[list[int]]:
+def _name_runs(sentence: ParsedText) -> list[list[int]]:
     """Return the runs of names in a sentence, as numbers of content words; numbers count as names here."""
     runs: list[list[int]] = []
     before = -2
     for number, place in enumerate(sentence.content):
-        if sentence.words[place].kind is Kind.NAME:
+        if sentence.words[place].kind is WordKind.NAME:
             if place == before + 1:
                 runs[-1].append(number)
             else:
@@ -350,14 +350,14 @@ def _name_runs(sentence: Text) -> list[list[int]]:
     return runs
 
 
-def _names_turned(sentence: Text, places: Sequence[int]) -> float:
+def _names_turned(sentence: ParsedText, places: Sequence[int]) -> float:
     """Return how many neighbouring names stand the other way round in the passage."""
     firsts = [next((places[n] for n in run if places[n] != NOWHERE), NOWHERE) for run in _name_runs(sentence)]
     firsts = [place for place in firsts if place != NOWHERE]
     return sum(b < a for a, b in pairwise(firsts))
 
 
-def _passive(sentence: Text, passage: Text, places: Sequence[int]) -> float:
+def _passive(sentence: ParsedText, passage: ParsedText, places: Sequence[int]) -> float:
     """Return whether one of both has "by" between the words that it says, and the other has not."""
     there = [place for place in places if place != NOWHERE]
     inside = range(min(there), max(there)) if there else range(0)
@@ -372,7 +372,7 @@ def _is_passive(words: Sequence[str]) -> bool:
     return "by" in words and not _BE.isdisjoint(words[: words.index("by")])
 
 
-def _voice(sentence: Text, passage: Text, window: Window) -> tuple[float, float]:
+def _voice(sentence: ParsedText, passage: ParsedText, window: Window) -> tuple[float, float]:
     """Return whether the sentence begins with what comes later in the window, and whether its voice does not say so."""
     places = [place for place in window.places if place != NOWHERE]
     if len(places) < 2:
@@ -384,7 +384,7 @@ def _voice(sentence: Text, passage: Text, window: Window) -> tuple[float, float]
     return float(turned), float(turned != (own != theirs))
 
 
-def _connector(sentence: Text, passage: Text, window: Window) -> float:
+def _connector(sentence: ParsedText, passage: ParsedText, window: Window) -> float:
     """Return whether what stands before and after a word such as "because" has changed sides."""
     inside = [place for number in window.sentences for place in range(*passage.bounds[number])]
     for own, word in enumerate(sentence.words):
@@ -405,7 +405,9 @@ def _connector(sentence: Text, passage: Text, window: Window) -> float:
     return 0.0
 
 
-def _subject(sentence: Text, passage: Text, window: Window, weights: Sequence[float]) -> tuple[float, float]:
+def _subject(
+    sentence: ParsedText, passage: ParsedText, window: Window, weights: Sequence[float]
+) -> tuple[float, float]:
     """Return how much of the sentence's first words the window has, and how far before its other words."""
     runs = _name_runs(sentence)
     first = runs[0] if runs and runs[0][0] < 2 else list(range(min(2, len(weights))))
@@ -418,7 +420,7 @@ def _subject(sentence: Text, passage: Text, window: Window, weights: Sequence[fl
     return held, sum(places[0] < other for other in others) / len(others)
 
 
-def _rest(passage: Text, window: Window) -> tuple[float, float]:
+def _rest(passage: ParsedText, window: Window) -> tuple[float, float]:
     """Return the share of the window that the sentence says, and what it leaves out between its words."""
     spans = [passage.bounds[number] for number in window.sentences]
     content = sum(bool(passage.words[place].kind) for start, end in spans for place in range(start, end))
@@ -427,7 +429,9 @@ def _rest(passage: Text, window: Window) -> tuple[float, float]:
     return len(places) / (content or 1), inside - len(places)
 
 
-def _second(sentence: Text, passage: Text, pair: Window, weights: Sequence[float]) -> tuple[float, float, float]:
+def _second(
+    sentence: ParsedText, passage: ParsedText, pair: Window, weights: Sequence[float]
+) -> tuple[float, float, float]:
     """Return what the later sentence of a pair gives alone, whether it points back, whether it names the subject."""
     if len(pair.sentences) < 2:
         return 0.0, 0.0, 0.0
@@ -438,7 +442,7 @@ def _second(sentence: Text, passage: Text, pair: Window, weights: Sequence[float
     points = start < end and passage.words[start].text in _POINTING
     earlier = {passage.words[place].key for place in range(*passage.bounds[pair.sentences[0]])}
     shared = any(
-        passage.words[place].kind is Kind.NAME and passage.words[place].key in earlier
+        passage.words[place].kind is WordKind.NAME and passage.words[place].key in earlier
         for place in range(start, min(start + 4, end))
     )
     return share, float(points), float(shared)

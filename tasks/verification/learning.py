@@ -45,7 +45,7 @@ _MOST_PASSING = 0.05  # of their lies
 
 
 @dataclass(frozen=True)
-class Topic:
+class LearningArticle:
     """What a verifier learns from, one article of a corpus.
 
     Attributes:
@@ -57,7 +57,7 @@ class Topic:
     lead: str = ""
 
 
-class Example(NamedTuple):
+class LabelledSentence(NamedTuple):
     """A sentence that a passage says or not, and how it was made."""
 
     true: bool
@@ -69,13 +69,13 @@ class Example(NamedTuple):
 class Teaching(NamedTuple):
     """What a verifier is fitted to: N examples, first the `made` ones of rules, and their features [N, F]."""
 
-    examples: Sequence[Example]
+    examples: Sequence[LabelledSentence]
     made: int
     rows: NDArray[np.float32]
     weights: WordWeights
 
 
-def learn(topics: Sequence[Topic], seed: int = 0, most: int = MOST_EXAMPLES) -> Verifier:
+def learn(topics: Sequence[LearningArticle], seed: int = 0, most: int = MOST_EXAMPLES) -> Verifier:
     """Learn a verifier; it takes some forty seconds of processor time.
 
     Args:
@@ -89,7 +89,7 @@ def learn(topics: Sequence[Topic], seed: int = 0, most: int = MOST_EXAMPLES) -> 
     return fit(teaching(topics, seed, most), seed)
 
 
-def teaching(topics: Sequence[Topic], seed: int = 0, most: int = MOST_EXAMPLES) -> Teaching:
+def teaching(topics: Sequence[LearningArticle], seed: int = 0, most: int = MOST_EXAMPLES) -> Teaching:
     """Return what a corpus teaches; arguments and errors are those of `learn`."""
     weights = WordWeights.of(passage for topic in topics for passage in topic.passages)
     made = [example for example in _drawn(topics, seed, most) if read(example.sentence).content]
@@ -122,7 +122,7 @@ def fit(taught: Teaching, seed: int = 0, without: Collection[str] = ()) -> Verif
 
 
 @cache
-def restated() -> list[Example]:
+def restated() -> list[LabelledSentence]:
     """Return the sentences of `restated.txt`, each with its passage."""
     examples, passage = [], ""
     for line in files("tasks.verification").joinpath("restated.txt").read_text(encoding="utf-8").splitlines():
@@ -130,11 +130,11 @@ def restated() -> list[Example]:
         if mark == "=":
             passage = text
         elif mark in {"+", "-"}:
-            examples.append(Example(mark == "+", "by hand", text, passage))
+            examples.append(LabelledSentence(mark == "+", "by hand", text, passage))
     return examples
 
 
-def _even(examples: Sequence[Example]) -> NDArray[np.float64]:
+def _even(examples: Sequence[LabelledSentence]) -> NDArray[np.float64]:
     """Return weights under which truth and lies weigh the same, and rare kinds are not forgotten."""
     counts = Counter((example.true, example.kind) for example in examples)
     weights = np.array([counts[example.true, example.kind] ** -0.5 for example in examples])
@@ -144,7 +144,7 @@ def _even(examples: Sequence[Example]) -> NDArray[np.float64]:
     return weights
 
 
-def _drawn(topics: Sequence[Topic], seed: int, most: int) -> Iterator[Example]:
+def _drawn(topics: Sequence[LearningArticle], seed: int, most: int) -> Iterator[LabelledSentence]:
     """Yield examples from the topics in turn, in random order, until there are enough."""
     dice = Dice("verifier", seed)
     turns = [
@@ -162,7 +162,7 @@ def _drawn(topics: Sequence[Topic], seed: int, most: int) -> Iterator[Example]:
             return
 
 
-def examples_of(topic: Topic, place: int, dice: Dice) -> Iterator[Example]:
+def examples_of(topic: LearningArticle, place: int, dice: Dice) -> Iterator[LabelledSentence]:
     """Yield examples of one passage of a topic: of one of its sentences, and of one of the lead that it nearly says."""
     passage = topic.passages[place]
     text = read(passage)
@@ -179,19 +179,19 @@ def examples_of(topic: Topic, place: int, dice: Dice) -> Iterator[Example]:
         passage = " ".join(text.sentences[number : number + 1 + dice.below(2)])
     restated = list(restatements(sentence, following, dice))
     for kind, made in restated:
-        yield Example(True, kind, made, passage)
+        yield LabelledSentence(True, kind, made, passage)
     # Half of the lies are made of restatements, so that other words are no sign of truth.
     base = dice.pick([made for _, made in restated]) if dice.chance(0.5) else sentence
     for kind, made in lies(base, Others(near, far), dice):
-        yield Example(False, kind, made, passage)
+        yield LabelledSentence(False, kind, made, passage)
     for other in others[:2]:
         if sentence not in other:
-            yield Example(False, "elsewhere", sentence, other)
+            yield LabelledSentence(False, "elsewhere", sentence, other)
     aligned = [line for line in read(topic.lead).sentences if _usable(line) and _nearly_says(passage, line)]
     for line in dice.sample(aligned, 1):
-        yield Example(True, "lead", line, passage)
+        yield LabelledSentence(True, "lead", line, passage)
         for kind, made in lies(line, Others(list(text.sentences), far), dice):
-            yield Example(False, f"{kind}{_LEAD}", made, passage)
+            yield LabelledSentence(False, f"{kind}{_LEAD}", made, passage)
 
 
 def _usable(sentence: str) -> bool:

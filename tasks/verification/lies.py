@@ -13,7 +13,7 @@ from itertools import pairwise
 from models.values import OPENERS
 from tasks.engine.dice import Dice
 from tasks.verification.lexicon import BACKWARD, BOUNDS, FORWARD, NEGATORS, antonym_pairs, small_words, stem
-from tasks.verification.words import Kind, Text, read
+from tasks.verification.words import ParsedText, WordKind, read
 
 _RUN = re.compile(r"[A-Z][\w’'-]*(?: (?:of |the |de |van )?[A-Z][\w’'-]*)*")
 _NUMBER = re.compile(r"(?<![\w.,])\d+(?:,\d{3})*(?:\.\d+)?(?!\w)")
@@ -354,8 +354,8 @@ def _invented(sentence: str, others: Others, dice: Dice) -> Iterator[str]:
             yield own + other[len(theirs) :]
 
 
-def _ordinary(text: Text) -> list[str]:
-    return [word.text for word in text.words if word.kind is Kind.WORD and len(word.text) > 3]
+def _ordinary(text: ParsedText) -> list[str]:
+    return [word.text for word in text.words if word.kind is WordKind.WORD and len(word.text) > 3]
 
 
 KINDS: dict[str, Maker] = {

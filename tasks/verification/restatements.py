@@ -10,7 +10,7 @@ from functools import cache
 
 from tasks.engine.dice import Dice
 from tasks.verification.lexicon import opposites, stem, synonym_groups
-from tasks.verification.words import Kind, read
+from tasks.verification.words import WordKind, read
 
 _PARENTHESIS = re.compile(r" ?\([^()]{1,200}\)")
 _OPENING = re.compile(r"(?:However|Moreover|Also|Furthermore|Meanwhile|In addition|Later|Today|Then|Additionally), ")
@@ -86,7 +86,7 @@ def _synonyms() -> dict[str, list[list[str]]]:
 
 def in_synonyms(sentence: str, dice: Dice, most: int = _MOST_SYNONYMS) -> str:
     """Return a sentence with some of its ordinary words replaced by synonyms with the same ending."""
-    ordinary = {word.text for word in read(sentence).words if word.kind is Kind.WORD}
+    ordinary = {word.text for word in read(sentence).words if word.kind is WordKind.WORD}
     options = []
     for match in list(_WORD.finditer(sentence))[1:]:
         word = match[0]
@@ -156,7 +156,7 @@ def _small(text: str) -> str:
 
 def _digits(sentence: str, following: str, dice: Dice) -> Iterator[str]:
     for word in read(sentence).words:
-        if word.kind is Kind.NUMBER and word.text.isalpha() and word.text != "one" and word.key.isdigit():
+        if word.kind is WordKind.NUMBER and word.text.isalpha() and word.text != "one" and word.key.isdigit():
             yield re.sub(rf"\b{word.text}\b", word.key, sentence, count=1)
 
 

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tasks.engine.hashing import stable_hash
-from tasks.verification.words import Kind, read
+from tasks.verification.words import WordKind, read
 
 _BUCKETS = 1 << 15  # two words in one bucket count as one
 _LEAST, _STEPS = 0.1, 255
@@ -34,7 +34,7 @@ class WordWeights:
         total = 1
         for passage in passages:
             total += 1
-            held = {_bucket(word.text) for word in read(passage).words if word.kind is Kind.WORD}
+            held = {_bucket(word.text) for word in read(passage).words if word.kind is WordKind.WORD}
             counts[list(held)] += 1
         weights = 1 - np.log1p(counts) / np.log(total + 1)
         return cls(np.round(_STEPS * weights.clip(_LEAST, 1)).astype(np.uint8))

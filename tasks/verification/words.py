@@ -8,7 +8,7 @@ from enum import IntEnum
 from functools import cached_property, lru_cache
 
 from models.sentences import split_sentences
-from models.values import OPENERS, Evidence, Value, find_values
+from models.values import OPENERS, Value, ValueIndex, find_values
 from tasks.text.content_words import FUNCTION_WORDS
 from tasks.verification.lexicon import BOUNDS, NEGATORS, family, groups, small_words, stem
 
@@ -24,7 +24,7 @@ _NO_CONTENT = FUNCTION_WORDS | NEGATORS | frozenset().union(*BOUNDS.values()) | 
 _REMEMBERED = 4096
 
 
-class Kind(IntEnum):
+class WordKind(IntEnum):
     """What a word is to the verifier."""
 
     FUNCTION = 0
@@ -46,12 +46,12 @@ class Word:
 
     text: str
     key: str
-    kind: Kind
+    kind: WordKind
     sentence: int
 
 
 @dataclass(frozen=True)
-class Text:
+class ParsedText:
     """A sentence or a passage.
 
     Attributes:
@@ -98,7 +98,7 @@ class Text:
         for place in self.content:
             word = self.words[place]
             index.keys.setdefault(word.key, []).append(place)
-            if word.kind is not Kind.NUMBER:
+            if word.kind is not WordKind.NUMBER:
                 for group in groups(word.key):
                     index.groups.setdefault(group, []).append(place)
                 if (shared := family(word.key)) is not None:
@@ -106,14 +106,14 @@ class Text:
         return index
 
     @cached_property
-    def evidence(self) -> list[Evidence]:
+    def evidence(self) -> list[ValueIndex]:
         """The values of each sentence."""
-        return [Evidence([sentence]) for sentence in self.sentences]
+        return [ValueIndex([sentence]) for sentence in self.sentences]
 
     @cached_property
-    def all_evidence(self) -> Evidence:
+    def all_evidence(self) -> ValueIndex:
         """The values of all sentences."""
-        return Evidence([self.raw])
+        return ValueIndex([self.raw])
 
     @cached_property
     def values(self) -> list[Value]:
@@ -137,11 +137,11 @@ class Index:
 
 
 @lru_cache(maxsize=_REMEMBERED)
-def read(text: str) -> Text:
+def read(text: str) -> ParsedText:
     """Return a text as the verifier reads it; texts read lately are remembered."""
     sentences = tuple(split_sentences(text))
     words = [word for number, sentence in enumerate(sentences) for word in _words(sentence, number)]
-    return Text(text, sentences, tuple(words))
+    return ParsedText(text, sentences, tuple(words))
 
 
 def _words(sentence: str, number: int) -> Iterator[Word]:
@@ -158,17 +158,17 @@ def _words(sentence: str, number: int) -> Iterator[Word]:
             if following.rstrip("s") in _SCALES:
                 value *= _SCALES[following.rstrip("s")]
                 skip = True
-            yield Word(lower, f"{value.normalize():f}", Kind.NUMBER, number)
+            yield Word(lower, f"{value.normalize():f}", WordKind.NUMBER, number)
         elif (ordinal := _ordinal(lower)) is not None:
-            yield Word(lower, ordinal, Kind.NUMBER if lower[0].isdigit() else Kind.WORD, number)
+            yield Word(lower, ordinal, WordKind.NUMBER if lower[0].isdigit() else WordKind.WORD, number)
         elif lower[0].isdigit():
-            yield Word(lower, lower, Kind.NUMBER, number)
+            yield Word(lower, lower, WordKind.NUMBER, number)
         elif lower in _NO_CONTENT:
-            yield Word(lower, stem(lower), Kind.FUNCTION, number)
+            yield Word(lower, stem(lower), WordKind.FUNCTION, number)
         else:
             inner = place > 0 or (following and matches[1][0].isupper() and lower not in OPENERS)
             name = raw[0].isupper() and bool(inner)
-            yield Word(lower, stem(lower), Kind.NAME if name else Kind.WORD, number)
+            yield Word(lower, stem(lower), WordKind.NAME if name else WordKind.WORD, number)
 
 
 def _number(word: str) -> Decimal | None:

@@ -9,18 +9,18 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from flows.summary.processes import Processes
+from flows.summary_page.processes import Processes
 from storage.store import Store
+from tasks.cited_summary.pipeline import summarize
+from tasks.cited_summary.settings import SummarySettings
+from tasks.cited_summary.systems import find_system
 from tasks.explorer.corpus import ExplorerCorpus
-from tasks.summary.pipeline import summarize
-from tasks.summary.settings import SummarySettings
-from tasks.summary.systems import find_system
-from tests.flows.summary.page_server import page_server
+from tests.flows.summary_page.page_server import page_server
 from tests.patience import PATIENCE
+from tests.tasks.cited_summary.test_systems import root_with
+from tests.tasks.cited_summary.topic import HISTORY, TITLE, TODAY
 from tests.tasks.crawl.loopback_server import Exchange, LoopbackServer, answer
 from tests.tasks.explorer.small_corpus import small_corpus
-from tests.tasks.summary.test_systems import root_with
-from tests.tasks.summary.topic import HISTORY, TITLE, TODAY
 
 pytestmark = pytest.mark.integration
 WAIT = 120_000  # milliseconds

@@ -2,11 +2,11 @@
 
 import pytest
 
-from models.values import Evidence, find_values, is_number_word, measurable, missing
+from models.values import ValueIndex, find_values, is_number_word, measurable, missing
 
 
 def values(text: str, *context: str) -> list[str]:
-    return [f"{value.kind} {value}" for value in find_values(text, Evidence(context))]
+    return [f"{value.kind} {value}" for value in find_values(text, ValueIndex(context))]
 
 
 @pytest.mark.parametrize(
@@ -43,14 +43,14 @@ def test_a_date_is_one_value_however_it_is_written(text: str) -> None:
 def test_a_date_may_lack_its_day() -> None:
     assert values("in May 1903") == ["date 1903-05"]
     may, full = find_values("in May 1903")[0], find_values("on 2 May 1903")[0]
-    assert may in Evidence(["It opened on 2 May 1903."])
-    assert full not in Evidence(["It opened in May 1903."])
+    assert may in ValueIndex(["It opened on 2 May 1903."])
+    assert full not in ValueIndex(["It opened in May 1903."])
 
 
 def test_the_parts_of_a_date_are_numbers_of_its_text() -> None:
     (year,) = find_values("in 1903")
-    assert year in Evidence(["It opened on 2 May 1903."])
-    assert year not in Evidence(["It opened on 2 May 1904."])
+    assert year in ValueIndex(["It opened on 2 May 1903."])
+    assert year not in ValueIndex(["It opened on 2 May 1904."])
 
 
 @pytest.mark.parametrize(
@@ -89,7 +89,7 @@ def test_a_name_that_ends_like_a_verb_or_adverb_is_a_name(text: str) -> None:
 
 
 def test_what_is_missing_is_missing_in_any_context() -> None:
-    evidence = Evidence(["The mills of Anna Berg burned in 1909 and cost 526 million."])
+    evidence = ValueIndex(["The mills of Anna Berg burned in 1909 and cost 526 million."])
     assert [str(value) for value in missing("Mills of Berg. Rivers met in 1909, for 526.", evidence)] == [
         "526",
         "rivers",
@@ -110,12 +110,12 @@ def test_what_is_missing_is_missing_in_any_context() -> None:
     ],
 )
 def test_a_number_is_not_part_of_another(summary: str, source: str) -> None:
-    assert missing(f"for {summary}", Evidence([f"for {source}"]))
-    assert not missing(f"for {summary}", Evidence([f"for {summary}"]))
+    assert missing(f"for {summary}", ValueIndex([f"for {source}"]))
+    assert not missing(f"for {summary}", ValueIndex([f"for {summary}"]))
 
 
 def test_a_number_with_a_unit_has_the_number() -> None:
-    assert not missing("for 12 and 3", Evidence(["for $12 and 3%"]))
+    assert not missing("for 12 and 3", ValueIndex(["for $12 and 3%"]))
 
 
 @pytest.mark.parametrize(
@@ -147,7 +147,7 @@ def test_a_value_counts_once() -> None:
 
 
 def held(summary: str, source: str) -> dict[str, bool]:
-    evidence = Evidence([source])
+    evidence = ValueIndex([source])
     return {str(value): value in evidence for value in find_values(summary, evidence)}
 
 
@@ -167,4 +167,4 @@ def test_a_name_may_lack_the_words_that_the_source_has_in_lower_case() -> None:
 
 def test_sources_do_not_flow_into_each_other() -> None:
     (name,) = find_values("by Marta Homansson")
-    assert name not in Evidence(["It names Marta", "Homansson is not she"])
+    assert name not in ValueIndex(["It names Marta", "Homansson is not she"])

@@ -14,7 +14,7 @@ from storage.errors import StorageError
 from storage.root_format import FILE, FORMAT, check_root, prepare_root
 from storage.sealed import seal, unseal
 from storage.store import Store
-from tasks.summary.systems import find_system
+from tasks.cited_summary.systems import find_system
 from tests.storage.object_store import CREDENTIALS, object_store, uri
 
 

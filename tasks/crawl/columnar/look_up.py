@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
-from storage.schemas import CAPTURES, SOUGHT
+from storage.schemas import CAPTURES, URL_LOOKUPS
 from tasks.crawl.columnar.choice import chosen_captures
 from tasks.crawl.columnar.layout import KEY, key_ranges, place_columns
 from tasks.crawl.columnar.tables import TableFile, TableFiles
@@ -25,13 +25,13 @@ from tasks.engine.inputs import Shards
 
 
 def seek(frontier: pa.Table, *, index: Shards, shard: int) -> pa.Table:
-    """Return `sought` of a host shard: its URLs for each file, of all tables, whose keys may include theirs."""
+    """Return `lookups` of a host shard: its URLs for each file, of all tables, whose keys may include theirs."""
     kept = frontier.filter(pc.is_null(frontier.column("drop_reason")))
     urls = kept.column("url").unique()
     keys = pa.array([surt_key(url) for url in urls.to_pylist()], pa.string())
     order = pc.sort_indices(pa.table({"key": keys, "url": urls}), [("key", "ascending"), ("url", "ascending")])
     keys, urls = keys.take(order), urls.take(order)
-    pieces = [SOUGHT.schema.empty_table()]
+    pieces = [URL_LOOKUPS.schema.empty_table()]
     files = (file for (table,) in index for file in table.select(["first", "last"]).to_pylist())
     for number, file in enumerate(files):
         start, stop = positions(keys, file["first"], file["last"])
@@ -45,7 +45,7 @@ def seek(frontier: pa.Table, *, index: Shards, shard: int) -> pa.Table:
                         "host_shard": pa.repeat(pa.scalar(shard, pa.int32()), count),
                         "file": pa.repeat(pa.scalar(number, pa.int32()), count),
                     },
-                    schema=SOUGHT.schema,
+                    schema=URL_LOOKUPS.schema,
                 )
             )
     return pa.concat_tables(pieces)
@@ -66,19 +66,19 @@ BATCH_ROWS = 65_536
 
 
 def look_up_in_file(
-    sought: pa.Table, settings: CrawlSettings, *, file: TableFile, connect_to: Mapping[str, str]
+    lookups: pa.Table, settings: CrawlSettings, *, file: TableFile, connect_to: Mapping[str, str]
 ) -> pa.Table:
     """Return captures of URLs in a file, by key: of each as many successes as are tried, else one other."""
-    if not sought.num_rows:
+    if not lookups.num_rows:
         return CAPTURES.schema.empty_table()
-    sought = sought.sort_by([("key", "ascending"), ("url", "ascending")]).combine_chunks()
-    encoded = sought.column("key").chunk(0).dictionary_encode()  # of sorted keys, so its values are sorted too
+    lookups = lookups.sort_by([("key", "ascending"), ("url", "ascending")]).combine_chunks()
+    encoded = lookups.column("key").chunk(0).dictionary_encode()  # of sorted keys, so its values are sorted too
     with TableFiles(settings, connect_to) as opener, opener.open(file) as parquet:
         found = list(_found(parquet, encoded.dictionary))
     if not found:
         return CAPTURES.schema.empty_table()
     chosen = chosen_captures(pa.concat_tables(found, promote_options="permissive"), settings.common_crawl)
-    return _for_each_url(chosen, sought, encoded.indices.to_numpy())
+    return _for_each_url(chosen, lookups, encoded.indices.to_numpy())
 
 
 def _found(parquet: pq.ParquetFile, keys: pa.StringArray) -> Iterator[pa.Table]:
@@ -118,7 +118,7 @@ def _rows(
         before += batch.num_rows
 
 
-def _for_each_url(chosen: pa.Table, sought: pa.Table, numbers: NDArray[np.int32]) -> pa.Table:
+def _for_each_url(chosen: pa.Table, lookups: pa.Table, numbers: NDArray[np.int32]) -> pa.Table:
     """Return chosen captures once for each URL that has their key."""
     wanted = chosen.column("number").to_numpy()
     starts, stops = np.searchsorted(numbers, wanted, "left"), np.searchsorted(numbers, wanted, "right")
@@ -126,7 +126,7 @@ def _for_each_url(chosen: pa.Table, sought: pa.Table, numbers: NDArray[np.int32]
     captures = np.repeat(np.arange(len(wanted)), counts)
     ends = np.cumsum(counts)
     urls = np.repeat(starts - (ends - counts), counts) + np.arange(len(captures))
-    of_url, of_capture = sought.take(pa.array(urls)), chosen.take(pa.array(captures))
+    of_url, of_capture = lookups.take(pa.array(urls)), chosen.take(pa.array(captures))
     names = ("url", "host_shard")
     columns = {name: (of_url if name in names else of_capture).column(name) for name in CAPTURES.schema.names}
     return pa.table(columns, schema=CAPTURES.schema)

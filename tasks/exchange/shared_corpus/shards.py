@@ -9,7 +9,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from models.values import Evidence, find_values
+from models.values import ValueIndex, find_values
 from storage.parts import gather, whole
 from storage.schemas import Dataset
 from storage.store import Store
@@ -154,8 +154,8 @@ class CorpusShards:
 
 def _values(article: Row, texts: Sequence[str]) -> tuple[int, int]:
     """Return how many values the lead has, and how many of them title and paragraphs contain."""
-    sources = Evidence([article["title"], *texts])
-    values = find_values(article["lead"], Evidence([article["title"], article["lead"], *texts]))
+    sources = ValueIndex([article["title"], *texts])
+    values = find_values(article["lead"], ValueIndex([article["title"], article["lead"], *texts]))
     return len(values), sum(value in sources for value in values)
 
 

@@ -5,7 +5,7 @@ from typing import Any
 
 from tasks.evaluation.registry import METRICS, metric_name
 from tasks.exchange.cards import markdown_table, render_card
-from tasks.exchange.shared_model.chosen import ChosenModel
+from tasks.exchange.shared_model.model_choice import ChosenModel
 from tasks.reporting.facts import flatten
 
 _UNITS = {"steps": "steps", "validation_nll": "nats per token on validation articles", "seconds": "seconds"}

@@ -9,7 +9,7 @@ from storage.errors import CorruptShardError
 from storage.store import Store
 from tasks.exchange.folder import ExportFolder
 from tasks.exchange.shared_model.card import model_card
-from tasks.exchange.shared_model.chosen import ChosenModel, choose_model
+from tasks.exchange.shared_model.model_choice import ChosenModel, choose_model
 from tasks.summarization.directory import BEST, weights_of
 from tasks.summarization.settings import DecodingSettings
 

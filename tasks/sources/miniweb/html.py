@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from html import escape
 
 from tasks.sources.miniweb.links import SITES
-from tasks.sources.miniweb.pages import Page
+from tasks.sources.miniweb.pages import PageContent
 
 # Sentences of the chrome; none of them should be found in what an extractor returns.
 COOKIES = "We and our 214 partners store cookies on your device. You can accept them all or open the settings."
@@ -47,7 +47,7 @@ _PAGE = f"""<!DOCTYPE html>
 """
 
 
-def render_html(page: Page) -> str:
+def render_html(page: PageContent) -> str:
     """Return the page as an HTML5 document; it declares no character set."""
     genre = SITES[page.genre]
     words = {name: escape(getattr(page, name)) for name in ("title", "author", "date", "caption", "url")}
@@ -64,7 +64,7 @@ def render_listing(title: str, rows: Iterable[tuple[str, str]]) -> str:
     return f'<!DOCTYPE html>\n<html lang="en">{head}<h1>{escape(title)}</h1>\n<ul>\n{_links(rows)}\n</ul></html>\n'
 
 
-def _linked(text: str, page: Page) -> str:
+def _linked(text: str, page: PageContent) -> str:
     """Return a paragraph in which the first mention of every related topic is a link."""
     markup = escape(text, quote=False)
     for name, url in page.related:

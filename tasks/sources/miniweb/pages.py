@@ -32,7 +32,7 @@ _MONTHS = ("January", "March", "April", "May", "June", "August", "October", "Nov
 
 
 @dataclass(frozen=True)
-class Page:
+class PageContent:
     """The content of a page: blocks of main text as ("h2" or "p", text), then comments and related pages."""
 
     url: str
@@ -67,7 +67,7 @@ class Pages:
         """Return how many times the lead of a topic has been edited by the settings' week."""
         return self.world.revision(topic, self.settings.week, self.settings.edits)
 
-    def page(self, topic: int, slot: int) -> Page:
+    def page(self, topic: int, slot: int) -> PageContent:
         """Return the page in a slot of a topic. Every second page follows the edits of the lead."""
         dice = Dice(self.world.seed, "page", topic, slot)
         follows = slot >= CLONE_SLOT or dice.chance(0.5)
@@ -81,9 +81,9 @@ class Pages:
         talked = dice.sample(MENTIONS, 2 if genre in ("gazette", "weekend", "journal", "courier") else 0)
         comments = tuple((dice.pick(FORUM_NAMES), self._filled(text, subject, genre, dice)) for text in talked)
         related = tuple((self.world.title(other), self.links.page_url(other, 0)) for other in neighbours)
-        return Page(url, genre, title, author, date, blocks, caption, comments, related)
+        return PageContent(url, genre, title, author, date, blocks, caption, comments, related)
 
-    def guide(self, region: int, number: int) -> Page:
+    def guide(self, region: int, number: int) -> PageContent:
         """Return guide `number` of a region: a paragraph on each of six topics, one of each kind."""
         dice = Dice(self.world.seed, "guide", region, number)
         start = region * REGION_TOPICS + number * len(KINDS)
@@ -95,7 +95,7 @@ class Pages:
             blocks += [("h2", subject.title), ("p", text)]
         title = f"Six things to know about the {self.world.region(region)['region']}"
         author, date, caption = _signed(title, dice)
-        return Page(self.links.guide_url(region, number), "visit", title, author, date, tuple(blocks), caption)
+        return PageContent(self.links.guide_url(region, number), "visit", title, author, date, tuple(blocks), caption)
 
     def _current(self, topic: int) -> Topic:
         return self.world.topic(topic, self.revision(topic))

@@ -13,23 +13,23 @@ from tasks.sources.miniweb.world import Topic, World
 SHORT, LONG = 27, 66  # words of a paragraph: a shorter one gets another sentence; a longer one gets none
 
 
-class Said(NamedTuple):
+class RenderedSentence(NamedTuple):
     """A rendered sentence, and the values of its slots."""
 
     text: str
     values: tuple[tuple[str, str], ...]
 
 
-def say(form: Form, topic: Topic, subject: str, marker: str = "") -> Said:
+def say(form: Form, topic: Topic, subject: str, marker: str = "") -> RenderedSentence:
     """Return a sentence about a topic, which it calls `subject`."""
     he, his = topic.pronouns
     words = topic.facts | {"S": subject, "he": he, "his": his}
     values = tuple((slot, words[slot]) for slot, _ in form.slots)
     text = marker + form.start + "".join(words[slot] + behind for slot, behind in form.slots)
-    return Said(capital(re.sub(r"\b([Aa]) (?=[aeioAEIO8])", r"\1n ", text)) + ".", values)
+    return RenderedSentence(capital(re.sub(r"\b([Aa]) (?=[aeioAEIO8])", r"\1n ", text)) + ".", values)
 
 
-def write_lead(topic: Topic, world: World) -> list[Said]:
+def write_lead(topic: Topic, world: World) -> list[RenderedSentence]:
     """Return the lead of a topic: a paragraph of 60 to 140 words in the manner of an encyclopedia.
 
     A revision changes numbers in it, not its wording.
@@ -37,7 +37,7 @@ def write_lead(topic: Topic, world: World) -> list[Said]:
     dice = Dice(world.seed, "lead", topic.index)
     aspects = world.wording(topic.kind, test=world.split(topic.index) == "test")
     sentences = (aspect.lead for aspect in aspects if aspect.lead and dice.chance(aspect.chance))
-    lead: list[Said] = []
+    lead: list[RenderedSentence] = []
     for lines in sentences:
         form = dice.pick(dice.pick(lines))
         other = topic.pronouns[0] if dice.chance(0.7) else dice.pick((*topic.aliases, topic.nouns[0]))
@@ -61,13 +61,13 @@ class Narrator:
 
     def paragraph(
         self, lines: Iterator[Line], count: int, *, opening: bool = False, marked: bool = False
-    ) -> list[Said]:
+    ) -> list[RenderedSentence]:
         """Return a paragraph of `count` lines, of fewer where they are long and of more where they are short.
 
         An opening paragraph is the first to name the topic; a marked one begins with a discourse marker.
         """
         dice = self._dice
-        said: list[Said] = []
+        said: list[RenderedSentence] = []
         words = 0
         while len(said) < count or words < SHORT:
             coloured = bool(said and self._colour) and dice.chance(0.2)
@@ -98,7 +98,7 @@ class Narrator:
         return dice.pick((topic.aliases if draw < alias else ()) or nouns)
 
 
-def text_of(paragraph: list[Said]) -> str:
+def text_of(paragraph: list[RenderedSentence]) -> str:
     """Return the sentences as one paragraph."""
     return " ".join(said.text for said in paragraph)
 

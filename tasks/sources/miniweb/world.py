@@ -10,7 +10,7 @@ from functools import lru_cache
 
 from tasks.engine.dice import Dice
 from tasks.engine.hashing import stable_hash, unit_interval
-from tasks.sources.miniweb.kinds import KINDS, Kind
+from tasks.sources.miniweb.kinds import KINDS, TopicKind
 from tasks.sources.miniweb.kinds.kind import Aspect, By, Fact, Near, Of
 from tasks.sources.miniweb.kinds.makers import PERSON, PROFESSIONS
 from tasks.sources.miniweb.names import HEADS, MIDDLES, WOMEN, words
@@ -35,7 +35,7 @@ class Topic:
     """One topic with everything that sentences about it need."""
 
     index: int
-    kind: Kind
+    kind: TopicKind
     title: str
     name: str  # as written inside a sentence ("the River Tavil")
     aliases: tuple[str, ...]  # shorter names ("the Tavil")
@@ -55,7 +55,7 @@ class World:
         self.topic = lru_cache(maxsize=4096)(self._topic)
         self.region = lru_cache(maxsize=256)(self._region)
 
-    def kind(self, index: int) -> Kind:
+    def kind(self, index: int) -> TopicKind:
         """Return the kind of topic `index`."""
         return KINDS[index % len(KINDS)]
 
@@ -82,7 +82,7 @@ class World:
         draw = unit_interval(self.seed, "split", index)
         return "train" if draw < _TRAIN else "valid" if draw < _TRAIN + _VALID else "test"
 
-    def wording(self, kind: Kind, *, test: bool) -> tuple[Aspect, ...]:
+    def wording(self, kind: TopicKind, *, test: bool) -> tuple[Aspect, ...]:
         """Return what sentences say of a kind of topic in the texts of test articles, or of all others: no form in
         both, if a share is held back.
         """

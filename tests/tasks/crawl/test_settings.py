@@ -6,10 +6,10 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
+from tasks.cited_summary.settings import SummarySettings
 from tasks.crawl.settings import CrawlSettings
 from tasks.search.settings import WebSearchSettings
 from tasks.sources.settings import SourceSettings
-from tasks.summary.settings import SummarySettings
 
 TYPE, DOMAIN, HOST = "expected a media type such as", "expected a domain such as", "expected a host or host:port"
 TIME, URL, DAY = (

@@ -10,7 +10,7 @@ import pytest
 
 from tasks.engine.shard import Scratch
 from tasks.evaluation.chat_judge import ChatJudge, JudgeError, chat_url, read_marks
-from tasks.evaluation.judge_metrics import METRICS, Marks, prepare
+from tasks.evaluation.judge_metrics import METRICS, JudgeMarks, prepare
 from tasks.evaluation.judge_settings import JudgeSettings, read_key
 from tasks.evaluation.metrics import ArticleTexts, Summary
 from tests.tasks.evaluation.chat_server import Chat, chat_server, marks, said, slowly
@@ -173,7 +173,7 @@ def test_nobody_is_asked_about_an_empty_summary(tmp_path: Path) -> None:
     ],
 )
 def test_marks_are_found_in_what_models_write(text: str) -> None:
-    assert read_marks(text) == Marks(faithfulness=4, coverage=3, fluency=2)
+    assert read_marks(text) == JudgeMarks(faithfulness=4, coverage=3, fluency=2)
 
 
 @pytest.mark.parametrize(

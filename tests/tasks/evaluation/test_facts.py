@@ -8,7 +8,7 @@ import pytest
 
 from tasks.evaluation.fact_reading import facts_of, plain_value
 from tasks.evaluation.facts import METRICS, FactCounts, find_facts, prepare
-from tasks.evaluation.metrics import ArticleTexts, Scorer, Summary
+from tasks.evaluation.metrics import ArticleTexts, Summary, SummaryScorer
 from tasks.evaluation.topic_truth import truth_of
 from tasks.sources.miniweb.kinds import KINDS
 from tasks.sources.miniweb.settings import MiniwebSettings
@@ -30,7 +30,7 @@ LEAD = (
 FACTS = 18
 
 
-def scorer_of(world: MiniwebSettings | None, title: str) -> Scorer:
+def scorer_of(world: MiniwebSettings | None, title: str) -> SummaryScorer:
     return prepare(ArticleTexts(title, LEAD, [], [], world), [])
 
 

@@ -1,9 +1,9 @@
 """Support by values: what texts must hold for a sentence."""
 
-from models.values import Evidence
+from models.values import ValueIndex
 from tasks.evaluation.support import ValueSupport
 
-SUPPORT = ValueSupport("River Nilir", Evidence(["Mills burned in Norvenia."]))
+SUPPORT = ValueSupport("River Nilir", ValueIndex(["Mills burned in Norvenia."]))
 
 
 def test_all_values_must_stand_in_the_premises_together() -> None:

@@ -21,7 +21,7 @@ from tasks.evaluation.fact_reading import (
     read_back,
 )
 from tasks.evaluation.topic_truth import NAME, PRONOUN, Reading, truth_of
-from tasks.sources.miniweb.kinds import KINDS, Form, Kind
+from tasks.sources.miniweb.kinds import KINDS, Form, TopicKind
 from tasks.sources.miniweb.prose import Narrator, say, text_of, write_lead
 from tasks.sources.miniweb.settings import MiniwebSettings
 from tasks.sources.miniweb.site import Miniweb
@@ -148,13 +148,13 @@ def test_another_seed_is_another_world() -> None:
 
 
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.name)
-def test_every_form_asks_for_facts_there_are(kind: Kind) -> None:
+def test_every_form_asks_for_facts_there_are(kind: TopicKind) -> None:
     known = {fact for fact, _, _ in facts_of(WEB.world.topic(KINDS.index(kind)))}
     assert {slot for form in forms(kind.name) for slot, _ in form.slots} <= known | {SUBJECT, POSSESSIVE}
     assert known | {SUBJECT, POSSESSIVE} == set(longest(kind.name))
 
 
-def every_form(kind: Kind) -> Iterator[Form]:
+def every_form(kind: TopicKind) -> Iterator[Form]:
     lines = chain(*(aspect.lead + aspect.told for aspect in kind.aspects), kind.colour)
     return chain.from_iterable(lines)
 

@@ -22,12 +22,12 @@ from storage.recipes import ShardRecord, save_record, shard_path
 from storage.registry import Version, save_version
 from storage.schemas import SCORES
 from storage.store import Store
+from tasks.cited_summary.systems import find_system
 from tasks.exchange.shared_model.exporting import export_model
 from tasks.exchange.sharing import Sharing, share
 from tasks.summarization.decoding import decode_shard
 from tasks.summarization.settings import DecodingSettings
 from tasks.summarization.training import train_summarizer
-from tasks.summary.systems import find_system
 from tests.tasks.summarization import summarizer_examples as ours
 
 pytestmark = pytest.mark.integration

@@ -6,20 +6,20 @@ import numpy as np
 import pytest
 
 from tasks.extractive.choosing import RULES, choose, of_pile
-from tasks.extractive.pile import Passage, Pile
+from tasks.extractive.pile import Pile, PilePassage
 from tasks.extractive.weights import Worth, shipped
 
 TITLE = "Harrow Mill"
 PILE = [
-    Passage("In 1921 a fire destroyed the roof of Harrow Mill. It was a sad day.", "a", 3),
-    Passage("The owner Jane Pell sold Harrow Mill to the town of Ostley in 1960.", "b", 1),
-    Passage("Harrow Mill is a watermill on the River Dene in Ostley. See Fig. 3 for the wheel.", "c", 0),
-    Passage("Thomas Pell built the mill on the River Dene in 1874. We visited Harrow Mill last week.", "a", 1),
-    Passage("The bakery in Ostley opens at five.", "d", 0),
+    PilePassage("In 1921 a fire destroyed the roof of Harrow Mill. It was a sad day.", "a", 3),
+    PilePassage("The owner Jane Pell sold Harrow Mill to the town of Ostley in 1960.", "b", 1),
+    PilePassage("Harrow Mill is a watermill on the River Dene in Ostley. See Fig. 3 for the wheel.", "c", 0),
+    PilePassage("Thomas Pell built the mill on the River Dene in 1874. We visited Harrow Mill last week.", "a", 1),
+    PilePassage("The bakery in Ostley opens at five.", "d", 0),
 ]
 
 
-def texts(passages: list[Passage], length: int, title: str = TITLE) -> list[str]:
+def texts(passages: list[PilePassage], length: int, title: str = TITLE) -> list[str]:
     return [one.text for one in choose(title, passages, length)]
 
 
@@ -39,10 +39,10 @@ def test_what_needs_its_page_is_not_chosen() -> None:
 
 
 def test_rather_a_sentence_that_needs_its_page_than_none() -> None:
-    assert texts([Passage("It was built by Thomas Pell in the year 1874.")], 20) == [
+    assert texts([PilePassage("It was built by Thomas Pell in the year 1874.")], 20) == [
         "It was built by Thomas Pell in the year 1874."
     ]
-    assert texts([Passage("A heading of the page")], 20) == []
+    assert texts([PilePassage("A heading of the page")], 20) == []
     assert texts([], 20) == []
 
 
@@ -65,7 +65,8 @@ def worth(pile: Pile, sentences: list[float]) -> Worth:
 
 def test_a_sentence_below_the_floor_is_refused() -> None:
     pile = Pile(
-        TITLE, [Passage("Thomas Pell built the stone wall in 1874."), Passage("Anna Bree sang in Ostley in 1960.")]
+        TITLE,
+        [PilePassage("Thomas Pell built the stone wall in 1874."), PilePassage("Anna Bree sang in Ostley in 1960.")],
     )
     assert len(of_pile(pile, worth(pile, [0.5, 0.5]), 60)) == 2
     assert [one.text for one in of_pile(pile, worth(pile, [0.9, 0.01]), 60)] == [pile.sentences[0].text]
@@ -73,8 +74,8 @@ def test_a_sentence_below_the_floor_is_refused() -> None:
 
 def test_each_source_speaks_before_one_speaks_again() -> None:
     passages = [
-        Passage("Thomas Pell built the stone wall in 1874. Anna Bree sang in Ostley in 1960.", "a"),
-        Passage("Otto Lind swam the Dene in 1982.", "b"),
+        PilePassage("Thomas Pell built the stone wall in 1874. Anna Bree sang in Ostley in 1960.", "a"),
+        PilePassage("Otto Lind swam the Dene in 1982.", "b"),
     ]
     pile = Pile(TITLE, passages)
     known = worth(pile, [0.5, 0.5, 0.45])
@@ -86,7 +87,10 @@ def test_each_source_speaks_before_one_speaks_again() -> None:
 
 def test_what_is_said_already_counts_no_more() -> None:
     same = "Thomas Pell built the stone wall in 1874."
-    pile = Pile(TITLE, [Passage(same, "a"), Passage(same, "b"), Passage("Anna Bree sang in Ostley once in 1960.", "c")])
+    pile = Pile(
+        TITLE,
+        [PilePassage(same, "a"), PilePassage(same, "b"), PilePassage("Anna Bree sang in Ostley once in 1960.", "c")],
+    )
     chosen = of_pile(pile, worth(pile, [0.5, 0.5, 0.2]), 17, replace(RULES, floor=0.0))
     assert [one.text for one in chosen] == [same, pile.sentences[2].text]
 
@@ -95,9 +99,9 @@ def test_without_years_sources_stand_together() -> None:
     pile = Pile(
         TITLE,
         [
-            Passage("Thomas Pell built the tall stone wall.", "a", 4),
-            Passage("Anna Bree sang to the people in Ostley.", "b", 0),
-            Passage("Otto Lind swam down the River Dene.", "a", 2),
+            PilePassage("Thomas Pell built the tall stone wall.", "a", 4),
+            PilePassage("Anna Bree sang to the people in Ostley.", "b", 0),
+            PilePassage("Otto Lind swam down the River Dene.", "a", 2),
         ],
     )
     chosen = of_pile(pile, worth(pile, [0.9, 0.8, 0.7]), 60)

@@ -4,14 +4,14 @@ import numpy as np
 import pytest
 from sklearn.ensemble import HistGradientBoostingRegressor
 
-from tasks.extractive.learning import Example, _trees, learn
-from tasks.extractive.pile import KINDS, Passage, Pile
+from tasks.extractive.learning import LabelledPile, _trees, learn
+from tasks.extractive.pile import KINDS, Pile, PilePassage
 from tasks.extractive.weights import Trees, Weights, shipped
 
 NAMES = ["Ada Bell", "Carl Dorn", "Eva Falk", "Gus Holm", "Ida Juhl", "Kai Lund", "Mia Nord", "Ole Pihl"]
 
 
-def topic(number: int) -> Example:
+def topic(number: int) -> LabelledPile:
     """A pile whose lead says what its first passages say, and never what the last ones do."""
     name, other = NAMES[number % 8], NAMES[(number + 3) % 8]
     year = 1800 + 7 * number
@@ -20,8 +20,8 @@ def topic(number: int) -> Example:
         f"Tickets for {other} cost {number + 3} euros at gate {year % 90}.",
         f"Ring {other} at desk {number + 200}.",
     ]
-    passages = [Passage(text, f"page{place}", place) for place, text in enumerate(said + unsaid)]
-    return Example.of(Pile("Harbour", passages), " ".join(said))
+    passages = [PilePassage(text, f"page{place}", place) for place, text in enumerate(said + unsaid)]
+    return LabelledPile.of(Pile("Harbour", passages), " ".join(said))
 
 
 def test_labels_are_what_the_lead_has() -> None:
@@ -51,7 +51,7 @@ def test_learning_again_gives_the_same_bytes() -> None:
 
 def test_too_few_topics_are_refused() -> None:
     with pytest.raises(ValueError, match="1 topics with sentences are too few"):
-        learn([topic(0), Example.of(Pile("Harbour", []), "A lead.")])
+        learn([topic(0), LabelledPile.of(Pile("Harbour", []), "A lead.")])
 
 
 def test_trees_are_those_of_the_library() -> None:

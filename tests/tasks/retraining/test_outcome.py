@@ -27,10 +27,10 @@ from storage.store import Store
 from tasks.engine.inputs import DirectoryResult, StageResult
 from tasks.engine.recipe import Recipe
 from tasks.engine.stage import InlineExecutor, Run
+from tasks.retraining.champion_change import move_late_pointer, promote_by_hand, settle
 from tasks.retraining.outcome import finish_retraining
+from tasks.retraining.published_version import publish_versions
 from tasks.retraining.settings import RetrainingSettings
-from tasks.retraining.settling import move_late_pointer, promote_by_hand, settle
-from tasks.retraining.showing import publish_versions
 from tasks.retraining.splits import EvaluatedVersion, HeldOutSplits, TestSplit, joined
 from tasks.retraining.warm_start import RANKER, SUMMARIZER, champion_models, starting_models
 

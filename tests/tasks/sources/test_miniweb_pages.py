@@ -20,14 +20,14 @@ from tasks.sources.miniweb.links import (
     Link,
     hosts_of,
 )
-from tasks.sources.miniweb.pages import Page
+from tasks.sources.miniweb.pages import PageContent
 from tasks.sources.miniweb.settings import MiniwebSettings
 from tasks.sources.miniweb.site import Miniweb
 
 WEB = Miniweb(MiniwebSettings())
 
 
-def page_of(link: Link) -> Page:
+def page_of(link: Link) -> PageContent:
     match = re.search(r"-(g?)(\d+)-(\d+)\.html$", link.final_url or "")
     assert match, link
     return WEB.pages.guide(int(match[2]), int(match[3])) if match[1] else WEB.pages.page(int(match[2]), int(match[3]))

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from tasks.engine.dice import Dice, draws
 from tasks.engine.hashing import stable_hash
 from tasks.sources.miniweb.chatter import LINKS, MARKERS, MENTIONS, REMARKS
-from tasks.sources.miniweb.kinds import KINDS, Form, Kind
+from tasks.sources.miniweb.kinds import KINDS, Form, TopicKind
 from tasks.sources.miniweb.kinds.kind import Aspect, Line, expand
 from tasks.sources.miniweb.kinds.makers import PROFESSIONS
 from tasks.sources.miniweb.names import NameScheme
@@ -63,7 +63,7 @@ def slots(lines: Iterable[Line]) -> set[str]:
 
 
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.name)
-def test_sentences_ask_for_the_facts_of_their_kind_and_pages_tell_what_leads_state(kind: Kind) -> None:
+def test_sentences_ask_for_the_facts_of_their_kind_and_pages_tell_what_leads_state(kind: TopicKind) -> None:
     lead = slots(chain.from_iterable(aspect.lead for aspect in kind.aspects))
     told = slots(chain.from_iterable(aspect.told for aspect in kind.aspects))
     assert lead <= told
@@ -109,7 +109,7 @@ TABLE = """
 
 
 def test_the_table_is_cut_into_aspects() -> None:
-    kind = Kind("k", NameScheme((("a",),)), (), {})
+    kind = TopicKind("k", NameScheme((("a",),)), (), {})
     kind.__dict__["prose"] = TABLE  # in place of the file
     texts = [
         [aspect.chance, *([form.start for line in lines for form in line] for lines in (aspect.lead, aspect.told))]
@@ -134,7 +134,7 @@ def masked(parts: Iterable[Aspect]) -> set[str]:
 
 @pytest.mark.parametrize("seed", [1, 2, 3])
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.name)
-def test_a_share_of_the_forms_is_held_back_for_test_articles(kind: Kind, seed: int) -> None:
+def test_a_share_of_the_forms_is_held_back_for_test_articles(kind: TopicKind, seed: int) -> None:
     world = World(seed, 0.3)
     shown, held = world.wording(kind, test=False), world.wording(kind, test=True)
     others = chain.from_iterable(world.wording(other, test=False) for other in KINDS)

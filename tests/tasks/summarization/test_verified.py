@@ -5,7 +5,7 @@ import torch
 
 from models.search.certainty import Written
 from models.search.hypotheses import Hypothesis
-from tasks.summarization.verified import Sentence, VerifiedWriter, verified
+from tasks.summarization.verified import VerifiedWriter, WrittenSentence, verified
 from tasks.verification.verifier import shipped
 from tests.tasks.summarization.summarizer_examples import vocabulary
 
@@ -19,7 +19,9 @@ DEFINITION = "The Bodall Viaduct is a steel bridge over the River Stoditt."
 SURE, UNSURE = -0.1, -20.0
 
 
-def chosen(*sentences: tuple[str, float], paragraphs: list[str] = PARAGRAPHS, least: float = 0.15) -> list[Sentence]:
+def chosen(
+    *sentences: tuple[str, float], paragraphs: list[str] = PARAGRAPHS, least: float = 0.15
+) -> list[WrittenSentence]:
     written = [Written(text, slice(0), log_prob) for text, log_prob in sentences]
     return VerifiedWriter(shipped(), TITLE, paragraphs, least).write(written)
 
@@ -29,13 +31,13 @@ def texts(*sentences: tuple[str, float], paragraphs: list[str] = PARAGRAPHS) -> 
 
 
 def test_what_a_paragraph_says_stays() -> None:
-    assert chosen((DEFINITION, SURE)) == [Sentence(DEFINITION, place=0)]
+    assert chosen((DEFINITION, SURE)) == [WrittenSentence(DEFINITION, place=0)]
 
 
 def test_what_the_model_doubts_gives_way_to_the_sentence_that_holds_its_values_and_names_the_subject() -> None:
     assert chosen((DEFINITION, SURE), ("It is 652 metres high.", UNSURE)) == [
-        Sentence(DEFINITION, place=0),
-        Sentence("The Bodall is 652 metres long, as walkers know.", paragraph=1),
+        WrittenSentence(DEFINITION, place=0),
+        WrittenSentence("The Bodall is 652 metres long, as walkers know.", paragraph=1),
     ]
 
 

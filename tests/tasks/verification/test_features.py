@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from tasks.verification.features import NAMES, features
-from tasks.verification.words import Kind, read
+from tasks.verification.words import WordKind, read
 
 PASSAGE = (
     "Anna Berg designed the tower in 1901. It was painted red in 1950 by Otto Lund, who did not like blue. About 300 "
@@ -59,18 +59,18 @@ def test_the_pair_of_sentences_holds_what_one_lacks() -> None:
 
 def test_a_comma_after_a_number_is_no_part_of_it() -> None:
     words = read("In 1829, and again in 1,830, it froze.").words
-    assert [word.key for word in words if word.kind is Kind.NUMBER] == ["1829", "1830"]
+    assert [word.key for word in words if word.kind is WordKind.NUMBER] == ["1829", "1830"]
 
 
 def test_words_and_numbers_are_read_by_what_they_mean() -> None:
     words = read("Two of the 1.5 million boats, built in the 19th century, aren't Anna's.").words
     assert [(word.key, word.kind) for word in words if word.kind] == [
-        ("2", Kind.NUMBER),
-        ("1500000", Kind.NUMBER),
-        ("boat", Kind.WORD),
-        ("built", Kind.WORD),
-        ("19th", Kind.NUMBER),
-        ("centuri", Kind.WORD),
-        ("anna", Kind.NAME),
+        ("2", WordKind.NUMBER),
+        ("1500000", WordKind.NUMBER),
+        ("boat", WordKind.WORD),
+        ("built", WordKind.WORD),
+        ("19th", WordKind.NUMBER),
+        ("centuri", WordKind.WORD),
+        ("anna", WordKind.NAME),
     ]
     assert "n't" in [word.text for word in words]

@@ -5,7 +5,7 @@ import pytest
 
 from tasks.engine.dice import Dice
 from tasks.verification.forest import Forest
-from tasks.verification.learning import Topic, examples_of, fit, learn, restated, teaching
+from tasks.verification.learning import LearningArticle, examples_of, fit, learn, restated, teaching
 
 NAMES = ["Brenn", "Corran", "Delm", "Esk", "Farn", "Gosk", "Holm", "Irun", "Jarl", "Kell", "Lund", "Mar"]
 PASSAGES = [
@@ -13,7 +13,7 @@ PASSAGES = [
     f"day and did not stop in winter. Its wheel, which was made of oak, burned in {1800 + 9 * number}."
     for number, name in enumerate(NAMES)
 ]
-TOPICS = [Topic(PASSAGES, "The mill of Brenn was built in 1700. Nobody knows who owned the mill.")]
+TOPICS = [LearningArticle(PASSAGES, "The mill of Brenn was built in 1700. Nobody knows who owned the mill.")]
 
 
 def test_it_tells_the_truth_from_lies_of_its_corpus() -> None:
@@ -52,7 +52,7 @@ def test_what_is_written_by_hand_is_both_true_and_false_in_its_passage() -> None
 
 def test_a_corpus_without_sentences_teaches_nothing() -> None:
     with pytest.raises(ValueError, match="2 topics have none"):
-        learn([Topic(["Mills"]), Topic(["灯台は1901年に建てられた。"])])
+        learn([LearningArticle(["Mills"]), LearningArticle(["灯台は1901年に建てられた。"])])
 
 
 def test_a_forest_of_arrays_says_what_scikit_learn_says() -> None:

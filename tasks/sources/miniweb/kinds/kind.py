@@ -82,7 +82,7 @@ Fact = str | Number | Near | Of | By  # a string lists phrases with commas; one 
 
 
 @dataclass(frozen=True)
-class Kind:
+class TopicKind:
     """A kind of topic. Facts whose names differ only by a digit at the end are one fact with two values."""
 
     name: str

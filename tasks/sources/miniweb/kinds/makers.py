@@ -1,6 +1,6 @@
 """People, companies and films."""
 
-from tasks.sources.miniweb.kinds.kind import By, Kind, Near, Number, year
+from tasks.sources.miniweb.kinds.kind import By, Near, Number, TopicKind, year
 from tasks.sources.miniweb.names import FILM_TITLES, FIRST_NAMES, HEADS, LAST_TAILS, MIDDLES, NameScheme, words
 
 _MONTHS = words("January February March April May June July August September October November December")
@@ -19,7 +19,7 @@ _LIVES = {
 }
 PROFESSIONS = tuple(_LIVES)  # one of each in every region, in this order
 
-PERSON = Kind(
+PERSON = TopicKind(
     name="person",
     scheme=NameScheme((tuple(f"{name} " for name in FIRST_NAMES), HEADS, MIDDLES, LAST_TAILS)),
     nouns=("the {profession}",),
@@ -64,7 +64,7 @@ _SECTORS = {  # end of the title: (what such a company is, what it makes)
 }
 BUILDERS = words("Shipyards Ironworks Foundries Engineering Construction Cables")
 
-COMPANY = Kind(
+COMPANY = TopicKind(
     name="company",
     scheme=NameScheme(
         (
@@ -103,7 +103,7 @@ COMPANY = Kind(
     },
 )
 
-FILM = Kind(
+FILM = TopicKind(
     name="film",
     scheme=NameScheme(FILM_TITLES),
     nouns=("the film", "the picture", "the {genre}"),

@@ -1,12 +1,12 @@
 """Towns, rivers and bridges."""
 
-from tasks.sources.miniweb.kinds.kind import Kind, Near, Number, Of, year
+from tasks.sources.miniweb.kinds.kind import Near, Number, Of, TopicKind, year
 from tasks.sources.miniweb.kinds.makers import BUILDERS
 from tasks.sources.miniweb.names import HEADS, MIDDLES, NameScheme, words
 
 _ENDINGS = "ford ham wick ton stead mouth bury holm dale mere haven gate cross field worth ley minster bourne combe den"
 
-TOWN = Kind(
+TOWN = TopicKind(
     name="town",
     scheme=NameScheme((HEADS, MIDDLES, words(f"{_ENDINGS} port well wold thorpe shaw ridge pool brook castle kirk"))),
     nouns=("the town", "the {type}", "the place"),
@@ -40,7 +40,7 @@ TOWN = Kind(
     },
 )
 
-RIVER = Kind(
+RIVER = TopicKind(
     name="river",
     scheme=NameScheme((("River ",), HEADS, MIDDLES, words("n r l s ne ra th sk m v nd ck lle ss rn lt x ll rr tt mm"))),
     nouns=("the river", "the waterway"),
@@ -76,7 +76,7 @@ RIVER = Kind(
     },
 )
 
-BRIDGE = Kind(
+BRIDGE = TopicKind(
     name="bridge",
     scheme=NameScheme(
         (

@@ -10,7 +10,7 @@ import pyarrow.fs as pafs
 import pyarrow.parquet as pq
 import pytest
 
-from storage.schemas import CAPTURES, SOUGHT
+from storage.schemas import CAPTURES, URL_LOOKUPS
 from tasks.crawl.columnar.look_up import look_up_in_file
 from tasks.crawl.columnar.tables import find_tables
 from tasks.crawl.service import Patience
@@ -35,8 +35,8 @@ def looked_up(
     settings = CrawlSettings.model_validate({**FAST, "common_crawl": common})
     ((file,),) = (table.files for table in find_tables(settings, connect_to or {}))
     rows = [{"url": url, "key": surt_key(url), "host_shard": 5, "file": 0} for url in urls]
-    sought = pa.Table.from_pylist(rows, schema=SOUGHT.schema)
-    table = look_up_in_file(sought, settings, file=file, connect_to=connect_to or {})
+    lookups = pa.Table.from_pylist(rows, schema=URL_LOOKUPS.schema)
+    table = look_up_in_file(lookups, settings, file=file, connect_to=connect_to or {})
     assert table.schema.equals(CAPTURES.schema)
     found: list[dict[str, Any]] = table.to_pylist()
     assert {row["host_shard"] for row in found} <= {5}

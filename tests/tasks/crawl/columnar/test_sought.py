@@ -5,7 +5,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from storage.schemas import INDEX_FILES, SOUGHT
+from storage.schemas import INDEX_FILES, URL_LOOKUPS
 from tasks.crawl.columnar.look_up import seek
 from tests.tasks.crawl.loopback_server import frontier
 
@@ -20,7 +20,7 @@ def index(*tables: list[tuple[str | None, str | None]]) -> Any:
 
 def found(urls: list[str], *tables: list[tuple[str | None, str | None]]) -> list[tuple[int, str, str]]:
     table = seek(frontier(urls), index=index(*tables), shard=7)
-    assert table.schema.equals(SOUGHT.schema)
+    assert table.schema.equals(URL_LOOKUPS.schema)
     assert set(table.column("host_shard").to_pylist()) <= {7}
     return [(row["file"], row["key"], row["url"]) for row in table.to_pylist()]
 

@@ -1,0 +1,48 @@
+"""`wikisum summarize`: a summary in the terminal or a file."""
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import pyarrow.fs as pafs
+
+from storage.writing import whole_file
+from tasks.cited_summary.exports import FORMATS
+from tasks.cited_summary.pipeline import check_request
+from tasks.cited_summary.pipeline import summarize as summarize_sources
+from tasks.cited_summary.settings import Choice, SummarySettings
+from tasks.cited_summary.sources import read_sources
+from tasks.cited_summary.systems import find_system
+
+
+def summarize(
+    title: str,
+    sources: Sequence[str],
+    model: str | None,
+    system: Choice,
+    settings: SummarySettings,
+    form: str,
+    output: Path | None,
+) -> int:
+    """Summarize; return the exit code, 1 if nothing could be used. Nothing is written after an interruption."""
+    try:
+        given = read_sources(sources, settings.max_bytes, sys.stdin.buffer)
+        check_request(title, given, settings)
+        summary, _ = summarize_sources(
+            title,
+            given,
+            find_system(model),
+            settings,
+            choice=system,
+            progress=lambda now: print(f"{100 * now.share:3.0f} %  {now.text}", file=sys.stderr),
+        )
+    except KeyboardInterrupt as end:
+        raise KeyboardInterrupt("nothing was written") from end
+    written = FORMATS[form][1](summary)
+    if output is None:
+        print(written, end="")
+    else:
+        with whole_file(pafs.LocalFileSystem(), str(output.resolve())) as file:
+            file.write(written.encode())
+        print(f"written to {output}", file=sys.stderr)
+    return 0 if summary.sentences else 1

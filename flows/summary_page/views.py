@@ -1,0 +1,69 @@
+"""HTML of the page: templates with every text escaped, and pages of others shown inert."""
+
+import re
+from pathlib import Path
+from typing import Any
+
+from fastapi import Response
+from fastapi.responses import HTMLResponse, PlainTextResponse
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+from tasks.cited_summary.cited import CitedSummary, Passage
+from tasks.cited_summary.exports import meaning
+from tasks.cited_summary.inert import POLICY, inert_page
+from tasks.cited_summary.settings import Choice
+from tasks.cited_summary.sources import megabytes
+from tasks.cited_summary.systems import EXTRACTIVE
+from tasks.reporting.blocks import clean, shown_url, web_url
+
+FOLDER = Path(__file__).parent / "page"
+_SHOWN_PARAGRAPHS = 300  # of a source, besides those cited
+_ENVIRONMENT = Environment(
+    loader=FileSystemLoader(FOLDER), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
+)
+_ENVIRONMENT.globals["meaning"] = meaning
+_ENVIRONMENT.filters.update({"clean": clean, "shown_url": shown_url, "web_url": web_url, "megabytes": megabytes})
+
+
+def render(template: str, status: int = 200, **values: Any) -> HTMLResponse:
+    """Return a template as a page."""
+    return HTMLResponse(_ENVIRONMENT.get_template(template).render(**values), status)
+
+
+def inert_response(body: bytes, mime: str | None, charset: str | None, passage: str) -> Response:
+    """Return a page as it was fetched under a policy that forbids it everything but inline styles."""
+    page = inert_page(body, mime, charset, passage)
+    headers = {"Content-Security-Policy": f"{POLICY}; frame-ancestors 'self'"}
+    if page is None:
+        said = f"A file of type {mime} is not shown here; its text is in the list of sources."
+        return PlainTextResponse(said, headers=headers)
+    return HTMLResponse(page, headers=headers)
+
+
+def summary_view(summary: CitedSummary) -> dict[str, Any]:
+    """Return a summary as its template shows it; `other` is the system to write it again with."""
+    cited = {(passage.source, passage.position): passage for passage in summary.passages}
+    sources = []
+    for source in summary.sources:
+        paragraphs = [
+            {"text": one.text, "refused": one.refused, "marked": _marked(cited.get((source.number, position)))}
+            for position, one in enumerate(source.paragraphs)
+            if position < _SHOWN_PARAGRAPHS or (source.number, position) in cited
+        ]
+        left_out = len(source.paragraphs) - len(paragraphs)
+        sources.append({"source": source, "paragraphs": paragraphs, "left_out": left_out})
+    numbers = {passage.number: passage.source for passage in summary.passages}
+    other: Choice = "model" if summary.system == EXTRACTIVE else "extractive"
+    return {"summary": summary, "sources": sources, "number_of": numbers, "other": other}
+
+
+def _marked(passage: Passage | None) -> dict[str, Any] | None:
+    """Return a cited paragraph as its number and its parts, each with whether it is quoted."""
+    if passage is None:
+        return None
+    quoted = re.compile("|".join(map(re.escape, sorted(passage.quotes, key=len, reverse=True))) or "(?!)")
+    parts, end = list[tuple[str, bool]](), 0
+    for match in quoted.finditer(passage.text):
+        parts += [(passage.text[end : match.start()], False), (match[0], True)]
+        end = match.end()
+    return {"number": passage.number, "parts": [*parts, (passage.text[end:], False)]}

@@ -1,0 +1,49 @@
+"""The process that makes summaries for the page, one after another, until the page's server ends."""
+
+import logging
+import os
+import signal
+import sys
+from multiprocessing.connection import Connection
+from types import FrameType
+from typing import Any
+
+from flows.running.child_processes import end_with_parent
+
+
+def main(pipe: Connection) -> None:
+    """Answer requests: progress, then summary and pages, or an exception. Raises EOFError: nobody is left to ask."""
+    from storage.errors import StorageError
+    from tasks.cited_summary.pipeline import summarize
+    from tasks.cited_summary.systems import find_system
+
+    model, settings = pipe.recv()
+    while True:
+        title, given, choice = pipe.recv()
+        answer: Any
+        try:
+            answer = summarize(title, given, find_system(model), settings, choice=choice, progress=pipe.send)
+        except (ValueError, StorageError) as error:
+            answer = ValueError(str(error))
+        except ConnectionError as error:  # of the pipe: pages that do not answer are no errors here
+            raise EOFError from error
+        except Exception as error:
+            logging.exception("a summary failed")
+            answer = RuntimeError(type(error).__name__)
+        pipe.send(answer)
+
+
+def _stop(_number: int, _frame: FrameType | None) -> None:
+    raise SystemExit(143)  # as an exception, so that temporary files are removed and child processes ended
+
+
+if __name__ == "__main__":
+    end_with_parent(int(sys.argv[2]))
+    signal.signal(signal.SIGTERM, _stop)
+    try:
+        main(Connection(int(sys.argv[1])))
+    except (EOFError, ConnectionError):
+        code = 0
+    except SystemExit as end:
+        code = int(end.code or 0)
+    os._exit(code)  # everything is closed by now, and Python would take seconds to take its libraries apart

@@ -1,0 +1,143 @@
+"""A summary with its evidence: sentences, the passages they cite, and the sources as read, numbered for people."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+from tasks.cited_summary.support import judge
+from tasks.evaluation.citations import CitedSentence, Citer, Verdict
+from tasks.evaluation.metrics import Summary
+
+
+@dataclass(frozen=True)
+class Paragraph:
+    """A paragraph of a source, and why it was not used; None for one that was."""
+
+    text: str
+    refused: str | None = None
+
+
+@dataclass(frozen=True)
+class SummarySource:
+    """A page or file.
+
+    Attributes:
+        number: from 1, in the order given.
+        name: URL or file name, as given.
+        title: of the page, or None.
+        refused: a sentence on why nothing of it was used; None for a source that was.
+        paragraphs: its text.
+        fetched: whether its bytes are kept, so that it can be shown as fetched.
+    """
+
+    number: int
+    name: str
+    title: str | None = None
+    refused: str | None = None
+    paragraphs: Sequence[Paragraph] = ()
+    fetched: bool = False
+
+
+@dataclass(frozen=True)
+class Passage:
+    """A paragraph that is cited.
+
+    Attributes:
+        number: from 1, in the order of first citation.
+        source: number of the source; 0 if unknown.
+        position: 0-based position of the paragraph in it.
+        text: the paragraph.
+        quotes: the sentences of it that are closest to the sentences that cite it, each once.
+    """
+
+    number: int
+    source: int
+    position: int
+    text: str
+    quotes: Sequence[str] = ()
+
+
+@dataclass(frozen=True)
+class SummarySentence:
+    """A sentence of the summary.
+
+    Attributes:
+        text: as written.
+        verdict: said: one passage says it | combined: put together from two | partly: what is cited does not say it |
+            not supported: nothing is cited | not judged: its script has no capitals.
+        passages: numbers of the cited passages.
+        quotes: of each cited passage, the sentence that is closest to this one.
+        missing: names, numbers and dates that the quotes do not contain.
+        tested: what was found, in a few words for people.
+    """
+
+    text: str
+    verdict: Verdict
+    passages: Sequence[int] = ()
+    quotes: Sequence[str] = ()
+    missing: Sequence[str] = ()
+    tested: str = ""
+
+    @property
+    def supported(self) -> bool:
+        """Whether the passages say it, one of them or two together."""
+        return self.verdict in {"said", "combined"}
+
+
+@dataclass(frozen=True)
+class CitedSummary:
+    """A summary and everything needed to check it; JSON-able by `dataclasses.asdict`.
+
+    Attributes:
+        title: the topic.
+        system: name of the system.
+        why: a sentence on why it is this system.
+        sentences, passages, sources: see their classes.
+        notes: sentences on what a reader should know.
+        seconds: from the first fetch to the last citation.
+    """
+
+    title: str
+    system: str
+    why: str
+    sentences: Sequence[SummarySentence]
+    passages: Sequence[Passage]
+    sources: Sequence[SummarySource]
+    notes: Sequence[str] = ()
+    seconds: float = 0.0
+
+
+@dataclass
+class PassageNumbers:
+    """Numbers the passages of one article as they are cited.
+
+    Attributes:
+        texts: the ranked paragraphs, best first.
+        places: (source number, position) of each.
+        passages: those cited so far.
+    """
+
+    texts: Sequence[str]
+    places: Sequence[tuple[int, int]]
+    passages: list[Passage] = field(default_factory=list)
+    _numbers: dict[int, int] = field(default_factory=dict)
+
+    def of(self, title: str, summary: Summary) -> list[SummarySentence]:
+        """Return the sentences of a summary with the numbers of their passages; unsupported ones stay."""
+        citer = Citer(title, self.texts)
+        return [self._sentence(citer, cited) for cited in citer.cite(summary)]
+
+    def _sentence(self, citer: Citer, cited: CitedSentence) -> SummarySentence:
+        found = judge(citer, cited)
+        numbers = tuple(self._number(rank, quote) for rank, quote in zip(cited.ranks, found.quotes, strict=True))
+        return SummarySentence(cited.sentence, found.verdict, numbers, found.quotes, found.missing, found.tested)
+
+    def _number(self, rank: int, quote: str) -> int:
+        """Return the number of a passage, a new one on its first citation, and note what is quoted of it."""
+        number = self._numbers.setdefault(rank, len(self.passages) + 1)
+        if number > len(self.passages):
+            source, position = self.places[rank]
+            self.passages.append(Passage(number, source, position, self.texts[rank]))
+        passage = self.passages[number - 1]
+        if quote not in passage.quotes:
+            self.passages[number - 1] = replace(passage, quotes=(*passage.quotes, quote))
+        return number

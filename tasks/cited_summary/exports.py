@@ -1,0 +1,124 @@
+"""A cited summary as Markdown, JSON and a self-contained HTML file. Every text may come from a page of the web."""
+
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import get_args
+
+from tasks.cited_summary.cited import CitedSummary, Passage, SummarySentence, SummarySource
+from tasks.evaluation.citations import Verdict
+from tasks.evaluation.settings import Baseline
+from tasks.reporting.blocks import clean, web_url
+from tasks.reporting.markdown import escape, link
+from tasks.reporting.page import templates
+
+_TEMPLATE = "export.html.j2"
+_TESTED = (
+    "A sentence is said by a source if a check of names, numbers, words, their order and negations finds one passage "
+    "that says it; put together, if two passages say a part each."
+)
+_WRITTEN = (
+    "The check lets few lies through that exchange a name, a number or a word, and more of those in other words: read "
+    "the passages."
+)
+_COPIED = (
+    "Sentences that are copied from the sources say what these say, but may mean something else without the sentences "
+    "around them: read the passages."
+)
+MARKS: Mapping[Verdict, str] = {
+    "said": "said by a source",
+    "combined": "put together",
+    "partly": "partly supported",
+    "not supported": "not supported",
+    "not judged": "not checked",
+}
+_EXTRACTIVE = get_args(Baseline)
+
+
+def meaning(systems: Iterable[str]) -> str:
+    """Return what the marks of these systems' sentences say: what was tested, and how far it can be trusted."""
+    copied = {system in _EXTRACTIVE for system in systems}
+    return " ".join([_TESTED, *[_WRITTEN] * (False in copied), *[_COPIED] * (True in copied)])
+
+
+def to_markdown(summary: CitedSummary) -> str:
+    """Return a Markdown document: sentences and what was tested, sources, and the passages as footnotes.
+
+    Footnotes are those of GitHub and Pandoc; a reader that does not know them shows them as text.
+    """
+    parts = [f"# {escape(summary.title)}", *(_sentence(sentence) for sentence in summary.sentences)]
+    parts += [f"*{escape(note)}*" for note in summary.notes]
+    if summary.sentences:
+        about = escape(f"Written by {summary.system}. {summary.why} {meaning([summary.system])}")
+        parts.append(f"*{about}*")
+    parts.append("## Sources")
+    parts.append("\n".join(_source(source) for source in summary.sources))
+    parts += [_passage(passage, summary.sources) for passage in summary.passages]
+    return "\n\n".join(parts) + "\n"
+
+
+def to_json(summary: CitedSummary) -> str:
+    """Return the summary's fields; names are those of `tasks/cited_summary/cited.py`."""
+    return json.dumps(asdict(summary), indent=1, ensure_ascii=False) + "\n"
+
+
+def to_html(summary: CitedSummary) -> str:
+    """Return one HTML file with styles, without scripts and remote loads; citations are links within it."""
+    template = templates(Path(__file__).parent).get_template(_TEMPLATE)
+    sources = {source.number: source for source in summary.sources}
+    return template.render(summary=summary, sources=sources, marks=MARKS, meaning=meaning([summary.system]))
+
+
+def to_text(summary: CitedSummary) -> str:
+    """Return the summary for a terminal: a sentence a line, then passages and sources."""
+    lines = [clean(summary.title), ""]
+    for sentence in summary.sentences:
+        numbers = "".join(f"[{number}]" for number in sentence.passages)
+        arrow = " " if sentence.verdict == "said" else "<-"  # doubt is seen at a glance
+        lines.append(f"{clean(sentence.text)} {numbers}  {arrow} {_mark(sentence)}")
+    lines += ["", *(clean(note) for note in summary.notes)]
+    if summary.sentences:
+        lines += [clean(f"Written by {summary.system}. {summary.why}"), meaning([summary.system])]
+    lines.append("")
+    for passage in summary.passages:
+        lines.append(f"[{passage.number}] source {passage.source}: {' ... '.join(map(clean, passage.quotes))}")
+    lines.append("")
+    for source in summary.sources:
+        refused = f"  <- not used: {clean(source.refused)}" if source.refused else ""
+        title = f"  ({clean(source.title)})" if source.title else ""
+        lines.append(f"source {source.number}  {clean(source.name)}{title}{refused}")
+    return "\n".join(lines) + "\n"
+
+
+FORMATS: Mapping[str, tuple[str, Callable[[CitedSummary], str]]] = {
+    "md": ("text/markdown", to_markdown),
+    "json": ("application/json", to_json),
+    "html": ("text/html", to_html),
+    "txt": ("text/plain", to_text),
+}
+
+
+def _sentence(sentence: SummarySentence) -> str:
+    numbers = "".join(f"[^{number}]" for number in sentence.passages)
+    strength = "*" if sentence.verdict == "said" else "**"
+    return f"{escape(sentence.text)}{numbers} {strength}({escape(_mark(sentence))}){strength}"
+
+
+def _mark(sentence: SummarySentence) -> str:
+    return f"{MARKS[sentence.verdict]}: {clean(sentence.tested)}"
+
+
+def _passage(passage: Passage, sources: Sequence[SummarySource]) -> str:
+    name = sources[passage.source - 1].name if passage.source else "unknown"
+    return f"[^{passage.number}]: {_name(name)}, paragraph {passage.position + 1}: {escape(passage.text)}"
+
+
+def _source(source: SummarySource) -> str:
+    title = f" {escape(source.title)}" if source.title else ""
+    refused = f" **{escape(f'not used: {source.refused}')}**" if source.refused else ""
+    return f"{source.number}. {_name(source.name)}{title}{refused}"
+
+
+def _name(name: str) -> str:
+    return link(name) if web_url(name) else escape(name)

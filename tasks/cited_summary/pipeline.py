@@ -1,0 +1,204 @@
+"""From sources to a cited summary: the stages of a build, one after another, on tables in memory."""
+
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from models.exported import VOCABULARY
+from models.extractive import first_words
+from models.vocabulary import Vocabulary
+from storage.schemas import DOCUMENTS
+from tasks.cited_summary.cited import CitedSummary, Passage, PassageNumbers, SummarySentence
+from tasks.cited_summary.fetching import article, fetch
+from tasks.cited_summary.fit import doubts, fitting
+from tasks.cited_summary.listing import list_sources
+from tasks.cited_summary.settings import Choice, SummarySettings
+from tasks.cited_summary.sources import GivenSource
+from tasks.cited_summary.systems import SummarySystem
+from tasks.evaluation.metrics import Summary
+from tasks.extraction.documents import extract_documents
+from tasks.extraction.settings import ExtractSettings
+from tasks.extractive.choosing import choose
+from tasks.extractive.pile import PilePassage as Paragraph
+from tasks.paragraphs.paragraphs import build_paragraphs
+from tasks.ranking.features import compute_features
+from tasks.ranking.ranking import rank_paragraphs
+from tasks.summarization.decoding import decode_shard
+from tasks.summarization.examples import build_examples
+from tasks.summarization.graphs import build_graphs
+
+
+@dataclass(frozen=True)
+class SummaryProgress:
+    """What is being done.
+
+    Attributes:
+        text: in a few words.
+        share: of the whole work that is done, 0-1; a guess.
+    """
+
+    text: str
+    share: float
+
+
+@dataclass(frozen=True)
+class SourcePage:
+    """A source as it was fetched or given."""
+
+    mime: str | None
+    charset: str | None
+    body: bytes
+
+
+Report = Callable[[SummaryProgress], None]
+
+
+def summarize(
+    title: str,
+    given: Sequence[GivenSource],
+    system: SummarySystem,
+    settings: SummarySettings,
+    *,
+    choice: Choice = "suitable",
+    progress: Report,
+    connect_to: Mapping[str, str] | None = None,
+) -> tuple[CitedSummary, dict[int, SourcePage]]:
+    """Summarize sources under a title.
+
+    Args:
+        title: the topic; paragraphs are ranked by it.
+        given: the sources; those that cannot be used are in the result, with the reason.
+        system: what summarizes.
+        settings: limits and lengths.
+        choice: whether the model of `system` gives way to the extractive system: where it does not suit the sources or
+            what it wrote (`tasks/cited_summary/fit.py`), never, or in any case.
+        progress: called at the start of each step, and about once a second while pages are fetched.
+        connect_to: pattern of host -> `address:port` where its connections are made instead.
+
+    Returns:
+        The summary, without sentences if no source could be used, and the pages by number of the source.
+
+    Raises:
+        ValueError: there is no title or no source, or there are too many, or the model cannot be used.
+    """
+    check_request(title, given, settings)
+    started = time.monotonic()
+    progress(SummaryProgress(f"reading {_count(len(given), 'source')}", 0.02))
+    frontier, pages = fetch(
+        title,
+        given,
+        settings,
+        connect_to=connect_to or {},
+        progress=lambda now: progress(
+            SummaryProgress(f"fetching: {now.done} of {now.total} pages", 0.05 + 0.35 * now.share)
+        ),
+    )
+    extracted = extract_documents(frontier, _counted(pages, progress), ExtractSettings())
+    documents = pa.Table.from_batches(extracted, schema=DOCUMENTS.schema)
+    progress(SummaryProgress("choosing paragraphs", 0.7))
+    topic = article(title)
+    paragraphs = build_paragraphs(
+        topic, documents, system.paragraphs.model_copy(update={"filter": settings.filter}), words=system.words
+    )
+    sources = list_sources(given, frontier, documents, paragraphs, settings.language)
+    asked, texts = system, paragraphs["text"].filter(pc.is_null(paragraphs["drop_reason"])).to_pylist()
+    if choice == "extractive" and system.summarizer is not None:
+        system = system.extractive("The extractive system was asked for.")
+    elif choice == "suitable":
+        system = fitting(system, texts)
+    number_of = {row["url"]: row["rank"] + 1 for row in frontier.to_pylist() if row["drop_reason"] is None}
+    sentences, passages = _cited(topic, paragraphs, system, settings, number_of, progress)
+    if choice == "suitable" and system.summarizer is not None and texts and (why := doubts(system.name, sentences)):
+        system = system.without_models(why)
+        sentences, passages = _cited(topic, paragraphs, system, settings, number_of, progress)
+    notes = list(_notes(sentences, [source.refused for source in sources]))
+    if choice == "suitable" and system.name != asked.name:
+        notes.insert(0, f"The trained model {asked.name} does not suit these sources: sentences of theirs are shown.")
+    cited = CitedSummary(title, system.name, system.why, sentences, passages, sources, notes)
+    bodies = {
+        number_of[row["url"]]: SourcePage(row["mime"], row["charset"], row["body"])
+        for row in pages.select(["url", "mime", "charset", "body"]).to_pylist()
+        if row["body"] is not None
+    }
+    return replace(cited, seconds=round(time.monotonic() - started, 2)), bodies
+
+
+def check_request(title: str, given: Sequence[GivenSource], settings: SummarySettings) -> None:
+    """Raise ValueError, which says what was expected, for a request that cannot be worked on."""
+    if not title.strip():
+        raise ValueError("the title is empty: expected the topic of the summary in a few words")
+    if not given:
+        raise ValueError("there is only a title: expected at least one web address or file to summarize")
+    if len(given) > settings.max_sources:
+        raise ValueError(f"{len(given)} sources are too many: expected at most {settings.max_sources}")
+
+
+def _counted(pages: pa.Table, progress: Report) -> Iterator[pa.RecordBatch]:
+    for index in range(pages.num_rows):
+        progress(
+            SummaryProgress(f"extracting: page {index + 1} of {pages.num_rows}", 0.4 + 0.3 * index / pages.num_rows)
+        )
+        yield from pages.slice(index, 1).to_batches()
+
+
+def _cited(
+    topic: pa.Table,
+    paragraphs: pa.Table,
+    system: SummarySystem,
+    settings: SummarySettings,
+    number_of: Mapping[str, int],
+    progress: Report,
+) -> tuple[list[SummarySentence], list[Passage]]:
+    """Return what a system writes, and the passages that it cites; `number_of` has the sources' numbers by URL."""
+    begun = 0.75 if system.summarizer is not None else 0.9  # the extractive system may come second, and is quick
+    progress(SummaryProgress("ranking paragraphs", begun))
+    features = compute_features(topic, paragraphs, system.words)
+    ranked = rank_paragraphs(topic, paragraphs, features, system.ranker, system.ranking)
+    summary = Summary("")
+    if ranked.num_rows:
+        progress(SummaryProgress(f"writing with {system.name}", begun + 0.03))
+        summary = _write(topic, ranked, system, settings.words)
+    progress(SummaryProgress("citing", begun + 0.06))
+    places = zip(ranked["url"].to_pylist(), ranked["position"].to_pylist(), strict=True)
+    citations = PassageNumbers(ranked["text"].to_pylist(), [(number_of[url], position) for url, position in places])
+    return citations.of(topic["title"][0].as_py(), summary), citations.passages
+
+
+def _write(topic: pa.Table, ranked: pa.Table, system: SummarySystem, words: int) -> Summary:
+    """Return the summary of the ranked paragraphs."""
+    if system.summarizer is None:
+        rows = ranked.select(["text", "url", "position"]).to_pylist()
+        paragraphs = [Paragraph(row["text"], row["url"], row["position"]) for row in rows]
+        chosen = choose(topic["title"][0].as_py(), paragraphs, words)
+        # On lines of their own, so that they are also cited one by one; without a whole sentence, the first words.
+        return Summary("\n".join(one.text for one in chosen) or first_words(ranked["text"].to_pylist(), words))
+    vocabulary = Vocabulary.from_file(system.summarizer / VOCABULARY)
+    examples = build_examples(topic, ranked, vocabulary, system.examples)
+    (row,) = decode_shard(
+        examples,
+        system.summarizer,
+        system.decoding,
+        predictor=system.predictor,
+        ranked=ranked,
+        graphs=build_graphs(ranked, system.graphs, system.words),
+    ).to_pylist() or [{"summary": "", "tokens": [], "attention": []}]
+    return Summary(row["summary"], tokens=row["tokens"], attention=np.array(row["attention"], np.float32))
+
+
+def _notes(sentences: Sequence[SummarySentence], refused: Sequence[str | None]) -> Iterator[str]:
+    if unused := sum(reason is not None for reason in refused):
+        yield f"{unused} of {_count(len(refused), 'source')} could not be used; the list of sources says why."
+    if not sentences:
+        yield "There is no summary, because no paragraph of the sources could be used."
+        return
+    supported = sum(sentence.supported for sentence in sentences)
+    if supported < len(sentences):
+        yield f"{supported} of {_count(len(sentences), 'sentence')} supported by the sources; the others are marked."
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number:,} {what}{'' if number == 1 else 's'}"

@@ -1,0 +1,120 @@
+"""What people give to be summarized: web addresses, files, folders, standard input. Sizes are checked before reading.
+
+A source that cannot be read stays in the list with its reason, so that the others are still summarized.
+"""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO
+
+from tasks.crawl.content import settled_type
+from tasks.extraction import markdown, pdf
+
+STANDARD_INPUT = "-"
+_TYPES = {
+    ".html": "text/html",
+    ".htm": "text/html",
+    ".xhtml": "text/html",
+    ".txt": "text/plain",
+    ".text": "text/plain",
+    ".md": markdown.MIME,
+    ".markdown": markdown.MIME,
+    ".pdf": pdf.MIME,
+}
+SUFFIXES = tuple(_TYPES)
+_READ = frozenset(_TYPES.values())
+
+
+@dataclass(frozen=True)
+class GivenSource:
+    """A source as it was given.
+
+    Attributes:
+        name: the URL as written, or the name of the file.
+        body: bytes of a file; None for a URL, which is still to be fetched, and for a file that is not read.
+        mime: media type of the file.
+        charset: declared character set, of a page that was fetched before.
+        reason: why the file is not read, for people; None for one that is.
+    """
+
+    name: str
+    body: bytes | None = None
+    mime: str | None = None
+    charset: str | None = None
+    reason: str | None = None
+
+    @property
+    def is_url(self) -> bool:
+        """Whether it has to be fetched."""
+        return self.body is None and self.reason is None
+
+
+def is_web_address(name: str) -> bool:
+    """Tell whether something given is a URL rather than a file."""
+    return name.lower().startswith(("http://", "https://"))
+
+
+def file_source(name: str, body: bytes) -> GivenSource:
+    """Return a file as a source; its type is decided by its bytes, and by its name where they leave it open."""
+    if not body.strip():
+        return GivenSource(name, reason="the file is empty")
+    mime = settled_type(_TYPES.get(Path(name).suffix.lower()), body)
+    if mime not in _READ:
+        return GivenSource(name, reason=f"its content is {mime}: expected HTML, PDF, plain text or Markdown")
+    return GivenSource(name, body, mime)
+
+
+def too_large(name: str, size: int, limit: int) -> GivenSource:
+    """Return a file that is not read because of its size in bytes."""
+    return GivenSource(name, reason=f"it has {megabytes(size)}: expected at most {megabytes(limit)}")
+
+
+def megabytes(size: int) -> str:
+    """Return a number of bytes for people."""
+    return f"{size:,} bytes" if size < 1_000_000 else f"{size / 1e6:,.0f} MB"
+
+
+def read_sources(names: Iterable[str], limit: int, standard_input: IO[bytes]) -> list[GivenSource]:
+    """Return everything that was named on a command line, in order; of a folder, the files of known types by name.
+
+    Args:
+        names: URLs, files, folders, or `-` for the standard input.
+        limit: bytes of a file, at most.
+        standard_input: where `-` is read from.
+
+    Raises:
+        FileNotFoundError: a name is neither a URL nor a file nor a folder.
+    """
+    return [given for name in names for given in _read(name, limit, standard_input)]
+
+
+def _read(name: str, limit: int, standard_input: IO[bytes]) -> Iterator[GivenSource]:
+    path = Path(name)
+    if is_web_address(name):
+        yield GivenSource(name)
+    elif name == STANDARD_INPUT:
+        body, name = standard_input.read(limit + 1), "standard input"
+        yield too_large(name, len(body), limit) if len(body) > limit else file_source(name, body)
+    elif path.is_dir():
+        files = [file for file in sorted(path.rglob("*")) if file.suffix.lower() in _TYPES and file.is_file()]
+        if not files:
+            yield GivenSource(
+                name, reason=f"the folder has no file that can be read: expected one of {', '.join(SUFFIXES)}"
+            )
+        for file in files:
+            yield _read_file(file, file.relative_to(path).as_posix(), limit)
+    elif path.exists():
+        yield _read_file(path, path.name, limit)
+    else:
+        raise FileNotFoundError(
+            f"{name!r} is neither a web address (http:// or https://) nor an existing file or folder"
+        )
+
+
+def _read_file(path: Path, name: str, limit: int) -> GivenSource:
+    try:
+        size = path.stat().st_size
+        return too_large(name, size, limit) if size > limit else file_source(name, path.read_bytes())
+    except OSError as error:
+        return GivenSource(name, reason=f"it cannot be read: {error.strerror}")

@@ -1,0 +1,165 @@
+"""Which system summarizes: the champion of a registry, the models of a build, a model's folder, or none of them."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from models.exported import CONFIG, SETTINGS, WEIGHTS
+from storage.builds import latest_build
+from storage.directories import DirectoryRecord, fetch_directory, find_directory
+from storage.errors import StorageError
+from storage.registry import FOLDER, split_path
+from storage.root_format import check_root
+from storage.store import Store
+from tasks.paragraphs.settings import ParagraphSettings
+from tasks.ranking.settings import RankingSettings
+from tasks.retraining.warm_start import RANKER, SUMMARIZER, champion_models
+from tasks.summarization.settings import DecodingSettings, ExampleSettings, GraphSettings
+from tasks.text.ngrams import WordRule
+
+EXTRACTIVE = "concepts"
+_PREDICTOR = "models/attention-summarizer"
+# Of 200 paragraphs better sentences are chosen than of 40: on wikigraph +.9 values F1 (`benchmarks/extractors.py`).
+_BY_TITLE = RankingSettings(method="similarity", keep=200)
+_WITHOUT_JUNK = ParagraphSettings(quality=0.7)  # as in the preset `records`, which is for pages of the real web too
+# A folder alone does not say how its model is to be decoded: only names and numbers of the input are sure to be safe.
+_CAREFULLY = DecodingSettings(source_values=True, block_ngrams=3, max_length=200)
+_SECTIONS: Mapping[str, Any] = {"decoding": DecodingSettings, "graphs": GraphSettings, "examples": ExampleSettings}
+
+
+@dataclass(frozen=True)
+class SummarySystem:
+    """A way to summarize, and how its input is prepared.
+
+    Attributes:
+        name: for people, such as `ht-small+similarity`, or `concepts` for the extractive system.
+        why: a sentence on why it is this one.
+        summarizer: folder of the summarizer; None for the extractive system.
+        ranker: folder of the ranker; None = paragraphs are ranked by similarity with the title.
+        predictor: folder of the summarizer's attention predictor, if decoding needs one.
+        words: how texts are cut into words.
+        paragraphs, ranking, graphs, examples, decoding: settings of the stages of these names.
+    """
+
+    name: str
+    why: str
+    summarizer: Path | None = None
+    ranker: Path | None = None
+    predictor: Path | None = None
+    words: WordRule = "unicode"
+    paragraphs: ParagraphSettings = _WITHOUT_JUNK
+    ranking: RankingSettings = _BY_TITLE
+    graphs: GraphSettings = field(default_factory=GraphSettings)
+    examples: ExampleSettings = field(default_factory=ExampleSettings)
+    decoding: DecodingSettings = _CAREFULLY
+
+    def extractive(self, why: str) -> "SummarySystem":
+        """Return the extractive system on the same ranking."""
+        return replace(self, name=EXTRACTIVE, why=why, summarizer=None, predictor=None)
+
+    def without_models(self, why: str) -> "SummarySystem":
+        """Return the extractive system ranked by similarity, for sources that the models do not suit."""
+        ranking = RankingSettings(method="similarity", keep=self.ranking.keep)
+        return replace(self.extractive(why), ranker=None, ranking=ranking)
+
+
+def find_system(model: str | None) -> SummarySystem:
+    """Return the best system that is there: the champion's summarizer, the latest build's, the folder's, else concepts.
+
+    Args:
+        model: a root (folder or URI), its `registry`, or the folder of a trained summarizer; None for none.
+
+    Raises:
+        StorageError: there is no such folder, or a file in it is damaged or missing.
+    """
+    if model is None:
+        return SummarySystem(EXTRACTIVE, "No model was given, so whole sentences of the sources are chosen.")
+    store = Store(model.rstrip("/").removesuffix(f"/{FOLDER}"))
+    folder = Path(store.base)
+    if store.is_local and (folder / CONFIG).is_file() and (folder / WEIGHTS).is_file():
+        return _of_folder(folder)
+    check_root(store)
+    champion = champion_models(store)
+    if champion is not None:
+        records = {name: result.record for name, result in champion.models.items()}
+        who = f"version {champion.version.number}, the champion of {store.root}"
+        return _of_root(store, who, records, champion.version.settings)
+    build = latest_build(store)
+    if build is None:
+        raise StorageError(
+            f"{model!r} is neither a root with a build nor a trained model's folder: expected one of them, or no "
+            "--model for an extractive summary"
+        )
+    records = {name: find_directory(store, *split_path(path)) for name, path in build.models.items()}
+    return _of_root(store, f"build {build.name} of {store.root}", records, build.config)
+
+
+def _of_folder(folder: Path) -> SummarySystem:
+    """Return the system of a model's folder, with the settings that it was scored with if it is an export."""
+    name = _name(folder)
+    why = f"{name} is the model in {folder}; without a ranker, similarity with the title ranks."
+    system = SummarySystem(name, why, folder)
+    if not (folder / SETTINGS).is_file():
+        return system
+    try:
+        settings = json.loads((folder / SETTINGS).read_text(encoding="utf-8"))
+        found = {name: kind.model_validate(settings[name]) for name, kind in _SECTIONS.items() if name in settings}
+    except (ValueError, TypeError) as error:
+        other = f"Its {SETTINGS} is that of another version of this program ({type(error).__name__})."
+        return replace(system, why=f"{why} {other}")
+    decoding: DecodingSettings = found.pop("decoding", _CAREFULLY)
+    alone: dict[str, Any] = {"checkpoint": 0}  # the export has one, and no attention predictor
+    if decoding.guidance.reads_predictor:
+        alone |= {"alignment": "none", "compressed_paragraphs": None}
+    return replace(
+        system, words=settings.get("words", system.words), decoding=decoding.model_copy(update=alone), **found
+    )
+
+
+def _of_root(
+    store: Store, who: str, records: Mapping[str, DirectoryRecord | None], settings: Mapping[str, Any]
+) -> SummarySystem:
+    """Return the system of a version or build; the extractive one if its models do not suffice."""
+    try:
+        ranking = RankingSettings.model_validate(settings["ranking"])
+        base = SummarySystem(
+            EXTRACTIVE,
+            "",
+            words=settings["words"],
+            paragraphs=ParagraphSettings.model_validate(settings["paragraphs"]),
+            **{name: kind.model_validate(settings[name]) for name, kind in _SECTIONS.items()},
+        )
+    except (KeyError, ValidationError) as error:
+        why = f"The settings of {who} are those of another version of this program ({type(error).__name__})"
+        return SummarySystem(EXTRACTIVE, f"{why}, so whole sentences of the sources are chosen.")
+    if ranker := records.get(RANKER):
+        learned = ranking.model_copy(update={"method": "ranking"})
+        base = replace(base, ranker=fetch_directory(store, ranker), ranking=learned)
+    summarizer, predictor = records.get(SUMMARIZER), records.get(_PREDICTOR)
+    if summarizer is None:
+        return base.extractive(f"There is no trained summarizer in {who}, so sentences of the sources are chosen.")
+    if base.decoding.guidance.reads_predictor and predictor is None:
+        return base.extractive(f"{who} decodes with an attention predictor and has none, so sentences are chosen.")
+    folder = fetch_directory(store, summarizer)
+    name = _name(folder)
+    return replace(
+        base,
+        name=name,
+        why=f"{name} is the summarizer of {who}.",
+        summarizer=folder,
+        predictor=None if predictor is None else fetch_directory(store, predictor),
+    )
+
+
+def _name(folder: Path) -> str:
+    """Return a summarizer's name without loading its weights."""
+    try:
+        record = json.loads((folder / CONFIG).read_text(encoding="utf-8"))
+        preset, graph = record["preset"], record["graph"]
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise StorageError(f"{folder / CONFIG} does not describe a summarizer: {error}") from error
+    return preset if graph == "none" else f"{preset}+{graph}"

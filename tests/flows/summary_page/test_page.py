@@ -1,0 +1,247 @@
+"""The page over real HTTP: requests, refusals, exports, who is let in."""
+
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import requests
+from lxml import html
+
+from storage.store import Store
+from tasks.cited_summary.cited import CitedSummary
+from tasks.cited_summary.jobs import SummaryJob
+from tasks.cited_summary.pipeline import Report, SourcePage, SummaryProgress
+from tasks.cited_summary.settings import SummarySettings
+from tasks.explorer.corpus import ExplorerCorpus
+from tests.flows.summary_page.page_server import page_server
+from tests.patience import PATIENCE, wait_until
+from tests.tasks.cited_summary.test_systems import root_with
+from tests.tasks.cited_summary.topic import TITLE, TODAY
+from tests.tasks.crawl.loopback_server import LoopbackServer, answer
+from tests.tasks.explorer.small_corpus import CITED, ids, small_corpus
+
+pytestmark = pytest.mark.integration
+HOSTILE = f"{TODAY}<script>parent.stolen = 1</script><img src='http://evil.test/x.png'>"
+
+
+@pytest.fixture(scope="module")
+def page(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    corpus = ExplorerCorpus(Store(small_corpus(tmp_path_factory.mktemp("corpus"))))
+    corpus.wait()
+    with page_server(settings=SummarySettings(max_bytes=50_000), corpus=corpus) as address:
+        yield address
+
+
+def get(url: str, **arguments: object) -> requests.Response:
+    return requests.get(url, timeout=PATIENCE, **arguments)
+
+
+def post(url: str, **arguments: object) -> requests.Response:
+    return requests.post(url, timeout=PATIENCE, **arguments)
+
+
+def made(page: str, **wanted: object) -> str:
+    """Ask for a summary, wait for it, and return its address."""
+    answer = post(f"{page}/api/summaries", json={"title": TITLE, **wanted})
+    assert answer.status_code == 202, answer.text
+    id_ = answer.json()["id"]
+    wait_until(lambda: get(f"{page}/api/summaries/{id_}").json()["state"] in ("done", "failed"), "the summary")
+    return f"{page}/summary/{id_}"
+
+
+@pytest.fixture(scope="module")
+def summary(page: str) -> str:
+    file = post(f"{page}/api/files", params={"name": "../../etc/today<b>.html"}, data=HOSTILE.encode())
+    assert file.status_code == 201
+    return made(page, urls=["http://127.0.0.1/admin", "not an address"], files=[file.json()["id"], "gone"])
+
+
+def test_a_file_becomes_a_cited_summary_and_the_rest_says_why_not(page: str, summary: str) -> None:
+    shown = get(summary).text
+    assert shown.count('class="badge said"') == 2
+    assert 'href="#passage-1"' in shown
+    assert 'id="passage-1"' in shown
+    assert "<mark>" in shown
+    for reason in (
+        "the host has no public address (private, loopback, link-local, metadata, ...)",
+        "this is no web address: expected one that begins with http:// or https://",
+        "it is no longer here: choose it again",
+    ):
+        assert reason in shown
+    assert "today&lt;b&gt;.html" in shown
+    assert "etc/" not in shown
+
+
+def test_hostile_files_stay_inert(summary: str) -> None:
+    inert = get(f"{summary}/inert/3?passage=1")
+    assert inert.headers["Content-Security-Policy"].startswith("sandbox; default-src 'none'")
+    assert inert.headers["X-Content-Type-Options"] == "nosniff"
+    assert "script" not in inert.text
+    assert "evil.test" not in inert.text
+    assert 'id="cited-passage"' in inert.text
+    wrapper = get(f"{summary}/source/3?passage=1")
+    assert "<iframe" in wrapper.text
+    assert 'sandbox src="' in wrapper.text
+    assert wrapper.headers["Content-Security-Policy"].startswith("default-src 'none'; script-src 'self'")
+    assert get(f"{summary}/inert/1").status_code == 404  # it was never fetched
+    assert get(f"{summary}/source/99").status_code == 404
+
+
+@pytest.mark.parametrize(
+    ("kind", "mime", "sign"),
+    [("md", "text/markdown", "[^1]: "), ("json", "application/json", '"verdict"'), ("html", "text/html", "<h2>")],
+)
+def test_exports_are_files(summary: str, kind: str, mime: str, sign: str) -> None:
+    answer = get(f"{summary}/export.{kind}")
+    assert answer.headers["Content-Type"].startswith(mime)
+    assert answer.headers["Content-Disposition"] == f'attachment; filename="summary.{kind}"'
+    assert sign in answer.text
+    assert get(f"{summary}/export.exe").status_code == 404
+
+
+@pytest.mark.parametrize(
+    ("request_", "status", "said"),
+    [
+        ({"json": {"title": "Only a title"}}, 422, "there is only a title: expected at least one web address or file"),
+        ({"json": {"title": "", "urls": ["http://a.test"]}}, 422, "the title is empty"),
+        ({"json": {"title": "x" * 301, "urls": ["http://a.test"]}}, 422, "title: String should have at most 300"),
+        ({"json": {"title": "x", "surprise": 1}}, 422, "surprise: Extra inputs are not permitted"),
+        ({"data": b"not json"}, 422, "expected JSON with title, urls, text and files"),
+        ({"data": b"\xff\xfe"}, 422, "expected JSON with title, urls, text and files"),
+        ({"data": b" " * 60_000}, 413, "it has 60,000 bytes: expected at most 50,000 bytes"),
+    ],
+)
+def test_bad_requests_are_answered_in_one_sentence(page: str, request_: dict, status: int, said: str) -> None:
+    answer = post(f"{page}/api/summaries", **request_)
+    assert (answer.status_code, said in answer.json()["detail"]) == (status, True), answer.text
+
+
+def test_a_file_of_two_gigabytes_is_refused_by_its_announced_size(page: str) -> None:
+    import socket
+    from urllib.parse import urlsplit
+
+    parts = urlsplit(page)
+    with socket.create_connection((parts.hostname, parts.port), timeout=PATIENCE) as sock:
+        head = f"POST /api/files?name=a.txt HTTP/1.1\r\nHost: {parts.netloc}\r\nContent-Length: 2000000000\r\n\r\n"
+        sock.sendall(head.encode())  # and not a byte of the file
+        assert sock.recv(1000).startswith(b"HTTP/1.1 413")
+    endless = post(f"{page}/api/files?name=a.txt", data=(b"x" * 10_000 for _ in range(6)))
+    assert (endless.status_code, endless.json()["detail"]) == (
+        413,
+        "it has more than 50,000 bytes, the most that is read",
+    )
+
+
+def test_one_request_writes_again_with_another_system_and_fetches_nothing(tmp_path: Path) -> None:
+    root = root_with(tmp_path, "summarizer", "ranker")
+    with (
+        LoopbackServer(
+            {"/robots.txt": answer(b"", Content_Type="text/plain"), "/today": answer(TODAY.encode())}
+        ) as web,
+        page_server(model=root, settings=SummarySettings(allowed_hosts=("127.0.0.1",))) as page,
+    ):
+        first = made(page, urls=[f"http://{web.address}/today"])
+        fetched = len(web.paths())
+        shown = html.document_fromstring(get(first).text)
+        assert shown.xpath("//p[@class='note']/text()")[0].startswith("The trained model ht-small+similarity does not")
+        (button,) = shown.xpath("//button[@data-system]")
+        assert button.get("data-system") == "model"
+        answer_ = post(f"{page}/api{first.removeprefix(page).replace('summary', 'summaries')}/again?system=model")
+        assert answer_.status_code == 202, answer_.text
+        second = f"{page}/summary/{answer_.json()['id']}"
+        wait_until(lambda: "data-system" in get(second).text, "the second summary")
+        again = get(f"{second}/export.json").json()
+        assert (again["system"], again["sources"][0]["name"]) == ("ht-small+similarity", f"http://{web.address}/today")
+        (button,) = html.document_fromstring(get(second).text).xpath("//button[@data-system]")
+        assert button.get("data-system") == "extractive"
+        assert len(web.paths()) == fetched
+        wrong = post(f"{page}/api{first.removeprefix(page).replace('summary', 'summaries')}/again?system=magic")
+        assert wrong.status_code == 422
+        assert post(f"{page}/api/summaries/none/again?system=model").status_code == 404
+
+
+def test_two_people_at_once_and_a_third_in_the_queue() -> None:
+    gate = threading.Event()
+
+    def work(job: SummaryJob, report: Report) -> tuple[CitedSummary, dict[int, SourcePage]]:
+        report(SummaryProgress("writing", 0.8))
+        gate.wait(PATIENCE)
+        return CitedSummary(job.title, "concepts", "", [], [], []), {}
+
+    with page_server(work=work) as page:
+        wanted = [{"title": title, "urls": ["http://a.test/"]} for title in ("one", "two", "three")]
+        addresses = [f"{page}/api/summaries/{post(f'{page}/api/summaries', json=one).json()['id']}" for one in wanted]
+        wait_until(lambda: get(addresses[1]).json()["text"] == "writing", "two summaries in work")
+        states = [get(address).json() for address in addresses]
+        assert [state["state"] for state in states] == ["working", "working", "waiting"]
+        assert states[2]["text"] == "waiting: 2 summaries are made before this one"
+        assert "waiting" in get(addresses[2].replace("/api/summaries", "/summary")).text
+        gate.set()
+        wait_until(lambda: get(addresses[2]).json()["state"] == "done", "the third summary")
+        assert ["one" in get(addresses[0].replace("/api/summaries", "/summary")).text] == [True]
+
+
+def test_a_summary_in_work_and_one_that_waits_are_cancelled() -> None:
+    def work(job: SummaryJob, report: Report) -> tuple[CitedSummary, dict[int, SourcePage]]:
+        wait_until(lambda: report(SummaryProgress("writing", 0.8)), "to be cancelled")
+        raise AssertionError("unreachable")
+
+    with page_server(work=work, at_once=1) as page:
+        wanted = {"title": "one", "urls": ["http://a.test/"]}
+        first, second = (post(f"{page}/api/summaries", json=wanted).json()["id"] for _ in range(2))
+        for id_ in (second, first):
+            assert post(f"{page}/api/summaries/{id_}/cancel").status_code == 202
+            state = f"{page}/api/summaries/{id_}"
+            wait_until(lambda: get(state).json()["state"] == "cancelled", "the end of a summary")  # noqa: B023
+            assert "This summary was cancelled" in get(f"{page}/summary/{id_}").text
+            assert get(f"{page}/summary/{id_}/export.json").status_code == 404
+        assert post(f"{page}/api/summaries/unknown/cancel").status_code == 404
+        foreign = {"Sec-Fetch-Site": "cross-site"}
+        assert post(f"{page}/api/summaries/{first}/cancel", headers=foreign).status_code == 403
+
+
+def test_other_sites_may_neither_ask_nor_pretend_to_be_this_one(page: str) -> None:
+    wanted = {"json": {"title": "x", "urls": ["http://a.test"]}}
+    assert post(f"{page}/api/summaries", headers={"Origin": "http://evil.test"}, **wanted).status_code == 403
+    assert post(f"{page}/api/summaries", headers={"Sec-Fetch-Site": "cross-site"}, **wanted).status_code == 403
+    assert get(f"{page}/", headers={"Host": "evil.test"}).status_code == 421
+    assert get(f"{page}/", headers={"Host": "localhost:1"}).status_code == 200
+
+
+def test_with_a_password_nothing_is_shown_without_it() -> None:
+    with page_server(credentials="me:long-enough") as page:
+        for path in ("/", "/static/page.js", "/api/summaries/x"):
+            assert get(f"{page}{path}").status_code == 401
+        assert get(f"{page}/", auth=("me", "wrong")).status_code == 401
+        assert get(f"{page}/", auth=("me", "long-enough"), headers={"Host": "box.lan"}).status_code == 200
+
+
+def test_what_is_gone_says_so_on_a_page_of_its_own(page: str) -> None:
+    answer = get(f"{page}/summary/unknown")
+    assert (answer.status_code, "There is no such summary" in answer.text) == (404, True)
+    assert "There is no such summary" in get(f"{page}/api/summaries/unknown").json()["detail"]
+
+
+def test_the_corpus_is_explored_and_its_pages_shown_inert(page: str) -> None:
+    listed = get(f"{page}/corpus").text
+    assert "3 articles" in listed
+    assert "Orme &lt;b&gt;Bridge&lt;/b&gt;" in listed
+    assert "1 article" in get(f"{page}/corpus", params={"title": "skerry"}).text
+    article = get(f"{page}/corpus/article/0/{ids(0)[0]}").text
+    for sign in ("http_404", "it repeats the lead section", "0.750", "Summary by concepts", "not supported", "1902"):
+        assert sign in article
+    inert = get(f"{page}/corpus/inert", params={"url": CITED, "host_shard": 0, "passage": "The tower was built"})
+    assert "script" not in inert.text
+    assert 'id="cited-passage"' in inert.text
+    assert inert.headers["Content-Security-Policy"].startswith("sandbox")
+    back = get(f"{page}/corpus/page", params={"url": CITED, "host_shard": 0, "back": "http://evil.test/"}).text
+    assert "evil.test" not in back
+    for missing in ("/corpus/article/0/x", "/corpus/article/9/x", "/corpus/inert?url=x&host_shard=0"):
+        assert get(f"{page}{missing}").status_code == 404
+
+
+def test_without_a_corpus_there_is_none_to_explore(tmp_path: Path) -> None:
+    with page_server() as page:
+        assert get(f"{page}/corpus").status_code == 404
+        assert "ExplorerCorpus" not in get(page).text

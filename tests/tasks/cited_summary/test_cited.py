@@ -1,0 +1,53 @@
+import numpy as np
+
+from tasks.cited_summary.cited import PassageNumbers
+from tasks.evaluation.metrics import Summary
+
+TEXTS = [
+    "Thomas Ridley built the tower in 1847. It stands on granite.",
+    "The lamp burned whale oil. The keeper Ann Molloy left in March 1986.",
+]
+PLACES = [(2, 4), (1, 0)]
+
+
+def test_passages_are_numbered_as_they_are_cited_and_quote_the_closest_sentence():
+    citations = PassageNumbers(TEXTS, PLACES)
+    first, second, third = citations.of(
+        "Skerry Point", Summary("Ann Molloy left in 1986. Thomas Ridley built it in 1847. Ann Molloy was the keeper.")
+    )
+    assert (first.passages, second.passages, third.passages) == ((1,), (2,), (1,))
+    assert [(p.number, p.source, p.position, p.quotes) for p in citations.passages] == [
+        (1, 1, 0, ("The keeper Ann Molloy left in March 1986.",)),
+        (2, 2, 4, ("Thomas Ridley built the tower in 1847.",)),
+    ]
+
+
+def test_a_sentence_without_support_stays_and_names_what_is_missing():
+    invented, partly = PassageNumbers(TEXTS, PLACES).of(
+        "Skerry Point", Summary("The tower was sold to Greta Hallow in 1902. Ann Molloy left in 1990.")
+    )
+    assert (invented.verdict, invented.passages) == ("not supported", ())
+    assert "Greta Hallow" in invented.missing
+    assert invented.tested == "no passage has its names, numbers or half of its words"
+    assert (partly.verdict, partly.passages, partly.missing) == ("partly", (1,), ("1990",))
+    assert partly.tested == "not found: 1990"
+
+
+def test_attention_decides_between_passages_with_the_same_values():
+    texts = ["The tower was built in 1847.", "The tower was built in 1847. It is red."]
+    attention = np.array([[0.1, 0.9]] * 7, np.float32)
+    tokens = ["▁The", "▁tower", "▁was", "▁built", "▁in", "▁1847", "."]
+    (sentence,) = (citations := PassageNumbers(texts, [(1, 0), (2, 0)])).of(
+        "Skerry", Summary("The tower was built in 1847.", tokens=tokens, attention=attention)
+    )
+    assert sentence.verdict == "said"
+    assert citations.passages[0].source == 2
+
+
+def test_a_passage_that_two_sentences_cite_quotes_a_sentence_for_each():
+    citations = PassageNumbers(TEXTS, PLACES)
+    first, second = citations.of("Skerry", Summary("The lamp burned whale oil. Ann Molloy left in 1986."))
+    assert first.passages == second.passages == (1,)
+    assert first.quotes == ("The lamp burned whale oil.",)
+    assert second.quotes == ("The keeper Ann Molloy left in March 1986.",)
+    assert citations.passages[0].quotes == (*first.quotes, *second.quotes)

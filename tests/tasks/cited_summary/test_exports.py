@@ -1,0 +1,102 @@
+import json
+import re
+from dataclasses import replace
+
+from lxml import html
+
+from tasks.cited_summary.cited import CitedSummary, Paragraph, Passage, SummarySentence, SummarySource
+from tasks.cited_summary.exports import FORMATS, meaning, to_html, to_json, to_markdown, to_text
+
+EVIL = "<script>alert(1)</script> [x](javascript:alert(1))"
+ALL, SOME = "one passage says it", "not found: 1990"
+SUMMARY = CitedSummary(
+    title=f"Skerry {EVIL}",
+    system="concepts",
+    why="No model was given.",
+    sentences=[
+        SummarySentence("The tower was built in 1847.", "said", (1,), (), (), ALL),
+        SummarySentence("Ann Molloy left in 1990.", "partly", (2,), (), ("1990",), SOME),
+        SummarySentence(f"It was sold {EVIL}.", "not supported", (), (), ("Greta Hallow",), f"no passage {EVIL}"),
+    ],
+    passages=[
+        Passage(1, 1, 3, f"{EVIL} It was built in 1847.", ("It was built in 1847.",)),
+        Passage(2, 2, 0, "Ann Molloy left in 1986.", ("Ann Molloy left in 1986.",)),
+    ],
+    sources=[
+        SummarySource(1, "https://example.org/tower", "The tower", None, (Paragraph("It was built in 1847."),), True),
+        SummarySource(2, "notes.txt", None, None, (Paragraph("Ann Molloy left in 1986."),), True),
+        SummarySource(3, "javascript:alert(1)", None, "neither http nor https"),
+    ],
+    notes=["1 of 3 sources could not be used; the list of sources says why."],
+)
+
+
+def test_markdown_marks_doubt_lists_passages_and_escapes_everything():
+    text = to_markdown(SUMMARY)
+    lines = text.replace("\\", "").splitlines()
+    assert "The tower was built in 1847.[^1] *(said by a source: one passage says it)*" in lines
+    assert "Ann Molloy left in 1990.[^2] **(partly supported: not found: 1990)**" in lines
+    assert any("**(not supported: no passage <" in line or "**(not supported: no passage &" in line for line in lines)
+    assert "<script" not in text
+    assert "](javascript" not in text
+    assert "[example.org/tower](https://example.org/tower)" in text
+    assert lines[-1] == "[^2]: notes.txt, paragraph 1: Ann Molloy left in 1986."
+
+
+def test_every_citation_of_markdown_is_a_footnote():
+    text = to_markdown(SUMMARY)
+    noted = re.findall(r"^\[\^(\d+)\]: ", text, re.MULTILINE)
+    assert noted == re.findall(r"\[\^(\d+)\](?!:)", text) == ["1", "2"]
+    assert "\\[1" not in text
+    several = replace(SUMMARY.passages[0], text="One line.\n\n# Another")
+    assert to_markdown(replace(SUMMARY, passages=[several])).endswith("paragraph 4: One line. \\# Another\n")
+
+
+def test_json_has_every_field_and_reads_back():
+    fields = json.loads(to_json(SUMMARY))
+    assert [sentence["verdict"] for sentence in fields["sentences"]] == ["said", "partly", "not supported"]
+    assert fields["sentences"][1]["tested"] == "not found: 1990"
+    assert fields["passages"][0]["position"] == 3
+    assert fields["sources"][2]["refused"] == "neither http nor https"
+
+
+def test_html_has_no_script_and_each_citation_leads_to_its_passage():
+    page = to_html(SUMMARY)
+    tree = html.document_fromstring(page)
+    assert tree.xpath("//script") == []
+    assert [child.tag for child in tree.body] == ["main"], "everything is in a landmark"
+    for link in tree.xpath("//p/a/@href"):
+        assert tree.xpath(f"//*[@id='{link[1:]}']"), f"{link} leads nowhere"
+    assert tree.xpath("//a[starts-with(@href, 'javascript')]") == []
+    (said,) = tree.xpath("//p/span[@class='note']")
+    assert said.text == "(said by a source: one passage says it)"
+    partly, unsupported = tree.xpath("//p/span[@class='doubt']")
+    assert partly.text == "(partly supported: not found: 1990)"
+    assert unsupported.text.startswith("(not supported: no passage <script>")
+
+
+def test_what_is_put_together_stands_beside_the_sentences_that_say_its_parts():
+    parts = ("The tower was built in 1847.", "Ann Molloy left <b>in</b> 1986.")
+    joined = SummarySentence("The tower was built in 1847, and Ann Molloy left in 1986.", "combined", (1, 2), parts)
+    tree = html.document_fromstring(to_html(replace(SUMMARY, sentences=[joined])))
+    assert [quote.text for quote in tree.xpath("//p/following-sibling::blockquote")] == list(parts)
+    assert "put together" in to_text(replace(SUMMARY, sentences=[joined]))
+
+
+def test_text_for_a_terminal_has_the_marks_and_no_control_characters():
+    text = to_text(SUMMARY)
+    assert "built in 1847. [1]    said by a source: one passage says it" in text
+    assert "Ann Molloy left in 1990. [2]  <- partly supported: not found: 1990" in text
+    assert "source 3  javascript:alert(1)  <- not used: neither http nor https" in text
+    assert set(FORMATS) == {"md", "json", "html", "txt"}
+
+
+def test_what_the_check_lets_through_is_said_of_summaries_by_models_only():
+    figures, copied = "lets few lies through", "copied from the sources"
+    for name, write in [("md", to_markdown), ("html", to_html), ("txt", to_text)]:
+        extractive, written = (write(replace(SUMMARY, system=system)) for system in ("concepts", "ht-small+similarity"))
+        assert (copied in extractive, copied in written) == (True, False), name
+        assert (figures in extractive, figures in written) == (False, True), name
+    both = meaning(["lead", "ht-small"])
+    assert figures in both
+    assert copied in both

@@ -1,0 +1,72 @@
+from io import BytesIO
+from pathlib import Path
+
+import pytest
+
+from tasks.cited_summary.sources import GivenSource, file_source, read_sources
+from tasks.sources.miniweb.pdf import render_pdf
+
+TEXT = b"The town has 4,100 people and a bridge.\n"
+
+
+def read(*names: str, stdin: bytes = b"", limit: int = 1000) -> list[GivenSource]:
+    return read_sources(names, limit, BytesIO(stdin))
+
+
+def test_the_bytes_decide_the_type_and_the_name_where_they_do_not():
+    pdf = render_pdf("Town", [])
+    assert file_source("a.txt", TEXT).mime == "text/plain"
+    assert file_source("a.md", TEXT).mime == "text/markdown"
+    assert file_source("a", TEXT).mime == "text/plain"
+    assert file_source("a.txt", b"<!doctype html><p>The town.</p>").mime == "text/html"
+    assert file_source("a.html", pdf).mime == "application/pdf"
+
+
+@pytest.mark.parametrize(
+    ("name", "body", "reason"),
+    [
+        ("a.png", b"\x89PNG\r\n\x1a\n0000", "its content is image/png: expected HTML, PDF, plain text or Markdown"),
+        ("a.txt", b" \n", "the file is empty"),
+        ("a.txt", bytes(range(32)) * 40, "its content is application/octet-stream: expected HTML"),
+    ],
+)
+def test_other_files_are_refused_with_what_they_are(name, body, reason):
+    given = file_source(name, body)
+    assert given.body is None
+    assert given.reason is not None
+    assert given.reason.startswith(reason)
+
+
+def test_a_folder_gives_its_files_by_name_and_urls_stay_to_be_fetched(tmp_path: Path):
+    (tmp_path / "b.txt").write_bytes(TEXT)
+    (tmp_path / "sub").mkdir()
+    (tmp_path / "sub" / "a.html").write_bytes(b"<p>Hallow.</p>")
+    (tmp_path / "data.bin").write_bytes(b"\0" * 20)
+    found = read(str(tmp_path), "https://example.org/x")
+    assert [one.name for one in found] == ["b.txt", "sub/a.html", "https://example.org/x"]
+    assert [one.is_url for one in found] == [False, False, True]
+
+
+def test_a_file_of_two_gigabytes_is_refused_before_it_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    large = tmp_path / "large.txt"
+    with large.open("wb") as file:
+        file.truncate(2_000_000_000)
+    monkeypatch.setattr(Path, "read_bytes", lambda path: pytest.fail(f"{path} was read"))
+    (given,) = read(str(large), limit=20_000_000)
+    assert given.reason == "it has 2,000 MB: expected at most 20 MB"
+
+
+def test_standard_input_is_read_up_to_the_limit():
+    assert read("-", stdin=TEXT) == [GivenSource("standard input", TEXT, "text/plain")]
+    (given,) = read("-", stdin=TEXT * 30)
+    assert given.reason == "it has 1,001 bytes: expected at most 1,000 bytes"
+
+
+def test_what_is_nothing_is_named_and_an_empty_folder_says_what_was_expected(tmp_path: Path):
+    with pytest.raises(FileNotFoundError, match=r"'nowhere\.txt' is neither a web address"):
+        read("nowhere.txt")
+    (given,) = read(str(tmp_path))
+    assert given.reason == (
+        "the folder has no file that can be read: expected one of .html, .htm, .xhtml, .txt, .text, .md, .markdown, "
+        ".pdf"
+    )
