@@ -71,7 +71,7 @@ def tables(session: Session) -> DirectoryResult:
                 "steps": steps_of(config.tables, config.training),
                 "seed": config.seed,
             },
-            version=6,
+            version=1,
         ),
         inputs={
             "scores": every(*scores, *[one.scores for one in evaluated.values()]),

@@ -9,7 +9,7 @@ from storage.errors import StorageError
 from storage.sealed import seal, unseal
 from storage.store import Store
 
-FORMAT = 1
+FORMAT = 2
 FILE = "root.json"
 
 

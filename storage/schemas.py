@@ -81,14 +81,14 @@ _ARTICLE_COLUMNS = [
 
 INTAKE = _dataset(
     "intake",
-    5,
+    1,
     *_ARTICLE_COLUMNS,
     _column("article_shard", pa.int32(), "destination shard"),
     grouped_by="article_shard",
     reason="drop_reason",
 )
 
-ARTICLES = _dataset("articles", 4, *_ARTICLE_COLUMNS, reason="drop_reason")
+ARTICLES = _dataset("articles", 1, *_ARTICLE_COLUMNS, reason="drop_reason")
 
 SEARCH = _dataset(
     "search",
@@ -103,7 +103,7 @@ SEARCH = _dataset(
 
 CAPTURES = _dataset(
     "captures",
-    5,
+    1,
     _column("url", pa.string(), "normalised URL of the capture; null where the record has none"),
     _column("host_shard", pa.int32(), "destination shard: hash of the host's registered domain"),
     _column("file", pa.string(), "WARC file: as the settings name it, or the URL it is read from"),
@@ -140,7 +140,7 @@ URL_LOOKUPS = _dataset(
 
 FRONTIER = _dataset(
     "frontier",
-    3,
+    1,
     _column("article_id", pa.string(), "citing article"),
     _column("article_shard", pa.int32(), "shard of the citing article"),
     _column("url", pa.string(), "normalised absolute URL, without fragment or credentials"),
@@ -155,7 +155,7 @@ FRONTIER = _dataset(
 
 PAGES = _dataset(
     "pages",
-    6,
+    1,
     _column("url", pa.string(), "URL as the frontier has it; unique in the dataset"),
     _column("host", pa.string(), "lower-case host[:port] of the URL"),
     _column("status", pa.int32(), "HTTP status of the last response; null = no response"),
@@ -191,7 +191,7 @@ PAGES = _dataset(
 
 DOCUMENTS = _dataset(
     "documents",
-    7,
+    1,
     _column("article_id", pa.string(), "citing article"),
     _column("article_shard", pa.int32(), "destination shard"),
     _column("url", pa.string(), "URL as the frontier has it"),
@@ -234,11 +234,11 @@ DOCUMENTS = _dataset(
     reason="reason",
 )
 
-GIVEN = _dataset("given", 5, *DOCUMENTS.schema, grouped_by="article_shard", reason="reason")
+GIVEN = _dataset("given", 1, *DOCUMENTS.schema, grouped_by="article_shard", reason="reason")
 
 PARAGRAPHS = _dataset(
     "paragraphs",
-    8,
+    1,
     _column("article_id", pa.string(), "article the paragraph is a candidate for"),
     _column("paragraph_id", pa.int32(), "0-based number within the article"),
     _column("url", pa.string(), "page it stands in"),
@@ -339,7 +339,7 @@ RANKING_SCORES = _dataset(
 
 GRAPHS = _dataset(
     "graphs",
-    2,
+    1,
     _column("article_id", pa.string(), "article"),
     _column("nodes", pa.int32(), "ranked paragraphs of the article; node i is the paragraph of rank i"),
     _column("similarity", _EDGES, "edges i < j of the similarity graph, tf-idf cosine (Liu & Lapata 2019, app. A.1)"),
@@ -348,7 +348,7 @@ GRAPHS = _dataset(
 
 EXAMPLES = _dataset(
     "examples",
-    2,
+    1,
     _column("article_id", pa.string(), "article"),
     _column("split", pa.string(), "train | valid | test"),
     _column("title", _TOKENS, "token ids of the title, no special tokens"),
@@ -368,7 +368,7 @@ PASSAGES = _dataset(
 
 PREDICTIONS = _dataset(
     "predictions",
-    8,
+    1,
     _column("article_id", pa.string(), "article of the test split"),
     _column("system", pa.string(), "name of the summarizer"),
     _column("summary", pa.large_string(), "the summary, one line"),
@@ -388,7 +388,7 @@ PREDICTIONS = _dataset(
 
 SCORES = _dataset(
     "scores",
-    7,
+    1,
     _column("article_id", pa.string(), "article of the test split"),
     _column("system", pa.string(), "name of the summarizer"),
     _column("metric", pa.string(), "name of a metric, such as values-input or rougeL"),

@@ -23,7 +23,7 @@ def ranker(
         "tasks.ranking.training:train_ranker",
         settings=settings or session.config.ranker,
         arguments={"seed": session.config.seed},
-        version=4,
+        version=1,
     )
     return RankerModel(
         session.run.directory(

@@ -46,7 +46,7 @@ def report(
         "tasks.reporting.report:write_report",
         settings=config.report,
         arguments={"counts": counts, "config": config, "seed": config.seed},
-        version=10,
+        version=1,
     )
     return Report(
         session.run.directory(

@@ -148,7 +148,7 @@ def timings(session: Session, evaluated: Mapping[str, EvaluatedSystem]) -> dict[
                     "memory_bytes": MEMORY_BYTES,
                     "precision": config.training.precision,
                 },
-                version=3,
+                version=1,
             ),
             inputs={"shards": every(examples), "summarizer": contents(evaluated[name].model)},
             context={"device": config.engine.device},

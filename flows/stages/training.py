@@ -27,7 +27,7 @@ def summarizer(
         settings=settings,
         notes={} if initial is not None else _start(session, settings),
         arguments={"training": training or session.config.training, "seed": session.config.seed},
-        version=5,
+        version=1,
     )
     return SummarizerModel(
         session.run.directory(
@@ -69,7 +69,7 @@ def attention(
         "tasks.summarization.attention_training:train_attention",
         settings=settings or session.config.attention,
         arguments={"seed": session.config.seed},
-        version=4,
+        version=1,
     )
     return PredictorModel(
         session.run.directory(

@@ -70,6 +70,6 @@ def test_a_newer_root_is_refused_in_one_sentence_by_whoever_opens_it(store: Stor
 
 
 def test_a_damaged_number_is_named(store: Store) -> None:
-    store.write_bytes(FILE, seal({"format": FORMAT}).replace(b"1", b"2"))
+    store.write_bytes(FILE, seal({"format": FORMAT}).replace(str(FORMAT).encode(), b"9", 1))
     with pytest.raises(StorageError, match=r"root\.json below .*, the root's format, cannot be read \(its fields"):
         check_root(store)
