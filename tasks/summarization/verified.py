@@ -18,7 +18,7 @@ from torch import Tensor
 from models.search.certainty import Written
 from models.search.hypotheses import Hypothesis
 from models.sentences import split_sentences
-from models.values import Evidence, Value, find_values
+from models.values import ValueIndex, Value, find_values
 from models.vocabulary import Vocabulary
 from tasks.summarization.targets import name_subject
 from tasks.text.content_words import names_subject, subject_of, words_of
@@ -63,7 +63,7 @@ class VerifiedWriter:
             least: verifier's times model's probability of a sentence that stays.
         """
         self._verifier, self._title, self._paragraphs, self._least = verifier, title, paragraphs, least
-        self._context, self._own = Evidence([title, *paragraphs]), Evidence([title])
+        self._context, self._own = ValueIndex([title, *paragraphs]), ValueIndex([title])
         name = frozenset(words_of(subject_of(title))) - _SMALL
         self._name = name - self._context.lower or name  # without "River": the river Tavil is not any river
         self._stated = [pair for number in range(len(paragraphs)) for pair in self._sentences(number)]
@@ -95,7 +95,7 @@ class VerifiedWriter:
 
     def _add(self, kept: list[WrittenSentence], values: frozenset[Value], most: int | None = None) -> None:
         """Add sentences of the paragraphs for values that the summary lacks, those with most of them first."""
-        there = Evidence(sentence.text for sentence in kept)
+        there = ValueIndex(sentence.text for sentence in kept)
         wanted = {value for value in values if value not in there}
         for _ in range(len(wanted) if most is None else most):
             best, held = max(self._stated, key=lambda pair: len(wanted & pair[1]), default=(None, frozenset[Value]()))
