@@ -18,7 +18,7 @@ from torch import Tensor
 from models.search.certainty import Written
 from models.search.hypotheses import Hypothesis
 from models.sentences import split_sentences
-from models.values import ValueIndex, Value, find_values
+from models.values import Value, ValueIndex, find_values
 from models.vocabulary import Vocabulary
 from tasks.summarization.targets import name_subject
 from tasks.text.content_words import names_subject, subject_of, words_of
