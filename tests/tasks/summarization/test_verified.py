@@ -114,7 +114,14 @@ def test_without_values_there_is_the_sentence_that_names_the_subject(sentences: 
     assert texts(*sentences, paragraphs=["Long ago it stood here. The Bodall Viaduct is old."]) == [
         "The Bodall Viaduct is old."
     ]
-    assert texts(*sentences, paragraphs=[]) == []
+
+
+def test_where_no_paragraph_names_the_subject_the_likeliest_sentence_stays() -> None:
+    strange = ["The River Kobir is 90 kilometres long."]
+    assert texts(("It rains.", UNSURE), ("It was opened in 1908.", -1.0), paragraphs=strange) == [
+        "Bodall Viaduct was opened in 1908."
+    ]
+    assert texts(paragraphs=strange) == texts(paragraphs=[]) == []
 
 
 def test_tokens_and_attention_are_those_of_the_sentences_chosen() -> None:
