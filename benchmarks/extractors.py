@@ -27,8 +27,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from benchmarks.coverage import coverage
 from benchmarks.frame import command
-from benchmarks.peers.coverage import coverage
 from benchmarks.scisummnet import records
 from models.extractive import best_first, first_words, lexrank_scores
 from storage.builds import latest_build
