@@ -27,7 +27,7 @@ from tasks.verification.verifier import Verifier
 
 # Chosen in one world of the mini web (seed 11), where a few sentences more raise what is recalled by ten points.
 _MODEL = 0.5  # power of the model's probability in the product with the verifier's
-_MORE = 3  # sentences added at the end
+_MORE = 5  # sentences added at the end
 _HELD_BY = 2  # paragraphs that hold a value for which one is added
 _JOINED = re.compile(rf"(?:{'|'.join(map(re.escape, MARKERS))}), ", re.IGNORECASE)  # to what is not shown
 _TWICE = re.compile(r"\b(\w+) \1\b", re.IGNORECASE)
