@@ -77,7 +77,7 @@ def of_pile(pile: Pile, worth: Worth, length: int, rules: Rules = RULES) -> list
     if not (able & (words <= length)).any():  # rather one that needs its page than none
         able = np.array([each.whole for each in pile.sentences])
     merit = _merit(worth, rules) * np.array([_PER_UNTOLD if _untold(each, pile) else 1.0 for each in pile.sentences])
-    if able.any():
+    if able.any() and words[able].sum() > length:  # of a pile that fits as a whole, nothing is left out for its worth
         able &= merit >= rules.floor * np.sort(merit[able])[-_BEST:].mean()
     first = _definition(pile, able & (words <= length), merit)
     chosen = _greedy(pile, worth, able, words, length, merit, first, rules)

@@ -17,6 +17,8 @@ _POINTS_BACK = _pattern("points_back", r"""^["'“‘(]*""")
 _FURNITURE = _pattern("furniture", r"""^["'“‘(]*""")
 _PARTS, _RELATIVE_TIME = _pattern("parts"), _pattern("relative_time")
 _REFERRING = _pattern("referring")
+_THAT_TIME = re.compile(r"\bthat (?:year|month|day|time)\b", re.IGNORECASE)
+_DATE = re.compile(r"\d{4}|\d{1,2} [A-Z][a-z]{2,}|[A-Z][a-z]{2,} \d{1,2}\b")
 _TALKS = _pattern("talks", flags=0)
 _CREDITS, _PROVISIONAL = _pattern("credits"), _pattern("provisional")
 _MARKUP = re.compile(
@@ -58,6 +60,7 @@ def defects(sentence: str) -> int:
         _PROVISIONAL.search(sentence),
         _MARKUP.search(sentence),
         _REFERRING.search(sentence),
+        _untold_time(sentence),
         _SPOKEN.search(sentence),
         _dangles(sentence),
         unpaired,
@@ -67,6 +70,12 @@ def defects(sentence: str) -> int:
         len(words) > _MOST_WORDS,
     )
     return sum(map(bool, signs))
+
+
+def _untold_time(sentence: str) -> bool:
+    """Return whether "that year" or the like stands before any date that it could mean."""
+    time = _THAT_TIME.search(sentence)
+    return time is not None and _DATE.search(sentence, 0, time.start()) is None
 
 
 def _dangles(sentence: str) -> bool:

@@ -63,13 +63,15 @@ def worth(pile: Pile, sentences: list[float]) -> Worth:
     return Worth(likely, np.array([[each, each] for each in sentences]))
 
 
-def test_a_sentence_below_the_floor_is_refused() -> None:
+def test_a_sentence_below_the_floor_is_refused_unless_all_fit() -> None:
+    first, second = "Thomas Pell built the stone wall in 1874.", "Anna Bree sang in Ostley in 1960."
     pile = Pile(
-        TITLE,
-        [PilePassage("Thomas Pell built the stone wall in 1874."), PilePassage("Anna Bree sang in Ostley in 1960.")],
+        TITLE, [PilePassage(first), PilePassage(second), PilePassage("Many boats passed the long quay in 1903.")]
     )
-    assert len(of_pile(pile, worth(pile, [0.5, 0.5]), 60)) == 2
-    assert [one.text for one in of_pile(pile, worth(pile, [0.9, 0.01]), 60)] == [pile.sentences[0].text]
+    assert len(of_pile(pile, worth(pile, [0.5, 0.5, 0.5]), 16)) == 2
+    assert [one.text for one in of_pile(pile, worth(pile, [0.9, 0.01, 0.01]), 16)] == [first]
+    small = Pile(TITLE, [PilePassage(first), PilePassage(second)])
+    assert [one.text for one in of_pile(small, worth(small, [0.9, 0.01]), 16)] == [first, second]
 
 
 def test_each_source_speaks_before_one_speaks_again() -> None:

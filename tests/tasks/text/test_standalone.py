@@ -15,6 +15,7 @@ from tasks.text.standalone import defects, is_list
         "Anna Berg left the office that she had held since 1931.",
         "The firm of US engineers built a bridge in May 1931.",
         "Second Bridge Street was renamed in 1931.",
+        "The bridge was opened in 1931, and its guard left in March of that year.",
         "The Ystan Times photographed the bridge in 1931.",
     ],
 )
@@ -26,6 +27,7 @@ def test_a_sentence_that_stands_alone(sentence: str) -> None:
     ("sentence", "number"),
     [
         ("It was opened in 1931.", 1),
+        ("In March of that year the bridge was opened.", 1),
         ("“They refused,” he said.", 3),  # points back, nobody is named, and he is nobody
         ("“Nobody had asked,” the mayor said.", 1),
         ("We describe a parser that needs no grammar.", 1),
