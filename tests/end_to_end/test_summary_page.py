@@ -114,7 +114,7 @@ def test_paste_wait_click_a_citation_and_export(page: Page, address: str, tmp_pa
     expect(page.get_by_role("heading", name=TITLE)).to_be_visible()
     expect(page.locator("ol.sentences li")).to_have_count(4)
     expect(page.locator("#heading")).to_be_focused()
-    assert page.locator(".badge.supported").count() == 4
+    assert page.locator(".badge.said").count() == 4
     expect(page.get_by_text("no connection: refused or unreachable")).to_be_visible()
 
     sentence = page.locator("ol.sentences li").nth(2)
@@ -257,7 +257,7 @@ def test_a_model_that_does_not_suit_gives_way_and_one_click_shows_what_it_writes
         page.get_by_label("Text, one paragraph a line").fill(HISTORY)
         page.get_by_role("button", name="Summarize").click()
         expect(page.locator(".note").first).to_contain_text("ht-small+similarity does not suit these sources")
-        expect(page.locator(".sentences .badge.supported")).to_have_count(2)
+        expect(page.locator(".sentences .badge.said")).to_have_count(2)
         page.get_by_role("button", name="Write again with the trained model, whatever it writes").click()
         button = page.get_by_role("button", name="Write again with the extractive system")
         expect(button).to_be_visible()
