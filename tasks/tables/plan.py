@@ -18,6 +18,7 @@ _UNGUIDED: Mapping[str, Any] = {
     "compressed_paragraphs": None,
     "block_ngrams": 0,
     "source_values": False,
+    "verify": 0.0,
 }
 _PUBLISHED = {"schedule": "noam", "label_smoothing": 0.1}  # Liu & Lapata 2019, sec. 4; presets of our own have neither
 MEMORY_BYTES = 11_000_000_000  # that the largest batch of the efficiency tables fits (Ma & Zong 2022, Table 5)

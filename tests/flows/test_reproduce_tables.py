@@ -90,12 +90,12 @@ def test_the_builds_summarizer_and_summaries_have_the_recipes_they_had(tmp_path:
     _, jobs = walked(build, report, tmp_path)
     job = next(job for job in jobs if job.stage == "models/summarizer")
     recipe = {**build.summarizer.recipe(), "training": build.training.recipe(), "seed": build.seed}
-    assert job.key == recipe_key("models/summarizer", 5, recipe, 0, job.digests)
+    assert job.key == recipe_key("models/summarizer", 1, recipe, 0, job.digests)
     assert set(job.digests) == {"shards", "vocabulary"}
     decoding = [job for job in jobs if job.stage == "predictions" and "directory" in job.digests]
     for job in decoding:
         assert job.recipe() == build.decoding.recipe()
-        assert set(job.digests) == {"examples", "graphs", "directory"}
+        assert set(job.digests) == {"examples", "graphs", "directory", "ranked"}
     assert len(decoding) == 2
 
 
@@ -169,7 +169,7 @@ def test_a_build_trains_the_predictor_that_its_search_asks_for(tmp_path: Path) -
     assert added == {"models/attention-summarizer", "predictions", "scores", "reports"}
     for job in jobs:
         if job.stage == "predictions" and "directory" in job.digests:
-            assert set(job.digests) == {"examples", "directory", "predictor"}
+            assert set(job.digests) == {"examples", "directory", "predictor", "ranked"}
     _, jobs = walked(config(decoding={"alignment": "ranked"}), report, tmp_path)
     assert not [job for job in jobs if job.stage == "models/attention-summarizer"]
     decoding = [job for job in jobs if job.stage == "predictions" and "directory" in job.digests]
