@@ -60,6 +60,9 @@ def token_log_probs(
     start, device = vocabulary.target_start, memory.mask.device
     found = []
     for article, hypothesis in enumerate(hypotheses):  # one at a time: [T, V] are many numbers
+        if not hypothesis.tokens:  # nothing to decode
+            found.append(torch.zeros(0))
+            continue
         tokens = torch.tensor([*start, *hypothesis.tokens], device=device)
         one = memory.select(torch.tensor([article], device=device))
         log_probs_TV = model.log_probs(model.decode(tokens[:-1].unsqueeze(0), one, attention=False))[0]

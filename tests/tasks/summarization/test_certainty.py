@@ -56,8 +56,14 @@ def test_sentences_below_the_limit_are_left_out(least: float, kept: list[int]) -
     assert [whole.tokens[int(row)] for row in shorter.attention[:, 0]] == shorter.tokens
 
 
-def test_an_empty_summary_stays_empty() -> None:
+@pytest.mark.parametrize("preset", ["ht-small", "vht-small"])
+def test_an_empty_summary_stays_empty(preset: str) -> None:
     empty = Hypothesis([], 0.0, 0.0, torch.zeros(0, 2))
+    settings = TINY.model_copy(update={"preset": preset, "graph": "none", "overrides": {"dropout": 0.0}})
+    model = fresh_model(settings, WORDS, 1, dropout=0).eval()
+    rows = ExampleTable(examples("test"), layout_of(settings, WORDS))
+    (log_probs,) = token_log_probs(model, model.encode(source_batch([rows.example(0)], rows.layout)), [empty], WORDS)
+    assert log_probs.shape == (0,)
     assert without_unlikely(empty, torch.zeros(0), WORDS, 0.5).tokens == []
 
 
