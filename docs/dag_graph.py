@@ -51,10 +51,8 @@ def stages_read(folder: Path, **sections: Any) -> dict[str, list[str]]:
 
 
 def draw() -> Iterator[str]:
-    """Yield the lines of the graph: a build's stages with every option, dashed those that no preset asks for.
-
-    An arrow that others imply is left out: most of the stages read `articles`, and the report reads nearly all.
-    """
+    """Yield the lines of the graph: a build's stages with every option, dashed those that no preset asks for. An arrow
+    that others imply is left out: most of the stages read `articles`, and the report reads nearly all."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         usual = stages_read(folder)

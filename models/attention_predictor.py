@@ -79,12 +79,9 @@ def paragraph_memory(memory: Memory) -> ParallelMemory:
 
 @torch.no_grad()
 def attention_labels(model: Summarizer, memory: Memory, target: Tensor, pad: int) -> Tensor:
-    """Return the attention [B, P] that a trained summarizer pays to paragraphs over a given target
-    (Ma & Zong 2022, eq. 15).
-
-    Summed over target positions and layers, then normalised. The model should be in evaluation mode; the target is
-    [B, T] int64, begin and end included, padded with `pad`.
-    """
+    """Return the attention [B, P] that a trained summarizer pays to paragraphs over a given target (Ma & Zong 2022, eq.
+    15). Summed over target positions and layers, then normalised. The model should be in evaluation mode; the target is
+    [B, T] int64, begin and end included, padded with `pad`."""
     attention_BTP = model.decode(target[:, :-1], memory).paragraph_attention
     assert attention_BTP is not None
     written_BT1 = (target[:, 1:] != pad).unsqueeze(-1)
@@ -100,8 +97,7 @@ def attention_loss(expected_BP: Tensor, labels_BP: Tensor, mask_BP: Tensor) -> T
 @torch.no_grad()
 def expected_attention(predictor: AttentionPredictor, summarizer: Summarizer, source: SourceBatch) -> Tensor:
     """Return the attention [B, P] that a summary of each article is expected to pay, both models in evaluation mode.
-    Raises ValueError: the summarizer makes no paragraph embeddings.
-    """
+    Raises ValueError: the summarizer makes no paragraph embeddings."""
     memory = paragraph_memory(summarizer.encode(source))
     expected: Tensor = predictor(memory.paragraphs, memory.paragraph_mask)
     return expected
@@ -116,9 +112,8 @@ def normalised_scores(scores_BP: Tensor, mask_BP: Tensor) -> Tensor:
 
 
 def most_attended(source: SourceBatch, expected_BP: Tensor, kept: int) -> Tensor:
-    """Return the indices [B, s] of the s = min(kept, P) paragraphs of highest expected attention, ascending.
-    Raises ValueError: `kept` is below 1.
-    """
+    """Return the indices [B, s] of the s = min(kept, P) paragraphs of highest expected attention, ascending. Raises
+    ValueError: `kept` is below 1."""
     if kept < 1:
         raise ValueError(f"expected at least 1 paragraph to keep, got {kept}")
     ranked_BP = expected_BP.masked_fill(~source.paragraph_mask, -1.0)
@@ -127,11 +122,9 @@ def most_attended(source: SourceBatch, expected_BP: Tensor, kept: int) -> Tensor
 
 
 def compress_source(source: SourceBatch, expected_BP: Tensor, kept: int) -> SourceBatch:
-    """Return the batch with the `kept` paragraphs of highest expected attention of each article
-    (Ma & Zong 2022, Table 6).
-
-    They keep their ranks and their order; articles of fewer paragraphs keep all. Raises ValueError: `kept` is below 1.
-    """
+    """Return the batch with the `kept` paragraphs of highest expected attention of each article (Ma & Zong 2022, Table
+    6). They keep their ranks and their order; articles of fewer paragraphs keep all. Raises ValueError: `kept` is below
+    1."""
     best_Bs = most_attended(source, expected_BP, kept)
     article_B1 = torch.arange(len(best_Bs), device=best_Bs.device).unsqueeze(1)
     graph = source.graph

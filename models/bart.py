@@ -170,10 +170,8 @@ class BartCrossAttention(BartAttention):
     def forward(
         self, x_RTD: Tensor, memory: SourceMemory, layer: int, *, weights: bool
     ) -> tuple[Tensor, Tensor | None]:
-        """Return [R, T, D] and, with `weights`, the attention averaged over heads.
-
-        It is that to tokens, [R, T, S], or with HAD to documents, [R, T, P].
-        """
+        """Return [R, T, D] and, with `weights`, the attention averaged over heads. It is that to tokens, [R, T, S], or
+        with HAD to documents, [R, T, P]."""
         rows, new, _ = x_RTD.shape
         q_BHQE = fold_hypotheses(self.queries(x_RTD), memory.articles)
         if isinstance(memory, DocumentMemory):

@@ -71,11 +71,9 @@ class PrefixAttention(SelfAttention, ABC):
     def write(
         self, x_RTD: Tensor, memory: PrefixMemory, cache: KeyValueCache | None, layer: int, *, weights: bool
     ) -> tuple[Tensor, Tensor | None]:
-        """Attend to the source and to the target's own tokens, T new ones after those in the cache.
-
-        Returns [R, T, D] and, with `weights`, the attention weights of the source [R, T, M], averaged over heads; None
-        for a layer that does not attend to the source.
-        """
+        """Attend to the source and to the target's own tokens, T new ones after those in the cache. Returns [R, T, D]
+        and, with `weights`, the attention weights of the source [R, T, M], averaged over heads; None for a layer that
+        does not attend to the source."""
 
 
 def shared_logits(q_RHTE: Tensor, k_BHME: Tensor) -> Tensor:
@@ -87,11 +85,9 @@ def shared_logits(q_RHTE: Tensor, k_BHME: Tensor) -> Tensor:
 def attend_both(
     source_RHTM: Tensor, own_RHTS: Tensor, source_mask: Tensor, own_mask: Tensor, v_BHME: Tensor, v_RHSE: Tensor
 ) -> tuple[Tensor, Tensor]:
-    """Attend to source and target in one softmax, given their scaled logits.
-
-    Boolean masks broadcast to [R, 1, T, M] and [R, 1, T, S]. Returns the context [R, H, T, E] and the weights of the
-    source [R, T, M] (float32), averaged over heads.
-    """
+    """Attend to source and target in one softmax, given their scaled logits. Boolean masks broadcast to [R, 1, T, M]
+    and [R, 1, T, S]. Returns the context [R, H, T, E] and the weights of the source [R, T, M] (float32), averaged over
+    heads."""
     keys = source_RHTM.shape[-1]
     logits = widened(torch.cat((source_RHTM, own_RHTS), dim=-1))
     mask = torch.cat((source_mask.expand(*_sizes(logits), keys), own_mask.expand(*_sizes(logits), -1)), dim=-1)
@@ -110,11 +106,9 @@ def _sizes(logits_RHTS: Tensor) -> tuple[int, int, int]:
 def attend_both_fused(
     q_RHTE: Tensor, source: tuple[Tensor, Tensor], own: tuple[Tensor, Tensor], mask: Tensor
 ) -> Tensor:
-    """Return the context [R, H, T, E] of `attend_both` from the fused kernel, which returns no weights.
-
-    It is given keys and values [B, H, M, E] of the source and [R, H, S, E] of the target. The mask is boolean or a bias
-    of the scaled logits; it broadcasts to [R, H, T, M + S].
-    """
+    """Return the context [R, H, T, E] of `attend_both` from the fused kernel, which returns no weights. It is given
+    keys and values [B, H, M, E] of the source and [R, H, S, E] of the target. The mask is boolean or a bias of the
+    scaled logits; it broadcasts to [R, H, T, M + S]."""
     hypotheses = len(q_RHTE) // len(source[0])
     both = [
         torch.cat((shared.repeat_interleave(hypotheses, dim=0) if hypotheses > 1 else shared, target), dim=2)
@@ -124,12 +118,10 @@ def attend_both_fused(
 
 
 def share_of_paragraphs(weights_RTM: Tensor, member_BMP: Tensor) -> Tensor:
-    """Turn weights of source keys [R, T, M] into a distribution over paragraphs [R, T, P].
-
-    The weight of the target's own tokens is left out and the rest is normalised to 1. If a position attends to no
-    source key, as beyond the memory of Transformer-XL, the distribution is uniform over the keys' paragraphs.
-    `member_BMP` is the share of each key that belongs to each paragraph.
-    """
+    """Turn weights of source keys [R, T, M] into a distribution over paragraphs [R, T, P]. The weight of the target's
+    own tokens is left out and the rest is normalised to 1. If a position attends to no source key, as beyond the memory
+    of Transformer-XL, the distribution is uniform over the keys' paragraphs. `member_BMP` is the share of each key that
+    belongs to each paragraph."""
     attention_RTP = weights_by_paragraph(weights_RTM, member_BMP)
     hypotheses = len(attention_RTP) // len(member_BMP)
     held_R1P = (member_BMP.sum(dim=1, keepdim=True) > 0).repeat_interleave(hypotheses, dim=0).to(attention_RTP.dtype)

@@ -37,8 +37,7 @@ class DryRun:
 def dry_run(preset: str, tokens: int, target: int) -> DryRun:
     """Run one article of so many source and `target` tokens, in equal documents, through a preset at its published
     vocabulary size; a preset that reads fewer cuts it. Raises ValueError: there is no such preset, its library is
-    missing, its decoder has fewer positions than `target`, or `tokens` are not enough for the documents.
-    """
+    missing, its decoder has fewer positions than `target`, or `tokens` are not enough for the documents."""
     if tokens < DOCUMENTS or target < 1:
         raise ValueError(f"expected at least {DOCUMENTS} source tokens and 1 target token, got {tokens} and {target}")
     words, pad = find_preset(preset).words, 1
@@ -58,10 +57,8 @@ def dry_run(preset: str, tokens: int, target: int) -> DryRun:
 
 
 def kept_bytes(model: Summarizer, source: SourceBatch, target: Tensor) -> int:
-    """Return the bytes that a forward pass keeps for the backward pass, each storage once, weights left out.
-
-    On a GPU it is the allocator's peak that counts; this is what autograd stores.
-    """
+    """Return the bytes that a forward pass keeps for the backward pass, each storage once, weights left out. On a GPU
+    it is the allocator's peak that counts; this is what autograd stores."""
     weights = {parameter.untyped_storage().data_ptr() for parameter in model.parameters()}
     storages: dict[int, Tensor] = {}
 

@@ -1,8 +1,6 @@
-"""A trained summarizer on disk, and how to load it with nothing but this package: weights, configuration, vocabulary.
-
-A build's own directory also has what continues training (`tasks/summarization/directory.py`); an export for other
-people also has the settings of the search, and a card.
-"""
+"""A trained summarizer on disk, and how to load it with nothing but this package: weights, configuration, vocabulary. A
+build's own directory also has what continues training (`tasks/summarization/directory.py`); an export for other people
+also has the settings of the search, and a card."""
 
 import json
 from collections.abc import Sequence
@@ -60,12 +58,10 @@ class ExportedSummarizer(TrainedSummarizer):
     def summarize(
         self, title: str, paragraphs: Sequence[str | Sequence[str]], edges: Sequence[tuple[int, int, float]] = ()
     ) -> str:
-        """Return a summary of paragraphs, best first; those that the model has no room for are not read.
-
-        Each is a text, or for a model that sees sentences (Hie-BART, Akiyama et al. 2021) a list of its sentences.
-        `edges` are (i, j, weight) of the graph between paragraphs, for a model that reads one (`graph`).
-        Raises ValueError: the model sees sentences, and a paragraph is one text.
-        """
+        """Return a summary of paragraphs, best first; those that the model has no room for are not read. Each is a
+        text, or for a model that sees sentences (Hie-BART, Akiyama et al. 2021) a list of its sentences. `edges` are
+        (i, j, weight) of the graph between paragraphs, for a model that reads one (`graph`). Raises ValueError: the
+        model sees sentences, and a paragraph is one text."""
         words = self.vocabulary
         row = {
             "title": words.encode(title),
@@ -113,10 +109,8 @@ def read_summarizer(
     source_tokens: int | None = None,
 ) -> TrainedSummarizer:
     """Load a trained summarizer from a build's directory or an export, with its weights or those of another file.
-
-    `source_tokens` is the maximum of an article, for an architecture with such a limit; None = as in training.
-    Raises ValueError: the directory has no summarizer, or one of its files is damaged.
-    """
+    `source_tokens` is the maximum of an article, for an architecture with such a limit; None = as in training. Raises
+    ValueError: the directory has no summarizer, or one of its files is damaged."""
     if not (directory / CONFIG).is_file() or not (directory / WEIGHTS).is_file():
         raise ValueError(f"expected a trained summarizer in {directory}, found no {CONFIG} and {WEIGHTS}")
     try:

@@ -1,7 +1,5 @@
-"""Extractive systems: Lead, LexRank and the oracle (Liu & Lapata 2019, sec. 4), as pure functions.
-
-Shape: N paragraphs of one article. The caller defines the similarity of paragraphs and the score of a selection.
-"""
+"""Extractive systems: Lead, LexRank and the oracle (Liu & Lapata 2019, sec. 4), as pure functions. Shape: N paragraphs
+of one article. The caller defines the similarity of paragraphs and the score of a selection."""
 
 from collections.abc import Callable, Iterable, Sequence
 
@@ -66,12 +64,9 @@ def best_first(scores: NDArray[np.floating]) -> NDArray[np.intp]:
 
 
 def greedy_oracle(candidates: Iterable[int], score: Callable[[Sequence[int]], float]) -> list[int]:
-    """Pick the paragraphs that together score best against the target: an upper bound for extractive systems.
-
-    Greedy: the paragraph that raises the score most, such as the ROUGE-2 F1 of all that are chosen, is added until none
-    raises it; on a tie the first is taken. They are in the order in which they were chosen; none, if none scores above
-    0.
-    """
+    """Pick the paragraphs that together score best against the target: an upper bound for extractive systems. Greedy:
+    the paragraph that raises the score most, such as the ROUGE-2 F1 of all that are chosen, is added until none raises
+    it; on a tie the first is taken. They are in the order in which they were chosen; none, if none scores above 0."""
     chosen: list[int] = []
     free = list(candidates)
     best = 0.0

@@ -64,8 +64,7 @@ class GraphSumConfig(TransformerConfig):
 
 def graph_bias(graph_BPP: Tensor, mask_BP: Tensor, sigma: float) -> Tensor:
     """Return what is added to the logits of attention among paragraphs [B, P, P]: -(1 - G)^2 / (2 sigma^2), and -inf at
-    absent paragraphs. A weight above 1, which a discourse graph may have, counts as 1.
-    """
+    absent paragraphs. A weight above 1, which a discourse graph may have, counts as 1."""
     bias_BPP = -((1.0 - graph_BPP.clamp_max(1.0)) ** 2) / (2.0 * sigma**2)
     # An absent paragraph sees itself: a row of -inf throughout would give NaN.
     seen_BPP = mask_BP.unsqueeze(1) | torch.eye(mask_BP.shape[1], dtype=torch.bool, device=mask_BP.device)

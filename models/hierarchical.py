@@ -108,10 +108,8 @@ class InterParagraphAttention(nn.Module):
 
 
 def graph_context(graph_BPP: Tensor, v_BPE: Tensor, mask_BP: Tensor) -> Tensor:
-    """Return the mean of paragraphs' values [B, P, E], weighted by the edges of each (Liu & Lapata 2019, eq. 24).
-
-    A paragraph without any edge gets zeros; with a unit diagonal there is none.
-    """
+    """Return the mean of paragraphs' values [B, P, E], weighted by the edges of each (Liu & Lapata 2019, eq. 24). A
+    paragraph without any edge gets zeros; with a unit diagonal there is none."""
     weights_BPP = graph_BPP.masked_fill(~mask_BP.unsqueeze(1), 0.0)
     total_BP1 = weights_BPP.sum(dim=-1, keepdim=True)
     weights_BPP = weights_BPP / total_BP1.masked_fill(total_BP1 == 0, 1.0)

@@ -237,11 +237,8 @@ class _TargetCache:
 
 
 class _SourceCache:
-    """The source's keys and values by layer.
-
-    The library's attention wants a row of keys for each row of queries. So those of one layer at a time are repeated
-    for the hypotheses of an article, which otherwise share them.
-    """
+    """The source's keys and values by layer. The library's attention wants a row of keys for each row of queries. So
+    those of one layer at a time are repeated for the hypotheses of an article, which otherwise share them."""
 
     def __init__(self, memory: TokenMemory, hypotheses: int) -> None:
         pairs = zip(memory.keys, memory.values, strict=True)

@@ -1,8 +1,6 @@
-"""LED, PRIMERA, T5, T5 1.1 and LongT5 from a local folder in Hugging Face's layout: config.json beside the weights.
-
-The folder's configuration is compared with the preset's before a weight is read, and the weights are read by name here
-and not by the library, so that nothing is ever looked for on a network.
-"""
+"""LED, PRIMERA, T5, T5 1.1 and LongT5 from a local folder in Hugging Face's layout: config.json beside the weights. The
+folder's configuration is compared with the preset's before a weight is read, and the weights are read by name here and
+not by the library, so that nothing is ever looked for on a network."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -46,21 +44,18 @@ _MODELS: dict[type[Config], Callable[[Any], LibrarySummarizer]] = {LedConfig: Le
 
 
 def has_own_outputs(path: str | Path) -> bool:
-    """Tell whether the outputs of a folder's T5 or LongT5 have a matrix of their own; no weight is read.
-
-    They have one if the file holds it and the configuration does not say that it is the words': as published by
-    `tie_word_embeddings`, in what transformers 5 saves by `scale_decoder_outputs`.
-    Raises ValueError: the folder has no configuration or no weights.
-    """
+    """Tell whether the outputs of a folder's T5 or LongT5 have a matrix of their own; no weight is read. They have one
+    if the file holds it and the configuration does not say that it is the words': as published by
+    `tie_word_embeddings`, in what transformers 5 saves by `scale_decoder_outputs`. Raises ValueError: the folder has no
+    configuration or no weights."""
     stated = read_config(Path(path))
     untied = stated.get("tie_word_embeddings") is False or stated.get("scale_decoder_outputs") is False
     return untied and _OUTPUTS in open_weights(Path(path)).shapes
 
 
 def check_huggingface(path: str | Path, config: Config) -> None:
-    """Check that a folder can be loaded into a model of `config`; no weight is read.
-    Raises ValueError: it cannot, with the name of what differs and both values.
-    """
+    """Check that a folder can be loaded into a model of `config`; no weight is read. Raises ValueError: it cannot, with
+    the name of what differs and both values."""
     path = Path(path)
     _check_sizes(path, config)
     with torch.device("meta"):
@@ -69,11 +64,9 @@ def check_huggingface(path: str | Path, config: Config) -> None:
 
 
 def load_huggingface(model: LibrarySummarizer, path: str | Path) -> None:
-    """Load the weights of a folder into `model`; nothing of it is changed unless all of them fit.
-
-    A model on the device "meta" receives the loaded tensors themselves; make its optimizer afterwards.
-    Raises ValueError: see `check_huggingface`; or what should be one matrix under several names is not.
-    """
+    """Load the weights of a folder into `model`; nothing of it is changed unless all of them fit. A model on the device
+    "meta" receives the loaded tensors themselves; make its optimizer afterwards. Raises ValueError: see
+    `check_huggingface`; or what should be one matrix under several names is not."""
     path = Path(path)
     _check_sizes(path, model.config)
     file = open_weights(path)
@@ -128,9 +121,8 @@ def _rows(config: Config) -> tuple[int, ...]:
 
 
 def _names(file: WeightsFile, model: LibrarySummarizer) -> dict[str, str]:
-    """Return the name in the file of each of the model's weights, one of the tied ones.
-    Raises ValueError: a weight is missing, left over or of another shape.
-    """
+    """Return the name in the file of each of the model's weights, one of the tied ones. Raises ValueError: a weight is
+    missing, left over or of another shape."""
     prefix, names = model.prefix, _tied(model)
     theirs = {_bare(name, prefix): name for name in file.shapes}
     tied = [theirs.pop(name) for name in names if name in theirs]

@@ -23,9 +23,8 @@ def read_object(file: Path) -> dict[str, Any]:
 
 
 def length_penalty(folder: str | Path) -> float | None:
-    """Return the exponent of the length by which the folder's makers divide a log-probability; None = unstated.
-    Raises ValueError: a file is no JSON object, or states something else than a number from 0.
-    """
+    """Return the exponent of the length by which the folder's makers divide a log-probability; None = unstated. Raises
+    ValueError: a file is no JSON object, or states something else than a number from 0."""
     for name in _GENERATION:
         file = Path(folder) / name
         stated = read_object(file).get("length_penalty") if file.is_file() else None

@@ -70,9 +70,7 @@ class LocalAttention(PrefixAttention):
 
     def read(self, x_BSD: Tensor, mask_BS: Tensor) -> tuple[Tensor, None]:
         """Attend among source tokens, blocks folded into the batch; returns [B, S, D] and no keys or values to keep.
-
-        Padding comes after all tokens, so a causal mask excludes it.
-        """
+        Padding comes after all tokens, so a causal mask excludes it."""
         articles, length, size = x_BSD.shape
         block = min(self.block, length)
         blocks = F.pad(x_BSD, (0, 0, 0, -length % block)).view(-1, block, size)

@@ -219,9 +219,7 @@ class PointerGenerator(Summarizer):
 
     def _initialise(self) -> None:
         """Xavier matrices gate by gate, orthogonal recurrences, forget biases of 1, embeddings of about unit length.
-
-        See et al. draw all weights from a narrow range around zero, which works with Adagrad's large first steps.
-        """
+        See et al. draw all weights from a narrow range around zero, which works with Adagrad's large first steps."""
         nn.init.normal_(self.embedding.weight, std=self.config.embedding_size**-0.5)
         nn.init.normal_(self.vocabulary.weight, std=self.config.model_size**-0.5)
         nn.init.zeros_(self.vocabulary.bias)

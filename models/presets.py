@@ -1,6 +1,5 @@
 """Every summarizer of the papers by name, and a small one of each kind for laptops; `presets.toml` beside this file has
-them, each number with its source.
-"""
+them, each number with its source."""
 
 import importlib.util
 import tomllib
@@ -93,8 +92,7 @@ def find_preset(name: str) -> Preset:
 
 def sees_sentences(name: str, overrides: Mapping[str, Any]) -> bool:
     """Tell whether a preset, with these fields of its configuration changed, has heads that see sentences (Akiyama et
-    al. 2021, sec. 3.3). Raises ValueError: there is no such preset.
-    """
+    al. 2021, sec. 3.3). Raises ValueError: there is no such preset."""
     return bool({**find_preset(name).settings, **overrides}.get("sentence_heads"))
 
 

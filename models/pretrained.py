@@ -99,11 +99,9 @@ def read_folder(path: str | Path) -> Folder:
 
 
 def check_pretrained(path: str | Path, config: BartConfig, *, added: int = 0) -> Folder:
-    """Check that a folder can be loaded into a model of `config`; no weight is read.
-
-    `added` is how many tokens the vocabulary has besides those of the folder, such as Hie-BART's [BOS].
-    Raises ValueError: it cannot, with the name of what differs and both values.
-    """
+    """Check that a folder can be loaded into a model of `config`; no weight is read. `added` is how many tokens the
+    vocabulary has besides those of the folder, such as Hie-BART's [BOS]. Raises ValueError: it cannot, with the name of
+    what differs and both values."""
     folder = read_folder(path)
     _check_sizes(folder, config, added)
     with torch.device("meta"):
@@ -143,11 +141,9 @@ def load_pretrained(model: Bart, path: str | Path, *, added: int = 0) -> tuple[s
 
 
 def save_pretrained(model: Bart, path: str | Path) -> None:
-    """Write a folder that `load_pretrained` and Hugging Face's transformers load; other files in it are kept.
-
-    Weights for copying are stored under names that transformers does not know.
-    Raises OSError: it cannot be written; an earlier model in the folder is then still whole.
-    """
+    """Write a folder that `load_pretrained` and Hugging Face's transformers load; other files in it are kept. Weights
+    for copying are stored under names that transformers does not know. Raises OSError: it cannot be written; an earlier
+    model in the folder is then still whole."""
     folder, config = Path(path), model.config
     folder.mkdir(parents=True, exist_ok=True)
     stated: dict[str, Any] = {

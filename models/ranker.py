@@ -36,11 +36,9 @@ class RankerConfig:
 
 
 class ParagraphRanker(nn.Module):
-    """Scores paragraphs by title: two LSTMs, max-pooled and matched.
-
-    Texts are padded on the right. The LSTMs read from left to right, so padding never reaches a token's state, and the
-    poolings ignore it: a score does not depend on the padding, and sequences need no packing.
-    """
+    """Scores paragraphs by title: two LSTMs, max-pooled and matched. Texts are padded on the right. The LSTMs read from
+    left to right, so padding never reaches a token's state, and the poolings ignore it: a score does not depend on the
+    padding, and sequences need no packing."""
 
     def __init__(self, config: RankerConfig) -> None:
         super().__init__()
@@ -61,9 +59,7 @@ class ParagraphRanker(nn.Module):
 
     def forward(self, paragraphs: Tensor, titles: Tensor) -> Tensor:
         """Return the logit [N] float32 of the score of paragraphs [N, L] int64; `sigmoid` makes it the s of eq. 6.
-
-        `titles` are the vectors [N, H] of each paragraph's title, from `encode_titles`.
-        """
+        `titles` are the vectors [N, H] of each paragraph's title, from `encode_titles`."""
         states_NLH, _ = self.paragraph_lstm(self.embedding(paragraphs))
         # W_1 [u_p; u_t] = W_p u_p + W_t u_t, and the second term is the same for every token of a paragraph.
         size = self.config.hidden

@@ -47,8 +47,7 @@ ARCHITECTURES: dict[str, Architecture] = {
 
 def build_summarizer(preset: str, *, vocabulary_size: int, pad: int = 0, **overrides: Any) -> Summarizer:
     """Make a fresh summarizer, its weights drawn from PyTorch's default generator, with some fields of the preset's
-    configuration changed. Raises ValueError: unknown preset, unknown field, or an invalid value.
-    """
+    configuration changed. Raises ValueError: unknown preset, unknown field, or an invalid value."""
     model = ARCHITECTURES[find_preset(preset).architecture].model(
         configuration(preset, vocabulary_size=vocabulary_size, pad=pad, **overrides)
     )
@@ -81,9 +80,8 @@ def check_configuration(preset: str, overrides: Mapping[str, Any]) -> None:
 
 
 def to_config_dict(model: Summarizer) -> dict[str, Any]:
-    """Return what `from_config_dict` needs to build a model of the same shape: JSON-able, without its weights.
-    Raises ValueError: the model's architecture is not registered.
-    """
+    """Return what `from_config_dict` needs to build a model of the same shape: JSON-able, without its weights. Raises
+    ValueError: the model's architecture is not registered."""
     for name, architecture in ARCHITECTURES.items():
         if type(model) is architecture.model:
             config: Any = model.config
@@ -94,9 +92,8 @@ def to_config_dict(model: Summarizer) -> dict[str, Any]:
 
 
 def from_config_dict(config: Mapping[str, Any], **overrides: Any) -> Summarizer:
-    """Build a fresh model from `to_config_dict`'s dictionary, some of its fields changed by `overrides`.
-    Raises ValueError: the architecture or a field is unknown.
-    """
+    """Build a fresh model from `to_config_dict`'s dictionary, some of its fields changed by `overrides`. Raises
+    ValueError: the architecture or a field is unknown."""
     fields = {**config, **overrides}
     architecture = fields.pop("architecture", None)
     if architecture not in ARCHITECTURES:

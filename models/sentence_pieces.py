@@ -14,11 +14,9 @@ _BYTE = re.compile(r"<0x([0-9A-F]{2})>")
 
 
 def sentence_pieces(text: str, pieces: Sequence[str]) -> Iterator[tuple[str, slice]]:
-    """Yield the sentences of a text with the slices of their pieces; empty for a sentence in which no piece ends.
-
-    A piece belongs to the sentence that contains its last character, counting characters other than spaces; a lone
-    space mark to the sentence that it begins. Together the pieces spell the text, or begin with it.
-    """
+    """Yield the sentences of a text with the slices of their pieces; empty for a sentence in which no piece ends. A
+    piece belongs to the sentence that contains its last character, counting characters other than spaces; a lone space
+    mark to the sentence that it begins. Together the pieces spell the text, or begin with it."""
     ends = list(accumulate(map(spelled, pieces)))
     start = passed = 0
     for sentence in split_sentences(text):

@@ -59,10 +59,8 @@ class RelativeAttention(PrefixAttention):
         initialise(self.distance.weight, self.content_bias, self.distance_bias)
 
     def read(self, x_BSD: Tensor, mask_BS: Tensor) -> tuple[Tensor, tuple[Tensor, Tensor]]:
-        """Attend among source tokens, segments folded into the batch; the last M tokens are kept as memory.
-
-        Slot m of the memory is the token M - m positions before the separator.
-        """
+        """Attend among source tokens, segments folded into the batch; the last M tokens are kept as memory. Slot m of
+        the memory is the token M - m positions before the separator."""
         articles, length, size = x_BSD.shape
         slots_BM, _ = last_tokens(mask_BS, self.memory)
         before_BSD = x_BSD if self.memory_gradient else x_BSD.detach()
@@ -90,10 +88,8 @@ class RelativeAttention(PrefixAttention):
     def write(
         self, x_RTD: Tensor, memory: PrefixMemory, cache: KeyValueCache | None, layer: int, *, weights: bool
     ) -> tuple[Tensor, Tensor | None]:
-        """Attend to the source's last tokens and to the target's own.
-
-        Without `weights`, the position bias is the only tensor of the logits' size.
-        """
+        """Attend to the source's last tokens and to the target's own. Without `weights`, the position bias is the only
+        tensor of the logits' size."""
         q, k, v = self.project(x_RTD)
         if cache is not None:
             k, v = cache.extend(layer, k, v)

@@ -132,11 +132,9 @@ class ValueIndex:
 
 
 def find_values(text: str, context: ValueIndex | None = None) -> list[Value]:
-    """Return the distinct values of a text in order of first occurrence; dates and numbers before names.
-
-    The capital of a word that opens a sentence is no evidence: the word belongs to a name if `context`, texts on the
-    same subject, or the text capitalises it within a sentence, and does not if one of them has it in lower case.
-    """
+    """Return the distinct values of a text in order of first occurrence; dates and numbers before names. The capital of
+    a word that opens a sentence is no evidence: the word belongs to a name if `context`, texts on the same subject, or
+    the text capitalises it within a sentence, and does not if one of them has it in lower case."""
     own = ValueIndex([text])
     inner = own.inner_names | (context.inner_names if context else frozenset())
     lower = own.lower | (context.lower if context else frozenset())
@@ -145,17 +143,14 @@ def find_values(text: str, context: ValueIndex | None = None) -> list[Value]:
 
 def missing(text: str, evidence: ValueIndex) -> list[Value]:
     """Return the values of a text that the evidence lacks, by the strictest reading: a capital at the beginning of a
-    sentence is that of a name unless the word may open any sentence or the evidence has it in lower case.
-
-    What is not missing here is in the evidence whatever context the text is later read in.
-    """
+    sentence is that of a name unless the word may open any sentence or the evidence has it in lower case. What is not
+    missing here is in the evidence whatever context the text is later read in."""
     return [value for value in _found(text, frozenset(), evidence.lower) if value not in evidence]
 
 
 def measurable(text: str) -> bool:
     """Whether the names of a text can be told from its other words: not where most of its letters are of a script
-    without capitals, such as Chinese or Arabic.
-    """
+    without capitals, such as Chinese or Arabic."""
     letters = [character for character in text if character.isalpha()]
     return 2 * sum(not (letter.islower() or letter.isupper()) for letter in letters) <= len(letters)
 

@@ -1,6 +1,5 @@
 """The subword vocabulary that titles, paragraphs and summaries share (Liu & Lapata 2019, sec. 4): a SentencePiece
-model, or the tokenizer of a Hugging Face model.
-"""
+model, or the tokenizer of a Hugging Face model."""
 
 import hashlib
 from collections.abc import Iterable, Sequence
@@ -17,8 +16,7 @@ class Vocabulary:
 
     def __init__(self, model: bytes) -> None:
         """Read a serialized model. Raises ValueError: the bytes are neither a SentencePiece model nor the document of a
-        tokenizer, or a special piece is missing.
-        """
+        tokenizer, or a special piece is missing."""
         kind: type[HuggingFaceTokenizer | SentencePieceTokenizer]
         kind = HuggingFaceTokenizer if is_document(model) else SentencePieceTokenizer
         self._tokenizer: Tokenizer = kind(model)
@@ -74,16 +72,14 @@ class Vocabulary:
 
     def encode_paragraphs(self, paragraphs: Iterable[Sequence[str]]) -> list[list[int]]:
         """Return the token ids of each paragraph, given as its sentences: `sentence_begin` is before each of those that
-        have any token, if the vocabulary has it.
-        """
+        have any token, if the vocabulary has it."""
         mark = [] if self.sentence_begin is None else [self.sentence_begin]
         return [[id_ for ids in self.encode_batch(p) if ids for id_ in (*mark, *ids)] for p in paragraphs]
 
     def with_sentence_begin(self) -> "Vocabulary":
         """Return this vocabulary with `sentence_begin`: one more piece, `[BOS]`, behind the last, which no text is
-        spelt with. All other ids are as before.
-        Raises ValueError: a SentencePiece model has a piece of text that is spelt so.
-        """
+        spelt with. All other ids are as before. Raises ValueError: a SentencePiece model has a piece of text that is
+        spelt so."""
         if self.sentence_begin is not None:
             return self
         kind = huggingface_tokenizer if is_document(self.model) else sentencepiece_model

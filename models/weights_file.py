@@ -52,9 +52,8 @@ def open_safetensors(path: Path) -> WeightsFile:
 
 
 def open_pickled(path: Path) -> WeightsFile:
-    """Map a file of `torch.save`, without running anything that it holds.
-    Raises ValueError: it is cut off, not of this kind, or holds anything but tensors by name.
-    """
+    """Map a file of `torch.save`, without running anything that it holds. Raises ValueError: it is cut off, not of this
+    kind, or holds anything but tensors by name."""
     try:
         # Files from before PyTorch 1.6 cannot be mapped.
         loaded = torch.load(path, map_location="cpu", weights_only=True, mmap=zipfile.is_zipfile(path))
@@ -73,9 +72,8 @@ def open_pickled(path: Path) -> WeightsFile:
 
 
 def open_sharded(path: Path, open_file: Callable[[Path], WeightsFile]) -> WeightsFile:
-    """Open the files that an index names, which says which tensor is in which.
-    Raises ValueError: the index is no index, a file that it names is missing or damaged, or has not what it says.
-    """
+    """Open the files that an index names, which says which tensor is in which. Raises ValueError: the index is no
+    index, a file that it names is missing or damaged, or has not what it says."""
     places = read_object(path).get("weight_map")
     if not isinstance(places, dict) or not places:
         raise ValueError(f"expected a weight_map of tensors to files in {path}, got {str(places)[:80]!r}")
@@ -130,9 +128,8 @@ def _check_kinds(path: Path, kinds: Mapping[str, str], expected: tuple[str, ...]
 
 
 def read_config(folder: Path) -> dict[str, Any]:
-    """Return what the configuration of a folder in Hugging Face's layout states.
-    Raises ValueError: there is no such folder, or its configuration cannot be read.
-    """
+    """Return what the configuration of a folder in Hugging Face's layout states. Raises ValueError: there is no such
+    folder, or its configuration cannot be read."""
     file = folder / CONFIG
     if not file.is_file():
         raise ValueError(
@@ -150,11 +147,9 @@ def stated_dropouts(stated: Mapping[str, Any], names: Iterable[str], file: Path)
 
 
 def put_weights(model: nn.Module, path: Path, value: Callable[[str, Tensor], Tensor | None]) -> None:
-    """Put values into the weights of a model once all are known; those on the device "meta" become the values.
-
-    `value` returns that of a weight by its name, or None to leave it alone; `path` is the values' file, for messages.
-    Raises ValueError: a value is not finite; nothing was put.
-    """
+    """Put values into the weights of a model once all are known; those on the device "meta" become the values. `value`
+    returns that of a weight by its name, or None to leave it alone; `path` is the values' file, for messages. Raises
+    ValueError: a value is not finite; nothing was put."""
     weights, values = model.state_dict(), dict[str, Tensor]()
     for name, tensor in weights.items():
         if (found := value(name, tensor)) is not None:

@@ -47,11 +47,8 @@ def record_build(
     label: str | None = None,
     latest: bool = True,
 ) -> Build:
-    """Write and return the manifest of a finished run.
-
-    Its name ends with `label`, else with a hash of what it holds. If not `latest`, the manifest only protects its files
-    from pruning.
-    """
+    """Write and return the manifest of a finished run. Its name ends with `label`, else with a hash of what it holds.
+    If not `latest`, the manifest only protects its files from pruning."""
     now = datetime.now(UTC)
     files = {name: {str(shard): record.path for shard, record in records.items()} for name, records in stages.items()}
     models = {name: record.path for name, record in directories.items()}
@@ -71,8 +68,7 @@ def record_build(
 
 def summarise(records: Collection[ShardRecord]) -> dict[str, Any]:
     """Add up a stage's records: rows, refused rows by reason (most first, equal counts by name) and by blamed value,
-    bytes, seconds, peak memory.
-    """
+    bytes, seconds, peak memory."""
     drops: Counter[str] = Counter()
     for record in records:
         drops.update(record.drops)
@@ -101,14 +97,9 @@ def point_to(store: Store, name: str) -> None:
 
 
 def latest_build(store: Store) -> Build | None:
-    """Return the build `latest` points to, or None before the first one.
-
-    If the pointer is damaged or its build cannot be read, return the newest readable build and log a warning; the next
-    build writes the pointer again.
-
-    Raises:
-        StorageError: no build can be read.
-    """
+    """Return the build `latest` points to, or None before the first one. If the pointer is damaged or its build cannot
+    be read, return the newest readable build and log a warning; the next build writes the pointer again. Raises
+    StorageError: no build can be read."""
     if not store.exists(LATEST):
         return None
     try:
@@ -164,12 +155,8 @@ def set_aside_manifest(store: Store, name: str) -> None:
 
 
 def read_build(store: Store, name: str) -> Build:
-    """Return a build by name.
-
-    Raises:
-        DamagedFieldsError: its manifest cannot be read, or is that of another build.
-        StorageError: there is no build of that name.
-    """
+    """Return a build by name. Raises DamagedFieldsError: its manifest cannot be read, or is that of another build;
+    StorageError: there is no build of that name."""
     file = manifest_path(name)
     try:
         if not is_build_name(name):  # such as the pointer

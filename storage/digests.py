@@ -18,10 +18,8 @@ BLOCK_BYTES = 16 << 20  # of text and bodies: 1,024 large pages would take too m
 
 
 class TableDigest:
-    """Digests a table that comes in pieces; how it is cut into pieces does not matter.
-
-    Rows are digested in blocks of a fixed number of rows or bytes, so where a block ends depends on the values alone.
-    """
+    """Digests a table that comes in pieces; how it is cut into pieces does not matter. Rows are digested in blocks of a
+    fixed number of rows or bytes, so where a block ends depends on the values alone."""
 
     def __init__(self, columns: Sequence[str], block_bytes: int = BLOCK_BYTES) -> None:
         """Take the columns to digest, and the bytes that end a block."""
@@ -65,12 +63,8 @@ class TableDigest:
 
 def table_digest(table: pa.Table, columns: Sequence[str]) -> str:
     """Return 32 hex digits that depend on the values, order, types and names of `columns`, and on nothing else.
-
-    Chunking, slicing and a trip through Parquet leave it unchanged.
-
-    Raises:
-        TypeError: a column's type is not one that the schemas use.
-    """
+    Chunking, slicing and a trip through Parquet leave it unchanged. Raises TypeError: a column's type is not one that
+    the schemas use."""
     digest = TableDigest(columns)
     digest.update(table)
     return digest.hexdigest()

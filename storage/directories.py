@@ -89,15 +89,10 @@ def publish_directory(
     version: int = 0,
     notes: Mapping[str, str] | None = None,
 ) -> DirectoryRecord:
-    """Upload a folder's files where the root is remote, then write the record that makes it done.
-
-    Files set aside as damaged and files left by a killed writer are not published. `folder` is what `working_directory`
-    returned, filled. Readers load the files `published`, whose digests make the directory's; `notes` say what else
-    decided its content.
-
-    Raises:
-        StorageError: a file could not be written.
-    """
+    """Upload a folder's files where the root is remote, then write the record that makes it done. Files set aside as
+    damaged and files left by a killed writer are not published. `folder` is what `working_directory` returned, filled.
+    Readers load the files `published`, whose digests make the directory's; `notes` say what else decided its content.
+    Raises StorageError: a file could not be written."""
     files = {}
     for path in sorted(path for path in folder.rglob("*") if path.is_file()):
         if is_leftover(path.relative_to(folder)):
@@ -138,12 +133,8 @@ def newest_directory(store: Store, name: str) -> DirectoryRecord | None:
 
 
 def read_directory_record(store: Store, sidecar: str) -> DirectoryRecord:
-    """Return the record in a file.
-
-    Raises:
-        ValueError: it is not a record, or that of another directory, copied under this name.
-        FileNotFoundError: there is no such file.
-    """
+    """Return the record in a file. Raises ValueError: it is not a record, or that of another directory, copied under
+    this name; FileNotFoundError: there is no such file."""
     record = DirectoryRecord.from_json(store.read_bytes(sidecar))
     if record_of_directory(record.name, record.key) != sidecar:
         raise ValueError(f"it is the record of {record.path}")
@@ -151,11 +142,8 @@ def read_directory_record(store: Store, sidecar: str) -> DirectoryRecord:
 
 
 def fetch_directory(store: Store, record: DirectoryRecord) -> Path:
-    """Return a directory on local disk after checking its files; a remote one is downloaded once.
-
-    Raises:
-        CorruptShardError: a file is missing or its bytes do not match the record.
-    """
+    """Return a directory on local disk after checking its files; a remote one is downloaded once. Raises
+    CorruptShardError: a file is missing or its bytes do not match the record."""
     folder = working_directory(store, record.name, record.key)
     for file, sha256 in record.files.items():
         path = folder / file
@@ -178,12 +166,8 @@ def is_leftover(relative: Path) -> bool:
 
 
 def download(store: Store, name: str, path: Path) -> None:
-    """Download a file atomically: other processes may be reading the local copy it replaces.
-
-    Raises:
-        FileNotFoundError: the store has no file of that name.
-        StorageError: the store does not answer.
-    """
+    """Download a file atomically: other processes may be reading the local copy it replaces. Raises FileNotFoundError:
+    the store has no file of that name; StorageError: the store does not answer."""
     path.parent.mkdir(parents=True, exist_ok=True)
     temporary = path.with_name(f".{path.name}.{uuid.uuid4().hex}.tmp")
     try:

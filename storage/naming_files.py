@@ -41,14 +41,9 @@ class FileFault:
 
 
 def check_naming_files(store: Store, listing: Mapping[str, int], *, repair: bool) -> dict[str, FileFault]:
-    """Return what is wrong with the files that name others: file -> finding.
-
-    The caller holds the root's lock; `listing` has every file below it. With `repair`, manifests that cannot be read
-    are set aside, and `latest` names the newest build again.
-
-    Raises:
-        StorageError: the store does not answer.
-    """
+    """Return what is wrong with the files that name others: file -> finding. The caller holds the root's lock;
+    `listing` has every file below it. With `repair`, manifests that cannot be read are set aside, and `latest` names
+    the newest build again. Raises StorageError: the store does not answer."""
     found = {
         **dict(_manifests(store, listing, repair=repair)),
         **dict(_pins(store)),

@@ -1,8 +1,6 @@
 """The figures that `documents` holds of a page's text: their names and meanings, for the schema and for settings.
-
 Sources: Gopher (Rae et al. 2021, app. A.1.1), C4 (Raffel et al. 2020, sec. 2.2), FineWeb (Penedo et al. 2024, sec.
-3.6). A paragraph is what they call a line.
-"""
+3.6). A paragraph is what they call a line."""
 
 from collections.abc import Mapping
 

@@ -28,11 +28,8 @@ class Part:
         return store.read_group(self.path, self.group, DATASETS[self.stage])
 
     def batches(self, store: Store) -> Iterator[pa.RecordBatch]:
-        """Yield the rows of a whole shard after checking its bytes, one row group in memory at a time.
-
-        Raises:
-            CorruptShardError: the file is gone, cut short or changed.
-        """
+        """Yield the rows of a whole shard after checking its bytes, one row group in memory at a time. Raises
+        CorruptShardError: the file is gone, cut short or changed."""
         assert self.group is None
         return store.read_batches(self.path, self.sha256)
 
@@ -60,10 +57,7 @@ def gathered_digests(records: Iterable[ShardRecord], destination: int) -> list[s
 
 
 def read_parts(store: Store, stage: str, parts: Iterable[Part]) -> pa.Table:
-    """Return the rows of several parts of one stage, in order; no parts give an empty table of its schema.
-
-    Raises:
-        CorruptShardError: a file is gone, cut short or changed.
-    """
+    """Return the rows of several parts of one stage, in order; no parts give an empty table of its schema. Raises
+    CorruptShardError: a file is gone, cut short or changed."""
     tables = [part.read(store) for part in parts]
     return pa.concat_tables(tables) if tables else DATASETS[stage].schema.empty_table()

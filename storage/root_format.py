@@ -14,11 +14,8 @@ FILE = "root.json"
 
 
 def prepare_root(store: Store) -> None:
-    """Make the root if there is none, check that it can be written, and give it its format number.
-
-    Raises:
-        StorageError: it cannot be written, or has a format that this version does not read.
-    """
+    """Make the root if there is none, check that it can be written, and give it its format number. Raises StorageError:
+    it cannot be written, or has a format that this version does not read."""
     store.check_writable()
     check_format(store)
     if not store.exists(FILE):
@@ -26,21 +23,15 @@ def prepare_root(store: Store) -> None:
 
 
 def check_root(store: Store) -> None:
-    """Check that there is a root to read.
-
-    Raises:
-        StorageError: there is none, or it has a format that this version does not read.
-    """
+    """Check that there is a root to read. Raises StorageError: there is none, or it has a format that this version does
+    not read."""
     store.check_exists()
     check_format(store)
 
 
 def check_format(store: Store) -> None:
-    """Check the format of a root, if there is one.
-
-    Raises:
-        StorageError: this version does not read it, or its number is damaged.
-    """
+    """Check the format of a root, if there is one. Raises StorageError: this version does not read it, or its number is
+    damaged."""
     try:
         number = unseal(store.read_bytes(FILE)).get("format")
     except FileNotFoundError:

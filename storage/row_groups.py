@@ -27,11 +27,9 @@ def by_size(
     group_bytes: int = ROW_GROUP_BYTES,
     joined: int = JOINED,
 ) -> Iterator[pa.Table]:
-    """Yield the rows in tables of about `group_bytes`; an empty shard gives one empty table.
-
-    Small batches are copied together as they arrive: each takes far more memory than its values, and a slice of a
-    larger batch keeps all of that batch in memory.
-    """
+    """Yield the rows in tables of about `group_bytes`; an empty shard gives one empty table. Small batches are copied
+    together as they arrive: each takes far more memory than its values, and a slice of a larger batch keeps all of that
+    batch in memory."""
     pending = _Pending(joined)
     for batch in rows.to_batches() if isinstance(rows, pa.Table) else rows:
         check_schema(batch.schema, dataset)
@@ -94,10 +92,7 @@ def by_destination(table: pa.Table, column: str) -> Iterator[tuple[int, pa.Table
 
 def by_run(rows: Iterable[pa.RecordBatch], dataset: Dataset, column: str) -> Iterator[tuple[int, pa.Table]]:
     """Yield (destination, rows) of batches that come in order of destination; those of one are in memory at a time.
-
-    Raises:
-        ValueError: batches are not in order of destination.
-    """
+    Raises ValueError: batches are not in order of destination."""
     pending, current = _Pending(), -1
     for batch in rows:
         check_schema(batch.schema, dataset)

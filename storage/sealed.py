@@ -18,11 +18,8 @@ def seal(fields: Mapping[str, Any]) -> bytes:
 
 
 def unseal(data: bytes) -> dict[str, Any]:
-    """Return the fields.
-
-    Raises:
-        ValueError: it is not a JSON object, has no seal, or the seal is not that of its fields.
-    """
+    """Return the fields. Raises ValueError: it is not a JSON object, has no seal, or the seal is not that of its
+    fields."""
     fields = json.loads(data)
     if not isinstance(fields, dict):
         raise ValueError(f"expected a JSON object, found {type(fields).__name__}")
@@ -35,13 +32,8 @@ def unseal(data: bytes) -> dict[str, Any]:
 
 
 def of_kind(kind: type[Kind], fields: Mapping[str, Any]) -> Kind:
-    """Return a dataclass made of those of the fields that it has.
-
-    A field that it does not have was written by a newer version, which is no reason to forget the others.
-
-    Raises:
-        ValueError: a field is missing that has no default.
-    """
+    """Return a dataclass made of those of the fields that it has. A field that it does not have was written by a newer
+    version, which is no reason to forget the others. Raises ValueError: a field is missing that has no default."""
     members = dataclasses.fields(kind)  # type: ignore[arg-type]
     needed = (one.name for one in members if one.default is MISSING and one.default_factory is MISSING)
     missing = [name for name in needed if name not in fields]

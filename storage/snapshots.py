@@ -31,12 +31,10 @@ _log = logging.getLogger(__name__)
 
 @contextmanager
 def kept_on_store(store: Store, folder: Path, name: str, key: str) -> Iterator[None]:
-    """Continue from the store's snapshot of a working directory, and update the snapshot while the block runs.
-
-    A thread looks for new checkpoints and uploads them. A failed upload is tried again at the next interval and never
-    ends the training. If the block fails (SIGTERM included, which training turns into an error), the last checkpoint
-    is uploaded before the error is raised on. On local disk there is nothing to do.
-    """
+    """Continue from the store's snapshot of a working directory, and update the snapshot while the block runs. A thread
+    looks for new checkpoints and uploads them. A failed upload is tried again at the next interval and never ends the
+    training. If the block fails (SIGTERM included, which training turns into an error), the last checkpoint is uploaded
+    before the error is raised on. On local disk there is nothing to do."""
     if store.is_local:
         yield
         return
@@ -124,10 +122,8 @@ class _Snapshots:
             shutil.rmtree(staging, ignore_errors=True)
 
     def _hold(self, staging: Path) -> object:
-        """Link the present files into the folder `staging`, where the running training does not replace them.
-
-        Returns identities of the checkpoints, to compare with those sent last; empty if there are none.
-        """
+        """Link the present files into the folder `staging`, where the running training does not replace them. Returns
+        identities of the checkpoints, to compare with those sent last; empty if there are none."""
         for _ in range(_TRIES):
             shutil.rmtree(staging, ignore_errors=True)
             try:

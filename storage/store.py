@@ -55,20 +55,15 @@ class WrittenTable:
 
 
 class Store:
-    """Files below one root, on local disk or any filesystem pyarrow has a URI for (s3://, gs://, hdfs://).
-
-    Paths given to its methods are relative to the root and use forward slashes. An S3 server other than Amazon's is
-    named by the URI (`s3://bucket/folder?endpoint_override=minio:9000&scheme=http`) or by the environment
-    (`AWS_ENDPOINT_URL`); keys are read from the environment or `~/.aws`, as by the AWS tools.
-    """
+    """Files below one root, on local disk or any filesystem pyarrow has a URI for (s3://, gs://, hdfs://). Paths given
+    to its methods are relative to the root and use forward slashes. An S3 server other than Amazon's is named by the
+    URI (`s3://bucket/folder?endpoint_override=minio:9000&scheme=http`) or by the environment (`AWS_ENDPOINT_URL`); keys
+    are read from the environment or `~/.aws`, as by the AWS tools."""
 
     def __init__(self, root: str) -> None:
-        """Take a folder path or a URI; nothing is read or written yet.
-
-        Raises:
-            StorageError: it is empty, or the URI's scheme is unknown, its options are wrong, or it holds a password; or
-                it is a folder that looks like a URI, or one of a user whom this machine does not know.
-        """
+        """Take a folder path or a URI; nothing is read or written yet. Raises StorageError: it is empty, or the URI's
+        scheme is unknown, its options are wrong, or it holds a password; or it is a folder that looks like a URI, or
+        one of a user whom this machine does not know."""
         if not root.strip():
             raise StorageError(f"root is {root!r}: expected a folder or a URI such as s3://bucket/folder")
         if "://" in root and urlsplit(root).password is not None:
@@ -98,11 +93,8 @@ class Store:
         return isinstance(self.filesystem, pafs.LocalFileSystem)
 
     def check_writable(self) -> None:
-        """Create the root and write a file there, so that a build fails at its start and not after an hour.
-
-        Raises:
-            StorageError: the root cannot be written.
-        """
+        """Create the root and write a file there, so that a build fails at its start and not after an hour. Raises
+        StorageError: the root cannot be written."""
         try:
             probe = f".probe-{uuid.uuid4().hex}"
             self.write_bytes(probe, b"")
@@ -126,11 +118,8 @@ class Store:
         return f"{self.base}/{name}" if name else self.base
 
     def exists(self, name: str) -> bool:
-        """Whether there is a file of that name.
-
-        Raises:
-            StorageError: the filesystem does not answer; this holds for all methods below.
-        """
+        """Whether there is a file of that name. Raises StorageError: the filesystem does not answer; this holds for all
+        methods below."""
         return bool(self._type(name) == pafs.FileType.File)
 
     def sizes(self, folder: str) -> dict[str, int]:
@@ -188,11 +177,8 @@ class Store:
             yield stream
 
     def write_bytes(self, name: str, data: bytes) -> None:
-        """Write a whole file atomically: readers see the old file or the new one, also after a crash.
-
-        Raises:
-            StorageError: it could not be written.
-        """
+        """Write a whole file atomically: readers see the old file or the new one, also after a crash. Raises
+        StorageError: it could not be written."""
         with self.writing(name) as sink:
             sink.write(data)
 
@@ -204,15 +190,9 @@ class Store:
         *,
         group_bytes: int = ROW_GROUP_BYTES,
     ) -> WrittenTable:
-        """Write a stage's shard atomically.
-
-        Batches are never held all at once; those of a grouped dataset come in order of its column, and for any other
-        `group_bytes` are those of a row group, in memory.
-
-        Raises:
-            TypeError: the columns are not those of the dataset.
-            StorageError: the file could not be written.
-        """
+        """Write a stage's shard atomically. Batches are never held all at once; those of a grouped dataset come in
+        order of its column, and for any other `group_bytes` are those of a row group, in memory. Raises TypeError: the
+        columns are not those of the dataset; StorageError: the file could not be written."""
         if isinstance(rows, pa.Table):
             check_schema(rows.schema, dataset)
         stable = dataset.stable
@@ -245,13 +225,9 @@ class Store:
         return WrittenTable(count, hashing.bytes, hashing.digest.hexdigest(), total.hexdigest(), groups)
 
     def read_batches(self, name: str, sha256: str, columns: Sequence[str] | None = None) -> Iterator[pa.RecordBatch]:
-        """Yield a shard, or some of its columns, in batches after checking its bytes.
-
-        Less than a row group is in memory at a time; no batch spans two row groups.
-
-        Raises:
-            CorruptShardError: the file is gone, cut short or changed.
-        """
+        """Yield a shard, or some of its columns, in batches after checking its bytes. Less than a row group is in
+        memory at a time; no batch spans two row groups. Raises CorruptShardError: the file is gone, cut short or
+        changed."""
         try:
             with self._source(name) as source:
                 _check_bytes(name, source, sha256)
@@ -264,11 +240,8 @@ class Store:
             raise CorruptShardError(name, "the file is gone") from error
 
     def read_table(self, name: str, sha256: str) -> pa.Table:
-        """Return a whole shard after checking its bytes.
-
-        Raises:
-            CorruptShardError: the file is gone, cut short or changed.
-        """
+        """Return a whole shard after checking its bytes. Raises CorruptShardError: the file is gone, cut short or
+        changed."""
         try:
             data = self.read_bytes(name)
         except FileNotFoundError as error:
@@ -277,11 +250,8 @@ class Store:
         return pq.read_table(pa.BufferReader(data))
 
     def read_group(self, name: str, group: RowGroup, dataset: Dataset) -> pa.Table:
-        """Return one row group of a shard after checking its values against their digest.
-
-        Raises:
-            CorruptShardError: the file is gone, cut short or changed.
-        """
+        """Return one row group of a shard after checking its values against their digest. Raises CorruptShardError: the
+        file is gone, cut short or changed."""
         try:
             with self._source(name) as source:
                 parquet = pq.ParquetFile(source, page_checksum_verification=True)
@@ -295,11 +265,8 @@ class Store:
         return table
 
     def writing(self, name: str) -> AbstractContextManager[IO[bytes]]:
-        """Open a file that appears under its name only when the block ends without an error; else nothing does.
-
-        Raises:
-            StorageError: it could not be written.
-        """
+        """Open a file that appears under its name only when the block ends without an error; else nothing does. Raises
+        StorageError: it could not be written."""
         return whole_file(self.filesystem, self.path(name))
 
     def _type(self, name: str) -> pafs.FileType:

@@ -67,14 +67,10 @@ class Verification:
 def verify(
     store: Store, *, repair: bool, workers: int = 4, progress: Callable[[VerificationProgress], None] = lambda _: None
 ) -> Verification:
-    """Read and check everything, or continue the pass that was interrupted.
-
-    The caller holds the root's lock. With `repair`, damaged files are renamed, so that a build computes them again.
-    Records are checked by `workers` at the same time; `progress` is called every few seconds and at the end.
-
-    Raises:
-        StorageError: the store does not answer; the same call continues from there.
-    """
+    """Read and check everything, or continue the pass that was interrupted. The caller holds the root's lock. With
+    `repair`, damaged files are renamed, so that a build computes them again. Records are checked by `workers` at the
+    same time; `progress` is called every few seconds and at the end. Raises StorageError: the store does not answer;
+    the same call continues from there."""
     infos = store.files()
     listing = {name: info.size for name, info in infos.items()}
     found = _interrupted(store)
@@ -144,11 +140,8 @@ def _check(store: Store, name: str, listing: Mapping[str, int]) -> _Outcome:
 
 
 def _expected(store: Store, name: str) -> dict[str, str]:
-    """Return file -> SHA-256 of what a record describes.
-
-    Raises:
-        ValueError: it is not a record, or the record of something else.
-    """
+    """Return file -> SHA-256 of what a record describes. Raises ValueError: it is not a record, or the record of
+    something else."""
     file = parse_file_name(name)
     assert file is not None
     if file.kind == "directory":
@@ -180,9 +173,7 @@ def _set_aside(store: Store, record: str, damage: CorruptShardError) -> None:
 
 def _pending(infos: Mapping[str, pafs.FileInfo], found: Verification) -> list[str]:
     """Return the records to check: those a pass has not reached, and those of which something may have changed since.
-
-    The latter were found damaged by a pass that only reports, were written since, or lack their file.
-    """
+    The latter were found damaged by a pass that only reports, were written since, or lack their file."""
     records = sorted(name for name in infos if _is_record(name))
     written = [name for name, info in infos.items() if info.mtime.timestamp() >= found.begun - _CLOCK_SECONDS]
     doubtful = {stem for name in (*written, *found.damaged) for stem in _stems(name)}

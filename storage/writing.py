@@ -23,11 +23,8 @@ _COPY_BYTES = 1 << 20
 
 @contextmanager
 def whole_file(filesystem: pafs.FileSystem, path: str) -> Iterator[IO[bytes]]:
-    """Open a file for writing; it appears under its name only when the block ends without an error.
-
-    Raises:
-        StorageError: it could not be written.
-    """
+    """Open a file for writing; it appears under its name only when the block ends without an error. Raises
+    StorageError: it could not be written."""
     is_local = isinstance(filesystem, pafs.LocalFileSystem)
     location = path if is_local else f"{path}, which is gathered in {tempfile.gettempdir()}"
     try:
@@ -75,11 +72,8 @@ class HashingSink:
 
 @contextmanager
 def naming_a_full_disk(location: str) -> Iterator[None]:
-    """Turn the system's error about a full disk into one that names `location` and says what to do.
-
-    Raises:
-        StorageFullError: the disk, the quota or the size that a file may have is used up.
-    """
+    """Turn the system's error about a full disk into one that names `location` and says what to do. Raises
+    StorageFullError: the disk, the quota or the size that a file may have is used up."""
     try:
         yield
     except OSError as error:
@@ -110,10 +104,8 @@ def _local_sink(path: Path) -> Iterator[IO[bytes]]:
 
 @contextmanager
 def _remote_sink(filesystem: pafs.FileSystem, path: str) -> Iterator[IO[bytes]]:
-    """Gather a file on local disk and upload it when the block has ended without an error.
-
-    A pyarrow stream is completed when it is closed, also by an error: writing to it could leave a partial file.
-    """
+    """Gather a file on local disk and upload it when the block has ended without an error. A pyarrow stream is
+    completed when it is closed, also by an error: writing to it could leave a partial file."""
     with tempfile.TemporaryFile(prefix="wikisum-") as spool:
         yield spool
         spool.seek(0)
@@ -126,11 +118,9 @@ def _upload(filesystem: pafs.FileSystem, path: str, spool: IO[bytes]) -> None:
 
 
 def _uninterrupted(upload: Callable[[], None]) -> None:
-    """Run an upload to its end in a thread, where Ctrl-C and SIGTERM raise nothing.
-
-    Raised between opening and closing the stream, they would replace the object by a part of the file or an empty one.
-    The upload is waited for, and then the interruption takes effect.
-    """
+    """Run an upload to its end in a thread, where Ctrl-C and SIGTERM raise nothing. Raised between opening and closing
+    the stream, they would replace the object by a part of the file or an empty one. The upload is waited for, and then
+    the interruption takes effect."""
     done: Future[None] = Future()
 
     def run() -> None:

@@ -29,12 +29,9 @@ def run_build(
     *,
     only_stages: bool = True,
 ) -> int:
-    """Plan or run what was asked for; return the exit code.
-
-    `wiring` is the flow's walk, for the plan. `only_stages`: stages and a manifest are all that the flow makes, so that
-    where every stage is done it needs no Prefect server. Raises Stopped: some shards of a stage could not be made;
-    StorageError, ValueError, OSError: as `checked`.
-    """
+    """Plan or run what was asked for; return the exit code. `wiring` is the flow's walk, for the plan. `only_stages`:
+    stages and a manifest are all that the flow makes, so that where every stage is done it needs no Prefect server.
+    Raises Stopped: some shards of a stage could not be made; StorageError, ValueError, OSError: as `checked`."""
     errors, config = Console(stderr=True, soft_wrap=True), given.build
     if given.dry_run:
         show_plan(config, wiring, Console())

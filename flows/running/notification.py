@@ -17,11 +17,9 @@ _MESSAGE_CHARACTERS = 2000  # chat services reject long ones
 
 
 def notify(flow: Flow[..., Any], flow_run: FlowRun, state: State[Any]) -> None:
-    """Send a failed run to the webhook of its settings or of the environment; a hook for Prefect.
-
-    A run within another one sends nothing, because the outer one fails as well. An unreachable webhook is logged and
-    has no other effect; its URL, which may be a secret, is not logged.
-    """
+    """Send a failed run to the webhook of its settings or of the environment; a hook for Prefect. A run within another
+    one sends nothing, because the outer one fails as well. An unreachable webhook is logged and has no other effect;
+    its URL, which may be a secret, is not logged."""
     url = _webhook(flow_run.parameters)
     if url is None or flow_run.parent_task_run_id is not None:
         return

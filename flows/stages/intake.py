@@ -16,11 +16,9 @@ from tasks.sources.source import Partition
 
 
 def articles(session: Session, kept_out: Articles | None = None) -> Articles:
-    """Read the source's partitions and regroup its articles by shard, refusing those of `kept_out`.
-
-    Retraining keeps out the test articles of other weeks. In its first week there are none, but the input exists, so
-    that later only shards with a refused row get another key.
-    """
+    """Read the source's partitions and regroup its articles by shard, refusing those of `kept_out`. Retraining keeps
+    out the test articles of other weeks. In its first week there are none, but the input exists, so that later only
+    shards with a refused row get another key."""
     config, stage = session.config, session.run.stage
     partitions = _partitions(session)
     intake = stage(

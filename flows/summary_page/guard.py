@@ -24,8 +24,7 @@ Next = Callable[[Request], Awaitable[Response]]
 
 def guard(credentials: str | None) -> Callable[[Request, Next], Awaitable[Response]]:
     """Ask for the credentials; without any, refuse foreign names in Host (DNS rebinding). Other sites' pages change
-    nothing.
-    """
+    nothing."""
     expected = None if credentials is None else f"Basic {base64.b64encode(credentials.encode()).decode()}"
 
     async def admit(request: Request, call_next: Next) -> Response:

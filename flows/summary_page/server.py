@@ -19,12 +19,10 @@ _CREDENTIALS = "PREFECT_SERVER_API_AUTH_STRING"  # those of the Prefect server b
 
 
 def serve(model: str | None, explore: str | None, host: str, port: int, at_once: int, settings: SummarySettings) -> int:
-    """Serve until Ctrl-C; return the exit code.
-
-    `model`: root of a build, its registry, or a model's folder; None = only the extractive system. `explore`: root
-    whose corpus is shown; None = the model's, if it has one. A taken port is replaced by a free one. Raises
-    StorageError: the model or the corpus cannot be used; ValueError: host, port or password are wrong.
-    """
+    """Serve until Ctrl-C; return the exit code. `model`: root of a build, its registry, or a model's folder; None =
+    only the extractive system. `explore`: root whose corpus is shown; None = the model's, if it has one. A taken port
+    is replaced by a free one. Raises StorageError: the model or the corpus cannot be used; ValueError: host, port or
+    password are wrong."""
     find_system(model)  # its faults are shown now, not with the first summary
     if explore is not None:
         corpus: ExplorerCorpus | None = ExplorerCorpus(Store(explore))

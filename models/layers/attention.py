@@ -26,10 +26,8 @@ def attend(
     dropout: float = 0.0,
     scale: float | None = None,
 ) -> Tensor:
-    """Return the context [R, H, T, E] of scaled dot-product attention.
-
-    `mask` is boolean and broadcasts to [R, H, T, S]; `scale` is 1/sqrt(E) unless given.
-    """
+    """Return the context [R, H, T, E] of scaled dot-product attention. `mask` is boolean and broadcasts to [R, H, T,
+    S]; `scale` is 1/sqrt(E) unless given."""
     return F.scaled_dot_product_attention(
         q_RHTE, k_RHSE, v_RHSE, attn_mask=mask, is_causal=causal, dropout_p=dropout, scale=scale
     )
@@ -38,10 +36,8 @@ def attend(
 def attention_weights(
     q_RHTE: Tensor, k_RHSE: Tensor, mask: Tensor | None = None, *, scale: float | None = None
 ) -> Tensor:
-    """Return the weights [R, H, T, S] (float32) that `attend` applies to the values.
-
-    `attend` does not compute them; they are needed only to report attention.
-    """
+    """Return the weights [R, H, T, S] (float32) that `attend` applies to the values. `attend` does not compute them;
+    they are needed only to report attention."""
     scale = q_RHTE.shape[-1] ** -0.5 if scale is None else scale
     logits_RHTS = (q_RHTE * scale) @ k_RHSE.transpose(-1, -2)
     return masked_softmax(widened(logits_RHTS), mask)
@@ -67,11 +63,9 @@ def join_heads(x_RHTE: Tensor) -> Tensor:
 
 
 class Growing:
-    """Growing sequences of vectors per row, in memory that is allocated once, at the first `extend`.
-
-    All `parts`, such as the keys and the values of each layer, have vectors of one shape and lie in one tensor, so that
-    a step of a search reorders the rows of all of them at once. Time is the last dimension but one: [R, ..., T, C].
-    """
+    """Growing sequences of vectors per row, in memory that is allocated once, at the first `extend`. All `parts`, such
+    as the keys and the values of each layer, have vectors of one shape and lie in one tensor, so that a step of a
+    search reorders the rows of all of them at once. Time is the last dimension but one: [R, ..., T, C]."""
 
     def __init__(self, rows: int, capacity: int, parts: int = 1) -> None:
         """Start empty, with a capacity of `capacity` vectors for each of `rows` rows in each part."""
@@ -81,9 +75,8 @@ class Growing:
         self._stored: Tensor | None = None
 
     def extend(self, new: Tensor, part: int = 0) -> Tensor:
-        """Append vectors [R, ..., T, C] to a part and return all that it has so far.
-        Raises ValueError: the capacity is exceeded, or the number of rows has changed.
-        """
+        """Append vectors [R, ..., T, C] to a part and return all that it has so far. Raises ValueError: the capacity is
+        exceeded, or the number of rows has changed."""
         start = self._lengths[part]
         end = start + new.shape[-2]
         if end > self.capacity or len(new) != self.rows:
@@ -109,10 +102,8 @@ class Growing:
 
 
 class KeyValueCache(Cache):
-    """Keys and values of the target decoded so far, one pair per layer.
-
-    Those of cross-attention are not cached here: they belong to the article and are shared by its hypotheses.
-    """
+    """Keys and values of the target decoded so far, one pair per layer. Those of cross-attention are not cached here:
+    they belong to the article and are shared by its hypotheses."""
 
     def __init__(self, layers: int, rows: int, capacity: int) -> None:
         self.length = 0
@@ -121,14 +112,12 @@ class KeyValueCache(Cache):
 
     def extend(self, layer: int, k_RHTE: Tensor, v_RHTE: Tensor) -> tuple[Tensor, Tensor]:
         """Store the keys and values of T new tokens and return those of all tokens so far, [R, H, length + T, E].
-        Raises ValueError: the capacity is exceeded, or the number of rows has changed.
-        """
+        Raises ValueError: the capacity is exceeded, or the number of rows has changed."""
         return self._keys_values.extend(k_RHTE, 2 * layer), self._keys_values.extend(v_RHTE, 2 * layer + 1)
 
     def remember_tokens(self, target_RT: Tensor) -> Tensor:
-        """Store T new tokens and return all so far [R, length + T]; only a summarizer that copies needs them.
-        Raises ValueError: the capacity is exceeded, or the number of rows has changed.
-        """
+        """Store T new tokens and return all so far [R, length + T]; only a summarizer that copies needs them. Raises
+        ValueError: the capacity is exceeded, or the number of rows has changed."""
         return self._tokens.extend(target_RT.unsqueeze(-1)).squeeze(-1)
 
     def advance(self, tokens: int) -> None:
@@ -196,10 +185,8 @@ def causal_mask(x_RTD: Tensor, keys: int) -> Tensor | None:
 
 
 class CrossAttention(nn.Module):
-    """Attention of target tokens to the memory of their article.
-
-    The K hypotheses of an article are folded into the query positions, so its keys and values are never copied.
-    """
+    """Attention of target tokens to the memory of their article. The K hypotheses of an article are folded into the
+    query positions, so its keys and values are never copied."""
 
     def __init__(self, size: int, heads: int, dropout: float = 0.0) -> None:
         """Make projections of `size` for `heads` heads; `dropout` is that of the attention weights."""
@@ -221,10 +208,8 @@ class CrossAttention(nn.Module):
     def forward(
         self, x_RTD: Tensor, k_BHSE: Tensor, v_BHSE: Tensor, mask_BS: Tensor, *, weights: bool
     ) -> tuple[Tensor, Tensor | None]:
-        """Return the output [R, T, D] and, with `weights`, the weights [R, T, S] averaged over heads.
-
-        R = B*K, the hypotheses of an article next to each other.
-        """
+        """Return the output [R, T, D] and, with `weights`, the weights [R, T, S] averaged over heads. R = B*K, the
+        hypotheses of an article next to each other."""
         articles = len(k_BHSE)
         rows, new, _ = x_RTD.shape
         q_BHQE = fold_hypotheses(split_heads(self.query(x_RTD), self.heads), articles)
@@ -254,10 +239,8 @@ def unfold_hypotheses(x_BHQE: Tensor, rows: int) -> Tensor:
 
 
 def initialise(*weights: Tensor) -> None:
-    """Initialise each weight in place by Xavier's method, as Liu & Lapata's (2019) released code does everywhere.
-
-    Pass the parts of a matrix that joins several projections for speed: as a whole it would start too small.
-    """
+    """Initialise each weight in place by Xavier's method, as Liu & Lapata's (2019) released code does everywhere. Pass
+    the parts of a matrix that joins several projections for speed: as a whole it would start too small."""
     with torch.no_grad():
         for weight in weights:
             nn.init.xavier_uniform_(weight)

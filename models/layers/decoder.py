@@ -144,11 +144,9 @@ def mean_of(layers: Sequence[Tensor]) -> Tensor:
 
 
 def with_copies(decoded: Decoded, copied: Copied, copies: CopyMemory | None) -> Decoded:
-    """Return a decoder's result with copying added; a copied token counts as attention to its paragraph.
-
-    The share of the attention that belongs to copying goes to the paragraphs of the copied tokens; the share that
-    belongs to generating is distributed as before.
-    """
+    """Return a decoder's result with copying added; a copied token counts as attention to its paragraph. The share of
+    the attention that belongs to copying goes to the paragraphs of the copied tokens; the share that belongs to
+    generating is distributed as before."""
     assert copies is not None
     attention = decoded.paragraph_attention
     if attention is not None:

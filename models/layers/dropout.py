@@ -1,7 +1,5 @@
-"""Dropout that draws its mask quickly on a CPU, where PyTorch's own takes a sixth of a training step.
-
-Four elements share one random draw of 64 bits, 16 bits each: `python -m benchmarks.dropout` compares both.
-"""
+"""Dropout that draws its mask quickly on a CPU, where PyTorch's own takes a sixth of a training step. Four elements
+share one random draw of 64 bits, 16 bits each: `python -m benchmarks.dropout` compares both."""
 
 import torch
 from torch import Tensor, nn
@@ -11,11 +9,9 @@ _PER_DRAW = _DRAW_BITS // _BITS
 
 
 class Dropout(nn.Dropout):
-    """Zeroes elements with probability p and divides the others by 1 - p, in training (Srivastava et al. 2014).
-
-    On a CPU the probability is rounded to a multiple of 2^-16, and the factor is that of the rounded one. A compiled
-    model drops by PyTorch's own code, which the compiler joins with what is around it.
-    """
+    """Zeroes elements with probability p and divides the others by 1 - p, in training (Srivastava et al. 2014). On a
+    CPU the probability is rounded to a multiple of 2^-16, and the factor is that of the rounded one. A compiled model
+    drops by PyTorch's own code, which the compiler joins with what is around it."""
 
     def forward(self, x: Tensor) -> Tensor:
         """Map any shape to the same shape."""

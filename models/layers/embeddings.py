@@ -17,12 +17,10 @@ PositionOrder = Literal["token-rank", "rank-token"]
 
 
 class TiedEmbedding(nn.Module):
-    """Word embeddings that are also the output layer, which adds a bias for each word.
-
-    Words start with a standard deviation of 1/sqrt(D), because Xavier over [V, D] would depend on the vocabulary's
-    size. The logit of a normalised hidden state then starts with a deviation near 1 for any V and D, and an embedding
-    scaled by sqrt(D) is about as large as a sinusoidal position.
-    """
+    """Word embeddings that are also the output layer, which adds a bias for each word. Words start with a standard
+    deviation of 1/sqrt(D), because Xavier over [V, D] would depend on the vocabulary's size. The logit of a normalised
+    hidden state then starts with a deviation near 1 for any V and D, and an embedding scaled by sqrt(D) is about as
+    large as a sinusoidal position."""
 
     def __init__(self, vocabulary_size: int, size: int, *, scaled: bool, dropout: float) -> None:
         """Make a matrix of `vocabulary_size` words; `scaled` multiplies an embedding by sqrt(size)."""
@@ -46,10 +44,8 @@ class TiedEmbedding(nn.Module):
 
 def sinusoids(positions: Tensor, size: int) -> Tensor:
     """Return the sinusoidal embedding [..., size] float32 of integer positions [...] (Liu & Lapata 2019, eq. 7-8).
-
-    Dimension 2i holds sin(p / 10000^(2i/size)), dimension 2i+1 the cosine of the same angle.
-    Raises ValueError: `size` is odd.
-    """
+    Dimension 2i holds sin(p / 10000^(2i/size)), dimension 2i+1 the cosine of the same angle. Raises ValueError: `size`
+    is odd."""
     if size % 2:
         raise ValueError(f"sinusoids need an even size, got {size}")
     exponents = torch.arange(0, size, 2, device=positions.device, dtype=torch.float32) / size
@@ -64,11 +60,8 @@ def row_positions(mask: Tensor, size: int) -> Tensor:
 
 def paragraph_positions(ranks: Tensor, length: int, size: int, order: PositionOrder) -> Tensor:
     """Return the embedding [N, length, size] float32 of (rank of the paragraph, position of the token in it) as a
-    concatenation of two halves.
-
-    Liu & Lapata 2019, eq. 9 has [rank; token], their released code has [token; rank].
-    Raises ValueError: `size` is not divisible by 4 or `order` is unknown.
-    """
+    concatenation of two halves. Liu & Lapata 2019, eq. 9 has [rank; token], their released code has [token; rank].
+    Raises ValueError: `size` is not divisible by 4 or `order` is unknown."""
     if size % 4:
         raise ValueError(f"positions of two halves need a size divisible by 4, got {size}")
     half = size // 2

@@ -136,8 +136,7 @@ class ParagraphTokens:
 
 def weights_by_paragraph(weights_RTS: Tensor, member_BSP: Tensor) -> Tensor:
     """Sum weights of tokens [R, T, S] into weights of paragraphs [R, T, P], in float32 also under autocast, given the
-    share of each token that belongs to each paragraph; R = B*K, the hypotheses of an article next to each other.
-    """
+    share of each token that belongs to each paragraph; R = B*K, the hypotheses of an article next to each other."""
     rows, new, tokens = weights_RTS.shape
     with torch.autocast(weights_RTS.device.type, enabled=False):
         weights_BQP = weights_RTS.reshape(len(member_BSP), -1, tokens) @ member_BSP.to(weights_RTS.dtype)

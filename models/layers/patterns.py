@@ -45,9 +45,7 @@ class WatchedPattern(Pattern, Protocol):
 
     def looks(self, q_RHTE: Tensor, k_RHTE: Tensor, member_BSP: Tensor, /) -> Tensor:
         """Return the attention [B, P, P] of the tokens of each document to those of each: the mean over heads, summed.
-
-        `member_BSP` is 1 where a token of an article's flat sequence is of a document.
-        """
+        `member_BSP` is 1 where a token of an article's flat sequence is of a document."""
 
 
 class Watch:
@@ -67,8 +65,7 @@ class Watch:
 
     def shares(self) -> Tensor:
         """Return [B, P, P] (float32), all numbers of an article together 1: the attention of the tokens of the first
-        document to those of the second, the mean over tokens, heads and layers.
-        """
+        document to those of the second, the mean over tokens, heads and layers."""
         total_B11 = self._total_BPP.sum(dim=(1, 2), keepdim=True).clamp_min(torch.finfo(torch.float32).tiny)
         return (self._total_BPP / total_B11).float()
 
@@ -91,8 +88,7 @@ class WholeSequence:
 @dataclass(frozen=True)
 class OwnDocument:
     """A token sees its document; the first token of a document, its `<s>`, also those of the article's other documents
-    (Shen et al. 2023, sec. 4.1).
-    """
+    (Shen et al. 2023, sec. 4.1)."""
 
     rows: ParagraphRows  # the documents
 
@@ -116,10 +112,8 @@ class OwnDocument:
 
     def _of_first(self, q_NHE: Tensor, k_NHLE: Tensor) -> Tensor:
         """Return the weights [N, H, 1 + P] of the first tokens: for all of their document, and for the others' firsts.
-
-        Queries and keys are multiplied as numbers and summed up: a product of matrices would copy all keys and keep
-        the copy for the backward pass.
-        """
+        Queries and keys are multiplied as numbers and summed up: a product of matrices would copy all keys and keep the
+        copy for the backward pass."""
         rows, q_NHE = self.rows, q_NHE * q_NHE.shape[-1] ** -0.5
         own_NHL = widened((q_NHE.unsqueeze(2) * k_NHLE).sum(dim=-1))
         own_NH1 = own_NHL.masked_fill(~rows.mask.unsqueeze(1), -torch.inf).logsumexp(dim=-1, keepdim=True)
@@ -133,10 +127,8 @@ class OwnDocument:
 @dataclass(frozen=True)
 class WordsAndSentences:
     """The first heads see the words of an article, the last ones its sentences: the means of their words' vectors
-    (Akiyama et al. 2021, sec. 3.2-3.3).
-
-    Keys and values of a mean are the means of the words' keys and values, because the projections are linear.
-    """
+    (Akiyama et al. 2021, sec. 3.2-3.3). Keys and values of a mean are the means of the words' keys and values, because
+    the projections are linear."""
 
     mask: Tensor  # [B, S] bool, True where there is a token
     means: Tensor  # [B, M, S], the share of each token in the mean of its sentence
@@ -144,10 +136,8 @@ class WordsAndSentences:
 
     @classmethod
     def of(cls, tokens_BS: Tensor, mask_BS: Tensor, mark: int, heads: int) -> "WordsAndSentences":
-        """Divide articles at the token `mark`, with which each sentence begins.
-
-        The mark counts as a word of its sentence; what comes before the first mark belongs to the first sentence.
-        """
+        """Divide articles at the token `mark`, with which each sentence begins. The mark counts as a word of its
+        sentence; what comes before the first mark belongs to the first sentence."""
         number_BS = ((tokens_BS == mark).cumsum(dim=1) - 1).clamp_min(0)
         member_BMS = F.one_hot(number_BS).transpose(1, 2) * mask_BS.unsqueeze(1)
         means_BMS = member_BMS / member_BMS.sum(dim=2, keepdim=True).clamp_min(1)
@@ -186,8 +176,7 @@ class WordsAndSentences:
 
 def _looks(q_BHSE: Tensor, k_BHTE: Tensor, mask_BT: Tensor, of_BSP: Tensor, to_BTP: Tensor) -> Tensor:
     """Return the attention [B, P, P] of documents to documents, the mean over heads: queries are members of documents
-    by `of_BSP`, keys by `to_BTP`.
-    """
+    by `of_BSP`, keys by `to_BTP`."""
     size = max(1, CHUNK // (k_BHTE.shape[0] * k_BHTE.shape[1] * k_BHTE.shape[2]))
     total_BPP = of_BSP.new_zeros(len(of_BSP), of_BSP.shape[2], to_BTP.shape[2])
     for start in range(0, q_BHSE.shape[2], size):

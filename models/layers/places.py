@@ -95,11 +95,9 @@ def change_tensors(value: Value, change: Callable[[Tensor], Tensor]) -> Value:
 
 @dataclass(frozen=True)
 class Packing:
-    """Which cells of padded rows hold tokens, to lay these one after another without the padding, and back.
-
-    Everything in a layer but its attention treats each token by itself, so it is computed on the tokens that exist;
-    only attention needs rows. A quarter to a third of the cells of a batch are padding.
-    """
+    """Which cells of padded rows hold tokens, to lay these one after another without the padding, and back. Everything
+    in a layer but its attention treats each token by itself, so it is computed on the tokens that exist; only attention
+    needs rows. A quarter to a third of the cells of a batch are padding."""
 
     mask: Tensor  # [R, T] bool, True where there is a token
     cell: Tensor  # [M] int64, the number of each token's cell among the R*T, ascending

@@ -16,12 +16,10 @@ PoolingWeights = Literal["normalised", "raw"]
 
 
 def pool_values(x_NLD: Tensor, weights_NLH: Tensor, value_DD: Tensor, bias_D: Tensor) -> Tensor:
-    """Return, for each head, the weighted sum of the values of a paragraph's tokens: [N, H, E].
-
-    A value is a linear map of a token and the sum is linear too, so the tokens are summed first and the sum is
-    mapped: N*H vectors go through the projection instead of N*L, and the values of tokens are never stored. Weights are
-    zero at padding; the rows of the value projection are grouped by head.
-    """
+    """Return, for each head, the weighted sum of the values of a paragraph's tokens: [N, H, E]. A value is a linear map
+    of a token and the sum is linear too, so the tokens are summed first and the sum is mapped: N*H vectors go through
+    the projection instead of N*L, and the values of tokens are never stored. Weights are zero at padding; the rows of
+    the value projection are grouped by head."""
     heads = weights_NLH.shape[-1]
     summed_NHD = weights_NLH.transpose(1, 2).to(x_NLD.dtype) @ x_NLD
     value_HED = value_DD.view(heads, -1, x_NLD.shape[-1]).to(summed_NHD.dtype)
@@ -35,11 +33,9 @@ class MultiHeadPooling(nn.Module):
     """Vectors of paragraphs, one a head, each by its own weights of tokens (Liu & Lapata 2019, eq. 13-16)."""
 
     def __init__(self, size: int, heads: int, *, weights: PoolingWeights, projection: bool, epsilon: float) -> None:
-        """Make `heads` pools of `size` / `heads` each, which share a LayerNorm of an epsilon.
-
-        "normalised" sums with the distribution of eq. 15, "raw" with the scores of eq. 13, as eq. 16 is printed;
-        `projection` is whether the W_c^z of eq. 16 exists. Raises ValueError: `weights` is unknown.
-        """
+        """Make `heads` pools of `size` / `heads` each, which share a LayerNorm of an epsilon. "normalised" sums with
+        the distribution of eq. 15, "raw" with the scores of eq. 13, as eq. 16 is printed; `projection` is whether the
+        W_c^z of eq. 16 exists. Raises ValueError: `weights` is unknown."""
         super().__init__()
         if weights not in get_args(PoolingWeights):
             raise ValueError(f"unknown pooling weights {weights!r}, expected one of {get_args(PoolingWeights)}")

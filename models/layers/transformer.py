@@ -36,11 +36,9 @@ class FeedForward(nn.Module):
 
 
 class Residual(nn.Module):
-    """The residual connection around a sub-layer: `leave(x, sublayer(enter(x)))`.
-
-    post-norm (Liu & Lapata 2019, eq. 11): LayerNorm(x + f(x)); pre-norm (Liu & Lapata's (2019) released code): x +
-    f(LayerNorm(x)). Dropout applies to the sub-layer's output.
-    """
+    """The residual connection around a sub-layer: `leave(x, sublayer(enter(x)))`. post-norm (Liu & Lapata 2019, eq.
+    11): LayerNorm(x + f(x)); pre-norm (Liu & Lapata's (2019) released code): x + f(LayerNorm(x)). Dropout applies to
+    the sub-layer's output."""
 
     def __init__(self, size: int, norm: Norm, dropout: float, epsilon: float) -> None:
         """Make the LayerNorm of one sub-layer. Raises ValueError: `norm` is neither "pre" nor "post"."""
@@ -76,8 +74,7 @@ def final_norm(config: LayerConfig) -> nn.Module:
 
 class TransformerLayer(nn.Module):
     """An attention of any kind, which the caller applies, and a feed-forward layer, each with its residual connection:
-    `finish(x, attention(enter(x)))`.
-    """
+    `finish(x, attention(enter(x)))`."""
 
     def __init__(self, config: LayerConfig, attention: nn.Module) -> None:
         """Make one layer around an attention."""
@@ -99,8 +96,7 @@ class TransformerLayer(nn.Module):
 
 class EncoderLayer(TransformerLayer):
     """The local layer (Liu & Lapata 2019, sec. 3.2.2, eq. 11-12): self-attention and feed-forward over the tokens of a
-    paragraph or of a flat sequence.
-    """
+    paragraph or of a flat sequence."""
 
     def __init__(self, config: LayerConfig, attention_dropout: float = 0.0) -> None:
         """Make one layer; `attention_dropout` is that of attention weights."""

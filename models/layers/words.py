@@ -34,10 +34,8 @@ def word_keys_values(attention: CrossAttention, words_BPLD: Tensor) -> tuple[Ten
 def attend_paragraphs(
     q_BHQE: Tensor, k_BPHLE: Tensor, v_BPHLE: Tensor, mask_BPL: Tensor, *, dropout: float = 0.0
 ) -> Tensor:
-    """Return the context [B, P, H, Q, E] of each query in each paragraph, zeros in an empty one.
-
-    `dropout` is that of the attention weights.
-    """
+    """Return the context [B, P, H, Q, E] of each query in each paragraph, zeros in an empty one. `dropout` is that of
+    the attention weights."""
     articles, paragraphs = mask_BPL.shape[:2]
     # Repeating the queries is the cheapest choice: one call per paragraph doubles the time of training, and one call
     # that broadcasts them cannot use the fused kernel and stores all weights.
@@ -49,9 +47,7 @@ def attend_paragraphs(
 
 class ParagraphDecoderLayer(nn.Module, ABC):
     """Masked self-attention, a reading of paragraphs and their words, feed-forward; each with its residual connection.
-
-    An architecture makes the parts and says how they read.
-    """
+    An architecture makes the parts and says how they read."""
 
     self_attention: SelfAttention
     paragraph_attention: CrossAttention

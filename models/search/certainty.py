@@ -31,9 +31,7 @@ def likely_summaries(
     model: Summarizer, memory: Memory, hypotheses: Sequence[Hypothesis], vocabulary: Vocabulary, least: float
 ) -> list[Hypothesis]:
     """Return a batch of summaries without the sentences that the model holds less probable than `least`; 0 = all stay.
-
-    For the arguments see `token_log_probs` and `without_unlikely`.
-    """
+    For the arguments see `token_log_probs` and `without_unlikely`."""
     if not least:
         return list(hypotheses)
     log_probs = token_log_probs(model, memory, hypotheses, vocabulary)

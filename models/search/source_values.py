@@ -125,8 +125,7 @@ class SourceValues:
 
     def finished(self, article: int, tokens: Sequence[int]) -> int:
         """Return how many of the tokens of a summary to keep so that it ends where it may: all of them, unless the
-        search was over in the middle of a value.
-        """
+        search was over in the middle of a value."""
         own = self._articles[article]
         lengths = range(len(tokens), 0, -1)
         return next((length for length in lengths if self._may_leave(own, tuple(tokens[:length]))), 0)
@@ -238,8 +237,7 @@ def _trie(pieces: Pieces, texts: Collection[Sequence[int]]) -> Node:
 
 def _runs(pieces: Pieces, tokens: Sequence[int]) -> list[list[list[int]]]:
     """Return the runs of value words, each word as its pieces from its space, or the first letter or digit, to the last
-    letter or digit.
-    """
+    letter or digit."""
     runs: list[list[list[int]]] = [[]]
     words = pieces.words(tokens)
     spelled = [pieces.spell(word).strip() for word in words]

@@ -153,10 +153,8 @@ def restrict(
     rules: TokenRules,
     forced_b: Tensor | None = None,
 ) -> Tensor:
-    """Return the log-probabilities with -inf for every token that may not come next.
-
-    A forced token gets log-probability 0: it is given, not chosen.
-    """
+    """Return the log-probabilities with -inf for every token that may not come next. A forced token gets
+    log-probability 0: it is given, not chosen."""
     length, vocabulary_size = tokens_bKt.shape[-1], token_log_probs_bKV.shape[-1]
     allowed_bKV = token_log_probs_bKV.clone()
     allowed_bKV[..., list(rules.never)] = -torch.inf
@@ -226,11 +224,9 @@ def _collect(
 
 
 def _or_unfinished(ended: Ended, alive: Hypotheses, done_b: Tensor, settings: SearchSettings) -> Ended:
-    """Return what has ended; of a search that is over before anything could, the best hypothesis as it stands.
-
-    The end may be forbidden too: in the middle of a name that is written as the source has it, at the greatest length
-    or where every way on would repeat an n-gram.
-    """
+    """Return what has ended; of a search that is over before anything could, the best hypothesis as it stands. The end
+    may be forbidden too: in the middle of a name that is written as the source has it, at the greatest length or where
+    every way on would repeat an n-gram."""
     stuck_b = done_b & ended.score.isneginf()
     if not stuck_b.any():
         return ended

@@ -74,10 +74,8 @@ class Pieces:
         return [self.spell(text) for text in texts if text]
 
     def uncut(self, tokens: Sequence[int]) -> list[int]:
-        """Return the tokens of a text that was cut, up to the last word of which the cut left nothing unfinished.
-
-        The last word goes ("167" may be 1674), and with it a number that it may belong to ("526 mi": 526 million).
-        """
+        """Return the tokens of a text that was cut, up to the last word of which the cut left nothing unfinished. The
+        last word goes ("167" may be 1674), and with it a number that it may belong to ("526 mi": 526 million)."""
         words = self.words(tokens)
         spelled = [self.spell(word).strip() for word in words]
         last = len(words) - 1

@@ -53,11 +53,9 @@ class HuggingFaceTokenizer:
         self.forgeable = self.specials.marks
 
     def encode(self, texts: Iterable[str]) -> list[list[int]]:
-        """Return the ids of each text, in which any white space is a single space, as in SentencePiece's rule.
-
-        A byte-level text gets a space before it, as SentencePiece does it: otherwise a word would have other pieces at
-        the beginning of a summary than within its sources, and could not be copied.
-        """
+        """Return the ids of each text, in which any white space is a single space, as in SentencePiece's rule. A
+        byte-level text gets a space before it, as SentencePiece does it: otherwise a word would have other pieces at
+        the beginning of a summary than within its sources, and could not be copied."""
         # One after another: the library's own threads would outlive a fork and serve one shard among many.
         return [self._tokenizer.encode(self._spaced(text), add_special_tokens=False).ids for text in texts]
 
@@ -122,8 +120,7 @@ def document_of(described: Mapping[str, Any], specials: Specials) -> bytes:
 
 def add_sentence_begin(document: bytes) -> bytes:
     """Return a document in which `[BOS]` begins a sentence: an added piece behind the last one, or the one that the
-    tokenizer has by this name.
-    """
+    tokenizer has by this name."""
     record = json.loads(document)
     tokenizer = _opened(record["tokenizer"])
     tokenizer.add_special_tokens([SENTENCE_BEGIN])

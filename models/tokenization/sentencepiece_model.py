@@ -13,8 +13,7 @@ TITLE_MARK, PARAGRAPH_MARK, SENTENCE_MARK = "<T>", "<P>", "<Q>"
 
 class SentencePieceTokenizer:
     """Special pieces are looked up by name, so that a vocabulary trained here (ids 0 to 6) and an imported one (where 0
-    is `<unk>` and 6 is `<PAD>`) both work. Begin and end of a summary also stand around sources.
-    """
+    is `<unk>` and 6 is `<PAD>`) both work. Begin and end of a summary also stand around sources."""
 
     def __init__(self, model: bytes) -> None:
         """Read a serialized model. Raises ValueError: it is none of SentencePiece, or lacks a special piece."""

@@ -33,10 +33,8 @@ class ExampleShards(Protocol):
         """Number of shards."""
 
     def read(self, i: int) -> pa.Table:
-        """Return shard i: the columns of `examples` and, if the layout has a graph, a column `graph`.
-
-        `graph` is list<struct<i: int32, j: int32, weight: float32>>: the edges between ranks of paragraphs.
-        """
+        """Return shard i: the columns of `examples` and, if the layout has a graph, a column `graph`. `graph` is
+        list<struct<i: int32, j: int32, weight: float32>>: the edges between ranks of paragraphs."""
 
 
 @dataclass(frozen=True)
@@ -112,9 +110,8 @@ class BatchStream:
         self.rank, self.world, self.prepare = rank, world, prepare
 
     def batches(self, start: Position | None = None) -> Iterator[Batch]:
-        """Yield this rank's batches from a position on, without end.
-        Raises ValueError: the shards hold no examples, or the position is not one of this stream.
-        """
+        """Yield this rank's batches from a position on, without end. Raises ValueError: the shards hold no examples, or
+        the position is not one of this stream."""
         plans = self._plans(start or Position())
         while group := list(islice(plans, self.world)):
             table, rows, _ = group[self.rank]
@@ -173,11 +170,9 @@ def sweep(
 def plan_batches(
     shapes: NDArray[np.int64], layout: Layout, batch_tokens: int, rng: np.random.Generator | None = None
 ) -> list[NDArray[np.int64]]:
-    """Cut examples of the given shapes ([N, 3]: paragraphs, longest, target tokens) into batches of row numbers.
-
-    Rows are sorted by padded paragraph length, then by number of paragraphs and by target; the direction of the
-    latter two alternates with each length, so that neighbours in the order are similar. `rng` breaks ties.
-    """
+    """Cut examples of the given shapes ([N, 3]: paragraphs, longest, target tokens) into batches of row numbers. Rows
+    are sorted by padded paragraph length, then by number of paragraphs and by target; the direction of the latter two
+    alternates with each length, so that neighbours in the order are similar. `rng` breaks ties."""
     if not len(shapes):
         return []
     paragraphs, longest, target = shapes.T

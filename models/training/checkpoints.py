@@ -84,11 +84,9 @@ class Checkpoints:
         score: float | None = None,
     ) -> Path:
         """Write the checkpoint of `step`, update the list of the best, delete old ones, and return its directory.
-
         `state` are JSON-able values of the caller (data position, settings, counts), `score` the validation score of
         these weights, lower is better. Raises OSError: it could not be written, as on a full disk; earlier checkpoints
-        are intact.
-        """
+        are intact."""
         final = self.directory / f"step-{step:08d}"
         writing = self.directory / f".writing-{final.name}"
         self.clear_unfinished()
@@ -108,11 +106,9 @@ class Checkpoints:
         return final
 
     def latest(self) -> Checkpoint | None:
-        """Return the last checkpoint before the first damaged one; None if there is none.
-
-        The first damaged checkpoint and all after it are renamed to `damaged-...`, with a warning, and the run makes
-        them again: a run that continued after the damage would miss a checkpoint that may be one of its best.
-        """
+        """Return the last checkpoint before the first damaged one; None if there is none. The first damaged checkpoint
+        and all after it are renamed to `damaged-...`, with a warning, and the run makes them again: a run that
+        continued after the damage would miss a checkpoint that may be one of its best."""
         newest = None
         paths = self.paths()
         for index, path in enumerate(paths):
@@ -198,8 +194,7 @@ def load_checkpoint(path: Path) -> Checkpoint:
 
 def check_same_run(directory: Path, before: Mapping[str, Any], now: Mapping[str, Any]) -> None:
     """Check that a run in `directory` is continued with the settings it was started with; a missing one counts as None.
-    Raises ValueError: they differ; the message names the first difference.
-    """
+    Raises ValueError: they differ; the message names the first difference."""
     changed = sorted(name for name in before.keys() | now.keys() if before.get(name) != now.get(name))
     if changed:
         name = changed[0]

@@ -1,8 +1,6 @@
-"""Cross entropy of target tokens for a summarizer that copies (See et al. 2017, eq. 9 and 12).
-
-The probability of a target token under the mixture needs only its own vocabulary probability and its positions in the
-source, so the [B, T, V] mixture is never made.
-"""
+"""Cross entropy of target tokens for a summarizer that copies (See et al. 2017, eq. 9 and 12). The probability of a
+target token under the mixture needs only its own vocabulary probability and its positions in the source, so the [B, T,
+V] mixture is never made."""
 
 import torch
 from torch import Tensor
@@ -46,8 +44,7 @@ def _of_vocabulary(
     model: Summarizer, hidden_MD: Tensor, target_M: Tensor, *, spread: bool
 ) -> tuple[Tensor, Tensor | float]:
     """Return the log-probability [M] of each target in the vocabulary and, with `spread`, the sum over targets of the
-    mean over all pieces, else 0; in chunks.
-    """
+    mean over all pieces, else 0; in chunks."""
 
     def of_chunk(hidden: Tensor, target: Tensor) -> tuple[Tensor, Tensor | float]:
         log_probs = widened(model.logits(hidden)).log_softmax(dim=-1)

@@ -64,8 +64,7 @@ class Denoising:
 
     def __call__(self, passages: pa.Table, epoch: int, shard: int) -> pa.Table:
         """Return the columns that batches read of examples, given the column `sentences` (list<list<int32>>) of a
-        shard; another epoch has other noise.
-        """
+        shard; another epoch has other noise."""
         rng = np.random.default_rng((self.seed, epoch, shard))
         sources: list[list[Any]] = []
         targets: list[Any] = []

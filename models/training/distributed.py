@@ -1,8 +1,6 @@
-"""Training on several processes: the rank of this process, and sums over all of them.
-
-A process started by `torchrun` reads its rank from the variables that `torchrun` sets (WORLD_SIZE, RANK, LOCAL_RANK). A
-process started alone has a world of 1, and nothing here costs anything.
-"""
+"""Training on several processes: the rank of this process, and sums over all of them. A process started by `torchrun`
+reads its rank from the variables that `torchrun` sets (WORLD_SIZE, RANK, LOCAL_RANK). A process started alone has a
+world of 1, and nothing here costs anything."""
 
 import logging
 import os
@@ -41,8 +39,7 @@ class Ranks:
 @contextmanager
 def process_group(device: str = "auto") -> Iterator[Ranks]:
     """Join the processes that `torchrun` started, for the duration of the context; devices are those of `find_device`.
-    Raises ValueError: the device is not available.
-    """
+    Raises ValueError: the device is not available."""
     world, rank = int(os.environ.get("WORLD_SIZE", "1")), int(os.environ.get("RANK", "0"))
     local = int(os.environ.get("LOCAL_RANK", "0"))
     resolved = find_device(device, local)
@@ -60,11 +57,9 @@ def process_group(device: str = "auto") -> Iterator[Ranks]:
 
 def process_count(processes: int | None, accumulation: int, device: str) -> int:
     """Return how many processes to start that train together and share an update's batches equally; 1 = none but this
-    one, as where `torchrun` started it among others.
-
-    Without a number asked for there is one for each GPU, 1 on a CPU. With device "auto", fewer GPUs than processes are
-    asked for will do. Raises ValueError: another device has fewer GPUs.
-    """
+    one, as where `torchrun` started it among others. Without a number asked for there is one for each GPU, 1 on a CPU.
+    With device "auto", fewer GPUs than processes are asked for will do. Raises ValueError: another device has fewer
+    GPUs."""
     if "WORLD_SIZE" in os.environ:
         return 1
     if find_device(device).type != "cuda":
@@ -86,9 +81,8 @@ def process_count(processes: int | None, accumulation: int, device: str) -> int:
 
 
 def find_device(device: str, local: int = 0) -> torch.device:
-    """Return a device; "cuda" means the `local`-th CUDA device, "auto" the same or, without CUDA, the CPU.
-    Raises ValueError: it is not available.
-    """
+    """Return a device; "cuda" means the `local`-th CUDA device, "auto" the same or, without CUDA, the CPU. Raises
+    ValueError: it is not available."""
     if device == "auto":
         device = "cuda" if torch.cuda.is_available() else "cpu"
     try:

@@ -56,8 +56,7 @@ class Layout:
 
     def may_be_cut(self, tokens: int, together: int) -> bool:
         """Whether the end of a paragraph of so many tokens, title and marks included, may have been cut off, where all
-        paragraphs of the article have so many together.
-        """
+        paragraphs of the article have so many together."""
         total = self.max_source_tokens
         limited = total is not None and (self.shared_limit or together >= total)
         return limited or tokens >= self.max_paragraph_tokens
@@ -80,10 +79,8 @@ class Example:
 
 
 class ExampleTable:
-    """Rows of `examples` (columns title, source, target and, with a graph, graph) from which examples are made.
-
-    The tokens stay in Arrow's flat buffers; the arrays of an example are made on request.
-    """
+    """Rows of `examples` (columns title, source, target and, with a graph, graph) from which examples are made. The
+    tokens stay in Arrow's flat buffers; the arrays of an example are made on request."""
 
     def __init__(self, table: pa.Table, layout: Layout) -> None:
         """Take rows. Raises ValueError: a column is missing or has nulls, or a target lacks begin or end."""

@@ -1,8 +1,6 @@
-"""Measure how many bytes of tensors exist at once while PyTorch code runs on the CPU.
-
-Unlike the memory of the process, which depends on allocators and libraries, this is the same in every run. Buffers that
-a kernel allocates and frees before it returns are not counted.
-"""
+"""Measure how many bytes of tensors exist at once while PyTorch code runs on the CPU. Unlike the memory of the process,
+which depends on allocators and libraries, this is the same in every run. Buffers that a kernel allocates and frees
+before it returns are not counted."""
 
 import weakref
 from collections.abc import Callable, Iterable

@@ -45,9 +45,8 @@ def token_loss(
     method: str = "auto",  # "plain" | "chunked" | "fused", or "auto" for fused if PyTorch has it, else chunked
     positions: Tensor | None = None,  # `positions_of(target, pad)`, where it is known
 ) -> TokenLoss:
-    """Return the loss of predicting `target` from hidden states, summed over tokens that are not padding.
-    Raises ValueError: the method is unknown, or it is "fused" and PyTorch lacks it.
-    """
+    """Return the loss of predicting `target` from hidden states, summed over tokens that are not padding. Raises
+    ValueError: the method is unknown, or it is "fused" and PyTorch lacks it."""
     if method not in METHODS:
         raise ValueError(f"expected a loss method out of {METHODS}, got {method!r}")
     # Padding is removed before the largest product of training.

@@ -25,19 +25,16 @@ class MetricsLog:
             os.fsync(file.fileno())
 
     def truncate(self, step: int) -> None:
-        """Remove the lines of later steps and a line cut short by a kill: the run continues from `step`.
-
-        Afterwards the file exists, even if empty: it is published with the model.
-        """
+        """Remove the lines of later steps and a line cut short by a kill: the run continues from `step`. Afterwards the
+        file exists, even if empty: it is published with the model."""
         records = read_metrics(self.path) if self.path.exists() else []
         kept = [json.dumps(record) + "\n" for record in records if record["step"] <= step]
         write_text_atomically(self.path, "".join(kept))
 
 
 def read_metrics(path: Path) -> list[dict[str, Any]]:
-    """Return the records of a metrics file; a last line cut short by a kill is left out.
-    Raises ValueError: another line is not JSON; the message gives its number.
-    """
+    """Return the records of a metrics file; a last line cut short by a kill is left out. Raises ValueError: another
+    line is not JSON; the message gives its number."""
     lines = path.read_text(encoding="utf-8").splitlines(keepends=True)
     records = []
     for number, line in enumerate(lines, start=1):

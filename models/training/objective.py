@@ -38,8 +38,7 @@ Item = TypeVar("Item", bound=TrainingBatch)
 
 def pinned_for(device: torch.device, batches: Iterator[Item]) -> Iterator[Item]:
     """Return the batches in pinned memory if they are for a GPU: from other memory it cannot copy while the host goes
-    on, whatever `non_blocking` says.
-    """
+    on, whatever `non_blocking` says."""
     return (batch.pin_memory() for batch in batches) if device.type == "cuda" else batches
 
 
@@ -84,15 +83,12 @@ class Objective(ABC, Generic[Item]):
     @abstractmethod
     def loss(self, *inputs: Any) -> tuple[Tensor, ...]:
         """Return scalars summed over a batch: the loss to minimise; the `measures`; and the number of units in the loss
-        besides those that `units` counts.
-        """
+        besides those that `units` counts."""
 
     @abstractmethod
     def validate(self, losses: Callable[[Item], tuple[float, ...]]) -> Validation | None:
-        """Judge the weights of the model, which is in evaluation mode; None without validation examples.
-
-        `losses` returns the `measures` of a batch, without gradients.
-        """
+        """Judge the weights of the model, which is in evaluation mode; None without validation examples. `losses`
+        returns the `measures` of a batch, without gradients."""
 
     @abstractmethod
     def remedy(self, batch: Item) -> str:

@@ -18,10 +18,8 @@ class _Failure(Generic[Item]):
 
 @contextmanager
 def prefetch(items: Iterator[Item], *, ahead: int = 4) -> Iterator[Iterator[Item]]:
-    """Return an iterator over the same items in the same order, of which at most `ahead` wait in a queue.
-
-    An exception of `items` is raised in place of the item. The thread ends with the context.
-    """
+    """Return an iterator over the same items in the same order, of which at most `ahead` wait in a queue. An exception
+    of `items` is raised in place of the item. The thread ends with the context."""
     waiting: queue.Queue[Item | _Failure[Item]] = queue.Queue(maxsize=ahead)
     closed = threading.Event()
 

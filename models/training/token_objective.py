@@ -1,8 +1,6 @@
-"""The objective of summarizers: predict the tokens of the target.
-
-A decoder-only summarizer (`Summarizer.source_states`) also predicts the tokens of its source. Reports of an update show
-only the target's loss, as in validation, so that the figures of all systems can be compared.
-"""
+"""The objective of summarizers: predict the tokens of the target. A decoder-only summarizer
+(`Summarizer.source_states`) also predicts the tokens of its source. Reports of an update show only the target's loss,
+as in validation, so that the figures of all systems can be compared."""
 
 from collections.abc import Callable, Iterator, Mapping
 
@@ -58,11 +56,9 @@ class TokenObjective(Objective[Batch]):
 
     def loss(self, source: SourceBatch, target: Tensor, predicted: Tensor | None = None) -> tuple[Tensor, ...]:
         """Return scalars summed over a batch, given the target tokens [B, T] int64 and `Batch.predicted`, if known.
-
         They are the objective: the label-smoothed loss of the target, the model's extra loss (`Decoded.extra_loss`)
         and, in training, the loss of the source where the model predicts it; the smoothed loss and the negative log
-        likelihood of the target alone; and the number of source tokens in the objective.
-        """
+        likelihood of the target alone; and the number of source tokens in the objective."""
         if predicted is None:
             predicted = positions_of(target[:, 1:], source.pad)
         memory = self.model.encode(source)

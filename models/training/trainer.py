@@ -1,8 +1,6 @@
-"""The one training loop: updates, validation, checkpoints, and exact resumption of an interrupted run.
-
-One update uses `accumulation` batches on each of `world` processes; neither the split into batches nor the number of
-processes changes the result. The objective defines the loss.
-"""
+"""The one training loop: updates, validation, checkpoints, and exact resumption of an interrupted run. One update uses
+`accumulation` batches on each of `world` processes; neither the split into batches nor the number of processes changes
+the result. The objective defines the loss."""
 
 import math
 import threading
@@ -65,9 +63,8 @@ class Trainer(Generic[Item]):
         self._saved = -1
 
     def resume(self) -> int:
-        """Continue from the last intact checkpoint and return its step, or 0 if there is none.
-        Raises ValueError: the directory contains a run with other settings, or weights of another model.
-        """
+        """Continue from the last intact checkpoint and return its step, or 0 if there is none. Raises ValueError: the
+        directory contains a run with other settings, or weights of another model."""
         if self.ranks.rank == 0:
             # One process opens the directory first and moves damaged checkpoints aside, so that all load the same one.
             self.directory.mkdir(parents=True, exist_ok=True)
@@ -93,8 +90,7 @@ class Trainer(Generic[Item]):
     def run(self) -> TrainingResult:
         """Train until all steps are done, the data or the patience ends, or the time is up. Raises TrainingStopped: by
         SIGTERM; a checkpoint was saved; TrainingError: too many gradients in a row were not finite, or memory ran out;
-        ValueError: the directory contains a run with other settings, or the examples cannot be batched.
-        """
+        ValueError: the directory contains a run with other settings, or the examples cannot be batched."""
         if not self._resumed:
             self.resume()
         state, settings = self.state, self.settings

@@ -1,7 +1,5 @@
-"""One update of the weights: the gradient of the mean loss over all batches of all processes.
-
-DDP stands for torch.nn.parallel.DistributedDataParallel.
-"""
+"""One update of the weights: the gradient of the mean loss over all batches of all processes. DDP stands for
+torch.nn.parallel.DistributedDataParallel."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext
@@ -47,12 +45,10 @@ class Updater(Generic[Item]):
         self.optimizer = objective.optimizer()
 
     def update(self, step: int, rate: float, batches: Sequence[Item], units: float) -> Update:
-        """Change the weights once at a learning rate, unless the gradient is not finite; steps count from 1.
-
-        The batches are this process's, `units` the number of units in those of all, such as target tokens. Dropout
-        draws from a generator seeded by (seed, step, rank): a resumed run draws the same numbers.
-        Raises TrainingError: memory ran out.
-        """
+        """Change the weights once at a learning rate, unless the gradient is not finite; steps count from 1. The
+        batches are this process's, `units` the number of units in those of all, such as target tokens. Dropout draws
+        from a generator seeded by (seed, step, rank): a resumed run draws the same numbers. Raises TrainingError:
+        memory ran out."""
         for parameters in self.optimizer.param_groups:
             parameters["lr"] = rate
         seeds = np.random.SeedSequence((self.settings.seed, step, self.ranks.rank))

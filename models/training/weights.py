@@ -13,11 +13,8 @@ from torch import Tensor, nn
 
 
 def save_weights(model: nn.Module, path: Path) -> None:
-    """Write the parameters and persistent buffers of `model` to `path`.
-
-    Tensors that share memory (tied embeddings) are stored once; their other names are in the file's metadata.
-    Equal weights give equal files.
-    """
+    """Write the parameters and persistent buffers of `model` to `path`. Tensors that share memory (tied embeddings) are
+    stored once; their other names are in the file's metadata. Equal weights give equal files."""
     kept: dict[str, Tensor] = {}
     aliases: dict[str, str] = {}
     first: dict[tuple[int, tuple[int, ...], tuple[int, ...]], str] = {}
@@ -34,8 +31,7 @@ def save_weights(model: nn.Module, path: Path) -> None:
 
 def save_tensors(tensors: dict[str, Tensor], path: Path, metadata: dict[str, str] | None = None) -> None:
     """Write tensors to `path` as safetensors. Raises OSError: the file could not be written, as on a full disk; with
-    errno and path, which the library's own error has only in its text or not at all.
-    """
+    errno and path, which the library's own error has only in its text or not at all."""
     try:
         save_file(tensors, path, metadata=metadata)
     except SafetensorError as error:
@@ -55,9 +51,8 @@ def check_finite(name: str, tensor: Tensor, path: Path) -> None:
 
 
 def load_weights(model: nn.Module, path: Path) -> None:
-    """Load weights written by `save_weights` into `model`, in place.
-    Raises ValueError: the file is damaged, its tensors do not match those of `model`, or one holds NaN or infinity.
-    """
+    """Load weights written by `save_weights` into `model`, in place. Raises ValueError: the file is damaged, its
+    tensors do not match those of `model`, or one holds NaN or infinity."""
     try:
         with safe_open(path, framework="pt") as file:
             aliases = json.loads((file.metadata() or {}).get("aliases", "{}"))

@@ -108,14 +108,9 @@ def parse_shard_file(path: str) -> ShardFile | None:
 
 
 def read_item(item: object, marks: MarkIds, *, location: str, graphs: bool = False) -> RankedItem:
-    """Check an item of a shard and take it apart.
-
-    `location` is file and number of the item, for messages; with `graphs` it needs a `sim_graph`, while
-    `discourse_graph` is optional.
-
-    Raises:
-        FieldError: a field is missing, or its value is not what the layout says.
-    """
+    """Check an item of a shard and take it apart. `location` is file and number of the item, for messages; with
+    `graphs` it needs a `sim_graph`, while `discourse_graph` is optional. Raises FieldError: a field is missing, or its
+    value is not what the layout says."""
     if not isinstance(item, dict):
         raise FieldError(f"{location}: expected a dict with src, tgt and tgt_str, got {_kind(item)}")
     for name in ("src", "tgt", "tgt_str", *(["sim_graph"] if graphs else [])):
@@ -135,13 +130,9 @@ def read_item(item: object, marks: MarkIds, *, location: str, graphs: bool = Fal
 
 
 def write_item(item: RankedItem, marks: MarkIds, *, location: str) -> dict[str, Any]:
-    """Put an item together, so that `read_item` returns the same parts.
-
-    Graphs that are not None are written as dense matrices; `location` is what messages call the item.
-
-    Raises:
-        FieldError: a part could not be read back from the layout, such as a title that holds `<T>`.
-    """
+    """Put an item together, so that `read_item` returns the same parts. Graphs that are not None are written as dense
+    matrices; `location` is what messages call the item. Raises FieldError: a part could not be read back from the
+    layout, such as a title that holds `<T>`."""
     if marks.title in item.title:
         raise FieldError(f"{location}: the title's ids have {marks.title}, <T>, which ends a title in this layout")
     first, *others = item.source or [[]]
@@ -214,10 +205,8 @@ def _ids(value: object, marks: MarkIds, location: str) -> list[int]:
 
 
 def _edges(value: object, nodes: int, location: str, most: float = np.inf) -> list[Edge]:
-    """Return the edges i < j of a dense matrix, or of a sparse one: {row, col, data}, lists of one length.
-
-    A sparse one may leave out the lower half. The diagonal has no meaning and is ignored.
-    """
+    """Return the edges i < j of a dense matrix, or of a sparse one: {row, col, data}, lists of one length. A sparse one
+    may leave out the lower half. The diagonal has no meaning and is ignored."""
     if isinstance(value, dict):
         weights = _sparse(value, nodes, location)
     elif isinstance(value, list | tuple):

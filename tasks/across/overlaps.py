@@ -27,10 +27,8 @@ def find_overlaps(
     articles: pa.Table, paragraphs: pa.Table, twins: pa.Table, lead_ngrams: pa.Table, *, words: WordRule
 ) -> pa.Table:
     """Return OVERLAPS rows: what is nearly equal to an earlier paragraph or document, or has a part of a held-out lead.
-
     Articles and paragraphs are sorted by their ids, twins in any order, several of one paragraph; the rows are sorted
-    by article, paragraph and `whole`.
-    """
+    by article, paragraph and `whole`."""
     merged = merge_twins(twins.select(TWINS.schema.names)).drop_columns(["article_shard"])
     merged = merged.append_column("lead", pa.array(np.zeros(merged.num_rows, bool)))
     with_lead = _with_lead(articles, paragraphs, lead_ngrams["ngram"].to_numpy(), words)

@@ -1,8 +1,6 @@
-"""The stages `sketches` and `twins`: what is nearly equal meets in a bucket.
-
-The MinHash bands of every kept paragraph and document are sent to the shards of their buckets, and compared there, so
-that no machine ever holds the sketches of a whole corpus.
-"""
+"""The stages `sketches` and `twins`: what is nearly equal meets in a bucket. The MinHash bands of every kept paragraph
+and document are sent to the shards of their buckets, and compared there, so that no machine ever holds the sketches of
+a whole corpus."""
 
 from itertools import chain, groupby
 
@@ -77,11 +75,9 @@ _FLAGS = ("in_article", "in_other", "in_held_out")
 
 def match_sketches(sketches: pa.Table) -> pa.Table:
     """Return a TWINS row for every paragraph and document that shares a bucket with an earlier one, by article shard.
-
     Held-out articles come before training articles, then the order is by article and paragraph: it depends neither on
     the number of shards nor on the order of rows. What is nearly equal to an earlier one counts even if that one does
-    itself, so a chain of near-duplicates keeps its first alone.
-    """
+    itself, so a chain of near-duplicates keeps its first alone."""
     columns = {name: sketches[name].to_numpy() for name in sketches.schema.names}
     order = np.lexsort((columns["paragraph_id"], columns["article"], ~columns["held_out"], columns["bucket"]))
     columns = {name: values[order] for name, values in columns.items()}

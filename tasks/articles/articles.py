@@ -41,10 +41,8 @@ def intake_articles(
     articles: Iterable[Article], source_name: str, *, article_shards: int, seed: int, search_will_follow: bool = False
 ) -> pa.Table:
     """Return INTAKE rows in the order of the articles, with clean lead, id, split, shard and, if refused, the reason.
-
     `seed` is that of the splits that the source does not set. `search_will_follow`: a web search will find sources, so
-    an article need not have its own. Raises ValueError: a source names an unknown split.
-    """
+    an article need not have its own. Raises ValueError: a source names an unknown split."""
     rows = []
     for article in articles:
         id_ = article_id(source_name, article.identity)
@@ -70,12 +68,9 @@ def intake_articles(
 
 
 def merge_articles(parts: pa.Table, kept_out: pa.Table | None = None) -> pa.Table:
-    """Return the ARTICLES of one shard, sorted by id.
-
-    Of several usable articles with one id the first is kept, the others get the reason `duplicate_title`. `parts` are
-    INTAKE rows from every partition, in their order; `kept_out` ARTICLES rows that must not be used in training, with
-    their reason (rows of the test split are kept).
-    """
+    """Return the ARTICLES of one shard, sorted by id. Of several usable articles with one id the first is kept, the
+    others get the reason `duplicate_title`. `parts` are INTAKE rows from every partition, in their order; `kept_out`
+    ARTICLES rows that must not be used in training, with their reason (rows of the test split are kept)."""
     order = pc.sort_indices(
         parts.append_column("place", pa.array(range(parts.num_rows), pa.int64())),
         sort_keys=[("article_id", "ascending"), ("place", "ascending")],

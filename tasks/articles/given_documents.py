@@ -37,11 +37,9 @@ def read_given_documents(
 def given_documents(
     articles: Iterable[Article], source_name: str, *, article_shards: int, search_will_follow: bool = False
 ) -> pa.Table:
-    """Return GIVEN rows for the documents of usable articles, in order, as citations ranked by that order.
-
-    The reasons: no_documents, in the single row of an article without documents; duplicate_url, for a document whose
-    URL an earlier document of the article has; no_text. A document has the licence that the source gives its article.
-    """
+    """Return GIVEN rows for the documents of usable articles, in order, as citations ranked by that order. The reasons:
+    no_documents, in the single row of an article without documents; duplicate_url, for a document whose URL an earlier
+    document of the article has; no_text. A document has the licence that the source gives its article."""
     rows = []
     for article in articles:
         if drop_reason(article, target_of(article), search_will_follow=search_will_follow) is not None:

@@ -40,12 +40,10 @@ _LAYOUT = re.compile(
 
 
 def is_caption(line: str) -> bool:
-    """Tell whether a line is the caption of a picture, although it ends in a full stop.
-
-    It is if its first sentence has no finite verb, and begins with what pictures are ("Map of ..."), says what somebody
-    is seen doing ("Workers closing a lock."), when it was taken, where in the picture something is or by what a chart
-    counts. Only English lines are found.
-    """
+    """Tell whether a line is the caption of a picture, although it ends in a full stop. It is if its first sentence has
+    no finite verb, and begins with what pictures are ("Map of ..."), says what somebody is seen doing ("Workers closing
+    a lock."), when it was taken, where in the picture something is or by what a chart counts. Only English lines are
+    found."""
     if len(line.split()) > _LONGEST:
         return False
     first = first_sentence(line)

@@ -43,10 +43,8 @@ def meaning(systems: Iterable[str]) -> str:
 
 
 def to_markdown(summary: CitedSummary) -> str:
-    """Return a Markdown document: sentences and what was tested, sources, and the passages as footnotes.
-
-    Footnotes are those of GitHub and Pandoc; a reader that does not know them shows them as text.
-    """
+    """Return a Markdown document: sentences and what was tested, sources, and the passages as footnotes. Footnotes are
+    those of GitHub and Pandoc; a reader that does not know them shows them as text."""
     parts = [f"# {escape(summary.title)}", *(_sentence(sentence) for sentence in summary.sentences)]
     parts += [f"*{escape(note)}*" for note in summary.notes]
     if summary.sentences:

@@ -1,8 +1,6 @@
-"""Whether a model suits sources: by how its vocabulary spells them, and by what it writes of them.
-
-A model that was trained on other texts writes nonsense. Its vocabulary may show it beforehand, as words that it does
-not know are spelt in many pieces; what it then writes does, as next to nothing of it is in the sources.
-"""
+"""Whether a model suits sources: by how its vocabulary spells them, and by what it writes of them. A model that was
+trained on other texts writes nonsense. Its vocabulary may show it beforehand, as words that it does not know are spelt
+in many pieces; what it then writes does, as next to nothing of it is in the sources."""
 
 from collections.abc import Sequence
 

@@ -1,8 +1,6 @@
 """A page as it was fetched, made harmless to show: no scripts, no remote loads, no links to follow, a passage marked.
-
-Two walls: the markup is cleaned here, and whoever serves the result adds `POLICY`, which forbids the browser
-everything but inline styles, should the cleaning have missed something.
-"""
+Two walls: the markup is cleaned here, and whoever serves the result adds `POLICY`, which forbids the browser everything
+but inline styles, should the cleaning have missed something."""
 
 import html as text_html
 

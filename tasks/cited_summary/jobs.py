@@ -90,11 +90,7 @@ class Jobs(Closing):
         self._lock = threading.Lock()
 
     def submit(self, title: str, given: Sequence[GivenSource], choice: Choice) -> SummaryJob:
-        """Add a request at the end of the queue.
-
-        Raises:
-            TooBusyError: the queue is full.
-        """
+        """Add a request at the end of the queue. Raises TooBusyError: the queue is full."""
         job = SummaryJob(secrets.token_urlsafe(16), title, given, choice)
         with self._lock:
             if sum(other.state == "waiting" for other in self._jobs.values()) >= self._most_waiting:

@@ -55,10 +55,8 @@ def _source(
 
 
 def _nothing_kept(paragraphs: Sequence[Paragraph], language: str | None) -> str | None:
-    """Return why no paragraph is used, by the reason that refuses most of the text; None if one is used.
-
-    Text counts, not paragraphs: a heading is as much a paragraph as what stands below it.
-    """
+    """Return why no paragraph is used, by the reason that refuses most of the text; None if one is used. Text counts,
+    not paragraphs: a heading is as much a paragraph as what stands below it."""
     refused: Counter[str] = Counter()
     for paragraph in paragraphs:
         if paragraph.refused is None:

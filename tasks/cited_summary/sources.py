@@ -1,7 +1,5 @@
-"""What people give to be summarized: web addresses, files, folders, standard input. Sizes are checked before reading.
-
-A source that cannot be read stays in the list with its reason, so that the others are still summarized.
-"""
+"""What people give to be summarized: web addresses, files, folders, standard input. Sizes are checked before reading. A
+source that cannot be read stays in the list with its reason, so that the others are still summarized."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass

@@ -17,10 +17,8 @@ _SUFFIX = ".jsonl"
 
 
 class Answers(Closing):
-    """Question -> JSON-able answer, on disk line by line; a context manager, for one writer at a time.
-
-    On an object store, lines exist only once their file is closed, which happens after every `rows` answers.
-    """
+    """Question -> JSON-able answer, on disk line by line; a context manager, for one writer at a time. On an object
+    store, lines exist only once their file is closed, which happens after every `rows` answers."""
 
     def __init__(self, filesystem: pafs.FileSystem, directory: str, *, rows: int) -> None:
         """Read the existing answers; a torn last line is left out."""

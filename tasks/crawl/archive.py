@@ -1,8 +1,6 @@
-"""Web archives: find the position of each URL's capture in a WARC or ARC file.
-
-Files come from many tools and are often broken. A broken file does not end the indexing: a record that cannot be used
-has a row with its reason, and after broken bytes reading continues at the next record that can be found.
-"""
+"""Web archives: find the position of each URL's capture in a WARC or ARC file. Files come from many tools and are often
+broken. A broken file does not end the indexing: a record that cannot be used has a row with its reason, and after
+broken bytes reading continues at the next record that can be found."""
 
 import glob
 import logging

@@ -1,8 +1,6 @@
-"""A response body while it arrives: in memory while it is small, then in a temporary file.
-
-Thirty-two connections with ten megabytes each, twice while blocks are joined, would take most of a shard's memory; so a
-large body is in memory only while its row is made.
-"""
+"""A response body while it arrives: in memory while it is small, then in a temporary file. Thirty-two connections with
+ten megabytes each, twice while blocks are joined, would take most of a shard's memory; so a large body is in memory
+only while its row is made."""
 
 import os
 import tempfile

@@ -1,8 +1,6 @@
-"""Common Crawl, or an archive with its interface: look up the captures of a URL in the index.
-
-The index is a CDX server that answers with a line of JSON for each capture of a URL; only one process of this machine
-asks it at a time. For more than some thousand URLs use `tasks/crawl/columnar/`.
-"""
+"""Common Crawl, or an archive with its interface: look up the captures of a URL in the index. The index is a CDX server
+that answers with a line of JSON for each capture of a URL; only one process of this machine asks it at a time. For more
+than some thousand URLs use `tasks/crawl/columnar/`."""
 
 import json
 import logging
@@ -130,11 +128,9 @@ def look_up_captures(
     progress: Callable[[CrawlProgress], None],
 ) -> pa.Table:
     """Return the captures in the indexes of a frontier's kept URLs, and of their redirects' targets, in order of URL.
-
     The rows are of one host shard. New rows are added to `answers`, those looked up so far, dates as strings. A URL
     that could not be looked up has a row with the reason. Raises ConnectionError: an index does not exist, or no longer
-    answers; `answers` has what was looked up.
-    """
+    answers; `answers` has what was looked up."""
     kept = frontier.filter(pc.is_null(frontier.column("drop_reason")))
     urls: list[str] = sorted(set(kept.column("url").to_pylist()))
     rows: list[dict[str, Any]] = []

@@ -55,11 +55,9 @@ def declared_type(header: str | None) -> tuple[str | None, str | None]:
 
 
 def sniffed_type(start: bytes) -> str | None:
-    """Return the media type recognised from the first bytes of a body, or None if there are none.
-
-    Binary formats are recognised by their signatures, HTML by an opening tag, plain text by the absence of control
-    characters; anything else is `application/octet-stream`.
-    """
+    """Return the media type recognised from the first bytes of a body, or None if there are none. Binary formats are
+    recognised by their signatures, HTML by an opening tag, plain text by the absence of control characters; anything
+    else is `application/octet-stream`."""
     head = start[:SNIFF_BYTES]
     for signature, media in _BINARY:
         if head.startswith(signature):

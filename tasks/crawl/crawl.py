@@ -1,8 +1,6 @@
-"""The crawl of one shard of hosts: every URL of its frontier becomes exactly one row of `pages`.
-
-What was fetched goes to a journal first, from which the rows are made, so that a killed run loses nothing and fetches
-no page twice. Pages come from the web (`tasks.crawl.shard_crawl`), from archives, or from an earlier crawl.
-"""
+"""The crawl of one shard of hosts: every URL of its frontier becomes exactly one row of `pages`. What was fetched goes
+to a journal first, from which the rows are made, so that a killed run loses nothing and fetches no page twice. Pages
+come from the web (`tasks.crawl.shard_crawl`), from archives, or from an earlier crawl."""
 
 import itertools
 import logging

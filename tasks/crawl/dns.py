@@ -1,8 +1,6 @@
-"""Look up host names in bounded time: the system's resolver can hang for minutes and cannot be stopped.
-
-Each look-up runs in its own thread, which is abandoned when its time is over. Callers that ask for the same name wait
-for the same look-up, and an answer is cached, so that a busy host costs one look-up a minute.
-"""
+"""Look up host names in bounded time: the system's resolver can hang for minutes and cannot be stopped. Each look-up
+runs in its own thread, which is abandoned when its time is over. Callers that ask for the same name wait for the same
+look-up, and an answer is cached, so that a busy host costs one look-up a minute."""
 
 import threading
 import time

@@ -27,11 +27,9 @@ def registered_domain(host: str) -> str:
 def within_budget(
     urls: Iterable[tuple[int, str]], fetched_at: Callable[[str], float], most: int
 ) -> Iterator[tuple[int, str]]:
-    """Yield at most `most` URLs of each registered domain, in their order.
-
-    Those fetched longest ago, or never, are chosen first, and among these by a hash: the same ones each time, from all
-    parts of a site. `urls`: place and URL in normal form, by place; `fetched_at`: seconds since 1970, 0 for never.
-    """
+    """Yield at most `most` URLs of each registered domain, in their order. Those fetched longest ago, or never, are
+    chosen first, and among these by a hash: the same ones each time, from all parts of a site. `urls`: place and URL in
+    normal form, by place; `fetched_at`: seconds since 1970, 0 for never."""
     chosen: defaultdict[str, list[tuple[float, int, int, str]]] = defaultdict(list)  # heaps, the last one to take first
     for place, url in urls:
         heap = chosen[registered_domain(host_of(url))]

@@ -1,8 +1,6 @@
-"""What the standard library takes for an answer and is none, or is only a part of one.
-
-It skips of the interim answers (RFC 9110, 15.2) only 100 and would take early hints for the final answer; it takes
-headers that end anywhere for all headers; and it takes a chunk size that is no number for the end of the connection.
-"""
+"""What the standard library takes for an answer and is none, or is only a part of one. It skips of the interim answers
+(RFC 9110, 15.2) only 100 and would take early hints for the final answer; it takes headers that end anywhere for all
+headers; and it takes a chunk size that is no number for the end of the connection."""
 
 import http.client
 import re

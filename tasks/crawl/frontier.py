@@ -16,12 +16,9 @@ from tasks.engine.hashing import shard_of
 def build_frontier(
     articles: pa.Table, search: pa.Table | None, settings: CrawlSettings, *, article_shard: int, host_shards: int
 ) -> pa.Table:
-    """Return one row for each URL of each kept article; refused URLs have a reason.
-
-    A URL is kept once per article: as a citation if it is one, and with its first rank. Rows are in the order of
-    articles, citations before search results, each by rank. A URL without a normal form is kept as written, with a null
-    host, in host shard 0.
-    """
+    """Return one row for each URL of each kept article; refused URLs have a reason. A URL is kept once per article: as
+    a citation if it is one, and with its first rank. Rows are in the order of articles, citations before search
+    results, each by rank. A URL without a normal form is kept as written, with a null host, in host shard 0."""
     search_results = _results(search)
     rows: list[dict[str, Any]] = []
     for article in articles.select(["article_id", "references", "drop_reason"]).to_pylist():

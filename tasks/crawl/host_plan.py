@@ -58,10 +58,8 @@ def plan_hosts(
     budget: int | None = None,
 ) -> HostPlan:
     """Count the URLs of each registered domain that are left to fetch; host shards that are `done` do not count.
-
     `delay`: seconds between two requests to a domain. `share` of the frontier's shards is given, above 0: articles are
-    spread over them by a hash, so others have about as many URLs of each large domain. `budget`: None = no limit.
-    """
+    spread over them by a hash, so others have about as many URLs of each large domain. `budget`: None = no limit."""
     crawled = pa.array(sorted(done), pa.int32())
     by_host: Counter[str] = Counter()
     for batch in frontier:

@@ -1,8 +1,6 @@
-"""One HTTP request: send it safely, read the answer within limits, and name its faults.
-
-Redirects are not followed here; `visit.py` follows them hop by hop, so that each hop is checked, polite and obeys the
-robots.txt of its own host.
-"""
+"""One HTTP request: send it safely, read the answer within limits, and name its faults. Redirects are not followed
+here; `visit.py` follows them hop by hop, so that each hop is checked, polite and obeys the robots.txt of its own
+host."""
 
 import contextlib
 import http.client
@@ -145,12 +143,10 @@ class Client:
         cut: bool = False,
         inspect: Inspector | None = None,
     ) -> Response:
-        """Send one GET request and read the answer within the limits of the settings.
-
-        `max_bytes` limits the decoded body; a longer one is cut there if `cut`, else refused. `inspect` is called with
-        None when the headers of a success have arrived, and again with the first bytes of the body; if it returns a
-        reason, the body is refused. Raises FetchError: there is no response.
-        """
+        """Send one GET request and read the answer within the limits of the settings. `max_bytes` limits the decoded
+        body; a longer one is cut there if `cut`, else refused. `inspect` is called with None when the headers of a
+        success have arrived, and again with the first bytes of the body; if it returns a reason, the body is refused.
+        Raises FetchError: there is no response."""
         limit = self._settings.max_bytes if max_bytes is None else max_bytes
         with self._in_time():
             answer = self._sent("GET", url, dict(headers or {}))
@@ -222,11 +218,9 @@ def read_body(
     check: Callable[[bytes | None], str | None] | None = None,
 ) -> tuple[Body, int]:
     """Read a body block by block, decompressing at most a block beyond the limit; return it and its decoded bytes.
-
     Afterwards `raw` is closed, or its connection returned to the pool. `cut`: stop at the limit instead of refusing;
     `decode`: undo the Content-Encoding; `check` is called with None at once and then with the first kilobyte, and may
-    return a reason to refuse. Raises FetchError: the body is refused, broken or cut off.
-    """
+    return a reason to refuse. Raises FetchError: the body is refused, broken or cut off."""
     body = Body()
     checked, complete = check is None, False
     try:

@@ -103,11 +103,9 @@ class Journal(Closing):
         absent: Callable[[str], dict[str, Any] | None] | None = None,
         complete: Callable[[str, pa.RecordBatch | None], pa.RecordBatch] | None = None,
     ) -> Iterator[pa.RecordBatch]:
-        """Yield the rows of some URLs in the given order, in batches of some 8 MB.
-
-        `absent` returns the row of a URL that is not in the journal, or None. `complete` adds the body to a row without
-        reason and body, and returns the row of a URL that has none here. Raises KeyError: a URL has no row.
-        """
+        """Yield the rows of some URLs in the given order, in batches of some 8 MB. `absent` returns the row of a URL
+        that is not in the journal, or None. `complete` adds the body to a row without reason and body, and returns the
+        row of a URL that has none here. Raises KeyError: a URL has no row."""
         self.close()
         group: list[pa.RecordBatch] = []
         size = 0

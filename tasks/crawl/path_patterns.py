@@ -1,8 +1,6 @@
 """Patterns of URL paths as robots.txt and tdmrep.json write them: `*` is any text, a `$` at the end is the end.
-
 Patterns and URLs come from strangers, so matching is a search for each piece after the one before it, without
-backtracking: where a piece occurs first, the rest has the most room.
-"""
+backtracking: where a piece occurs first, the rest has the most room."""
 
 import re
 from collections.abc import Iterable

@@ -1,8 +1,6 @@
-"""Files of an archive read over HTTP by ranges of bytes: records of WARC files, and columns of Parquet files.
-
-A file has gigabytes, and a few kilobytes of it are wanted, so only their bytes are asked for. All processes of this
-machine together start at most `crawl.common_crawl.requests_per_second` requests a second.
-"""
+"""Files of an archive read over HTTP by ranges of bytes: records of WARC files, and columns of Parquet files. A file
+has gigabytes, and a few kilobytes of it are wanted, so only their bytes are asked for. All processes of this machine
+together start at most `crawl.common_crawl.requests_per_second` requests a second."""
 
 import io
 import re

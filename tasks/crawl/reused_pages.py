@@ -1,8 +1,6 @@
-"""Reuse the pages of an earlier crawl of the same hosts, unchanged or after their server has confirmed them.
-
-A crawl of a host shard reuses the pages of the newest earlier crawl of that shard, so that one new URL costs one
-request. Only URLs, validators and times are in memory; bodies are read again, in order, when the new shard is written.
-"""
+"""Reuse the pages of an earlier crawl of the same hosts, unchanged or after their server has confirmed them. A crawl of
+a host shard reuses the pages of the newest earlier crawl of that shard, so that one new URL costs one request. Only
+URLs, validators and times are in memory; bodies are read again, in order, when the new shard is written."""
 
 import logging
 import re

@@ -47,11 +47,9 @@ class Group:
 
 
 def decoded(body: bytes) -> str:
-    """Return the text of a robots.txt, UTF-8 or UTF-16; bytes that are neither are kept (`surrogateescape`).
-
-    NUL bytes are left out, so that UTF-16 and UTF-32 without a mark are read too. A file that begins like HTML loses
-    its tags and the signs of its comments: a page builder may put them around the lines.
-    """
+    """Return the text of a robots.txt, UTF-8 or UTF-16; bytes that are neither are kept (`surrogateescape`). NUL bytes
+    are left out, so that UTF-16 and UTF-32 without a mark are read too. A file that begins like HTML loses its tags and
+    the signs of its comments: a page builder may put them around the lines."""
     codec = _WIDE.get(body[:2])
     text = body.decode("utf-8", "surrogateescape") if codec is None else body[2:].decode(codec, "replace")
     text = text.replace("\x00", "").lstrip(_MARKS)
@@ -59,12 +57,10 @@ def decoded(body: bytes) -> str:
 
 
 def group_for(agent: str, text: str) -> Group:
-    """Return what a robots.txt says to a crawler: the groups that name it, or else those for everyone.
-
-    A group is its User-agent lines and the rules after them, up to the next User-agent line after a rule. Any other
-    line may stand between (RFC 9309, 2.2.4); a delay there is for the names above it, since many files have a group of
-    nothing else. `agent`: product token, letters, `_` and `-`.
-    """
+    """Return what a robots.txt says to a crawler: the groups that name it, or else those for everyone. A group is its
+    User-agent lines and the rules after them, up to the next User-agent line after a rule. Any other line may stand
+    between (RFC 9309, 2.2.4); a delay there is for the names above it, since many files have a group of nothing else.
+    `agent`: product token, letters, `_` and `-`."""
     own, everyones = Group(), Group()
     named = is_own = is_everyones = ruled = False
     for kind, value in _lines(text):
@@ -162,12 +158,10 @@ class Robots:
 
 
 def judge_robots(answer: Response | FetchError, user_agent: str) -> Robots:
-    """Return the rules that follow from the answer to a request for robots.txt.
-
-    A success is parsed, whatever its type. 4xx and redirects that lead nowhere mean that there is no file, so
-    everything is allowed; 429, 5xx, a file that does not arrive, and one with too many rules forbid the origin (RFC
-    9309, 2.3.1). `user_agent`: product token, with or without version.
-    """
+    """Return the rules that follow from the answer to a request for robots.txt. A success is parsed, whatever its type.
+    4xx and redirects that lead nowhere mean that there is no file, so everything is allowed; 429, 5xx, a file that does
+    not arrive, and one with too many rules forbid the origin (RFC 9309, 2.3.1). `user_agent`: product token, with or
+    without version."""
     if isinstance(answer, FetchError):
         return Robots(answer.reason if answer.reason in HOST_FAULTS else PageReason.ROBOTS_UNREACHABLE)
     if answer.status == 429 or answer.status >= 500 or (answer.success and answer.fault is not None):

@@ -30,11 +30,9 @@ class Place(NamedTuple):
 
 
 class Places:
-    """URL -> place: a hash table with open addressing over 64 bits of a digest with a secret key.
-
-    Two of a million URLs have the same 64 bits once in 37 million shards, and the secret key prevents deliberate
-    collisions; readers of a row still compare its URL.
-    """
+    """URL -> place: a hash table with open addressing over 64 bits of a digest with a secret key. Two of a million URLs
+    have the same 64 bits once in 37 million shards, and the secret key prevents deliberate collisions; readers of a row
+    still compare its URL."""
 
     def __init__(self) -> None:
         self._secret = os.urandom(16)

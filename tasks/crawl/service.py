@@ -110,8 +110,7 @@ class Service(Closing):
         inspect: Inspector | None = None,
     ) -> T:
         """Return what `reader` makes of the answer to a GET request, sent again while the service is busy or `reader`
-        raises a transient FetchError.
-        """
+        raises a transient FetchError."""
         return self._retried(
             url, lambda: self._client.get(url, headers=headers, max_bytes=max_bytes, inspect=inspect), reader
         )

@@ -1,8 +1,6 @@
-"""The crawl of a shard while it runs: which URL is asked for next, of which host, and what happens with the answer.
-
-One thread owns all state (queues, rules of sites, journal) and hands single requests to a pool of threads; one more
-thread reads and applies the files of sites (`tasks.crawl.site_rules`).
-"""
+"""The crawl of a shard while it runs: which URL is asked for next, of which host, and what happens with the answer. One
+thread owns all state (queues, rules of sites, journal) and hands single requests to a pool of threads; one more thread
+reads and applies the files of sites (`tasks.crawl.site_rules`)."""
 
 import logging
 import queue
@@ -70,10 +68,8 @@ class _Origin:
 
 class ShardCrawl:
     """The crawl of a shard while it runs; all methods except `_fetch` and `_judge` run in the thread that called `run`.
-
     A visit exists once its URL has been checked against robots.txt. Only a few URLs are checked ahead, so memory
-    depends on the number of open hosts, not of URLs.
-    """
+    depends on the number of open hosts, not of URLs."""
 
     def __init__(self, client: Client, pace: Pace, settings: CrawlSettings, journal: Journal, progress: Report) -> None:
         self._client = client
@@ -97,8 +93,7 @@ class ShardCrawl:
 
     def run(self, urls: UrlList, stored: StoredPages) -> None:
         """Fetch what is not in the journal, nor stored and not due: first new URLs, then the longest stored, in the
-        budget.
-        """
+        budget."""
         self._stored = stored
         self._backlog = Backlog(urls, self._wanted(urls), self._fetched_at)
         self._count = ProgressCount(len(urls) - len(self._backlog), len(urls), self._progress)

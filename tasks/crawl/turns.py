@@ -1,8 +1,6 @@
-"""One request at a time to a service, however many shards and processes of this machine use it.
-
-An archive serves all shards, and it sees only this machine's address; so the processes of the machine take turns by a
-locked file with the earliest time of the next request. Turns at web sites are in `site_turns`.
-"""
+"""One request at a time to a service, however many shards and processes of this machine use it. An archive serves all
+shards, and it sees only this machine's address; so the processes of the machine take turns by a locked file with the
+earliest time of the next request. Turns at web sites are in `site_turns`."""
 
 import hashlib
 import os

@@ -1,8 +1,6 @@
-"""The Internet Archive as a replacement for dead links: the closest capture of a page that is gone from the web.
-
-First its availability interface is asked, then the capture is fetched as it was stored (the `id_` form, without the
-archive's own banner and links). All processes of this machine take turns, with the delay of the settings.
-"""
+"""The Internet Archive as a replacement for dead links: the closest capture of a page that is gone from the web. First
+its availability interface is asked, then the capture is fetched as it was stored (the `id_` form, without the archive's
+own banner and links). All processes of this machine take turns, with the delay of the settings."""
 
 import json
 import logging
@@ -76,11 +74,9 @@ class Wayback(Closing):
         self._pages.close()
 
     def row(self, dead: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the row of a dead link with the page of its closest capture.
-
-        The row is unchanged if the archive has no usable capture. If the archive does not answer, the reason says so:
-        `index_failed`, `index_bad_answer`, `archive_failed` or `archive_bad_answer`.
-        """
+        """Return the row of a dead link with the page of its closest capture. The row is unchanged if the archive has
+        no usable capture. If the archive does not answer, the reason says so: `index_failed`, `index_bad_answer`,
+        `archive_failed` or `archive_bad_answer`."""
         url = dead["url"]
         if archived_url(url) is not None or url.startswith(self._pages.url):
             return dict(dead)
@@ -151,12 +147,9 @@ def replace_dead(
     connect_to: Mapping[str, str],
     earlier: EarlierPages | None = None,
 ) -> Iterator[pa.RecordBatch]:
-    """Yield rows of `pages` in order, with those of dead links replaced by `Wayback.row`.
-
-    If the archive does not answer, a page that an earlier crawl got from it is kept, with the reason beside it. The
-    dead links' journal is in a separate directory. Raises CorruptShardError: the earlier crawl's file has been damaged
-    since it was opened.
-    """
+    """Yield rows of `pages` in order, with those of dead links replaced by `Wayback.row`. If the archive does not
+    answer, a page that an earlier crawl got from it is kept, with the reason beside it. The dead links' journal is in a
+    separate directory. Raises CorruptShardError: the earlier crawl's file has been damaged since it was opened."""
     complete = None if earlier is None else earlier.reader().complete
     dead = replaced = 0
     with Wayback(settings, connect_to) as archive:

@@ -1,9 +1,6 @@
-"""How failures are logged: one line if the error says what to do, a traceback if it is a bug.
-
-Prefect logs every exception of a flow or task with its traceback, which pushes the line that a person needs off the
-screen. The errors that this project raises on purpose have that line as message; only for others is the traceback
-useful.
-"""
+"""How failures are logged: one line if the error says what to do, a traceback if it is a bug. Prefect logs every
+exception of a flow or task with its traceback, which pushes the line that a person needs off the screen. The errors
+that this project raises on purpose have that line as message; only for others is the traceback useful."""
 
 import functools
 import logging

@@ -26,11 +26,9 @@ def by_article(table: pa.Table) -> Iterator[tuple[str, pa.Table]]:
 
 
 def join_by_article(left: pa.Table, *others: pa.Table) -> Iterator[tuple[str, *tuple[pa.Table, ...]]]:
-    """Yield each article's id, its rows in `left` and in each of `others`, all sorted by `article_id`.
-
-    A table without the article gives no rows, and rows of `others` whose article is not in `left` are skipped, so a
-    caller selects articles by filtering `left`. Raises ValueError: a table is not sorted by `article_id`.
-    """
+    """Yield each article's id, its rows in `left` and in each of `others`, all sorted by `article_id`. A table without
+    the article gives no rows, and rows of `others` whose article is not in `left` are skipped, so a caller selects
+    articles by filtering `left`. Raises ValueError: a table is not sorted by `article_id`."""
     streams = [by_article(other) for other in others]
     heads = [next(stream, None) for stream in streams]
     for article, rows in by_article(left):

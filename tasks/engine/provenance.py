@@ -38,10 +38,8 @@ _LIBRARIES = (
 @cache
 def running_code(project: Path = _PROJECT) -> dict[str, str]:
     """Return the package's `version`, the git `commit` of a checkout (with "-dirty" where files are changed), and the
-    versions of `python` and of the libraries that decide what a stage makes, each by its name.
-
-    Unknown fields are left out: if a package is not installed, the folder is not a checkout, or git is missing.
-    """
+    versions of `python` and of the libraries that decide what a stage makes, each by its name. Unknown fields are left
+    out: if a package is not installed, the folder is not a checkout, or git is missing."""
     code = {"python": platform.python_version(), **_versions()}
     with suppress(metadata.PackageNotFoundError):
         code["version"] = metadata.version("wikisum")

@@ -53,8 +53,7 @@ def tuning(default: Any, description: str, **constraints: Any) -> Any:
 
 def secret_in(variable: str | None, setting: str, what: str) -> str | None:
     """Return the secret in the environment, None for no variable; ValueError, naming `setting` and `what`, for a bad
-    one.
-    """
+    one."""
     if variable is None:
         return None
     secret = os.environ.get(variable, "")

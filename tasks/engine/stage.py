@@ -142,12 +142,10 @@ class Run:
         scratch: str | None = None,
         name: str | None = None,
     ) -> StageResult:
-        """Return a stage's shards, computing those that are missing (none when planning).
-
-        `context` holds arguments that change how a shard is made but never its content, `scratch` names the one that
-        takes a folder which survives an interruption (`tasks.engine.shard.Scratch`), `name` tells apart stages that
-        share a dataset. Raises StageFailedError: some shards could not be made.
-        """
+        """Return a stage's shards, computing those that are missing (none when planning). `context` holds arguments
+        that change how a shard is made but never its content, `scratch` names the one that takes a folder which
+        survives an interruption (`tasks.engine.shard.Scratch`), `name` tells apart stages that share a dataset. Raises
+        StageFailedError: some shards could not be made."""
         name = name or recipe.name
         infos = self.store.infos(recipe.name)
         listing = {file: info.size for file, info in infos.items()}
@@ -283,12 +281,10 @@ def _shown(inputs: Mapping[str, Input]) -> list[Any]:
 
 
 def walk(store: Store, wiring: Callable[[], T], forget: Callable[[], None], warn: Callable[[str], None]) -> T:
-    """Walk the DAG; if a file is damaged, set it aside and walk again, so that it is computed again.
-
-    One walk may not be enough: each finds only the damage of one stage. `forget` is called before walking again, `warn`
-    with a message about each damaged file. Raises StageFailedError: a stage failed for another reason, or the same file
-    was damaged again after several repairs; CorruptShardError: likewise, for a file that the wiring itself reads.
-    """
+    """Walk the DAG; if a file is damaged, set it aside and walk again, so that it is computed again. One walk may not
+    be enough: each finds only the damage of one stage. `forget` is called before walking again, `warn` with a message
+    about each damaged file. Raises StageFailedError: a stage failed for another reason, or the same file was damaged
+    again after several repairs; CorruptShardError: likewise, for a file that the wiring itself reads."""
     repairs: Counter[str] = Counter()
     while True:
         try:

@@ -1,8 +1,6 @@
-"""Run a training on several processes of this machine with `torchrun`; to its caller it is a single task.
-
-Each process is `tasks.engine.together_rank`. All of them inherit this process's pipe as standard input: a byte in it
-asks them to save and stop, and they end when it is closed, however this process ended.
-"""
+"""Run a training on several processes of this machine with `torchrun`; to its caller it is a single task. Each process
+is `tasks.engine.together_rank`. All of them inherit this process's pipe as standard input: a byte in it asks them to
+save and stop, and they end when it is closed, however this process ended."""
 
 import json
 import logging

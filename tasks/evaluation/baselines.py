@@ -1,7 +1,6 @@
 """Systems without a model on the test split -> predictions: Lead, LexRank and the greedy ROUGE-2 oracle (Liu & Lapata
 2019, sec. 4), concepts, which a corpus too small for a summarizer can be summarized with, a filler of templates, and
-the ceiling: what could be said at best of the paragraphs read.
-"""
+the ceiling: what could be said at best of the paragraphs read."""
 
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from typing import Any

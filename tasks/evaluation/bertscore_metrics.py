@@ -1,7 +1,5 @@
-"""BERTScore against the lead (Zhang et al. 2020), where the settings name a folder with an encoder.
-
-Implementations differ in the third decimal, so the one that counts, and its version, stand in the metric's name.
-"""
+"""BERTScore against the lead (Zhang et al. 2020), where the settings name a folder with an encoder. Implementations
+differ in the third decimal, so the one that counts, and its version, stand in the metric's name."""
 
 from collections.abc import Collection
 from typing import Protocol
@@ -31,12 +29,8 @@ class Similarity(Protocol):
 
 
 def check_bertscore(settings: BertScoreSettings) -> None:
-    """See that the folder holds a model with the layer that is asked for.
-
-    Raises:
-        FileNotFoundError: there is no such folder, or no model in it.
-        ValueError: it has fewer layers.
-    """
+    """See that the folder holds a model with the layer that is asked for. Raises FileNotFoundError: there is no such
+    folder, or no model in it; ValueError: it has fewer layers."""
     layers = read_config(settings.folder, "scoring.bertscore.folder").get("num_hidden_layers")
     if isinstance(layers, int) and settings.layer > layers:
         raise ValueError(

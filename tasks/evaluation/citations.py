@@ -85,10 +85,8 @@ class Citer:
         return [self._paragraphs[rank] for rank in ranks]
 
     def cite(self, summary: Summary) -> list[CitedSentence]:
-        """Return the sentences of a summary, in order, each with its citations and verdict.
-
-        Only paragraphs that the system read are cited: the first `summary.read`, at most as many as have attention.
-        """
+        """Return the sentences of a summary, in order, each with its citations and verdict. Only paragraphs that the
+        system read are cited: the first `summary.read`, at most as many as have attention."""
         attention = summary.attention
         read = len(self._paragraphs[: summary.read])
         if attention is not None and attention.size:
@@ -123,10 +121,8 @@ class Citer:
         return CitedSentence(sentence, claim, ranks, cited_shares, verdict, tuple(written(v, claim) for v in missing))
 
     def _best_set(self, values: Sequence[Value], weights: Floats, overlaps: Floats) -> tuple[int, ...]:
-        """Return at most three paragraphs that contain most of the values; ties: the fewest, then the likeliest.
-
-        Of paragraphs with the same values only the likeliest is used, so that the sets are few and all can be tried.
-        """
+        """Return at most three paragraphs that contain most of the values; ties: the fewest, then the likeliest. Of
+        paragraphs with the same values only the likeliest is used, so that the sets are few and all can be tried."""
         likeliest: dict[frozenset[int], int] = {}
         for rank in sorted(range(len(weights)), key=lambda rank: (-weights[rank], -overlaps[rank], rank)):
             evidence = frozenset(index for index, value in enumerate(values) if value in self._evidence[rank])

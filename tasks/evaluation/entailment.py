@@ -21,12 +21,9 @@ class Entailment(Protocol):
 
 
 def label_ids(settings: NliSettings) -> list[int]:
-    """Return the ids of entailment and contradiction, as the configuration of the folder's model names them.
-
-    Raises:
-        FileNotFoundError: there is no such folder, or no model in it.
-        ValueError: it classifies no texts, or into other classes.
-    """
+    """Return the ids of entailment and contradiction, as the configuration of the folder's model names them. Raises
+    FileNotFoundError: there is no such folder, or no model in it; ValueError: it classifies no texts, or into other
+    classes."""
     config = read_config(settings.folder, _SETTING)
     kinds = config.get("architectures") or []
     if not any(kind.endswith("ForSequenceClassification") for kind in kinds):

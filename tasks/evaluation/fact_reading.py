@@ -57,8 +57,7 @@ def facts_of(topic: Topic) -> Iterator[tuple[str, str, int | None]]:
 @cache
 def forms(name: str, *, paraphrases: bool = False) -> tuple[Form, ...]:
     """Return every sentence form that leads and other pages use for topics of a kind, plain; or those that say the same
-    in other words, such as a part of it.
-    """
+    in other words, such as a part of it."""
     kind = KINDS[_NAMES.index(name)]
     written = chain(*(aspect.lead + aspect.told for aspect in kind.aspects), kind.colour)
     every = chain.from_iterable(kind.paraphrases if paraphrases else written)
@@ -82,11 +81,9 @@ def _longest(fact: Fact) -> int:
 
 
 def read_back(kind: str, form: Form, sentence: str, right: Callable[[str, str], bool]) -> Values | None:
-    """Read a plain sentence by a plain form of a kind.
-
-    `right` says whether a plain value is the right one for a slot; it decides where values can be cut in several ways.
-    Returns each slot and its value as it is compared, or None if the sentence does not have this form.
-    """
+    """Read a plain sentence by a plain form of a kind. `right` says whether a plain value is the right one for a slot;
+    it decides where values can be cut in several ways. Returns each slot and its value as it is compared, or None if
+    the sentence does not have this form."""
     if not sentence.startswith(form.start) or any(words not in sentence for _, words in form.slots):
         return None
     cuts = _cuts(form.slots, sentence[len(form.start) :], longest(kind))

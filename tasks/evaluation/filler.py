@@ -210,9 +210,8 @@ class Filler:
 
 
 def _with_words(sentence: Tokens, copied: Collection[str], own: str) -> Tokens:
-    """Return a lead's sentence with the words that come from its paragraphs as gaps too, as long as they stand there
-    in one run.
-    """
+    """Return a lead's sentence with the words that come from its paragraphs as gaps too, as long as they stand there in
+    one run."""
     found: Tokens = []
     signs = _signs(sentence)
     start = 0

@@ -1,7 +1,5 @@
 """Marks of a language model, where the settings say which: one request a summary, with the paragraphs it was made of.
-
-Marks of 1 to 5 are shown as 0 to 1. A summary without marks has no row of them, and counts in `judge-answered`.
-"""
+Marks of 1 to 5 are shown as 0 to 1. A summary without marks has no row of them, and counts in `judge-answered`."""
 
 from collections.abc import Collection, Sequence
 from typing import Protocol

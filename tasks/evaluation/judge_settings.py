@@ -58,9 +58,6 @@ class JudgesSettings(Settings):
 
 
 def read_key(settings: JudgeSettings) -> str | None:
-    """Return the key that the environment holds; None where the settings name no variable.
-
-    Raises:
-        ValueError: the variable is not set, or holds something else than a key.
-    """
+    """Return the key that the environment holds; None where the settings name no variable. Raises ValueError: the
+    variable is not set, or holds something else than a key."""
     return secret_in(settings.key_variable, "scoring.judge.key_variable", f"the key of {settings.url}")

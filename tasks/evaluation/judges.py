@@ -14,12 +14,8 @@ from tasks.evaluation.model_folder import check_installed, folder_digest
 
 
 def check_judges(settings: JudgesSettings) -> None:
-    """See that this machine has what the judges run on.
-
-    Raises:
-        FileNotFoundError: a model is not there.
-        ValueError: it is of another kind, or a package or a key is not there; it names the setting.
-    """
+    """See that this machine has what the judges run on. Raises FileNotFoundError: a model is not there; ValueError: it
+    is of another kind, or a package or a key is not there; it names the setting."""
     if settings.nli is not None:
         label_ids(settings.nli)
         check_installed({"transformers": ""}, "scoring.nli.folder")
@@ -31,12 +27,8 @@ def check_judges(settings: JudgesSettings) -> None:
 
 
 def judge_notes(settings: JudgesSettings) -> dict[str, str]:
-    """Return what decides scores beside the settings, which name folders: the digests of their models.
-
-    Raises:
-        FileNotFoundError: there is no such folder, or no model in it.
-        ValueError: it is a model of another kind.
-    """
+    """Return what decides scores beside the settings, which name folders: the digests of their models. Raises
+    FileNotFoundError: there is no such folder, or no model in it; ValueError: it is a model of another kind."""
     notes = {}
     if settings.nli is not None:
         label_ids(settings.nli)

@@ -1,7 +1,5 @@
-"""The interface of metrics: their description, their scores, and the texts they may read.
-
-A metric is one file with its description and a scorer. Truth comes before ROUGE wherever metrics are listed.
-"""
+"""The interface of metrics: their description, their scores, and the texts they may read. A metric is one file with its
+description and a scorer. Truth comes before ROUGE wherever metrics are listed."""
 
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field

@@ -43,22 +43,15 @@ METRICS: Mapping[str, Metric] = {
 
 
 def known_metric(name: str) -> str:
-    """Return the name of a metric.
-
-    Raises:
-        ValueError: there is no metric of that name.
-    """
+    """Return the name of a metric. Raises ValueError: there is no metric of that name."""
     if name not in METRICS:
         raise ValueError(f"unknown metric {name!r}, expected one of: {', '.join(METRICS)}")
     return name
 
 
 def deciding_metric(name: str) -> str:
-    """Return the name of a metric by which systems and versions can be ranked: a share, higher is better.
-
-    Raises:
-        ValueError: there is no metric of that name, or its figure only describes, or lower is better.
-    """
+    """Return the name of a metric by which systems and versions can be ranked: a share, higher is better. Raises
+    ValueError: there is no metric of that name, or its figure only describes, or lower is better."""
     metric = METRICS[known_metric(name)]
     if (metric.better, metric.unit) != ("higher", "percent"):
         fit = ", ".join(

@@ -126,12 +126,9 @@ def _positions(words: Sequence[str]) -> dict[str, int]:
 
 
 def _lcs_positions(reference: Sequence[str], candidate: Sequence[str], positions: dict[str, int]) -> set[int]:
-    """Return the positions in `reference` of the longest common subsequence that rouge-score picks.
-
-    If several are longest, the library's walk back through its table decides. Row i of that table is stored as an
-    integer with a 0 bit where the row rises (as in `tasks.text.ngrams.lcs_length`), so t[i][j] is the number of 0 bits
-    below bit j.
-    """
+    """Return the positions in `reference` of the longest common subsequence that rouge-score picks. If several are
+    longest, the library's walk back through its table decides. Row i of that table is stored as an integer with a 0 bit
+    where the row rises (as in `tasks.text.ngrams.lcs_length`), so t[i][j] is the number of 0 bits below bit j."""
     row = everywhere = (1 << len(candidate)) - 1
     rows = [row]
     for word in reference:

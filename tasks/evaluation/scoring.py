@@ -1,6 +1,5 @@
-"""Score summaries: predictions against their articles, by the requested metrics
-(Liu & Lapata 2019, sec. 5, and truth).
-"""
+"""Score summaries: predictions against their articles, by the requested metrics (Liu & Lapata 2019, sec. 5, and
+truth)."""
 
 import time
 from collections.abc import Callable, Iterator

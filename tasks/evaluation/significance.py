@@ -1,8 +1,6 @@
-"""Uncertainty of scores: bootstrap intervals of a system's mean, and paired tests between systems.
-
-Articles are the unit of resampling: a test split is a sample of the articles one could have tested on. Two systems
-are compared on the articles both summarized, so that the difficulty of an article cancels out.
-"""
+"""Uncertainty of scores: bootstrap intervals of a system's mean, and paired tests between systems. Articles are the
+unit of resampling: a test split is a sample of the articles one could have tested on. Two systems are compared on the
+articles both summarized, so that the difficulty of an article cancels out."""
 
 import math
 from collections import Counter
@@ -42,11 +40,9 @@ class Significance:
         return 1 - self.confidence
 
     def flips(self, pairs: int) -> int:
-        """Return how many random sign flips tell whether one of so many pairs differs.
-
-        F flips give no p-value below 1 / (F + 1), and Holm's correction multiplies the smallest by the number of pairs:
-        with 1,000 flips no p-value of 55 pairs could be below .0549.
-        """
+        """Return how many random sign flips tell whether one of so many pairs differs. F flips give no p-value below 1
+        / (F + 1), and Holm's correction multiplies the smallest by the number of pairs: with 1,000 flips no p-value of
+        55 pairs could be below .0549."""
         return max(self.resamples, math.ceil(_FINE * pairs / self.level))
 
 

@@ -1,8 +1,6 @@
-"""The style of a summary: how much of it is copied or repeated, and its length.
-
-Coverage, density and compression are those of Grusky et al. 2018 (Newsroom, sec. 4): a summary is cut greedily into
-the longest fragments that occur in its sources.
-"""
+"""The style of a summary: how much of it is copied or repeated, and its length. Coverage, density and compression are
+those of Grusky et al. 2018 (Newsroom, sec. 4): a summary is cut greedily into the longest fragments that occur in its
+sources."""
 
 from collections.abc import Collection, Sequence
 

@@ -1,8 +1,6 @@
-"""Whether texts support a sentence: by the verifier, or by another test with the same interface; and its values.
-
-Values are necessary and not sufficient: texts with every name and number of a sentence may relate them differently.
-They say what is missing where the verifier refuses a sentence.
-"""
+"""Whether texts support a sentence: by the verifier, or by another test with the same interface; and its values. Values
+are necessary and not sufficient: texts with every name and number of a sentence may relate them differently. They say
+what is missing where the verifier refuses a sentence."""
 
 from collections.abc import Sequence
 from typing import Protocol

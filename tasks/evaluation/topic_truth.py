@@ -58,8 +58,7 @@ class Truth:
 
     def read(self, sentence: str) -> Reading | None:
         """Read a sentence by a form of the topic's kind that makes it true, or else by the one that explains most of
-        its words: of the topic's kind, or else of any; paraphrases come last. None if no form matches.
-        """
+        its words: of the topic's kind, or else of any; paraphrases come last. None if no form matches."""
         text = plain_sentence(sentence)
         written, reworded = (self._readings(text, [self.kind], paraphrases=each) for each in (False, True))
         for _, reading in written + reworded:
@@ -89,11 +88,8 @@ class Truth:
 
 
 def truth_of(settings: MiniwebSettings, title: str) -> Truth:
-    """Return what is true of the topic of an article in the settings' week.
-
-    Raises:
-        ValueError: the world of the settings has no article of this title.
-    """
+    """Return what is true of the topic of an article in the settings' week. Raises ValueError: the world of the
+    settings has no article of this title."""
     world = _world(settings.seed, settings.held_back)
     index = world.find(title)
     if index is None or index >= settings.topics_now:

@@ -1,9 +1,6 @@
 """The folder of an export: recognised when the command is run again, so that finished files are kept and no other
-folder is touched.
-
-While an export is unfinished, `.unfinished` has its description and what is done; at the end `export.json` describes
-it and lists its files.
-"""
+folder is touched. While an export is unfinished, `.unfinished` has its description and what is done; at the end
+`export.json` describes it and lists its files."""
 
 import json
 import shutil
@@ -46,12 +43,8 @@ class ExportFolder:
             )
 
     def begin(self) -> None:
-        """Mark the folder as this export's; do it before anything is written.
-
-        Raises:
-            ValueError: it holds something else.
-            StorageError: it cannot be written.
-        """
+        """Mark the folder as this export's; do it before anything is written. Raises ValueError: it holds something
+        else; StorageError: it cannot be written."""
         self.check()
         self.target.check_writable()
         if not self.target.exists(DONE):
@@ -93,11 +86,8 @@ class ExportFolder:
         return {"bytes": hashing.bytes, "sha256": hashing.digest.hexdigest()}
 
     def copy(self, store: Store, record: DirectoryRecord, source: str, name: str) -> dict[str, Any]:
-        """Copy a file of a published directory in pieces, check it, and return what `files` say of it.
-
-        Raises:
-            CorruptShardError: the file is gone or its bytes are not those of the record.
-        """
+        """Copy a file of a published directory in pieces, check it, and return what `files` say of it. Raises
+        CorruptShardError: the file is gone or its bytes are not those of the record."""
         path = f"{record.path}/{source}"
         try:
             with store.reading(path) as stream, self.target.writing(name) as sink:

@@ -15,11 +15,8 @@ class HubTarget:
     """A repository on the hub. `huggingface_hub` takes server, token and proxies from its environment variables."""
 
     def __init__(self, name: str, kind: Kind) -> None:
-        """Take ORG/NAME; nothing is asked of the hub yet.
-
-        Raises:
-            ValueError: the name is not one that the hub takes, or its package is not installed.
-        """
+        """Take ORG/NAME; nothing is asked of the hub yet. Raises ValueError: the name is not one that the hub takes, or
+        its package is not installed."""
         try:
             hub = importlib.import_module("huggingface_hub")
             self._errors: Any = importlib.import_module("huggingface_hub.errors")
@@ -37,22 +34,15 @@ class HubTarget:
         self._api: Any = hub.HfApi()
 
     def check(self) -> None:
-        """Check that the hub answers and knows the user, so that an export fails at its start.
-
-        Raises:
-            StorageError: it does not answer, or nobody is logged in.
-        """
+        """Check that the hub answers and knows the user, so that an export fails at its start. Raises StorageError: it
+        does not answer, or nobody is logged in."""
         with self._naming("asked who is logged in"):
             self._api.whoami()
 
     def push(self, folder: Path) -> str:
-        """Upload a finished export as one commit, files the hub has already excepted; return the repository's URL.
-
-        A repository that does not exist is made, for its owners' eyes alone: they open it when they have looked at it.
-
-        Raises:
-            StorageError: the hub does not answer, or refuses.
-        """
+        """Upload a finished export as one commit, files the hub has already excepted; return the repository's URL. A
+        repository that does not exist is made, for its owners' eyes alone: they open it when they have looked at it.
+        Raises StorageError: the hub does not answer, or refuses."""
         with self._naming("pushed to"):
             url = self._api.create_repo(self.name, repo_type=self.kind, private=True, exist_ok=True)
             self._api.upload_folder(

@@ -30,15 +30,10 @@ class Sharing:
 
 
 def share(sharing: Sharing, *, dry_run: bool = False, tell: Callable[[str], None] = lambda line: None) -> str:
-    """Export, and push where that is asked for; return what happened.
-
-    With `dry_run` only say how much would be written, and whether the hub would take it; `tell` gets a line now and
-    then.
-
-    Raises:
-        ValueError: an option is wrong, or the folder holds something else.
-        StorageError: there is no such root, build or version, or a file or the hub does not answer.
-    """
+    """Export, and push where that is asked for; return what happened. With `dry_run` only say how much would be
+    written, and whether the hub would take it; `tell` gets a line now and then. Raises ValueError: an option is wrong,
+    or the folder holds something else; StorageError: there is no such root, build or version, or a file or the hub does
+    not answer."""
     if sharing.model is not None and (sharing.build, sharing.columns) != (None, None):
         raise ValueError("--build and --columns choose a corpus, --model a summarizer: expected one or the other")
     settings = _settings(sharing)

@@ -1,8 +1,6 @@
-"""A corpus to look into: opened by its manifest alone, its titles read in the background.
-
-Files are read in place, column by column, and only row groups whose statistics allow the article asked for. Their
-digests are not checked, which would read whole files: `flows.verify` does that.
-"""
+"""A corpus to look into: opened by its manifest alone, its titles read in the background. Files are read in place,
+column by column, and only row groups whose statistics allow the article asked for. Their digests are not checked, which
+would read whole files: `flows.verify` does that."""
 
 import logging
 import threading

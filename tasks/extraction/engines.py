@@ -28,12 +28,9 @@ _RECALL_WEIGHT = 0.5  # relative to precision: the surplus of a longer text is m
 
 
 def agreement(texts: Mapping[str, Sequence[str]]) -> dict[str, float]:
-    """Return for each text how far the others agree with it (0-1), in the same order.
-
-    The agreement is the mean of its F-measures against the others (van Rijsbergen 1979, beta squared = 1/2), counted on
-    runs of four words, repetitions included. A text of fewer than four words has agreement 0. Raises ValueError: fewer
-    than two texts.
-    """
+    """Return for each text how far the others agree with it (0-1), in the same order. The agreement is the mean of its
+    F-measures against the others (van Rijsbergen 1979, beta squared = 1/2), counted on runs of four words, repetitions
+    included. A text of fewer than four words has agreement 0. Raises ValueError: fewer than two texts."""
     if len(texts) < 2:
         raise ValueError(f"agreement needs at least two texts, got {list(texts)}")
     shingles = {name: _shingles(lines) for name, lines in texts.items()}
@@ -106,12 +103,10 @@ def extract(body: bytes, mime: str | None, charset: str | None, settings: Extrac
 
 
 def choose(texts: Mapping[str, list[str]], rescue_below: float) -> tuple[str, list[str]]:
-    """Return the name of the chosen engine, and its lines; `texts` are in order of preference.
-
-    The first engine that found anything is chosen, unless the texts of the others agree with each other but not with
-    it: below `rescue_below` of the best agreement it is rejected (0 = never). One engine alone never overrules another:
-    a longer text is not a better one.
-    """
+    """Return the name of the chosen engine, and its lines; `texts` are in order of preference. The first engine that
+    found anything is chosen, unless the texts of the others agree with each other but not with it: below `rescue_below`
+    of the best agreement it is rejected (0 = never). One engine alone never overrules another: a longer text is not a
+    better one."""
     first = next((name for name, lines in texts.items() if lines), next(iter(texts)))
     differ = any(lines != texts[first] for lines in texts.values())  # on plain pages they do not
     if rescue_below and len(texts) > 2 and differ:

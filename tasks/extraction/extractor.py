@@ -40,12 +40,9 @@ class Extractor(Closing):
         self._expired = False
 
     def extract(self, body: bytes, *, mime: str | None, charset: str | None) -> Extracted:
-        """Return the text of a page, or why there is none.
-
-        A process that has extracted other pages may fail because of what those left in memory. Then the page is tried
-        again in a new process, so that its result depends on the page alone. `charset` is the declared one, or None.
-        Raises RuntimeError: the extracting process cannot be started.
-        """
+        """Return the text of a page, or why there is none. A process that has extracted other pages may fail because of
+        what those left in memory. Then the page is tried again in a new process, so that its result depends on the page
+        alone. `charset` is the declared one, or None. Raises RuntimeError: the extracting process cannot be started."""
         if self._served >= self._pages_per_process:
             self.close()
         fresh = self._process is None

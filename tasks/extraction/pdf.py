@@ -31,12 +31,10 @@ def read_pdf(body: bytes) -> tuple[str | None, list[str], str | None]:
 
 
 def join_lines(pages: Sequence[Sequence[str]]) -> list[str]:
-    """Return the paragraphs of pages of lines.
-
-    A paragraph ends at an empty line, and at a line that is not full, if it ends a sentence or the next line does not
-    begin in lower case; it may go on over the end of a page. A hyphen at the end of a line is removed if the document
-    also has the word without it. Lines that repeat at the top or bottom of pages, and page numbers, are left out.
-    """
+    """Return the paragraphs of pages of lines. A paragraph ends at an empty line, and at a line that is not full, if it
+    ends a sentence or the next line does not begin in lower case; it may go on over the end of a page. A hyphen at the
+    end of a line is removed if the document also has the word without it. Lines that repeat at the top or bottom of
+    pages, and page numbers, are left out."""
     lines = [" ".join(line.split()) for page in pages for line in _body(page, _repeated(pages))]
     lengths = sorted(len(line) for line in lines if line)
     full = _SHORT * lengths[int(_USUAL * len(lengths))] if lengths else 0

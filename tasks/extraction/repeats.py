@@ -15,12 +15,10 @@ _SHORT = 300  # characters; a longer text on two pages is more likely quoted or 
 
 
 class HostRepeats:
-    """The short paragraphs that are on several pages of one host.
-
-    Paragraphs are compared exactly, because sentences that differ only in a number say different things; by their
-    hashes of 64 bits, so that a host with a hundred thousand pages takes some megabytes. Pages with the same paragraphs
-    are one page under several URLs, and count once.
-    """
+    """The short paragraphs that are on several pages of one host. Paragraphs are compared exactly, because sentences
+    that differ only in a number say different things; by their hashes of 64 bits, so that a host with a hundred
+    thousand pages takes some megabytes. Pages with the same paragraphs are one page under several URLs, and count
+    once."""
 
     def __init__(self, pages: int) -> None:
         """Start empty; on so many `pages` a paragraph is boilerplate; 0 = none is. Raises ValueError: 1 or negative."""

@@ -1,8 +1,6 @@
-"""The extracting process: reads pages from its standard input and writes their text; a page may kill it.
-
-It limits itself, so that nothing remains when the shard's process is killed: the kernel ends it when a page has used up
-its processor time, also in C code, and denies it memory beyond its address space.
-"""
+"""The extracting process: reads pages from its standard input and writes their text; a page may kill it. It limits
+itself, so that nothing remains when the shard's process is killed: the kernel ends it when a page has used up its
+processor time, also in C code, and denies it memory beyond its address space."""
 
 import logging
 import os

@@ -39,10 +39,8 @@ class RaterFinding:
 
 
 def krippendorff_alpha(values: Sequence[Sequence[float]]) -> float | None:
-    """Return ordinal alpha, at most 1; None if no unit was judged twice, or all values are equal.
-
-    For each unit `values` has those that raters gave it, in any order.
-    """
+    """Return ordinal alpha, at most 1; None if no unit was judged twice, or all values are equal. For each unit
+    `values` has those that raters gave it, in any order."""
     paired = [unit for unit in values if len(unit) > 1]
     levels = sorted({value for unit in paired for value in unit})
     if len(levels) < 2:

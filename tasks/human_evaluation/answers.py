@@ -46,12 +46,9 @@ class Answered:
 
 
 def read_answers(study: Study, files: Iterable[tuple[str, str]]) -> list[Answered]:
-    """Read files of answers, (name, content) each, and check that they belong together.
-
-    Raises:
-        ValueError: a file is of another study, is incomplete, judges other texts or unknown articles, or has a rater
-            who has another file; the message names file and place.
-    """
+    """Read files of answers, (name, content) each, and check that they belong together. Raises ValueError: a file is of
+    another study, is incomplete, judges other texts or unknown articles, or has a rater who has another file; the
+    message names file and place."""
     answered: dict[int, tuple[str, Answered]] = {}
     for name, text in files:
         one = _read(study, name, text)

@@ -24,11 +24,8 @@ def crowd_files(study: Study) -> dict[str, str]:
 
 
 def answers_from_table(study: Study, name: str, text: str) -> list[tuple[str, str]]:
-    """Return a file of answers, (name, content), for each form in a table of results.
-
-    Raises:
-        ValueError: a column is missing, or a line is not of a form of the study.
-    """
+    """Return a file of answers, (name, content), for each form in a table of results. Raises ValueError: a column is
+    missing, or a line is not of a form of the study."""
     forms: dict[tuple[str, int], list[dict[str, Any]]] = defaultdict(list)
     for number, row in numbered_rows(text, name):
         if missing := [column for column in _INPUTS if column not in row]:

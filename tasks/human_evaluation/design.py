@@ -16,11 +16,8 @@ Group = tuple[str, ...]  # systems in the order in which their texts are shown
 
 
 def draw_articles(candidates: Sequence[str], count: int, seed: int) -> list[str]:
-    """Return `count` articles in the order of their draws, which do not depend on the other candidates.
-
-    Raises:
-        ValueError: there are fewer.
-    """
+    """Return `count` articles in the order of their draws, which do not depend on the other candidates. Raises
+    ValueError: there are fewer."""
     if len(candidates) < count:
         raise ValueError(
             f"articles is {count}: expected at most {len(candidates)}, the test articles that can be asked about"
@@ -29,13 +26,9 @@ def draw_articles(candidates: Sequence[str], count: int, seed: int) -> list[str]
 
 
 def form_groups(systems: Sequence[str], articles: Sequence[str], size: int, seed: int) -> dict[str, Group]:
-    """Return the systems to compare on each article: each system and each pair as often as the others, or nearly so.
-
-    A group has `size` systems; `seed` decides between groups that are as good.
-
-    Raises:
-        ValueError: there are fewer systems than a group has.
-    """
+    """Return the systems to compare on each article: each system and each pair as often as the others, or nearly so. A
+    group has `size` systems; `seed` decides between groups that are as good. Raises ValueError: there are fewer systems
+    than a group has."""
     if len(systems) < size:
         raise ValueError(f"texts is {size}: expected at most {len(systems)}, the systems {', '.join(systems)}")
     met: Counter[Group] = Counter()  # systems and pairs of them
@@ -54,13 +47,9 @@ def form_groups(systems: Sequence[str], articles: Sequence[str], size: int, seed
 def assign(
     systems: Sequence[str], articles: Sequence[str], size: int, raters: int, seed: int
 ) -> dict[int, list[tuple[str, Group]]]:
-    """Return each rater's items in the order of the form: an article, and the systems in the order shown.
-
-    An item has `size` systems; with 1, raters see different systems on an article. Raters are numbered from 1.
-
-    Raises:
-        ValueError: there are fewer systems than an item has.
-    """
+    """Return each rater's items in the order of the form: an article, and the systems in the order shown. An item has
+    `size` systems; with 1, raters see different systems on an article. Raters are numbered from 1. Raises ValueError:
+    there are fewer systems than an item has."""
     groups = form_groups(systems, articles, size, seed)
     turning = sorted(systems, key=lambda system: stable_hash("turn", seed, system))
     forms = {}

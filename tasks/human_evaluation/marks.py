@@ -66,11 +66,8 @@ def to_csv(study: Study, marked: Marked) -> str:
 
 
 def from_csv(text: str, name: str) -> Marked:
-    """Read corrected marks.
-
-    Raises:
-        ValueError: columns are missing, a mark is not 0, .5 or 1, or an answer is marked twice.
-    """
+    """Read corrected marks. Raises ValueError: columns are missing, a mark is not 0, .5 or 1, or an answer is marked
+    twice."""
     marked: Marked = {}
     for number, row in tables.numbered_rows(text, name, _COLUMNS):
         try:

@@ -50,10 +50,8 @@ def letter(place: int) -> str:
 
 
 def answer_of(study: Study, item: RatingItem, given: Mapping[str, str], texts: Sequence[str]) -> dict[str, Any]:
-    """Return an answer as a form of ours would have it; it is checked when it is read (`answers.py`).
-
-    `given` has what was chosen or written in each field; `texts` are those that the rater saw.
-    """
+    """Return an answer as a form of ours would have it; it is checked when it is read (`answers.py`). `given` has what
+    was chosen or written in each field; `texts` are those that the rater saw."""
     answer: dict[str, Any] = {"article": item.article.id, "texts": texts}
     asked = {field.name: field.values for field in fields(study, item)}
     if item.questions:

@@ -38,12 +38,9 @@ def potato_files(study: Study) -> dict[str, str]:
 
 
 def answers_from_project(study: Study, project: Path) -> tuple[str, str]:
-    """Return a project's answers as a file of answers, (name, content).
-
-    Raises:
-        ValueError: the folder is no project of the study, its items were changed, nobody answered, two people answered
-            the same item, or a file is not Potato's; the message names folder, person and item.
-    """
+    """Return a project's answers as a file of answers, (name, content). Raises ValueError: the folder is no project of
+    the study, its items were changed, nobody answered, two people answered the same item, or a file is not Potato's;
+    the message names folder, person and item."""
     rater = _form_of(study, project)
     items = {_name(study, rater, item): item for item in study.items(rater)}
     answers: dict[str, dict[str, Any]] = {}

@@ -1,8 +1,6 @@
-"""Which text raters prefer: wins between systems, and strengths by the model of Bradley & Terry (1952).
-
-Under it the chance that system i is preferred to j is s_i / (s_i + s_j). Strengths are fitted by Hunter's (2004) MM
-iterations and given as logarithms with mean 0, so a difference of 1.1 means odds of 3 to 1.
-"""
+"""Which text raters prefer: wins between systems, and strengths by the model of Bradley & Terry (1952). Under it the
+chance that system i is preferred to j is s_i / (s_i + s_j). Strengths are fitted by Hunter's (2004) MM iterations and
+given as logarithms with mean 0, so a difference of 1.1 means odds of 3 to 1."""
 
 from collections import defaultdict
 from collections.abc import Sequence
@@ -21,10 +19,8 @@ _ITERATIONS, _CLOSE = 2000, 1e-7
 
 
 def wins(judgements: Sequence[Judgement], systems: Sequence[str]) -> Floats:
-    """Return [A, S, S]: for each article how often raters preferred system i to j; a tie is half a win for each.
-
-    Two texts are compared if a rater judged both on an article: with the best and the worst of three, all three pairs.
-    """
+    """Return [A, S, S]: for each article how often raters preferred system i to j; a tie is half a win for each. Two
+    texts are compared if a rater judged both on an article: with the best and the worst of three, all three pairs."""
     index = {system: number for number, system in enumerate(systems)}
     shown: dict[tuple[str, int, str], list[Judgement]] = defaultdict(list)
     for one in judgements:
@@ -42,9 +38,7 @@ def wins(judgements: Sequence[Judgement], systems: Sequence[str]) -> Floats:
 
 def strengths(found: Floats, seed: int) -> list[Interval] | None:
     """Return each system's strength with its bootstrap interval over articles; None where the systems never met.
-
-    `found` are the [A, S, S] `wins`.
-    """
+    `found` are the [A, S, S] `wins`."""
     total = found.sum(axis=0)
     if not _connected(total + total.T > 0):
         return None

@@ -32,8 +32,7 @@ class Question:
 
 def draft_questions(title: str, lead: str) -> list[Question]:
     """Return up to MOST questions on the lead's values, from as many sentences as possible; names in the title are not
-    asked for.
-    """
+    asked for."""
     context, subject = ValueIndex([lead]), ValueIndex([title])
     asked: dict[Value, str] = {}  # with the words that stand for it
     where: list[tuple[int, Value]] = []
@@ -80,12 +79,8 @@ def to_csv(articles: Sequence[SampledArticle], questions: Mapping[str, Sequence[
 
 
 def from_csv(text: str, articles: Sequence[SampledArticle], name: str) -> dict[str, list[Question]]:
-    """Read edited questions: article -> its questions. `name` is the file's, for errors.
-
-    Raises:
-        ValueError: columns are missing, a line is of another article or lacks question or answer, or an article has no
-            question.
-    """
+    """Read edited questions: article -> its questions. `name` is the file's, for errors. Raises ValueError: columns are
+    missing, a line is of another article or lacks question or answer, or an article has no question."""
     questions: dict[str, list[Question]] = {article.id: [] for article in articles}
     for number, row in tables.numbered_rows(text, name, _COLUMNS):
         if row["article"] not in questions:

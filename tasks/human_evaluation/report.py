@@ -20,10 +20,8 @@ _WEAK = 0.2  # below it, agreement is at most slight (Landis & Koch 1977)
 def sections(
     study: Study, scores: Sequence[MeasureScores], answered: Sequence[Answered], note: str
 ) -> list[ReportSection]:
-    """Return the sections of the report.
-
-    Scores are one a measure; `note` is what readers must know of the marks, or empty.
-    """
+    """Return the sections of the report. Scores are one a measure; `note` is what readers must know of the marks, or
+    empty."""
     found = [
         results_section(study, scores, note),
         ReportSection("pairs", "Pairs of systems", [block for one in scores for block in _pairs(one)]),

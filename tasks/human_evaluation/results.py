@@ -30,13 +30,9 @@ class Results:
 
 
 def read_folder(folder: Path, files: Sequence[Path]) -> tuple[Study, list[Answered]]:
-    """Return a study and the answers to it.
-
-    Files are answers downloaded from forms (.json), results of crowd platforms (.csv), and folders of Potato projects.
-
-    Raises:
-        ValueError: the folder holds no study, or files are inconsistent with it or with each other; it names the file.
-    """
+    """Return a study and the answers to it. Files are answers downloaded from forms (.json), results of crowd platforms
+    (.csv), and folders of Potato projects. Raises ValueError: the folder holds no study, or files are inconsistent with
+    it or with each other; it names the file."""
     key = folder / KEY
     if not key.is_file():
         raise ValueError(f"{folder} has no {KEY}: expected the folder of a study that was prepared to the end")
@@ -55,10 +51,7 @@ def read_folder(folder: Path, files: Sequence[Path]) -> tuple[Study, list[Answer
 
 def score_study(folder: Path, study: Study, answered: Sequence[Answered]) -> Results:
     """Score the answers and write `report.html`, `judgements.csv` and, for questions, `marks.csv` into the folder.
-
-    Raises:
-        ValueError: the table of marks was edited into something else.
-    """
+    Raises ValueError: the table of marks was edited into something else."""
     note = ""
     if study.settings.task == "qa":
         replies = said(answered)

@@ -41,12 +41,8 @@ class Summaries:
     """
 
     def __init__(self, store: Store, build: Build) -> None:
-        """Look through the build's predictions; texts are read later.
-
-        Raises:
-            ValueError: the build has no summaries.
-            StorageError: a record is missing or damaged.
-        """
+        """Look through the build's predictions; texts are read later. Raises ValueError: the build has no summaries;
+        StorageError: a record is missing or damaged."""
         self._store, self._build = store, build
         self._articles: dict[tuple[str, str], set[str]] = {}
         for stage in self._stages_of(PREDICTIONS.name):
@@ -64,11 +60,8 @@ class Summaries:
         }
 
     def chosen(self, wanted: Sequence[str]) -> tuple[str, ...]:
-        """Return the systems to compare: the wanted ones, or the trained ones with the usual baselines.
-
-        Raises:
-            ValueError: there is no such system, or fewer than two.
-        """
+        """Return the systems to compare: the wanted ones, or the trained ones with the usual baselines. Raises
+        ValueError: there is no such system, or fewer than two."""
         unknown = [system for system in wanted if system not in self.systems and system != GOLD]
         known = ", ".join((*self.systems, GOLD))
         if unknown:
@@ -85,13 +78,8 @@ class Summaries:
         return sorted(set.intersection(*(self._articles[self.systems[system]] for system in systems if system != GOLD)))
 
     def read(self, ids: Collection[str], systems: Sequence[str], *, sources: bool) -> dict[str, SampledArticle]:
-        """Return articles with the texts of these systems, by id; control characters and line breaks become spaces.
-
-        The input is read only with `sources`.
-
-        Raises:
-            ValueError: an article is missing, or has no lead.
-        """
+        """Return articles with the texts of these systems, by id; control characters and line breaks become spaces. The
+        input is read only with `sources`. Raises ValueError: an article is missing, or has no lead."""
         leads = {
             row["article_id"]: row
             for stage in self._stages_of(ARTICLES.name)

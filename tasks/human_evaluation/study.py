@@ -1,8 +1,6 @@
-"""A study: what each rater is shown, and the key that says which system wrote which text.
-
-Everything is decided by the build, the settings and the questions, so preparing a study again gives the same files. Its
-id is a digest of all of it; every form and every file of answers names it.
-"""
+"""A study: what each rater is shown, and the key that says which system wrote which text. Everything is decided by the
+build, the settings and the questions, so preparing a study again gives the same files. Its id is a digest of all of it;
+every form and every file of answers names it."""
 
 import hashlib
 import json
@@ -73,11 +71,8 @@ def make_study(
     articles: Sequence[SampledArticle],
     questions: Mapping[str, Sequence[Question]],
 ) -> Study:
-    """Assign the articles to raters; the arguments are the attributes of the study.
-
-    Raises:
-        ValueError: there are fewer systems than texts to be shown.
-    """
+    """Assign the articles to raters; the arguments are the attributes of the study. Raises ValueError: there are fewer
+    systems than texts to be shown."""
     ids = [article.id for article in articles]
     forms = assign(systems, ids, settings.shown, settings.raters, settings.seed)
     by_id = {article.id: article for article in articles}
@@ -85,11 +80,8 @@ def make_study(
 
 
 def read_study(text: str, name: str) -> Study:
-    """Read a key. `name` is the file's, for errors.
-
-    Raises:
-        ValueError: it is not the key of a study, or was changed after the forms were made.
-    """
+    """Read a key. `name` is the file's, for errors. Raises ValueError: it is not the key of a study, or was changed
+    after the forms were made."""
     try:
         key = json.loads(text)
         study = _identified(

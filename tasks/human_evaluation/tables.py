@@ -16,11 +16,8 @@ def to_csv(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
 
 
 def numbered_rows(text: str, name: str, columns: Sequence[str] = ()) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Yield line number and row of a table that must have some columns, with a mark of its encoding or without.
-
-    Raises:
-        ValueError: a column is missing.
-    """
+    """Yield line number and row of a table that must have some columns, with a mark of its encoding or without. Raises
+    ValueError: a column is missing."""
     rows = csv.DictReader(io.StringIO(text.removeprefix("\ufeff")))
     if not set(columns) <= set(rows.fieldnames or ()):
         raise ValueError(f"{name} has the columns {', '.join(rows.fieldnames or ())}: expected {', '.join(columns)}")

@@ -1,8 +1,6 @@
-"""Find the paragraphs that are in another language than their article, of which a summary has no use.
-
-A summarizer of one language learns nothing from them, and no published system reads them. Short texts, lists of names
-and tables are told badly by their letters: they follow their page, if most of it is surely in another language.
-"""
+"""Find the paragraphs that are in another language than their article, of which a summary has no use. A summarizer of
+one language learns nothing from them, and no published system reads them. Short texts, lists of names and tables are
+told badly by their letters: they follow their page, if most of it is surely in another language."""
 
 from collections.abc import Sequence
 

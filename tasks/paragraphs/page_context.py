@@ -1,6 +1,5 @@
 """What a page says of its paragraphs: the headings that announce no prose (references, comments, other stories), and
-its other words, since teasers and captions are about other things, or stand last.
-"""
+its other words, since teasers and captions are about other things, or stand last."""
 
 import re
 from collections import Counter
@@ -18,10 +17,8 @@ _EDGES = re.compile(r"^\W+|(?<!\W)\W+$")
 
 def sections(texts: Sequence[str], refused: Sequence[bool]) -> list[str | None]:
     """Return for each paragraph of a page the kind of section it stands in: references, comments, others or None.
-
     References and comments go on to the next heading of another kind, because their ends are seldom marked; a list of
-    other stories has an end, after which the article may go on.
-    """
+    other stories has an end, after which the article may go on."""
     kind, since = None, 0
     result: list[str | None] = []
     for i, (text, is_refused) in enumerate(zip(texts, refused, strict=True)):
@@ -49,11 +46,9 @@ _LONGEST = 5.0  # times the median paragraph; longer says no more
 
 
 def page_word_features(words: Sequence[Sequence[str]], refused: Sequence[bool]) -> list[list[float]]:
-    """Return for each paragraph of a page what its words say beside those of the paragraphs that are not refused.
-
-    In the order of `NAMES`: the share (0-1) of its names that other paragraphs have too; its words in relation to the
-    median; the share of the others' words that come after it.
-    """
+    """Return for each paragraph of a page what its words say beside those of the paragraphs that are not refused. In
+    the order of `NAMES`: the share (0-1) of its names that other paragraphs have too; its words in relation to the
+    median; the share of the others' words that come after it."""
     names = [
         {word for word in paragraph[1:] if word[0].isupper() and len(word) >= _NAME_CHARACTERS} for paragraph in words
     ]

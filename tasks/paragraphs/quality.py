@@ -41,11 +41,9 @@ def marks() -> dict[str, re.Pattern[str]]:
 
 
 def junk_probabilities(texts: Sequence[str], refused: Sequence[bool], language: str | None = None) -> list[float]:
-    """Return for each paragraph of a page the probability (0-1) that it is junk; 0 for refused ones.
-
-    All are 0 on a page that is not in English, because the weights were fitted on English pages. `texts` are in order;
-    `language`: ISO 639-1 code of those that are not refused, None = not sure.
-    """
+    """Return for each paragraph of a page the probability (0-1) that it is junk; 0 for refused ones. All are 0 on a
+    page that is not in English, because the weights were fitted on English pages. `texts` are in order; `language`: ISO
+    639-1 code of those that are not refused, None = not sure."""
     if not is_english([text for text, no in zip(texts, refused, strict=True) if not no], language):
         return [0.0] * len(texts)
     found = map(_probability, page_features(texts, refused))
@@ -55,12 +53,10 @@ def junk_probabilities(texts: Sequence[str], refused: Sequence[bool], language: 
 def find_junk(
     texts: Sequence[str], refused: Sequence[bool], threshold: float, language: str | None = None
 ) -> list[bool]:
-    """Tell which paragraphs of a page are junk: those as likely as a threshold, but for the best of a page of junk.
-
-    A page that would lose every paragraph that no rule refuses keeps the `_SPARED` ones that are least likely junk, of
+    """Tell which paragraphs of a page are junk: those as likely as a threshold, but for the best of a page of junk. A
+    page that would lose every paragraph that no rule refuses keeps the `_SPARED` ones that are least likely junk, of
     equals the first ones: something of what was cited or chosen is read, and a page that is misjudged is not lost.
-    `threshold`: probability (0-1); the other arguments are those of `junk_probabilities`.
-    """
+    `threshold`: probability (0-1); the other arguments are those of `junk_probabilities`."""
     probabilities = junk_probabilities(texts, refused, language)
     candidates = [i for i, no in enumerate(refused) if not no]
     junk = {i for i in candidates if probabilities[i] >= threshold}

@@ -1,8 +1,5 @@
-"""The ranker's training batches: several epochs over the shards, which can be resumed at any position.
-
-The content of a batch depends only on the seed and its position. One shard and the paragraphs drawn from it are in
-memory.
-"""
+"""The ranker's training batches: several epochs over the shards, which can be resumed at any position. The content of a
+batch depends only on the seed and its position. One shard and the paragraphs drawn from it are in memory."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace

@@ -27,12 +27,10 @@ def rank_paragraphs(
     *,
     device: str = "cpu",
 ) -> pa.Table:
-    """Return RANKED rows of the kept paragraphs of every kept article, whatever its split, by article_id and rank.
-
-    Ties are in order of paragraph_id; an article without kept paragraphs has no row. The methods `similarity` and
-    `rouge` read `features`, the method `ranking` the ranker, which has its own vocabulary. `device`: auto | cpu | cuda
-    | cuda:N. Raises ValueError: the directory contains no ranker, a feature is missing, or a score is not a number.
-    """
+    """Return RANKED rows of the kept paragraphs of every kept article, whatever its split, by article_id and rank. Ties
+    are in order of paragraph_id; an article without kept paragraphs has no row. The methods `similarity` and `rouge`
+    read `features`, the method `ranking` the ranker, which has its own vocabulary. `device`: auto | cpu | cuda |
+    cuda:N. Raises ValueError: the directory contains no ranker, a feature is missing, or a score is not a number."""
     chosen = candidates(articles, paragraphs)
     scores = _scores(chosen, features, ranker_directory, settings, device)
     if not np.isfinite(scores).all():
@@ -70,11 +68,9 @@ def _scores(
 def score_paragraphs(
     ranker: TrainedRanker, texts: Texts, titles: Texts, article: NDArray[np.int64], batch_tokens: int
 ) -> NDArray[np.float32]:
-    """Return the score s of each paragraph (Liu & Lapata 2019, eq. 6), [N] in 0-1.
-
-    Each title is encoded once; N paragraphs are scored in batches of similar length, `batch_tokens` with padding.
-    `article`, [N], is the index of each paragraph's title.
-    """
+    """Return the score s of each paragraph (Liu & Lapata 2019, eq. 6), [N] in 0-1. Each title is encoded once; N
+    paragraphs are scored in batches of similar length, `batch_tokens` with padding. `article`, [N], is the index of
+    each paragraph's title."""
     device = next(ranker.model.parameters()).device
     vectors = torch.empty(len(titles), ranker.model.config.hidden, device=device)
     scores = torch.empty(len(texts), device=device)

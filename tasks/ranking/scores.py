@@ -1,8 +1,6 @@
 """How much of the lead the best paragraphs contain: ranked + features -> ranking_scores (Liu & Lapata 2019, Table 1).
-
 The L' best paragraphs are joined and their ROUGE-L recall against the lead is computed: once in ranked order, usually
-that of the learned ranker, and once by tf-idf similarity with the title (the baseline of Liu & Lapata 2019, sec. 4).
-"""
+that of the learned ranker, and once by tf-idf similarity with the title (the baseline of Liu & Lapata 2019, sec. 4)."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any

@@ -55,11 +55,9 @@ def batches_by_length(lengths: Integers, tokens: int) -> Iterator[Integers]:
 
 
 def shuffled_batches(lengths: Integers, keys: NDArray[np.uint64], size: int, window: int = 16) -> list[Integers]:
-    """Return batches of `size` indices in an order given by `keys`, each of texts of similar length.
-
-    Texts are shuffled, sorted by length within windows of `window` batches, and cut into batches, which are shuffled.
-    So padding is small, and still each batch draws from all articles.
-    """
+    """Return batches of `size` indices in an order given by `keys`, each of texts of similar length. Texts are
+    shuffled, sorted by length within windows of `window` batches, and cut into batches, which are shuffled. So padding
+    is small, and still each batch draws from all articles."""
     order = np.argsort(keys, kind="stable")
     batches: list[Integers] = []
     for start in range(0, len(order), size * window):

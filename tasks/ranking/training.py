@@ -1,8 +1,6 @@
 """The ranker stage: trains the paragraph ranker on ROUGE-2 recall (Liu & Lapata 2019, sec. 3.1 and 4), shard by shard.
-
 A step depends only on the seed, its number and its position in the data, all of which are in a checkpoint; so a run
-that was killed and started again ends with the same weights.
-"""
+that was killed and started again ends with the same weights."""
 
 import math
 from collections.abc import Callable, Iterator

@@ -57,12 +57,9 @@ class ValidationSet:
 def collect_validation(
     shards: RankerShards, vocabulary: Vocabulary, rules: BatchRules, *, articles: int
 ) -> ValidationSet:
-    """Draw a validation set from the first shards that have enough articles of the valid split.
-
-    A corpus without any is validated on training articles. `articles` is the minimum, if there are so many: whole
-    shards are added. `rules` say how paragraphs are drawn, `per_article` of each article. Raises ValueError: no article
-    has a paragraph.
-    """
+    """Draw a validation set from the first shards that have enough articles of the valid split. A corpus without any is
+    validated on training articles. `articles` is the minimum, if there are so many: whole shards are added. `rules` say
+    how paragraphs are drawn, `per_article` of each article. Raises ValueError: no article has a paragraph."""
     for split in ("valid", "train"):
         parts: list[Drawn] = []
         count = 0

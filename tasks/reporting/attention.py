@@ -39,10 +39,8 @@ class SummaryAttention:
 def lay_out(
     summary: str, tokens: Sequence[str], weights: Floats, urls: Sequence[str], cited: Sequence[CitedSentence]
 ) -> SummaryAttention | None:
-    """Return the attention of a summary; None for a system without attention, or an empty summary.
-
-    Of T tokens and P paragraphs, weights are [T, P] or empty; paragraphs beyond P were not read.
-    """
+    """Return the attention of a summary; None for a system without attention, or an empty summary. Of T tokens and P
+    paragraphs, weights are [T, P] or empty; paragraphs beyond P were not read."""
     if not weights.size:
         return None
     hosts = [host_of(url) for url in urls[: weights.shape[1]]]

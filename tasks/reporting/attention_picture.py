@@ -1,8 +1,6 @@
-"""A picture of paragraph attention over time: how much attention each page got, token by token.
-
-Where its parts stand is computed here, and its hundreds of labels are plain texts: a layout engine would measure each
-several times, and ticks take longer to make than to draw.
-"""
+"""A picture of paragraph attention over time: how much attention each page got, token by token. Where its parts stand
+is computed here, and its hundreds of labels are plain texts: a layout engine would measure each several times, and
+ticks take longer to make than to draw."""
 
 import math
 from functools import cache
@@ -29,10 +27,8 @@ _SHADES = colormaps["Blues"].resampled(12)  # few colours, told apart by eye and
 
 def attention_picture(attention: SummaryAttention) -> bytes:
     """Draw paragraph attention over time: a column for each token, a row for each paragraph, a box for each citation.
-
     If there are many paragraphs, uncited ones with least attention share one row; of many tokens only the first are
-    drawn (`drawn_tokens`).
-    """
+    drawn (`drawn_tokens`)."""
     looked = attention.weights.mean(axis=0)
     cited = {rank for span in attention.spans for rank in span.ranks}
     order = sorted(range(len(looked)), key=lambda rank: (rank not in cited, -looked[rank], rank))

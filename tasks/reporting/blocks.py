@@ -1,7 +1,5 @@
-"""The elements of a report, independent of the output format: sections of blocks, without markup.
-
-Every string may come from a page of the web; the renderers (`page`, `markdown`, `text`) escape it.
-"""
+"""The elements of a report, independent of the output format: sections of blocks, without markup. Every string may come
+from a page of the web; the renderers (`page`, `markdown`, `text`) escape it."""
 
 import re
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
-"""Champion against challenger: two models on the same test articles, as numbers, a verdict and an artifact.
-
-It does not depend on the registry: it takes two tables of scores and two of predictions.
-"""
+"""Champion against challenger: two models on the same test articles, as numbers, a verdict and an artifact. It does not
+depend on the registry: it takes two tables of scores and two of predictions."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -93,14 +91,9 @@ class Challenge:
 def compare_contenders(
     champion: Contender, challenger: Contender, articles: pa.Table, settings: ReportSettings, seed: int
 ) -> Challenge:
-    """Compare two models on the test articles on which both were scored.
-
-    `articles` are ARTICLES rows, at least of those that were scored.
-
-    Raises:
-        ValueError: a table has no system or several, an article is scored twice, the headline metric was not scored
-            for both on a common article, or an example's article or summary is missing.
-    """
+    """Compare two models on the test articles on which both were scored. `articles` are ARTICLES rows, at least of
+    those that were scored. Raises ValueError: a table has no system or several, an article is scored twice, the
+    headline metric was not scored for both on a common article, or an example's article or summary is missing."""
     tables = {_CHAMPION: _one_system(champion), _CHALLENGER: _one_system(challenger)}
     ids = {side: set(scores["article_id"].to_pylist()) for side, scores in tables.items()}
     both = ids[_CHAMPION] & ids[_CHALLENGER]
@@ -143,10 +136,8 @@ def verdict(challenge: Challenge) -> str:
 
 
 def challenge_section(challenge: Challenge, decision: str = "") -> ReportSection:
-    """Return means with intervals, the paired verdict, and examples side by side.
-
-    `decision`, a sentence that says what was decided and why, is shown first.
-    """
+    """Return means with intervals, the paired verdict, and examples side by side. `decision`, a sentence that says what
+    was decided and why, is shown first."""
     blocks: list[Block] = [Text(decision)] if decision else []
     blocks += [Text(verdict(challenge)), _measure_table(challenge), _picture(challenge)]
     if challenge.left_out:

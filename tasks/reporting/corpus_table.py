@@ -23,10 +23,8 @@ _PUBLISHED = {
 
 
 def statistics_table(found: CorpusStatistics, instances: int) -> Table:
-    """Return the figures of this corpus above those that Shen et al. 2023 publish.
-
-    Means are of a sample if there are many articles; `instances` counts all.
-    """
+    """Return the figures of this corpus above those that Shen et al. 2023 publish. Means are of a sample if there are
+    many articles; `instances` counts all."""
     rows = [
         _row(name, f"{instances:,}", sources.documents, sources.words, found.target_words)
         for name, sources in (("this one", found.sources), ("this one, kept paragraphs", found.kept))

@@ -196,10 +196,8 @@ def table1(ranking_scores: pa.Table) -> Table1:
 
 
 def rank_systems(baselines: pa.Table, trained: pa.Table, settings: ReportSettings, seed: int) -> Ranking:
-    """Return every system's scores, and the comparison of each pair under the headline metric.
-
-    `baselines` are SCORES of the systems without training, `trained` of those trained here.
-    """
+    """Return every system's scores, and the comparison of each pair under the headline metric. `baselines` are SCORES
+    of the systems without training, `trained` of those trained here."""
     scores = pa.concat_tables([baselines, trained])
     confidence = SIGNIFICANCE.confidence
     summaries = summarise_scores(scores, SIGNIFICANCE, seed) if scores.num_rows else []
@@ -241,9 +239,7 @@ def read_scores(shards: Iterable[tuple[pa.Table, ...]]) -> tuple[pa.Table, pa.Ta
 
 def distributions(texts: Iterable[tuple[pa.Table, ...]], total: int, shards: int) -> Distributions:
     """Return lengths and labels of the first shards of (articles, paragraphs, features); the rest is never read.
-
-    `total` is the number of all shards, each of which is read on request.
-    """
+    `total` is the number of all shards, each of which is read on request."""
     words: list[Words] = []
     leads: list[Words] = []
     labels: list[NDArray[np.float32]] = []

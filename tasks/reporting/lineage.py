@@ -1,7 +1,5 @@
-"""The page on a build's lineage: a picture of what each stage was made from, and the same as a table.
-
-In the picture stands a row for each step of the work, from the sources at the top to the build.
-"""
+"""The page on a build's lineage: a picture of what each stage was made from, and the same as a table. In the picture
+stands a row for each step of the work, from the sources at the top to the build."""
 
 from collections import defaultdict
 from collections.abc import Sequence

@@ -41,11 +41,8 @@ _LEFT_OUT_REST = "*The rest is left out to keep this artifact below 512 KiB; the
 
 
 def artifact(sections: Sequence[ReportSection], limit: int = LIMIT) -> str:
-    """Return sections as one Markdown text of at most `limit` bytes.
-
-    If it would be larger, pictures are left out, the largest first, then the last blocks; the text says so. Its bytes
-    are counted as those of a JSON string.
-    """
+    """Return sections as one Markdown text of at most `limit` bytes. If it would be larger, pictures are left out, the
+    largest first, then the last blocks; the text says so. Its bytes are counted as those of a JSON string."""
     parts: list[tuple[str, Picture | None]] = []
     for section in sections:
         parts.append((f"## {escape(section.title)}", None))

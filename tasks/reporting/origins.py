@@ -1,8 +1,6 @@
 """Where a build's data comes from: stage -> shards -> digests -> build, read from the records of shards and models.
-
 Nothing is drawn from the code: a stage reads another if one of its records names a digest of the other's shards. So the
-picture proves what a build was made of, also years later and for builds of other versions of the code.
-"""
+picture proves what a build was made of, also years later and for builds of other versions of the code."""
 
 import hashlib
 from collections.abc import Mapping, Sequence

@@ -1,7 +1,5 @@
-"""The report as one self-contained HTML file, with styles and pictures and without scripts.
-
-Its template is a file of its own, as those of other pages: whatever they are given is escaped.
-"""
+"""The report as one self-contained HTML file, with styles and pictures and without scripts. Its template is a file of
+its own, as those of other pages: whatever they are given is escaped."""
 
 import base64
 from collections.abc import Sequence

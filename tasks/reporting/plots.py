@@ -1,7 +1,5 @@
 """The report's pictures, as PNG bytes: with white background, so that they are legible on light and on dark pages.
-
-Equal numbers give equal bytes: nothing depends on the time, the screen or pyplot's state.
-"""
+Equal numbers give equal bytes: nothing depends on the time, the screen or pyplot's state."""
 
 import io
 import math
@@ -48,12 +46,9 @@ def curve_picture(curve: Curve) -> bytes:
 
 
 def histogram(values: NDArray[Any], label: str, *, of: str, logarithmic: bool = False) -> bytes:
-    """Draw a distribution.
-
-    There is at least one value; of whole numbers, each bar spans equally many. `of` says what is counted, in the
-    plural. A `logarithmic` axis of counts is for values that are nearly always the same; otherwise the largest 1 % are
-    left out, because they would squeeze all others into one bar.
-    """
+    """Draw a distribution. There is at least one value; of whole numbers, each bar spans equally many. `of` says what
+    is counted, in the plural. A `logarithmic` axis of counts is for values that are nearly always the same; otherwise
+    the largest 1 % are left out, because they would squeeze all others into one bar."""
     top = float(values.max()) if logarithmic else float(np.quantile(values, 0.99))
     if np.issubdtype(values.dtype, np.integer):
         width = max(1, math.ceil((top + 1) / _BINS))
@@ -106,10 +101,8 @@ def bars(values: Mapping[str, tuple[float, float, float]], label: str) -> bytes:
 
 
 def differences(values: Sequence[float], label: str) -> bytes:
-    """Draw paired differences of articles as a filled line: gains in one colour, losses in another.
-
-    There is at least one value, and they ascend.
-    """
+    """Draw paired differences of articles as a filled line: gains in one colour, losses in another. There is at least
+    one value, and they ascend."""
 
     def panel(axes: Axes) -> None:
         edges = np.arange(len(values) + 1) + 0.5

@@ -127,11 +127,8 @@ def write_report(
 
 
 def training_artifact(name: str, directory: Path) -> str | None:
-    """Return the training curves of one model as Markdown; None if its directory has no metrics.
-
-    Raises:
-        ValueError: its metrics file is damaged.
-    """
+    """Return the training curves of one model as Markdown; None if its directory has no metrics. Raises ValueError: its
+    metrics file is damaged."""
     curves = model_curves(name, directory)
     return artifact([words.model_section(name, curves)]) if curves else None
 

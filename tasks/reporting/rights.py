@@ -8,11 +8,8 @@ from tasks.rights.totals import COLUMNS, PageTotals
 
 
 def count_rights(stages: Sequence[Shards]) -> PageTotals:
-    """Add up the documents of some stages, those of the crawl and those of the source; texts are not read.
-
-    Raises:
-        CorruptShardError: a shard is gone, cut short or changed.
-    """
+    """Add up the documents of some stages, those of the crawl and those of the source; texts are not read. Raises
+    CorruptShardError: a shard is gone, cut short or changed."""
     totals = PageTotals()
     for shards in stages:
         for (part,) in shards.parts:

@@ -1,7 +1,5 @@
-"""Sample articles of the test split: the systems' summaries, and the pages that support each sentence.
-
-Every sentence is shown with its citations (`tasks/evaluation/citations.py`), and with a note if they do not support it.
-"""
+"""Sample articles of the test split: the systems' summaries, and the pages that support each sentence. Every sentence
+is shown with its citations (`tasks/evaluation/citations.py`), and with a note if they do not support it."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -87,11 +85,8 @@ class Samples:
 
 
 def read_samples(shards: Iterable[tuple[pa.Table, ...]], count: int, length_shards: int) -> Samples:
-    """Return the first test articles with summaries; only the needed shards are read.
-
-    A shard is (articles, ranked, baselines, summaries[, graphs]); lengths of summaries are taken from the first
-    `length_shards`.
-    """
+    """Return the first test articles with summaries; only the needed shards are read. A shard is (articles, ranked,
+    baselines, summaries[, graphs]); lengths of summaries are taken from the first `length_shards`."""
     collected: list[Sample] = []
     words: dict[str, list[Words]] = {}
     for number, (articles, ranked, baselines, trained, *graphs) in enumerate(shards):
@@ -188,11 +183,8 @@ def shorten(text: str, most: int = SHOWN_CHARACTERS) -> tuple[str, int]:
 
 
 def sources(attention: Floats, urls: Sequence[str]) -> list[AttendedPage]:
-    """Return the pages with most attention in a whole summary, highest first.
-
-    `attention` is [T, P], of each token to each paragraph, or empty; `urls` are those of at least P paragraphs unless
-    some are missing.
-    """
+    """Return the pages with most attention in a whole summary, highest first. `attention` is [T, P], of each token to
+    each paragraph, or empty; `urls` are those of at least P paragraphs unless some are missing."""
     shares: dict[str, float] = {}
     if attention.size:
         for url, share in zip(urls, attention.mean(axis=0), strict=False):

@@ -23,10 +23,8 @@ class Effort:
 
 
 def model_card(version: Version, counts: Mapping[str, Mapping[str, Any]], effort: Effort) -> str:
-    """Return the card of a version as Markdown.
-
-    `counts` are those of every stage of its build (`storage.builds.summarise`).
-    """
+    """Return the card of a version as Markdown. `counts` are those of every stage of its build
+    (`storage.builds.summarise`)."""
     verdict = version.verdict
     facts = [
         Fact("version", f"{version.number}, for {version.label}, made {version.created}"),

@@ -9,10 +9,8 @@ from tasks.retraining.settings import RetrainingSettings
 
 
 def settle(store: Store, version: Version, settings: RetrainingSettings, *, planning: bool = False) -> str:
-    """Promote a version if its verdict says so and it was not done before, then prune; return what happened.
-
-    `planning` only returns the version's outcome. Builds that are not of retraining are left alone.
-    """
+    """Promote a version if its verdict says so and it was not done before, then prune; return what happened. `planning`
+    only returns the version's outcome. Builds that are not of retraining are left alone."""
     if planning:
         return describe(version)
     champion = move_pointer(store, version)
@@ -23,10 +21,8 @@ def settle(store: Store, version: Version, settings: RetrainingSettings, *, plan
 
 
 def move_pointer(store: Store, version: Version) -> Champion | None:
-    """Promote a version if its verdict says so and it was not done before; return the champion afterwards.
-
-    A version that has never been champion replaces only the one it was judged against.
-    """
+    """Promote a version if its verdict says so and it was not done before; return the champion afterwards. A version
+    that has never been champion replaces only the one it was judged against."""
     champion = read_champion(store)
     seen = {entry["version"] for entry in champion.history} if champion else set()
     beaten = champion is None or champion.version == version.parent
@@ -62,11 +58,8 @@ def describe_pruning(pruning: Pruning, *, done: bool) -> str:
 
 
 def promote_by_hand(store: Store, number: int) -> str:
-    """Make a version the champion by hand; return what happened.
-
-    Raises:
-        StorageError: there is no such version, or it has been pruned.
-    """
+    """Make a version the champion by hand; return what happened. Raises StorageError: there is no such version, or it
+    has been pruned."""
     before = read_champion(store)
     if before is not None and before.version == number:
         return f"version {number} is already the champion"

@@ -64,11 +64,9 @@ def find_all_evidence(
     flips: int,
     seed: int,
 ) -> Evidence:
-    """Compare two versions on each test split, and on the articles of all together where there are several.
-
-    A gain on old and new articles alike may be too small to be significant on either split. Each side has its SCORES
-    rows by test split; `flips` are the random sign flips of the test.
-    """
+    """Compare two versions on each test split, and on the articles of all together where there are several. A gain on
+    old and new articles alike may be too small to be significant on either split. Each side has its SCORES rows by test
+    split; `flips` are the random sign flips of the test."""
 
     def compared(split: str, before: pa.Table, after: pa.Table) -> Evidence:
         return find_evidence(split, before, after, metrics, settings, flips=flips, seed=seed)
@@ -93,10 +91,8 @@ def find_evidence(
     flips: int,
     seed: int,
 ) -> Evidence:
-    """Compare two versions on the articles on which both were scored.
-
-    A metric that neither has on this test split has no finding: no summary of either has anything to measure.
-    """
+    """Compare two versions on the articles on which both were scored. A metric that neither has on this test split has
+    no finding: no summary of either has anything to measure."""
     findings: list[MetricComparison] = []
     flaws: list[str] = []
     for metric in metrics:

@@ -24,12 +24,10 @@ KEPT_OUT = ArticleReason.FROZEN_TEST_ARTICLE
 
 
 def find_kept_out(parts: pa.Table, frozen: Iterable[tuple[pa.Table]]) -> pa.Table:
-    """Return the rows of one shard that must not be used in training, as refused rows sorted by id and lead.
-
-    They are a separate table, because it seldom changes, and articles are merged again only if it does. `parts` are
-    INTAKE rows; `frozen` are the ARTICLES on which models are judged, and the result those of training and validation
-    that are one of these, in whatever version.
-    """
+    """Return the rows of one shard that must not be used in training, as refused rows sorted by id and lead. They are a
+    separate table, because it seldom changes, and articles are merged again only if it does. `parts` are INTAKE rows;
+    `frozen` are the ARTICLES on which models are judged, and the result those of training and validation that are one
+    of these, in whatever version."""
     known = KnownArticles((table for (table,) in frozen), [parts])
     learned = parts.filter(_learned_from(parts))
     is_frozen = [bool(found) for found in known.recognise(learned)]
@@ -42,9 +40,7 @@ def find_kept_out(parts: pa.Table, frozen: Iterable[tuple[pa.Table]]) -> pa.Tabl
 
 def without_learned(candidates: pa.Table, corpus: Collection[tuple[pa.Table]] | Shards) -> pa.Table:
     """Return the candidates of a test split that are no article of training or validation, in whatever version.
-
-    `corpus` has the ARTICLES of the whole corpus, and is read twice.
-    """
+    `corpus` has the ARTICLES of the whole corpus, and is read twice."""
     return without(candidates, (table.filter(_learned_from(table)) for (table,) in corpus), corpus)
 
 
@@ -64,13 +60,10 @@ def freeze_articles(
     articles: int,
     seed: int,
 ) -> pa.Table:
-    """Return the articles of one shard of the frozen split, sorted by id.
-
-    These are ARTICLES rows of the test split with a kept paragraph that are no article of another split, in whatever
-    version. `shards` are pairs of ARTICLES and PARAGRAPHS, of which every `of`-th is read, from number `shard` on; the
-    `corpus` is read twice. A stable hash decides which at most `articles` the whole split has: fewer where more than
-    half of those drawn are learned from.
-    """
+    """Return the articles of one shard of the frozen split, sorted by id. These are ARTICLES rows of the test split
+    with a kept paragraph that are no article of another split, in whatever version. `shards` are pairs of ARTICLES and
+    PARAGRAPHS, of which every `of`-th is read, from number `shard` on; the `corpus` is read twice. A stable hash
+    decides which at most `articles` the whole split has: fewer where more than half of those drawn are learned from."""
     tables = [ARTICLES.schema.empty_table()]
     for number in range(shard, len(shards), of):
         about, paragraphs = shards.read(number)
@@ -84,10 +77,8 @@ def freeze_articles(
 
 
 def freeze_paragraphs(articles: pa.Table, shards: Shards, *, shard: int, of: int) -> pa.Table:
-    """Return the kept paragraphs of the frozen articles of a shard, sorted by article and number.
-
-    `articles` are those of `freeze_articles` for this shard, of so many (`of`).
-    """
+    """Return the kept paragraphs of the frozen articles of a shard, sorted by article and number. `articles` are those
+    of `freeze_articles` for this shard, of so many (`of`)."""
     tables = [PARAGRAPHS.schema.empty_table()]
     for number in range(shard, len(shards), of):
         _, paragraphs = shards.read(number)

@@ -1,8 +1,6 @@
-"""The end of a retraining run: verdict, version, card, pointer and pruning, in an order that survives a kill.
-
-Build, frozen split, pages and artifacts come first, then the version, then the pointer. So everything that an existing
-version names exists too, and after a kill between the last two only the pointer has to be moved.
-"""
+"""The end of a retraining run: verdict, version, card, pointer and pruning, in an order that survives a kill. Build,
+frozen split, pages and artifacts come first, then the version, then the pointer. So everything that an existing version
+names exists too, and after a kill between the last two only the pointer has to be moved."""
 
 import math
 import time
@@ -49,10 +47,8 @@ def finish_retraining(
     started: float,
 ) -> str:
     """Judge the challenger, keep it as a version, promote it if it is better, and prune; return what happened.
-
     `champion` are the models in use, None before the first; `start` those from which training continued where they fit,
-    None where it started from scratch. The run `started` at that `time.monotonic`.
-    """
+    None where it started from scratch. The run `started` at that `time.monotonic`."""
     store = run.store
     scores = {split: _table(store, part) for split, part in splits.apart(challenger.scores).items()}
     number = max(version_numbers(store), default=0) + 1
@@ -113,9 +109,7 @@ def _contest(
     seed: int,
 ) -> tuple[Verdict, dict[str, Challenge]]:
     """Return the verdict, and both side by side on each test split where the metric that must improve was scored.
-
-    `scores` are the challenger's, by test split.
-    """
+    `scores` are the challenger's, by test split."""
     criteria = criteria_of(settings)
     before = {split: _table(store, part) for split, part in splits.apart(sides.champion.scores).items()}
     metrics = [criterion.metric for criterion in criteria]

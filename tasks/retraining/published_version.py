@@ -1,8 +1,6 @@
-"""What a version shows in Prefect: its card, the comparison with the champion, and how many shards were computed.
-
-The pages are kept beside the registry, so that they can be published again: a server forgets old runs, and the tables
-that a comparison was made from are pruned.
-"""
+"""What a version shows in Prefect: its card, the comparison with the champion, and how many shards were computed. The
+pages are kept beside the registry, so that they can be published again: a server forgets old runs, and the tables that
+a comparison was made from are pruned."""
 
 from collections.abc import Mapping
 
@@ -16,10 +14,8 @@ _CHALLENGES = {FROZEN: CHALLENGE_ARTIFACT, RECENT: f"{CHALLENGE_ARTIFACT}-{RECEN
 
 
 def keep_pages(store: Store, version: Version, card: str, challenges: Mapping[str, Challenge], decision: str) -> None:
-    """Write a version's card and its comparisons with the champion, by split, beside the registry.
-
-    The version need not be saved yet, and a first one has no challenges; `decision` says what was decided and why.
-    """
+    """Write a version's card and its comparisons with the champion, by split, beside the registry. The version need not
+    be saved yet, and a first one has no challenges; `decision` says what was decided and why."""
     store.write_bytes(_card(version), card.encode())
     for split, challenge in challenges.items():
         store.write_bytes(_page(version, split), challenge_artifact(challenge, decision).encode())

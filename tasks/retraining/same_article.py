@@ -46,19 +46,15 @@ class _ComparedArticle:
 
 
 class KnownArticles:
-    """Articles that are to be recognised among others.
-
-    Leads are found by their rare words (prefix filtering, Chaudhuri et al. 2006): if two have the share `_ALIKE` of the
-    lighter one's weight in common, they have one of its rarest words in common, of as many as weigh more than the rest
-    may. So the time for one article grows with the number of known ones that share a rare word with it.
-    """
+    """Articles that are to be recognised among others. Leads are found by their rare words (prefix filtering, Chaudhuri
+    et al. 2006): if two have the share `_ALIKE` of the lighter one's weight in common, they have one of its rarest
+    words in common, of as many as weigh more than the rest may. So the time for one article grows with the number of
+    known ones that share a rare word with it."""
 
     def __init__(self, tables: Iterable[pa.Table], others: Iterable[pa.Table] = ()) -> None:
-        """Take ARTICLES of the known articles, numbered from 0 on, and INTAKE or ARTICLES rows of their corpus.
-
-        Of these the first `_COUNTED` say with the known ones which words are rare and which URLs many articles cite:
-        among few known articles alone, every word is rare.
-        """
+        """Take ARTICLES of the known articles, numbered from 0 on, and INTAKE or ARTICLES rows of their corpus. Of
+        these the first `_COUNTED` say with the known ones which words are rare and which URLs many articles cite: among
+        few known articles alone, every word is rare."""
         self._articles = [article for table in tables for article in _articles(table)]
         ids = {article.names[0] for article in self._articles}
         more = (article for table in others for article in _articles(table) if article.names[0] not in ids)

@@ -116,10 +116,8 @@ def _kept(*groups: Iterable[tuple[pa.Table]]) -> Iterator[pa.Table]:
 
 
 def new_paragraphs(articles: pa.Table, shards: Shards) -> pa.Table:
-    """Return the kept paragraphs of new articles, sorted by article and number.
-
-    Of the PARAGRAPHS of this week's corpus, sharded by article, only shards with new articles are read.
-    """
+    """Return the kept paragraphs of new articles, sorted by article and number. Of the PARAGRAPHS of this week's
+    corpus, sharded by article, only shards with new articles are read."""
     tables = [PARAGRAPHS.schema.empty_table()]
     for number in sorted({shard_of(id_, len(shards)) for id_ in articles["article_id"].to_pylist()}):
         (paragraphs,) = shards.read(number)

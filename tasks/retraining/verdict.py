@@ -60,13 +60,9 @@ def first_verdict() -> Verdict:
 
 
 def decide(evidence: Evidence, criteria: Sequence[Criterion], settings: RetrainingSettings) -> Verdict:
-    """Promote the challenger if it is better on a test split and worse on none, and all of that is known.
-
-    The evidence is on every metric of the criteria, of which at least one must improve.
-
-    Raises:
-        ValueError: no metric must improve.
-    """
+    """Promote the challenger if it is better on a test split and worse on none, and all of that is known. The evidence
+    is on every metric of the criteria, of which at least one must improve. Raises ValueError: no metric must
+    improve."""
     findings = evidence.findings
     needed = [criterion.metric for criterion in criteria if criterion.role == "improve"]
     if not needed:
@@ -90,10 +86,8 @@ def decide(evidence: Evidence, criteria: Sequence[Criterion], settings: Retraini
 def _better_and_unharmed(
     sought: Mapping[str, Sequence[tuple[MetricComparison, str]]], harmed: Sequence[MetricComparison]
 ) -> tuple[bool, str]:
-    """Return whether all findings of some test split improve and none is harmed, and why.
-
-    `sought` has each split's findings that must improve, with what each lacks; `harmed` are those that got worse.
-    """
+    """Return whether all findings of some test split improve and none is harmed, and why. `sought` has each split's
+    findings that must improve, with what each lacks; `harmed` are those that got worse."""
     improved = [of_split for of_split in sought.values() if not any(lack for _, lack in of_split)]
     if not improved:
         return False, min((one.p_better, lack) for of_split in sought.values() for one, lack in of_split if lack)[1]
@@ -104,10 +98,8 @@ def _better_and_unharmed(
 
 
 def _level(findings: Sequence[MetricComparison], settings: RetrainingSettings) -> tuple[float, list[str]]:
-    """Return the largest p-value of an improvement this week, and the test splits that share it.
-
-    A split with so few articles that nothing can be significant takes no share of the level from the others.
-    """
+    """Return the largest p-value of an improvement this week, and the test splits that share it. A split with so few
+    articles that nothing can be significant takes no share of the level from the others."""
     splits = {finding.split: finding.articles for finding in findings}
     share = settings.false_promotions / WEEKS
     able = [split for split, articles in splits.items() if 0.5**articles <= share / len(splits)]
@@ -124,10 +116,8 @@ def _complete(findings: Sequence[MetricComparison], needed: Sequence[str]) -> di
 
 
 def _unknown(findings: Sequence[MetricComparison], criteria: Sequence[Criterion]) -> list[str]:
-    """Return which metrics have no finding on any test split, and which findings are not finite, in words.
-
-    No comparison with NaN is true, so that without this a NaN would pass every test for being too bad.
-    """
+    """Return which metrics have no finding on any test split, and which findings are not finite, in words. No
+    comparison with NaN is true, so that without this a NaN would pass every test for being too bad."""
     known = {finding.metric for finding in findings}
     missing = [criterion.metric for criterion in criteria if criterion.metric not in known]
     return [

@@ -32,13 +32,8 @@ class VersionModels:
 
 
 def champion_models(store: Store, needed: str | None = None) -> VersionModels | None:
-    """Return the champion's models, or None if there is no champion yet.
-
-    It must have the model `needed`, besides ranker and summarizer.
-
-    Raises:
-        StorageError: a file of the champion is missing, or it has no needed model.
-    """
+    """Return the champion's models, or None if there is no champion yet. It must have the model `needed`, besides
+    ranker and summarizer. Raises StorageError: a file of the champion is missing, or it has no needed model."""
     pointer = read_champion(store)
     if pointer is None:
         return None
@@ -65,12 +60,8 @@ def starting_models(store: Store, champion: VersionModels | None) -> VersionMode
 
 
 def frozen_stages(store: Store, split: FrozenSplit, seed: int) -> tuple[StageResult, StageResult]:
-    """Return articles and candidate paragraphs of the frozen test split.
-
-    Raises:
-        StorageError: one of its files is missing.
-        ValueError: it was made with another seed, so that its articles may be in the training split.
-    """
+    """Return articles and candidate paragraphs of the frozen test split. Raises StorageError: one of its files is
+    missing; ValueError: it was made with another seed, so that its articles may be in the training split."""
     if seed != split.seed:
         raise ValueError(
             f"seed is {seed}, but the test split below {store.root} was frozen under seed {split.seed}: its articles "
@@ -115,11 +106,9 @@ def warm_ranker(settings: RankerSettings, retraining: RetrainingSettings) -> Ran
 
 
 def warm_training(training: TrainingSettings, retraining: RetrainingSettings) -> TrainingSettings:
-    """Return the settings for continuing a summarizer's training: fewer steps, and the first training's peak rate.
-
-    At a lower peak it keeps to what it has learned by heart: 300 steps on the mini web, in its twelfth week, left the
-    loss on validation articles at .47 nats a token with .3 of the peak, and at .42 with the whole.
-    """
+    """Return the settings for continuing a summarizer's training: fewer steps, and the first training's peak rate. At a
+    lower peak it keeps to what it has learned by heart: 300 steps on the mini web, in its twelfth week, left the loss
+    on validation articles at .47 nats a token with .3 of the peak, and at .42 with the whole."""
     lengths = math.sqrt(retraining.warmup / training.warmup)  # the noam peak is factor / sqrt(model size x warm-up)
     return training.model_copy(
         update={
@@ -133,10 +122,9 @@ def warm_training(training: TrainingSettings, retraining: RetrainingSettings) ->
 
 def better_ranker(trained: DirectoryResult, start: DirectoryResult, gain: float) -> DirectoryResult:
     """Return the trained ranker if it reduces its initial validation loss enough, else the one it was trained from.
-
     Both losses are measured on this week's validation articles; the floor is the loss of scores equal to the labels.
-    `gain` is the share of the loss above its floor that it must save, 0-1; a ranker that is only planned has no record.
-    """
+    `gain` is the share of the loss above its floor that it must save, 0-1; a ranker that is only planned has no
+    record."""
     if trained.record is None:
         return trained
     metrics = trained.record.metrics

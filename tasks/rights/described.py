@@ -1,8 +1,6 @@
-"""Licences in structured data: JSON-LD, microdata and RDFa, where they describe the page's own text.
-
-A page also describes its pictures, other pages, and what it lists. So a licence counts only if it belongs to a text
-(schema.org's types), if that is no part of something else, and if it is the only one of its kind.
-"""
+"""Licences in structured data: JSON-LD, microdata and RDFa, where they describe the page's own text. A page also
+describes its pictures, other pages, and what it lists. So a licence counts only if it belongs to a text (schema.org's
+types), if that is no part of something else, and if it is the only one of its kind."""
 
 import json
 from collections.abc import Iterator

@@ -93,11 +93,9 @@ def _is_reserved(value: str) -> bool:
 
 
 def _no_ai(value: str, crawler: str = "*") -> Iterator[str]:
-    """Yield the directives against AI, each once, such as "noai" and "noai for gptbot".
-
-    Headers of one name are joined by commas: one without a crawler's name then stands after the name of another.
-    `crawler` is the one that the directives are for where they name none, lower-case; `*` = all.
-    """
+    """Yield the directives against AI, each once, such as "noai" and "noai for gptbot". Headers of one name are joined
+    by commas: one without a crawler's name then stands after the name of another. `crawler` is the one that the
+    directives are for where they name none, lower-case; `*` = all."""
     seen: set[str] = set()
     for part in value.lower().split(","):
         scope = _SCOPE.fullmatch(part)

@@ -20,11 +20,9 @@ _MOST_LOOKED_INTO = 20  # partitions of which the first article is read
 
 
 def open_source(settings: SourceSettings, contact: str = "", kept: KeptAnswers | None = None) -> Source:
-    """Return the source that the settings choose; it opens no file before `partitions` is called.
-
-    `contact` goes into the User-Agent of requests to a live wiki, which needs one; a planning that asks one goes on
-    from what was `kept`.
-    """
+    """Return the source that the settings choose; it opens no file before `partitions` is called. `contact` goes into
+    the User-Agent of requests to a live wiki, which needs one; a planning that asks one goes on from what was
+    `kept`."""
     match settings.kind:
         case "miniweb":
             return MiniwebSource(settings.miniweb)
@@ -45,13 +43,9 @@ def open_source(settings: SourceSettings, contact: str = "", kept: KeptAnswers |
 
 
 def check_beginnings(settings: SourceSettings, partitions: Sequence[Partition]) -> None:
-    """Read the first article of some partitions, so that a file of the wrong kind is reported before work starts.
-
-    A live wiki is not checked, because that would cost requests.
-
-    Raises:
-        ValueError: malformed input, naming file and line.
-    """
+    """Read the first article of some partitions, so that a file of the wrong kind is reported before work starts. A
+    live wiki is not checked, because that would cost requests. Raises ValueError: malformed input, naming file and
+    line."""
     if settings.kind not in ("miniweb", "mediawiki"):
         source = open_source(settings)
         for partition in partitions[:: -(-len(partitions) // _MOST_LOOKED_INTO)]:

@@ -32,14 +32,9 @@ File = TypeVar("File", bound=InputFile)
 
 
 def matching_files(patterns: Sequence[str], setting: str, kind: str) -> list[Path]:
-    """Return the files that a setting names, in order, those of a pattern sorted by name, each once.
-
-    Setting and kind of the files are named in messages.
-
-    Raises:
-        FileNotFoundError: a file is missing, or nothing matches a pattern.
-        ValueError: there is no pattern.
-    """
+    """Return the files that a setting names, in order, those of a pattern sorted by name, each once. Setting and kind
+    of the files are named in messages. Raises FileNotFoundError: a file is missing, or nothing matches a pattern;
+    ValueError: there is no pattern."""
     if not patterns:
         raise ValueError(f"{setting} is empty: expected at least one {kind} file")
     paths: dict[Path, None] = {}
@@ -71,11 +66,9 @@ def file_with(partition: Partition, files: Iterable[File]) -> File:
 
 
 def file_state(path: Path) -> tuple[int, int, int]:
-    """Return a key that changes with the file, to cache its digest: size, modification time, and a number.
-
-    The number is 0 for a file that has not changed for a while. A file written a moment ago can change again without a
-    new modification time, so its number is different at each call.
-    """
+    """Return a key that changes with the file, to cache its digest: size, modification time, and a number. The number
+    is 0 for a file that has not changed for a while. A file written a moment ago can change again without a new
+    modification time, so its number is different at each call."""
     status = path.stat()
     settled = time.time_ns() - status.st_mtime_ns > _SETTLED_NS
     return status.st_size, status.st_mtime_ns, 0 if settled else time.monotonic_ns()
@@ -93,11 +86,8 @@ def _digest(path: Path, _state: tuple[int, ...]) -> str:
 
 
 def json_object(line: bytes) -> dict[str, Any]:
-    """Return the object that a line of JSON, in UTF-8 with or without a mark, holds.
-
-    Raises:
-        ValueError: it holds anything else.
-    """
+    """Return the object that a line of JSON, in UTF-8 with or without a mark, holds. Raises ValueError: it holds
+    anything else."""
     try:
         content = json.loads(line.decode("utf-8-sig"))
     except RecursionError as error:

@@ -40,11 +40,8 @@ class KeptAnswers:
         return answer
 
     def add(self, url: str, answer: dict[str, Any]) -> None:
-        """Keep an answer; it is on the root within a second of the next one, or when `flush` returns.
-
-        Raises:
-            StorageError: the root cannot be written.
-        """
+        """Keep an answer; it is on the root within a second of the next one, or when `flush` returns. Raises
+        StorageError: the root cannot be written."""
         assert self._answers is not None, "get comes first"
         self._new[url] = base64.b64encode(zlib.compress(json.dumps(answer).encode())).decode()
         if time.monotonic() - self._flushed >= self._flush_seconds:
@@ -62,11 +59,8 @@ class KeptAnswers:
         self._flushed = time.monotonic()
 
     def forget(self) -> None:
-        """Delete the answers, if any were asked for: the listing is done, and the next one begins anew.
-
-        Raises:
-            StorageError: the root cannot be written.
-        """
+        """Delete the answers, if any were asked for: the listing is done, and the next one begins anew. Raises
+        StorageError: the root cannot be written."""
         if self._answers is not None:
             self._store.delete_folder(_FOLDER)
             self._answers, self._files, self._new = None, 0, {}

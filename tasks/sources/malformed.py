@@ -23,11 +23,8 @@ class Malformed:
             self.named.append(message)
 
     def check(self, more: str = "") -> None:
-        """Refuse the input if there is any. `more` is what else is to be said of their number.
-
-        Raises:
-            ValueError: names the first ones, and says how many there are if there are several.
-        """
+        """Refuse the input if there is any. `more` is what else is to be said of their number. Raises ValueError: names
+        the first ones, and says how many there are if there are several."""
         if self.number:
             total = [f"{self.number} malformed in all{more}"] if self.number > 1 or more else []
             raise ValueError("\n  ".join([*self.named, *total]))

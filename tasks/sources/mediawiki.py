@@ -1,9 +1,6 @@
-"""Articles from a live MediaWiki: a list of titles or a category.
-
-Planning asks for the latest revision of every page, fifty at a time; a partition's digest is that of these revisions.
-So pages without edits are not requested again, and later exactly the planned revisions are read. An interrupted
-planning goes on where it stopped (`kept_answers`).
-"""
+"""Articles from a live MediaWiki: a list of titles or a category. Planning asks for the latest revision of every page,
+fifty at a time; a partition's digest is that of these revisions. So pages without edits are not requested again, and
+later exactly the planned revisions are read. An interrupted planning goes on where it stopped (`kept_answers`)."""
 
 import hashlib
 import json
@@ -54,11 +51,8 @@ class MediaWikiSource:
         patience: Patience = PATIENCE,
         partition_pages: int = PARTITION_PAGES,
     ) -> None:
-        """Take the settings; no request is sent yet.
-
-        Connections to a host of `connect_to` go to its `address:port`; a planning goes on from what was `kept` of an
-        interrupted one.
-        """
+        """Take the settings; no request is sent yet. Connections to a host of `connect_to` go to its `address:port`; a
+        planning goes on from what was `kept` of an interrupted one."""
         self._settings = settings
         self._wikitext = wikitext
         self._connect_to = dict(connect_to or {})
@@ -69,14 +63,9 @@ class MediaWikiSource:
 
     def partitions(self) -> list[Partition]:
         """Return ranges of pages in the order of the titles, redirects resolved, each page once; queries the wiki.
-
-        Raises:
-            ConnectionError: the wiki cannot be reached, or asks us to wait for too long.
-            FileNotFoundError: there is no such file of titles.
-            MediaWikiError: the wiki refuses a query.
-            ValueError: no contact was given, not exactly one of titles and category, or the environment lacks the
-                token.
-        """
+        Raises ConnectionError: the wiki cannot be reached, or asks us to wait for too long; FileNotFoundError: there is
+        no such file of titles; MediaWikiError: the wiki refuses a query; ValueError: no contact was given, not exactly
+        one of titles and category, or the environment lacks the token."""
         settings = self._settings
         if bool(settings.titles) == bool(settings.category):
             raise ValueError("source.mediawiki: expected exactly one of titles and category")
@@ -87,15 +76,9 @@ class MediaWikiSource:
         return [self._partition(pages[start : start + size], start) for start in range(0, len(pages), size)]
 
     def read(self, partition: Partition) -> Iterator[Article]:
-        """Yield the articles of a partition, then its missing titles (`missing_page`).
-
-        A revision that has been hidden or deleted since it was planned has the reason `revision_gone`.
-
-        Raises:
-            ConnectionError: the wiki cannot be reached.
-            MediaWikiError: the wiki refuses a query.
-            ValueError: the partition was not planned by this source.
-        """
+        """Yield the articles of a partition, then its missing titles (`missing_page`). A revision that has been hidden
+        or deleted since it was planned has the reason `revision_gone`. Raises ConnectionError: the wiki cannot be
+        reached; MediaWikiError: the wiki refuses a query; ValueError: the partition was not planned by this source."""
         if not isinstance(partition, PinnedPartition):
             raise ValueError(f"partition {partition.name} has no revisions: expected one that MediaWikiSource planned")
         with self._api() as api:
@@ -213,10 +196,8 @@ def _latest(api: MediaWikiApi, titles: Sequence[str]) -> list[int | str]:
 
 
 def _written(step: Mapping[str, Any]) -> str:
-    """Return the title at the start of a step as it was requested; a title that is not in NFC comes back escaped.
-
-    The interface converts all its output to NFC, so it must escape such a title.
-    """
+    """Return the title at the start of a step as it was requested; a title that is not in NFC comes back escaped. The
+    interface converts all its output to NFC, so it must escape such a title."""
     return unquote(step["from"]) if step.get("fromencoded") else str(step["from"])
 
 

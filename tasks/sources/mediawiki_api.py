@@ -49,15 +49,10 @@ class MediaWikiApi(Closing):
         token: str | None = None,
         kept: KeptAnswers | None = None,
     ) -> None:
-        """Make the client.
-
-        The user chose the `url` of api.php, so it may be on this machine or in a private network. Connections to a host
-        of `connect_to` go to its `address:port`; a token is sent with every request and to no other host. New answers
-        are added to those `kept` of an interrupted listing.
-
-        Raises:
-            ValueError: the URL is not a web address, or a token would be sent to it unencrypted.
-        """
+        """Make the client. The user chose the `url` of api.php, so it may be on this machine or in a private network.
+        Connections to a host of `connect_to` go to its `address:port`; a token is sent with every request and to no
+        other host. New answers are added to those `kept` of an interrupted listing. Raises ValueError: the URL is not a
+        web address, or a token would be sent to it unencrypted."""
         self._url = normalise_url(url, allowed_hosts=[urlsplit(url).netloc.lower()])
         if token is not None and not _is_private(self._url):
             raise ValueError(f"{self._url}: expected an https:// URL, since a token is sent to it")
@@ -79,12 +74,8 @@ class MediaWikiApi(Closing):
             self._kept.flush()
 
     def query(self, fields: Mapping[str, str]) -> Iterator[dict[str, Any]]:
-        """Yield the parts of a query's answer, for as long as it continues.
-
-        Raises:
-            ConnectionError: there is no answer.
-            MediaWikiError: the wiki refuses the query.
-        """
+        """Yield the parts of a query's answer, for as long as it continues. Raises ConnectionError: there is no answer;
+        MediaWikiError: the wiki refuses the query."""
         going_on: dict[str, str] = {}
         while True:
             answer = self._answer({**fields, **going_on})
@@ -130,13 +121,8 @@ def _is_private(url: str) -> bool:
 
 
 def _answer_in(response: Response) -> dict[str, Any]:
-    """Return the answer in a response.
-
-    Raises:
-        ConnectionError: it contains none.
-        FetchError: the wiki asks to wait.
-        MediaWikiError: the wiki refuses the query.
-    """
+    """Return the answer in a response. Raises ConnectionError: it contains none; FetchError: the wiki asks to wait;
+    MediaWikiError: the wiki refuses the query."""
     if not response.success:
         raise ConnectionError(f"{response.url}: HTTP {response.status}")
     try:

@@ -100,10 +100,8 @@ class RecordsSource:
         setting: str = "source.records.paths",
         malformed: int = 0,
     ) -> None:
-        """Take the settings; no file is opened yet.
-
-        `setting` names the setting of the files in messages; up to `malformed` lines of a file are refused.
-        """
+        """Take the settings; no file is opened yet. `setting` names the setting of the files in messages; up to
+        `malformed` lines of a file are refused."""
         self._settings = settings
         self._partition_bytes = partition_bytes
         self._setting = setting
@@ -115,24 +113,16 @@ class RecordsSource:
         return any(map(_gives_documents, self.files()))
 
     def partitions(self) -> list[Partition]:
-        """Return byte ranges that begin and end with lines; a digest is the SHA-256 of the range's bytes.
-
-        Reads every file once.
-
-        Raises:
-            FileNotFoundError: a file is missing, or nothing matches a pattern.
-            ValueError: no path was given.
-        """
+        """Return byte ranges that begin and end with lines; a digest is the SHA-256 of the range's bytes. Reads every
+        file once. Raises FileNotFoundError: a file is missing, or nothing matches a pattern; ValueError: no path was
+        given."""
         return [partition for file in self.files() for partition in self._cut(file)]
 
     def read(self, partition: Partition) -> Iterator[Article]:
         """Yield the articles of a byte range; malformed lines are refused (`malformed_line`), if it may have some.
-
-        Raises:
-            FileNotFoundError: a file is missing.
-            ValueError: lines are not articles, in a file that has more of them than it may: names file, line (counted
-                from 1 through the whole file), field, value and what was expected, of the first twenty of the range.
-        """
+        Raises FileNotFoundError: a file is missing; ValueError: lines are not articles, in a file that has more of them
+        than it may: names file, line (counted from 1 through the whole file), field, value and what was expected, of
+        the first twenty of the range."""
         with_documents = _gives_documents(file_with(partition, self.files()))
         return self.parse(partition, _article_with_documents if with_documents else _article_without, refused_line)
 
@@ -140,14 +130,9 @@ class RecordsSource:
         self, partition: Partition, parser: Callable[[bytes], T], refused: Callable[[str], T] | None = None
     ) -> Iterator[T]:
         """Yield the parsed lines of a byte range, without blank ones; after the first that is one too many, nothing.
-
-        `refused` returns what stands for a malformed line, by its name.
-
-        Raises:
-            FileNotFoundError: a file is missing.
-            ValueError: the parser raised `MalformedLineError`, and the file has more malformed lines than it may: names
-                the first twenty of the range, and how many there are.
-        """
+        `refused` returns what stands for a malformed line, by its name. Raises FileNotFoundError: a file is missing;
+        ValueError: the parser raised `MalformedLineError`, and the file has more malformed lines than it may: names the
+        first twenty of the range, and how many there are."""
         file = file_with(partition, self.files())
         offset = 0 if _is_zipped(file) else partition.start - file.start
         lines = enumerate(_lines(file, offset, partition.stop - partition.start), 1)
@@ -163,12 +148,8 @@ class RecordsSource:
         )
 
     def files(self) -> list[InputFile]:
-        """Return the files in the order of the settings, those of a pattern sorted by name.
-
-        Raises:
-            FileNotFoundError: a file is missing, or nothing matches a pattern.
-            ValueError: no path was given.
-        """
+        """Return the files in the order of the settings, those of a pattern sorted by name. Raises FileNotFoundError: a
+        file is missing, or nothing matches a pattern; ValueError: no path was given."""
         return input_files(self._settings.paths, self._setting, "JSONL")
 
     def _cut(self, file: InputFile) -> tuple[Partition, ...]:
@@ -177,10 +158,8 @@ class RecordsSource:
 
 @cache
 def _partitions_of(file: InputFile, partition_bytes: int, _state: tuple[int, ...]) -> tuple[Partition, ...]:
-    """Return ranges of about `partition_bytes`, each ending after a newline, with their hashes.
-
-    A process does this once per file until the file changes, because the checks before a run need it as well.
-    """
+    """Return ranges of about `partition_bytes`, each ending after a newline, with their hashes. A process does this
+    once per file until the file changes, because the checks before a run need it as well."""
 
     def cut() -> Iterator[Partition]:
         limit = file.size if _is_zipped(file) else partition_bytes
@@ -223,11 +202,8 @@ def _gives_documents(file: InputFile) -> bool:
 
 
 def _lines(file: InputFile, offset: int, size: int) -> Iterator[bytes]:
-    """Yield the lines of a byte range, or all lines of a gzip file, with one in memory at a time.
-
-    Raises:
-        ValueError: the gzip file is damaged.
-    """
+    """Yield the lines of a byte range, or all lines of a gzip file, with one in memory at a time. Raises ValueError:
+    the gzip file is damaged."""
     if _is_zipped(file):
         with unzipped(file.path) as stream:
             yield from stream
@@ -251,11 +227,8 @@ def refused_line(name: str) -> Article:
 
 
 def _article_without(line: bytes) -> Article:
-    """Return the article of a line in a file whose first line has no documents.
-
-    Raises:
-        MalformedLineError: the line is not a valid article, or it has documents although the first one has none.
-    """
+    """Return the article of a line in a file whose first line has no documents. Raises MalformedLineError: the line is
+    not a valid article, or it has documents although the first one has none."""
     article = _article_with_documents(line)
     if article.documents:
         raise MalformedLineError("field 'documents': expected it in the first line of the file too, even if it is []")
@@ -271,11 +244,8 @@ LineType = TypeVar("LineType", bound=Line)
 
 
 def parse_line(kind: type[LineType], line: bytes) -> LineType:
-    """Return the content of a line.
-
-    Raises:
-        MalformedLineError: it is not a JSON object of that kind: names the first wrong field and its value.
-    """
+    """Return the content of a line. Raises MalformedLineError: it is not a JSON object of that kind: names the first
+    wrong field and its value."""
     try:
         return kind.model_validate_json(line.decode("utf-8-sig"))
     except UnicodeDecodeError as error:

@@ -16,11 +16,9 @@ from tasks.sources.tensor2tensor.settings import Tensor2TensorSettings
 
 class RecordsSettings(Settings):
     """Which JSONL files articles are read from. Fields of a line: title, lead, references[, search_results, group,
-    split, revision, licence, page, documents]; others are ignored.
-
-    If the first line of a file has `documents`, every line of it may have them: a list of objects with `text`, whose
-    lines are paragraphs, or `paragraphs`, and optionally `url` and `title`. Such a line needs no `references`.
-    """
+    split, revision, licence, page, documents]; others are ignored. If the first line of a file has `documents`, every
+    line of it may have them: a list of objects with `text`, whose lines are paragraphs, or `paragraphs`, and optionally
+    `url` and `title`. Such a line needs no `references`."""
 
     paths: tuple[str, ...] = Field((), description="JSONL files, also gzip (.gz); a path may hold *, ? or [ ]")
 

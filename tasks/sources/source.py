@@ -105,18 +105,11 @@ class Source(Protocol):
         ...
 
     def partitions(self) -> list[Partition]:
-        """Return the partitions in a fixed order.
-
-        Raises:
-            FileNotFoundError: an input is missing.
-            ValueError: an input is not of the format in the settings.
-        """
+        """Return the partitions in a fixed order. Raises FileNotFoundError: an input is missing; ValueError: an input
+        is not of the format in the settings."""
         ...
 
     def read(self, partition: Partition) -> Iterator[Article]:
-        """Yield the articles of a partition in a fixed order.
-
-        Raises:
-            ValueError: malformed input, naming file and line.
-        """
+        """Yield the articles of a partition in a fixed order. Raises ValueError: malformed input, naming file and
+        line."""
         ...

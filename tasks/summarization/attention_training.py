@@ -1,9 +1,6 @@
-"""The attention predictor's stage: learn from a trained summarizer how much attention each paragraph gets
-(Ma & Zong 2022, sec. 4.2.1).
-
-The summarizer is not trained. A step depends only on the seed, its number and its position in the data, all of which
-are in a checkpoint; so a run that was killed and started again ends with the same weights.
-"""
+"""The attention predictor's stage: learn from a trained summarizer how much attention each paragraph gets (Ma & Zong
+2022, sec. 4.2.1). The summarizer is not trained. A step depends only on the seed, its number and its position in the
+data, all of which are in a checkpoint; so a run that was killed and started again ends with the same weights."""
 
 from collections.abc import Callable, Iterator
 from pathlib import Path

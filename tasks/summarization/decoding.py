@@ -249,8 +249,7 @@ def _decode(
     search: SearchSettings,
 ) -> tuple[list[Hypothesis], list[list[Written]], SourceBatch, Tensor | None]:
     """Return the summaries of a batch, their sentences where these are to be verified, the source that was read,
-    perhaps compressed, and how much its paragraphs looked at each other, [B, P, P] if the summarizer says it.
-    """
+    perhaps compressed, and how much its paragraphs looked at each other, [B, P, P] if the summarizer says it."""
     model, vocabulary = trained.model, trained.vocabulary
     device = next(model.parameters()).device
     source = source.to(device)

@@ -41,9 +41,8 @@ def describe_summarizer(
 def load_summarizer(
     directory: Path, *, device: torch.device | str = "cpu", checkpoint: int = 0, source_tokens: int | None = None
 ) -> TrainedSummarizer:
-    """Load what a training wrote, as `read_summarizer` does; of its best checkpoints 0 is the best.
-    Raises ValueError: the directory has no summarizer, or no such checkpoint, or one of its files is damaged.
-    """
+    """Load what a training wrote, as `read_summarizer` does; of its best checkpoints 0 is the best. Raises ValueError:
+    the directory has no summarizer, or no such checkpoint, or one of its files is damaged."""
     weights = directory / weights_of(directory, _best(directory), checkpoint)
     return read_summarizer(directory, weights=weights, device=device, source_tokens=source_tokens)
 
@@ -72,9 +71,8 @@ def with_graphs(examples: pa.Table, graphs: pa.Table, kind: Graph) -> pa.Table:
 
 
 def weights_of(directory: Path | str, entries: Sequence[Mapping[str, Any]], checkpoint: int) -> str:
-    """Return the file, relative to its directory, with the weights of a checkpoint; `entries` are those of BEST.
-    Raises ValueError: there is no such checkpoint.
-    """
+    """Return the file, relative to its directory, with the weights of a checkpoint; `entries` are those of BEST. Raises
+    ValueError: there is no such checkpoint."""
     if checkpoint == 0:
         return WEIGHTS
     if checkpoint >= len(entries):
@@ -95,9 +93,8 @@ def describe_predictor(directory: Path, predictor: AttentionPredictor, *, summar
 
 
 def load_predictor(directory: Path, summarizer: Path, *, device: torch.device | str = "cpu") -> AttentionPredictor:
-    """Read the predictor in `directory`, of the summarizer in another, onto `device`, in evaluation mode.
-    Raises ValueError: the directory has no attention predictor, one of another summarizer, or a damaged file.
-    """
+    """Read the predictor in `directory`, of the summarizer in another, onto `device`, in evaluation mode. Raises
+    ValueError: the directory has no attention predictor, one of another summarizer, or a damaged file."""
     try:
         record: dict[str, Any] = json.loads((directory / CONFIG).read_text(encoding="utf-8"))
         architecture, config, learned = record["architecture"], record["config"], record["summarizer"]

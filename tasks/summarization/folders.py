@@ -18,9 +18,8 @@ def check_folder(folder: str, setting: str) -> Path:
 
 
 def folder_vocabulary(folder: str, setting: str) -> Vocabulary:
-    """Return the vocabulary of a folder's tokenizer.
-    Raises FileNotFoundError: there is no such folder; ValueError: it has no tokenizer that can be read.
-    """
+    """Return the vocabulary of a folder's tokenizer. Raises FileNotFoundError: there is no such folder; ValueError: it
+    has no tokenizer that can be read."""
     path = check_folder(folder, setting)
     try:
         return Vocabulary(read_tokenizer(path))

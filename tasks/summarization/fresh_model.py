@@ -25,12 +25,10 @@ _PICKLED = (".bin",)  # loaded as tensors alone
 def fresh_model(
     settings: SummarizerSettings, vocabulary: Vocabulary, seed: int, *, dropout: float | None = None
 ) -> Summarizer:
-    """Make the summarizer with the weights that its training starts from.
-
-    What a checkpoint lacks, such as the head that copies, is fresh, drawn with the seed. The vocabulary has
-    `sentence_begin` for heads that see sentences; dropout replaces the preset's.
-    Raises ValueError: the settings contradict each other, or the folder's weights are not of such a summarizer.
-    """
+    """Make the summarizer with the weights that its training starts from. What a checkpoint lacks, such as the head
+    that copies, is fresh, drawn with the seed. The vocabulary has `sentence_begin` for heads that see sentences;
+    dropout replaces the preset's. Raises ValueError: the settings contradict each other, or the folder's weights are
+    not of such a summarizer."""
     fields = _fields(settings, vocabulary, dropout)
     torch.manual_seed(seed)
     if settings.pretrained is None:
@@ -50,11 +48,8 @@ def fresh_model(
 
 def check_start(settings: SummarizerSettings, vocabulary: Vocabulary) -> str | None:
     """Return a digest of the folder `summarizer.pretrained`, None if there is none, after checking before work starts
-    that a training with the build's vocabulary can start from it; no weight is read.
-
-    Raises FileNotFoundError: there is no such folder; ValueError: it has another tokenizer, its sizes are not the
-    preset's, or a file cannot be read.
-    """
+    that a training with the build's vocabulary can start from it; no weight is read. Raises FileNotFoundError: there is
+    no such folder; ValueError: it has another tokenizer, its sizes are not the preset's, or a file cannot be read."""
     folder = settings.pretrained
     if folder is None:
         return None

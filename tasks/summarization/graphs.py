@@ -1,8 +1,6 @@
 """Graphs over an article's ranked paragraphs, for graph-informed attention (Liu & Lapata 2019, app. A, eq. 24-26).
-
 ranked -> graphs. Node i is the paragraph of rank i. The similarity graph connects paragraphs that use the same words,
-the approximate discourse graph (ADG) those that name the same entities or are connected by a discourse marker.
-"""
+the approximate discourse graph (ADG) those that name the same entities or are connected by a discourse marker."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -27,10 +25,8 @@ Edges = list[dict[str, Any]]
 
 def build_graphs(ranked: pa.Table, settings: GraphSettings, words: WordRule = "rouge") -> pa.Table:
     """Return a GRAPHS row with both graphs of each article, given RANKED rows sorted by article and rank; edges i < j
-    are in order of (i, j). `words` is how paragraphs are cut into words for tf-idf.
-
-    Raises ValueError: the pipeline cannot be used, or the ranks of an article are not 0, 1, 2, ...
-    """
+    are in order of (i, j). `words` is how paragraphs are cut into words for tf-idf. Raises ValueError: the pipeline
+    cannot be used, or the ranks of an article are not 0, 1, 2, ..."""
     texts: list[str] = ranked["text"].to_pylist()
     entities = entity_sets(texts, settings.spacy_pipeline, frozenset(settings.entity_types), _SPACY_BATCH)
     rows = []
@@ -56,10 +52,8 @@ def build_graphs(ranked: pa.Table, settings: GraphSettings, words: WordRule = "r
 
 
 def similarity_edges(texts: Sequence[str], settings: GraphSettings, words: WordRule = "rouge") -> Edges:
-    """Return the edges between paragraphs whose tf-idf cosine reaches the threshold (Liu & Lapata 2019, app. A.1).
-
-    N_d of eq. 25 is the number of given paragraphs, those of one article.
-    """
+    """Return the edges between paragraphs whose tf-idf cosine reaches the threshold (Liu & Lapata 2019, app. A.1). N_d
+    of eq. 25 is the number of given paragraphs, those of one article."""
     vectors = tfidf_matrix(texts, words)
     cosines = (vectors @ vectors.T).toarray().clip(max=1.0)
     if settings.similarity_threshold > 0:

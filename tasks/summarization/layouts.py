@@ -7,10 +7,8 @@ from tasks.summarization.settings import SummarizerSettings
 
 
 def layout_of(settings: SummarizerSettings, vocabulary: Vocabulary) -> Layout:
-    """Return the layout of examples for a summarizer.
-
-    Tokens that the summarizer would cut off itself are already left out here, so that they take no space in a batch.
-    """
+    """Return the layout of examples for a summarizer. Tokens that the summarizer would cut off itself are already left
+    out here, so that they take no space in a batch."""
     # Architectures pre-trained with marks around a source say whether one is before each paragraph.
     fields = fields_of(settings.preset, settings.overrides)
     begins_each = fields.get("document_begin")

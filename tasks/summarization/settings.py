@@ -71,11 +71,9 @@ class GraphSettings(Settings):
 
 
 class ExampleSettings(Settings):
-    """How much of an article an example keeps of each ranked paragraph (`ranking.keep` of them) and of the lead.
-
-    A summarizer's own layout cuts further (24 paragraphs in training, Liu & Lapata 2019, sec. 4), so that one set of
-    examples serves systems, and tests on longer inputs than were trained on.
-    """
+    """How much of an article an example keeps of each ranked paragraph (`ranking.keep` of them) and of the lead. A
+    summarizer's own layout cuts further (24 paragraphs in training, Liu & Lapata 2019, sec. 4), so that one set of
+    examples serves systems, and tests on longer inputs than were trained on."""
 
     paragraph_tokens: int = Field(200, ge=1, description="tokens of a paragraph kept")
     target_tokens: int = Field(
@@ -378,8 +376,7 @@ class DecodingSettings(Settings):
 
 def check_lengths(settings: SummarizerSettings, longest: int, setting: str) -> None:
     """Check that the `longest` target or summary, in tokens, fits the learned positions of an architecture that has
-    such; `setting` asks for it. Raises ValueError: there are fewer positions.
-    """
+    such; `setting` asks for it. Raises ValueError: there are fewer positions."""
     preset = find_preset(settings.preset)
     if preset.architecture not in LEARNED_POSITIONS:
         return

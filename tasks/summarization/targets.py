@@ -27,8 +27,7 @@ _NAME = re.compile(r"(?:the )?([^\s,;:()]+(?: [^\s,;:()]+){0,6}?)(?= [a-z])")
 
 def supported_sentences(title: str, lead: str, paragraphs: Sequence[str]) -> list[str]:
     """Return the sentences of a lead whose names, numbers and dates all occur in the title or the paragraphs, the first
-    of them with the name of the subject if another word stood for it.
-    """
+    of them with the name of the subject if another word stood for it."""
     context, shown = ValueIndex([title, *paragraphs, lead]), ValueIndex([title, *paragraphs])
     support = ValueSupport(title, context)
     sentences = split_sentences(lead)
@@ -38,11 +37,9 @@ def supported_sentences(title: str, lead: str, paragraphs: Sequence[str]) -> lis
 
 def name_subject(sentence: str, title: str, definition: str) -> str:
     """Return a sentence of a lead with the subject's name in place of what stands for it as the first words, or after
-    the first comma: a pronoun, a part of the name, or "the" and a word for its kind.
-
-    It is returned as it is if it names the subject, or nothing stands there for it. The definition, the lead's first
-    sentence, says of what kind the subject is, and whether its name has "the".
-    """
+    the first comma: a pronoun, a part of the name, or "the" and a word for its kind. It is returned as it is if it
+    names the subject, or nothing stands there for it. The definition, the lead's first sentence, says of what kind the
+    subject is, and whether its name has "the"."""
     if names_subject(sentence, title):
         return sentence
     name = subject_of(title)

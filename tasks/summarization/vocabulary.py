@@ -1,9 +1,6 @@
 """The vocabulary stage: one model, estimated on a sample of the training split (Liu & Lapata 2019, sec. 4), or the
-tokenizer of a pre-trained summarizer.
-
-Text of the valid and test splits is never read. The sample depends only on the seed and on the ids of articles and
-paragraphs, so neither the number of shards nor their order changes the model.
-"""
+tokenizer of a pre-trained summarizer. Text of the valid and test splits is never read. The sample depends only on the
+seed and on the ids of articles and paragraphs, so neither the number of shards nor their order changes the model."""
 
 import heapq
 import io
@@ -189,9 +186,7 @@ _FIRST, _MASK = ("<s>", "<pad>", "</s>", "<unk>"), "<mask>"  # ids 0 to 3, and t
 
 def estimate_byte_level(lines: Iterable[str], pieces: int) -> bytes:
     """Return the document of a tokenizer (`models.tokenization.huggingface_tokenizer`); the same lines give the same.
-
-    It has so many pieces, special ones and the 256 bytes included; fewer where the texts have fewer.
-    """
+    It has so many pieces, special ones and the 256 bytes included; fewer where the texts have fewer."""
     tokenizer = Tokenizer(models.BPE())
     tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
     tokenizer.decoder = decoders.ByteLevel()

@@ -50,11 +50,9 @@ def attention_cosine(attention: Floats, gold: Floats) -> float | None:
 
 
 def score_attention(shards: Iterable[tuple[pa.Table, ...]], systems: Sequence[str], paragraphs: int) -> pa.Table:
-    """Return SCORES rows of the metric `attention`, a cosine that has neither precision nor recall.
-
-    `shards`: (ARTICLES, RANKED, PREDICTIONS of some systems, PREDICTIONS of others and so on) of each. The gold
-    attention is over at most so many ranked `paragraphs`.
-    """
+    """Return SCORES rows of the metric `attention`, a cosine that has neither precision nor recall. `shards`:
+    (ARTICLES, RANKED, PREDICTIONS of some systems, PREDICTIONS of others and so on) of each. The gold attention is over
+    at most so many ranked `paragraphs`."""
     rows = []
     for articles, ranked, *predictions in shards:
         test = articles.filter(pc.and_(pc.is_null(articles["drop_reason"]), pc.equal(articles["split"], "test")))

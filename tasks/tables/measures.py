@@ -61,8 +61,7 @@ def measure(
     seed: int,
 ) -> TableFigures:
     """Return the measures of all systems, from SCORES of each shard after RANKING_SCORES; a missing headline is
-    replaced.
-    """
+    replaced."""
     rankings, tables = [RANKING_SCORES.schema.empty_table()], [SCORES.schema.empty_table(), attention]
     for ranking, *scored in scores:
         rankings.append(ranking)

@@ -95,11 +95,8 @@ def entity_sets(
     texts: Iterable[str], pipeline: str = RULES, types: Collection[str] = ENTITY_TYPES, batch_size: int = 256
 ) -> Iterator[frozenset[str]]:
     """Yield the set E_i of each paragraph: the different names in it, as they are written (Liu & Lapata 2019, app.
-    A.2).
-
-    White space is normalised first, so that names match across line ends; a name without a type always counts. Raises
-    ValueError: the pipeline cannot be used.
-    """
+    A.2). White space is normalised first, so that names match across line ends; a name without a type always counts.
+    Raises ValueError: the pipeline cannot be used."""
     nlp = load_pipeline(pipeline)
     evened = (" ".join(text.split())[: nlp.max_length] for text in texts)
     for doc in nlp.pipe(evened, batch_size=batch_size):

@@ -53,11 +53,8 @@ def _parts(words: Sequence[str]) -> list[bool]:
 
 
 def _is_part(word: str, following: str, opening: bool, common: bool) -> bool:
-    """Tell whether a capitalised word looks like part of a name; `following` is the word after it, or "".
-
-    `opening`: it opens a sentence and is capitalised nowhere else in the paragraph; `common`: the paragraph has it in
-    lower case.
-    """
+    """Tell whether a capitalised word looks like part of a name; `following` is the word after it, or "". `opening`: it
+    opens a sentence and is capitalised nowhere else in the paragraph; `common`: the paragraph has it in lower case."""
     ahead = _is_capital(following) and following not in _CALENDAR
     small = word.lower()
     if word in _CALENDAR:

@@ -40,10 +40,8 @@ def split_words(text: str, rule: WordRule = "rouge") -> list[str]:
 
 
 class TargetNgrams:
-    """The n-grams of one target, counted once and compared with many paragraphs.
-
-    Matches are clipped, as in ROUGE (Lin 2004): an n-gram that occurs k times in the target counts at most k times.
-    """
+    """The n-grams of one target, counted once and compared with many paragraphs. Matches are clipped, as in ROUGE (Lin
+    2004): an n-gram that occurs k times in the target counts at most k times."""
 
     def __init__(self, target: Sequence[str], n: int) -> None:
         if n < 1:
@@ -77,12 +75,9 @@ class TargetNgrams:
 
 
 def lcs_length(a: Sequence[str], b: Sequence[str]) -> int:
-    """Return the length of the longest common subsequence of two word sequences.
-
-    It uses one bit per word of the shorter sequence, and a few operations on whole integers per word of the longer one
-    (Hyyrö 2004, "Bit-parallel LCS-length computation revisited"): a bit is 0 where the last row of the usual table
-    rises.
-    """
+    """Return the length of the longest common subsequence of two word sequences. It uses one bit per word of the
+    shorter sequence, and a few operations on whole integers per word of the longer one (Hyyrö 2004, "Bit-parallel
+    LCS-length computation revisited"): a bit is 0 where the last row of the usual table rises."""
     if len(a) > len(b):
         a, b = b, a
     positions: dict[str, int] = {}

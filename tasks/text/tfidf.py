@@ -11,12 +11,10 @@ from tasks.text.ngrams import WordRule, split_words
 
 
 class TfIdf:
-    """Unit tf-idf vectors (Liu & Lapata 2019, eq. 25) of P paragraphs over their W words.
-
-    The weight of a word in a text is its count there times log(P / paragraphs with the word). So a word that occurs in
-    every paragraph has weight 0, and a text of such words alone is the zero vector: similar to no text, not even to
-    itself. A single paragraph is therefore always zero.
-    """
+    """Unit tf-idf vectors (Liu & Lapata 2019, eq. 25) of P paragraphs over their W words. The weight of a word in a
+    text is its count there times log(P / paragraphs with the word). So a word that occurs in every paragraph has weight
+    0, and a text of such words alone is the zero vector: similar to no text, not even to itself. A single paragraph is
+    therefore always zero."""
 
     def __init__(self, paragraphs: Sequence[Sequence[str]]) -> None:
         """Compute the vectors of P paragraphs, given as words; scikit-learn's counting takes three times as long."""

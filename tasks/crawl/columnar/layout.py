@@ -1,7 +1,5 @@
-"""The columns of the columnar index that are read, and what the footers of its files say.
-
-The table is described at https://github.com/commoncrawl/cc-index-table. Of its thirty columns seven are read.
-"""
+"""The columns of the columnar index that are read, and what the footers of its files say. The table is described at
+https://github.com/commoncrawl/cc-index-table. Of its thirty columns seven are read."""
 
 import logging
 from collections.abc import Callable, Iterator, Mapping

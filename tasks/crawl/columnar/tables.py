@@ -53,12 +53,9 @@ class IndexFiles:
 
 
 def find_tables(settings: CrawlSettings, connect_to: Mapping[str, str]) -> list[IndexFiles]:
-    """Return the tables that the settings name, in their order, each with its files of subset=warc.
-
-    The other subsets hold redirects, error pages and robots.txt. Raises FileNotFoundError: there is no such folder or
-    list, or it has no such file; ValueError: a list does not hold the names of files; ConnectionError: a list cannot be
-    read.
-    """
+    """Return the tables that the settings name, in their order, each with its files of subset=warc. The other subsets
+    hold redirects, error pages and robots.txt. Raises FileNotFoundError: there is no such folder or list, or it has no
+    such file; ValueError: a list does not hold the names of files; ConnectionError: a list cannot be read."""
     tables = []
     for named in settings.common_crawl.tables:
         files = _listed(named, settings, connect_to) if named.lower().startswith(_ON_THE_WEB) else _in_folder(named)
@@ -129,12 +126,9 @@ class TableFiles(Closing):
 
     @contextmanager
     def open(self, file: TableFile) -> Iterator[pq.ParquetFile]:
-        """Open a file for the block and read its footer.
-
-        Columns of a local file are read piece by piece, those of a remote one a row group at a time, because each read
-        is a request. Raises ValueError: it is not Parquet; StorageError: it cannot be read, or is damaged;
-        ConnectionError: it is on the web, and could not be fetched.
-        """
+        """Open a file for the block and read its footer. Columns of a local file are read piece by piece, those of a
+        remote one a row group at a time, because each read is a request. Raises ValueError: it is not Parquet;
+        StorageError: it cannot be read, or is damaged; ConnectionError: it is on the web, and could not be fetched."""
         remote = file.folder.startswith(_ON_THE_WEB)
         with _named_errors(file):
             if remote:

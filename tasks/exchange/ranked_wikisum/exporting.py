@@ -1,8 +1,6 @@
-"""Export of `examples`, with `graphs` for GraphSum's layout, and their vocabulary as ranked shards.
-
-A shard of the store becomes one file per split, `{name}.{split}.{shard}`, with items in the order of the rows. The
-layout has no place for article ids, titles as text, and what `storage.formats.ranked_wikisum` lists.
-"""
+"""Export of `examples`, with `graphs` for GraphSum's layout, and their vocabulary as ranked shards. A shard of the
+store becomes one file per split, `{name}.{split}.{shard}`, with items in the order of the rows. The layout has no place
+for article ids, titles as text, and what `storage.formats.ranked_wikisum` lists."""
 
 import hashlib
 import json
@@ -49,15 +47,10 @@ def export_corpus(
     graphs: StageResult | None = None,
     tell: Callable[[RankedShardExport], None] | None = None,
 ) -> list[RankedShardExport]:
-    """Write the missing ranked shards of a corpus.
-
-    `target` gets them, the vocabulary, and below `records` what each was made from. Layout json needs `graphs`; `tell`
-    is called after each shard of the store.
-
-    Raises:
-        ValueError: there are no graphs for json, or an example could not be read back from the layout.
-        StorageError: a file cannot be read or written.
-    """
+    """Write the missing ranked shards of a corpus. `target` gets them, the vocabulary, and below `records` what each
+    was made from. Layout json needs `graphs`; `tell` is called after each shard of the store. Raises ValueError: there
+    are no graphs for json, or an example could not be read back from the layout; StorageError: a file cannot be read or
+    written."""
     if settings.layout == "json" and graphs is None:
         raise ValueError("the layout json holds graphs: expected a corpus with the stage graphs, or the layout pt")
     words_record = vocabulary.in_order[0]
@@ -77,13 +70,8 @@ def export_corpus(
 def items_of(
     examples: pa.Table, graphs: pa.Table | None, words: Vocabulary, sentence_marks: str = "add"
 ) -> Iterator[tuple[str, RankedItem]]:
-    """Yield split and item of each example, in the order of the rows.
-
-    Edges to paragraphs that an example does not keep are left out.
-
-    Raises:
-        ValueError: an article has no graph.
-    """
+    """Yield split and item of each example, in the order of the rows. Edges to paragraphs that an example does not keep
+    are left out. Raises ValueError: an article has no graph."""
     row_of = {id_: row for row, id_ in enumerate(graphs["article_id"].to_pylist())} if graphs is not None else {}
     for row in examples.to_pylist():
         marked, sentences = mark_sentences(row["target"], row["target_text"], words)
@@ -98,12 +86,10 @@ def items_of(
 
 
 def mark_sentences(target: list[int], text: str, words: Vocabulary) -> tuple[list[int], list[str]]:
-    """Return a lead's ids with `<Q>` between its sentences, and the sentences.
-
-    If the ids already have marks, these separate the sentences; otherwise sentences are found in the text. The ids are
-    unchanged if they have marks, or differ from the ids of the sentences one after the other. The text is returned as
-    one sentence if its sentences are not joined by single spaces.
-    """
+    """Return a lead's ids with `<Q>` between its sentences, and the sentences. If the ids already have marks, these
+    separate the sentences; otherwise sentences are found in the text. The ids are unchanged if they have marks, or
+    differ from the ids of the sentences one after the other. The text is returned as one sentence if its sentences are
+    not joined by single spaces."""
     mark = marks_of(words).sentence
     cut = target[-1] != words.end
     body = target[1:] if cut else target[1:-1]

@@ -22,13 +22,9 @@ _GLOBAL = re.compile(r"GLOBAL (\S+)")
 
 
 def find_shards(folder: Store, layout: Layout | None = None) -> list[ShardFile]:
-    """Return the shards in a folder: those of valid, test and train in this order, each by number.
-
-    Subfolders are not searched; without a layout, all are found.
-
-    Raises:
-        ValueError: there are no shards, or the folder contains several datasets.
-    """
+    """Return the shards in a folder: those of valid, test and train in this order, each by number. Subfolders are not
+    searched; without a layout, all are found. Raises ValueError: there are no shards, or the folder contains several
+    datasets."""
     every_shard = [parsed for name in folder.sizes("") if (parsed := parse_shard_file(name)) is not None]
     shards = [shard for shard in every_shard if layout in (None, shard.layout)]
     if not shards:
@@ -58,12 +54,8 @@ def _digest(root: str, name: str, _size: int | None, _mtime_ns: int | None) -> s
 
 
 def load_items(folder: Store, shard: ShardFile, sha256: str | None = None) -> list[Any]:
-    """Return the items of a shard without checking them.
-
-    Raises:
-        ValueError: the file has changed, is damaged, is not a list, or would run code.
-        OSError: it cannot be read.
-    """
+    """Return the items of a shard without checking them. Raises ValueError: the file has changed, is damaged, is not a
+    list, or would run code; OSError: it cannot be read."""
     data = folder.read_bytes(shard.path)
     if sha256 is not None and hashlib.sha256(data).hexdigest() != sha256:
         raise ValueError(f"{shard.path} has changed since this import began: run the same command again")
@@ -83,11 +75,8 @@ def items_bytes(items: Sequence[dict[str, Any]], layout: Layout) -> bytes:
 
 
 def marks_of(vocabulary: Vocabulary) -> MarkIds:
-    """Return the ids with a special meaning in the layout.
-
-    Raises:
-        ValueError: the vocabulary has no piece that ends a sentence.
-    """
+    """Return the ids with a special meaning in the layout. Raises ValueError: the vocabulary has no piece that ends a
+    sentence."""
     if vocabulary.sentence_mark is None:
         raise ValueError(
             f"the layout of the ranked WikiSum marks sentences: expected a SentencePiece vocabulary with its special "

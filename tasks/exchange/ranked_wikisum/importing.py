@@ -1,8 +1,6 @@
-"""Import of ranked shards as the stages `vocabulary`, `examples` and, from GraphSum's, `graphs`.
-
-A shard of the release becomes a shard of each stage; they are read one at a time, skipped if done, and written
-atomically. The import returns what the summarizer stage reads (`tasks.engine.inputs.every`, `only`).
-"""
+"""Import of ranked shards as the stages `vocabulary`, `examples` and, from GraphSum's, `graphs`. A shard of the release
+becomes a shard of each stage; they are read one at a time, skipped if done, and written atomically. The import returns
+what the summarizer stage reads (`tasks.engine.inputs.every`, `only`)."""
 
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
@@ -37,14 +35,9 @@ class Imported:
 
 
 def import_corpus(run: Run, settings: ImportSettings) -> Imported:
-    """Import the missing shards of a folder.
-
-    Raises:
-        ValueError: the folder has no shards, or shards of several datasets; or the vocabulary is not a SentencePiece
-            model.
-        OSError: a file cannot be read.
-        StageFailedError: some shards could not be imported; its errors name file, item and field.
-    """
+    """Import the missing shards of a folder. Raises ValueError: the folder has no shards, or shards of several
+    datasets; or the vocabulary is not a SentencePiece model; OSError: a file cannot be read; StageFailedError: some
+    shards could not be imported; its errors name file, item and field."""
     folder = Store(settings.folder)
     files = find_shards(folder, settings.layout)
     seen = [{**asdict(file), "sha256": file_digest(folder, file.path)} for file in files]
@@ -80,12 +73,8 @@ def item_id(split: str, shard: int, index: int) -> str:
 
 
 def import_vocabulary(file: str, sha256: str) -> pa.Table:
-    """Return the VOCABULARY table of a SentencePiece model file.
-
-    Raises:
-        ValueError: the file is not a SentencePiece model, lacks a mark such as `<T>`, or has changed since its SHA-256
-            was computed.
-    """
+    """Return the VOCABULARY table of a SentencePiece model file. Raises ValueError: the file is not a SentencePiece
+    model, lacks a mark such as `<T>`, or has changed since its SHA-256 was computed."""
     folder, name = _folder_and_name(file)
     if file_digest(folder, name) != sha256:
         raise ValueError(f"{file} has changed since this import began: run the same command again")
@@ -100,14 +89,9 @@ def import_vocabulary(file: str, sha256: str) -> pa.Table:
 def import_examples(
     vocabulary: pa.Table | Vocabulary, *, folder: str, file: dict[str, Any], sentence_marks: str = "keep"
 ) -> pa.Table:
-    """Read a shard as examples.
-
-    These are EXAMPLES rows sorted by article_id; `title_text` is decoded from the ids. `file` has the fields of its
-    `ShardFile`, and its `sha256`.
-
-    Raises:
-        ValueError: the file cannot be loaded, or a field of an item is wrong.
-    """
+    """Read a shard as examples. These are EXAMPLES rows sorted by article_id; `title_text` is decoded from the ids.
+    `file` has the fields of its `ShardFile`, and its `sha256`. Raises ValueError: the file cannot be loaded, or a field
+    of an item is wrong."""
     words = read_vocabulary(vocabulary)
     left_out = {words.sentence_mark} if sentence_marks == "drop" else set()
     rows = [
@@ -126,11 +110,8 @@ def import_examples(
 
 
 def import_graphs(vocabulary: pa.Table | Vocabulary, *, folder: str, file: dict[str, Any]) -> pa.Table:
-    """Read the graphs of a GraphSum shard: GRAPHS rows sorted by article_id; arguments as for `import_examples`.
-
-    Raises:
-        ValueError: the file cannot be loaded, or a field of an item is wrong.
-    """
+    """Read the graphs of a GraphSum shard: GRAPHS rows sorted by article_id; arguments as for `import_examples`. Raises
+    ValueError: the file cannot be loaded, or a field of an item is wrong."""
     rows = [
         {
             "article_id": article,
@@ -160,10 +141,8 @@ def articles_of(examples: pa.Table) -> pa.Table:
 
 
 def paragraphs_of(examples: pa.Table, vocabulary: pa.Table | Vocabulary, texts: str) -> pa.Table:
-    """Return PARAGRAPHS rows for EXAMPLES rows, decoded from their ids, in their order.
-
-    The shards do not say which page a paragraph is from, so its URL is the name of the source.
-    """
+    """Return PARAGRAPHS rows for EXAMPLES rows, decoded from their ids, in their order. The shards do not say which
+    page a paragraph is from, so its URL is the name of the source."""
     words = read_vocabulary(vocabulary)
     if texts == "evaluated":
         examples = examples.filter(pc.not_equal(examples["split"], "train"))

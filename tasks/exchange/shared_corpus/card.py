@@ -36,11 +36,8 @@ def corpus_card(
     counts: Mapping[str, Counts],
     files: Mapping[str, Mapping[str, Any]],
 ) -> str:
-    """Return the card as Markdown with a YAML header.
-
-    A field's metadata in the schema describes it under `doc`; `counts` are by split, `files` have `rows` and `bytes` by
-    name.
-    """
+    """Return the card as Markdown with a YAML header. A field's metadata in the schema describes it under `doc`;
+    `counts` are by split, `files` have `rows` and `bytes` by name."""
     total = reduce(add, counts.values())
     stages = funnel(build.counts)
     reasons = [

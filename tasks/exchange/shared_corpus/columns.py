@@ -1,8 +1,5 @@
-"""The columns of a shared corpus: a row is an article, whatever stages it comes from.
-
-Labels and ranked paragraphs name a paragraph by its document and its line, so that they stay where texts may not be
-shared.
-"""
+"""The columns of a shared corpus: a row is an article, whatever stages it comes from. Labels and ranked paragraphs name
+a paragraph by its document and its line, so that they stay where texts may not be shared."""
 
 from collections.abc import Mapping
 
@@ -102,10 +99,7 @@ _PARTS: Mapping[Part, list[pa.Field]] = {
 
 def chosen_parts(settings: SharedCorpusSettings, stages: Mapping[str, object]) -> tuple[Part, ...]:
     """Return the parts to export, in their order: those of the settings, else all for which a build has the stages.
-
-    Raises:
-        ValueError: the settings name one whose stage the build lacks.
-    """
+    Raises ValueError: the settings name one whose stage the build lacks."""
     for part in settings.columns or ():
         missing = [stage for stage in STAGES[part] if stage not in stages]
         if missing:

@@ -35,11 +35,9 @@ _CONTEXT: Mapping[str, Any] = {
 def croissant(
     build: Build, schema: pa.Schema, counts: Mapping[str, Counts], files: Mapping[str, Mapping[str, Any]]
 ) -> str:
-    """Return the description as JSON-LD: every file with its digest, and a set of records for each split.
-
-    A field's metadata in the schema describes it under `doc`; `counts` are by split, `files` have `bytes` and `sha256`
-    by name.
-    """
+    """Return the description as JSON-LD: every file with its digest, and a set of records for each split. A field's
+    metadata in the schema describes it under `doc`; `counts` are by split, `files` have `bytes` and `sha256` by
+    name."""
     licences = sorted({licence for count in counts.values() for licence in count.licences} - {UNRECORDED})
     described = {
         "@context": _CONTEXT,

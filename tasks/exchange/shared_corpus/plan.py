@@ -41,12 +41,8 @@ class Plan:
 
 
 def plan_files(shards: CorpusShards, group_bytes: int = GROUP_BYTES) -> Plan:
-    """Return the files to write. Reads the splits of all articles, and of one shard everything.
-
-    Raises:
-        ValueError: no article can be exported.
-        CorruptShardError: a file is gone, cut short or changed.
-    """
+    """Return the files to write. Reads the splits of all articles, and of one shard everything. Raises ValueError: no
+    article can be exported; CorruptShardError: a file is gone, cut short or changed."""
     counts = {shard: shards.splits(shard) for shard in shards.stages["articles"].shards}
     first = next((shard for shard, splits in counts.items() if sum(splits.values())), None)
     if first is None:

@@ -41,15 +41,10 @@ class CorpusShards:
     measured: float = 0.0  # share of articles whose summary's values are looked up in their paragraphs, drawn by id
 
     def batches(self, shard: int) -> Iterator[tuple[str, list[Row]]]:
-        """Yield split and rows of a shard's used articles, split by split and sorted by id.
-
-        Besides the columns a row has `pages`, the rights and personal data of its documents for `PageTotals`, and a
-        measured one `values`: how many names, numbers and dates its summary has, and how many of them its paragraphs
-        contain, whether or not these are exported.
-
-        Raises:
-            CorruptShardError: a file is gone, cut short or changed.
-        """
+        """Yield split and rows of a shard's used articles, split by split and sorted by id. Besides the columns a row
+        has `pages`, the rights and personal data of its documents for `PageTotals`, and a measured one `values`: how
+        many names, numbers and dates its summary has, and how many of them its paragraphs contain, whether or not these
+        are exported. Raises CorruptShardError: a file is gone, cut short or changed."""
         tables = {name: self._read(name, shard) for name in ("articles", "paragraphs", "features", "ranked", "graphs")}
         articles = tables["articles"].filter(pc.is_null(tables["articles"]["drop_reason"]))
         origins = self._origins(shard) if tables["paragraphs"] is not None else {}
@@ -59,11 +54,8 @@ class CorpusShards:
                 yield shown, batch
 
     def splits(self, shard: int) -> dict[str, int]:
-        """Return how many used articles of each split a shard has, without reading texts.
-
-        Raises:
-            CorruptShardError: the file is gone, cut short or changed.
-        """
+        """Return how many used articles of each split a shard has, without reading texts. Raises CorruptShardError: the
+        file is gone, cut short or changed."""
         counts = dict.fromkeys(SPLITS.values(), 0)
         record = self.stages["articles"].records[shard]
         for batch in self.store.read_batches(record.path, record.written.sha256, ["split", "drop_reason"]):

@@ -12,10 +12,8 @@ _UNITS = {"steps": "steps", "validation_nll": "nats per token on validation arti
 
 
 def model_card(chosen: ChosenModel, config: Mapping[str, Any], guided: Sequence[str]) -> str:
-    """Return the card as Markdown with a YAML header.
-
-    `guided` are settings of its search that an export does not have.
-    """
+    """Return the card as Markdown with a YAML header. `guided` are settings of its search that an export does not
+    have."""
     metrics = chosen.record.metrics
     return render_card(
         "shared_model/card.md.j2",

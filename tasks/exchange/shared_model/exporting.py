@@ -19,12 +19,9 @@ _LENGTHS = ("max_paragraphs", "max_paragraph_tokens", "max_source_tokens")
 
 
 def export_model(store: Store, target: Store, which: str, *, dry_run: bool = False) -> str:
-    """Write a summarizer's folder, or with `dry_run` only say what it would hold; return what happened.
-
-    Raises:
-        ValueError: the folder holds something else, or the build has no summarizer.
-        StorageError: there is no such version or build, or a file cannot be read or written.
-    """
+    """Write a summarizer's folder, or with `dry_run` only say what it would hold; return what happened. Raises
+    ValueError: the folder holds something else, or the build has no summarizer; StorageError: there is no such version
+    or build, or a file cannot be read or written."""
     chosen = choose_model(store, which)
     record = chosen.record
     folder = ExportFolder(target, {"format": 1, "kind": "model", "model": chosen.name, "directory": record.path})

@@ -35,12 +35,9 @@ class ChosenModel:
 
 
 def choose_model(store: Store, which: str) -> ChosenModel:
-    """Return the summarizer of a version (its number, or `champion`) or of a build (its name, or `latest`).
-
-    Raises:
-        StorageError: there is no such version or build, or its files have been pruned.
-        ValueError: the build trained no summarizer.
-    """
+    """Return the summarizer of a version (its number, or `champion`) or of a build (its name, or `latest`). Raises
+    StorageError: there is no such version or build, or its files have been pruned; ValueError: the build trained no
+    summarizer."""
     if which == "champion" or which.isdecimal():
         version = read_version(store, _champion(store) if which == "champion" else int(which))
         record = _record(store, version.models, f"version {version.number}")

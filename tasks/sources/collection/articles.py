@@ -25,14 +25,9 @@ class _Document:
 def article_of(
     row: Mapping[str, Any], layout: CollectionLayout, name: str, split: str | None, paragraph_words: int | None
 ) -> Article:
-    """Return the article of a row.
-
-    `name`, of file and row, identifies it where its layout has no id; `split` is that of its file, for a row that names
-    none. A paragraph has at most `paragraph_words`; None = a document is one paragraph.
-
-    Raises:
-        ValueError: a column holds another kind of value.
-    """
+    """Return the article of a row. `name`, of file and row, identifies it where its layout has no id; `split` is that
+    of its file, for a row that names none. A paragraph has at most `paragraph_words`; None = a document is one
+    paragraph. Raises ValueError: a column holds another kind of value."""
     found = [document for column in layout.documents for document in _documents(row.get(column), layout, column)]
     documents = tuple(
         GivenDocument(
@@ -109,8 +104,7 @@ def _broken(text: str, layout: CollectionLayout) -> str:
 
 def _paragraphs(text: str, layout: CollectionLayout, most: int | None) -> Iterator[str]:
     """Yield the lines of a text, unless the layout says otherwise those of more than `most` words in pieces of whole
-    sentences.
-    """
+    sentences."""
     if layout.lines:
         yield from filter(None, text.split("\n"))
         return

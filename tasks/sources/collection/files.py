@@ -26,12 +26,8 @@ csv.field_size_limit(sys.maxsize)  # a field holds whole documents; the default 
 
 
 def rows(path: Path) -> Iterator[Row]:
-    """Yield the rows of a file; `parse_row` reads one.
-
-    Raises:
-        ValueError: the file is of another kind, damaged, or its parallel file has other lines.
-        FileNotFoundError: its parallel file is missing.
-    """
+    """Yield the rows of a file; `parse_row` reads one. Raises ValueError: the file is of another kind, damaged, or its
+    parallel file has other lines; FileNotFoundError: its parallel file is missing."""
     suffixes = path.name.removesuffix(".gz").split(".")[1:]
     try:
         if SOURCE in suffixes:
@@ -54,11 +50,8 @@ def rows(path: Path) -> Iterator[Row]:
 
 
 def parse_row(row: Row) -> Mapping[str, Any]:
-    """Return the columns of a row.
-
-    Raises:
-        ValueError: it is no JSON object, not UTF-8, or has more fields than columns.
-    """
+    """Return the columns of a row. Raises ValueError: it is no JSON object, not UTF-8, or has more fields than
+    columns."""
     if isinstance(row, tuple):
         return {SOURCE: row[0].decode(), TARGET: row[1].decode()}
     content = json_object(row) if isinstance(row, bytes) else row

@@ -11,8 +11,7 @@ LayoutName = Literal["columns", "multi-news", "wcep-10", "multi-xscience", "rott
 
 class CollectionSettings(Settings):
     """Which files, in which layout. Splits are those of a column `split`, else those in the files' names: train; valid,
-    validation, val or dev; test. Without any, articles are split by a hash.
-    """
+    validation, val or dev; test. Without any, articles are split by a hash."""
 
     layout: LayoutName = Field(
         "columns",

@@ -27,10 +27,8 @@ class ArticleReader:
         self._rules = PageRules(settings)
 
     def article(self, page: DumpPage) -> Article:
-        """Return the article of a page; if it is not an article or its lead is too short, only title and reason.
-
-        The reasons: other_namespace, redirect, not_wikitext, list, disambiguation, empty_lead, short_lead.
-        """
+        """Return the article of a page; if it is not an article or its lead is too short, only title and reason. The
+        reasons: other_namespace, redirect, not_wikitext, list, disambiguation, empty_lead, short_lead."""
         if reason := self.page_reason(page):
             return self._refused(page, reason)
         text = without_comments(page.text)
@@ -47,12 +45,9 @@ class ArticleReader:
         )
 
     def sections(self, page: DumpPage) -> Iterator[tuple[str, Article]]:
-        """Yield the path and article of each section except the lead; any other page gives a refused one.
-
-        A section does not include its subsections or their citations; its title is that of the page and, in brackets,
-        its path of headings; the sections of a page are a group. A further reason: apparatus, a section of references
-        or links.
-        """
+        """Yield the path and article of each section except the lead; any other page gives a refused one. A section
+        does not include its subsections or their citations; its title is that of the page and, in brackets, its path of
+        headings; the sections of a page are a group. A further reason: apparatus, a section of references or links."""
         if reason := self.page_reason(page):
             yield "", self._refused(page, reason)
             return

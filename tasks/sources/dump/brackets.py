@@ -26,9 +26,7 @@ _OUTSIDE = re.compile(
 
 def mend(text: str) -> str:
     """Return a line of prose, single-spaced, without the `GONE` marks and the punctuation that belonged to them.
-
-    Pronunciation and signs without width are removed too.
-    """
+    Pronunciation and signs without width are removed too."""
     text = _PHONETIC.sub(GONE, _INVISIBLE.sub("", text))
     if "(" in text:
         for _ in range(4):  # brackets within brackets, from the inside

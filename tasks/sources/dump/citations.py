@@ -31,10 +31,8 @@ class CitedUrls:
     """The URLs cited by a page or one of its sections."""
 
     def __init__(self, text: str, settings: WikitextSettings) -> None:
-        """Read the definitions of a page's named references.
-
-        `text` is the source of the whole page, without comments.
-        """
+        """Read the definitions of a page's named references. `text` is the source of the whole page, without
+        comments."""
         self._settings = settings
         self._sections = split_sections(text)
         self._named: dict[str, str] = {}
@@ -108,10 +106,8 @@ class CitedUrls:
 
 
 def add_archived(urls: list[str], links: Sequence[str], archived: Archived) -> None:
-    """Apply a template with the archived form of the link before it.
-
-    The last of `urls`, those before it, may be replaced by one of its `links`.
-    """
+    """Apply a template with the archived form of the link before it. The last of `urls`, those before it, may be
+    replaced by one of its `links`."""
     if not urls or (links and archived == "after"):
         urls += links[:1]
     elif links and archived == "dead":

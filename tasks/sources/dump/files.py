@@ -1,8 +1,6 @@
-"""Dump files: find them, cut them into partitions, and read and decompress their bytes.
-
-Wikimedia's multistream dumps are many consecutive bz2 streams of some hundred pages each, with an index of their
-offsets. So a byte range that begins and ends with streams can be read without the bytes before it.
-"""
+"""Dump files: find them, cut them into partitions, and read and decompress their bytes. Wikimedia's multistream dumps
+are many consecutive bz2 streams of some hundred pages each, with an index of their offsets. So a byte range that begins
+and ends with streams can be read without the bytes before it."""
 
 import bz2
 import hashlib
@@ -28,14 +26,10 @@ class DumpFile(InputFile):
     index: Path | None  # its multistream index, or None
 
     def partitions(self, size: int, salt: bytes) -> tuple[Partition, ...]:
-        """Return the partitions: ranges of about `size` bytes that begin and end with streams, or the whole file.
-
-        The result is cached for the process until the file changes. A digest is the SHA-256 of `salt`, of the bytes
-        before the first stream with pages, and of the range's bytes.
-
-        Raises:
-            ValueError: the index is malformed or belongs to another file.
-        """
+        """Return the partitions: ranges of about `size` bytes that begin and end with streams, or the whole file. The
+        result is cached for the process until the file changes. A digest is the SHA-256 of `salt`, of the bytes before
+        the first stream with pages, and of the range's bytes. Raises ValueError: the index is malformed or belongs to
+        another file."""
         changed = tuple(file_state(path) for path in (self.path, self.index) if path is not None)
         return _partitions(self, size, salt, changed)
 
@@ -90,12 +84,9 @@ def _partitions(file: DumpFile, size: int, salt: bytes, _state: tuple[tuple[int,
 
 
 def find_files(settings: DumpSettings) -> list[DumpFile]:
-    """Return the files in the order of the settings, those of a pattern sorted by name.
-
-    Raises:
-        FileNotFoundError: a file is missing, or nothing matches a pattern.
-        ValueError: no path was given, the numbers of indexes and files differ, or a file is of another kind.
-    """
+    """Return the files in the order of the settings, those of a pattern sorted by name. Raises FileNotFoundError: a
+    file is missing, or nothing matches a pattern; ValueError: no path was given, the numbers of indexes and files
+    differ, or a file is of another kind."""
     paths = matching_files(settings.paths, "source.dump.paths", "MediaWiki XML")
     if settings.indexes and len(settings.indexes) != len(paths):
         raise ValueError(
@@ -127,11 +118,8 @@ def _index_beside(path: Path) -> Path | None:
 
 
 def _stream_offsets(index: Path) -> Iterator[int]:
-    """Yield the offsets of streams from lines of offset:id:title, ascending; one line is in memory at a time.
-
-    Raises:
-        ValueError: a line is malformed, or the file damaged.
-    """
+    """Yield the offsets of streams from lines of offset:id:title, ascending; one line is in memory at a time. Raises
+    ValueError: a line is malformed, or the file damaged."""
     last, written = -1, b""
     with bz2.open(index, "rb") if index.suffix == ".bz2" else index.open("rb") as lines:
         number = 0

@@ -1,8 +1,5 @@
-"""Split wikitext before it is parsed: comments, references, templates, sections.
-
-All functions take time proportional to the text, however broken it is: the end of something never closed is searched
-only once.
-"""
+"""Split wikitext before it is parsed: comments, references, templates, sections. All functions take time proportional
+to the text, however broken it is: the end of something never closed is searched only once."""
 
 import re
 from collections.abc import Iterator
@@ -94,10 +91,8 @@ def _headings(text: str) -> Iterator[tuple[int, int, int, str]]:
 
 
 def balanced(text: str) -> str:
-    """Return wikitext with unmatched braces and brackets of templates, links and tags replaced by spaces.
-
-    Otherwise a parser may search the rest of the text for a partner of each of them.
-    """
+    """Return wikitext with unmatched braces and brackets of templates, links and tags replaced by spaces. Otherwise a
+    parser may search the rest of the text for a partner of each of them."""
     opened: list[re.Match[str]] = []
     lone: list[int] = []
     waiting = {"{{": 0, "[[": 0}

@@ -59,22 +59,14 @@ class Site:
 
 
 def read_pages(blocks: Iterable[bytes], *, location: str, fragment: bool = False) -> Iterator[DumpPage]:
-    """Yield the pages of an XML export; the last revision of each page.
-
-    A `fragment` is a sequence of `<page>` elements, not a whole document.
-
-    Raises:
-        ValueError: the XML is malformed, has a document type, or ends too soon.
-    """
+    """Yield the pages of an XML export; the last revision of each page. A `fragment` is a sequence of `<page>`
+    elements, not a whole document. Raises ValueError: the XML is malformed, has a document type, or ends too soon."""
     return _Reader(location, fragment=fragment).pages(blocks)
 
 
 def read_site(blocks: Iterable[bytes], *, location: str) -> Site:
-    """Return the metadata of the wiki in the head of an XML export; only the needed blocks are read.
-
-    Raises:
-        ValueError: the XML is malformed.
-    """
+    """Return the metadata of the wiki in the head of an XML export; only the needed blocks are read. Raises ValueError:
+    the XML is malformed."""
     reader = _Reader(location, fragment=False)
     for _ in reader.pages(blocks, only_head=True):
         break

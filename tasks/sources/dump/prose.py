@@ -85,11 +85,8 @@ def _without_boxes(text: str) -> str:
 
 
 def paragraphs_of(text: str) -> list[str]:
-    """Return the paragraphs of marked text, their punctuation mended.
-
-    Blank lines stand between them; `ITEM` begins what is an item of a list, `GONE` stands where something was removed,
-    `raised` wrote superscripts.
-    """
+    """Return the paragraphs of marked text, their punctuation mended. Blank lines stand between them; `ITEM` begins
+    what is an item of a list, `GONE` stands where something was removed, `raised` wrote superscripts."""
     blocks: list[str] = []
     lines: list[str] = []
     for line in [*text.split("\n"), ""]:

@@ -15,10 +15,8 @@ class PageRules:
         self._categories = frozenset(settings.disambiguation_categories)
 
     def page_reason(self, title: str, templates: Iterable[str] = (), categories: Iterable[str] = ()) -> str | None:
-        """Return why a page is not an article: list, disambiguation, or None.
-
-        Names of templates and categories are without their namespace.
-        """
+        """Return why a page is not an article: list, disambiguation, or None. Names of templates and categories are
+        without their namespace."""
         folded = title.casefold()
         if folded.startswith(self._settings.list_prefixes):
             return ArticleReason.LIST

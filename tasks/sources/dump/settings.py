@@ -24,8 +24,7 @@ class DumpSettings(Settings):
 
 class WikitextSettings(Settings):
     """What is made of wikitext, and which pages are not articles. Names are compared without regard to case; the
-    defaults are those of the English Wikipedia. Names of namespaces come from the wiki itself.
-    """
+    defaults are those of the English Wikipedia. Names of namespaces come from the wiki itself."""
 
     min_lead_words: int = Field(
         10, ge=0, description="white-space separated words of a lead; one with fewer is refused as `short_lead`"

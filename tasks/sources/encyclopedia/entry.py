@@ -25,10 +25,8 @@ class EncyclopediaPage:
     page: str | None = None  # number of the page, which stays when it is renamed, or None
 
     def article(self, rules: PageRules, licence: str) -> Article:
-        """Return the article: whole, or with the reason why it is refused.
-
-        `licence` is that of a row that names none.
-        """
+        """Return the article: whole, or with the reason why it is refused. `licence` is that of a row that names
+        none."""
         reason = self.reason or rules.page_reason(self.title, self.templates, self.categories)
         lead = "" if reason else "\n".join(paragraphs_of(self.text))
         reason = reason or rules.lead_reason(lead)

@@ -47,11 +47,8 @@ class Rows(Protocol):
 
 def rows_in(paths: Sequence[str], setting: str, columns: Sequence[str], partition_bytes: int) -> Rows:
     """Return the rows of some files. They are of one kind, known by their endings; of Parquet only `columns` are read.
-
-    Raises:
-        FileNotFoundError: a file is missing, or nothing matches a pattern.
-        ValueError: there is no path, or the files are of different or unknown kinds.
-    """
+    Raises FileNotFoundError: a file is missing, or nothing matches a pattern; ValueError: there is no path, or the
+    files are of different or unknown kinds."""
     files = input_files(paths, setting, "data")
     kinds = [_kind(file.path) for file in files]
     other = next((place for place, kind in enumerate(kinds) if kind != kinds[0]), None)
@@ -87,10 +84,7 @@ class ParquetRows:
 
     def partitions(self) -> list[Partition]:
         """Return runs of row groups; a digest is that of their bytes and the file's schema. Reads every file once.
-
-        Raises:
-            ValueError: a file is damaged.
-        """
+        Raises ValueError: a file is damaged."""
         return [
             part
             for file in self._files
@@ -126,10 +120,7 @@ class ArchiveRows:
 
     def parse(self, partition: Partition, parser: Callable[[Row], T]) -> Iterator[T]:
         """Yield the parsed lines of an archive's files of JSON, without blank ones; a line is in memory at a time.
-
-        Raises:
-            ValueError: the archive is damaged, cut short, or holds no such file.
-        """
+        Raises ValueError: the archive is damaged, cut short, or holds no such file."""
         path = file_with(partition, self._files).path
         found = False
         with _named(path), tarfile.open(path, "r|gz") as archive:

@@ -21,12 +21,9 @@ _IDENTIFIER = "_(identifier)"  # how the pages are called that explain a DOI, an
 
 
 def cited_urls(links: Iterable[str], archived: Archived) -> list[str]:
-    """Return the URLs that a rendered citation cites, in order.
-
-    A link after the page of an identifier (a DOI) is no source. Where one link is the archived copy of its neighbour,
-    the citation shows first the one that its editors chose, so `dead` keeps that one. `links` are those of the citation
-    in order, wiki links included.
-    """
+    """Return the URLs that a rendered citation cites, in order. A link after the page of an identifier (a DOI) is no
+    source. Where one link is the archived copy of its neighbour, the citation shows first the one that its editors
+    chose, so `dead` keeps that one. `links` are those of the citation in order, wiki links included."""
     found: list[str] = []
     identifier = False
     for link in links:

@@ -49,10 +49,8 @@ _KEPT_EXTENSIONS = frozenset(["mw:Extension/poem", "mw:Extension/math", "mw:Exte
 
 
 def marked_text(section: html.HtmlElement) -> str:
-    """Return the prose of a section without its subsections, as `paragraphs_of` reads it.
-
-    Left out are boxes, tables, pictures, lists, citations, notes, pronunciation, coordinates and maths in TeX.
-    """
+    """Return the prose of a section without its subsections, as `paragraphs_of` reads it. Left out are boxes, tables,
+    pictures, lists, citations, notes, pronunciation, coordinates and maths in TeX."""
     return _inner(section)
 
 

@@ -1,8 +1,6 @@
-"""Texts of pages besides the facts: discourse markers, advertisements, visitors' comments, remarks of the editors.
-
-Many of them repeat the topic's name without stating facts. `{T}` is the topic's name, `{B}` its title; `{who}`,
-`{n}`, `{price}`, `{day}` and `{site}` are somebody's name, small numbers, a weekday and the site's name.
-"""
+"""Texts of pages besides the facts: discourse markers, advertisements, visitors' comments, remarks of the editors. Many
+of them repeat the topic's name without stating facts. `{T}` is the topic's name, `{B}` its title; `{who}`, `{n}`,
+`{price}`, `{day}` and `{site}` are somebody's name, small numbers, a weekday and the site's name."""
 
 from tasks.sources.miniweb.names import lines, words
 

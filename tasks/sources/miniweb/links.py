@@ -219,8 +219,7 @@ class Links:
 
     def _other_topic(self, topic: int, dice: Dice) -> int:
         """Return another topic of the same region, one of the test split for such a topic alone: other articles shall
-        not show the forms of sentences on its pages.
-        """
+        not show the forms of sentences on its pages."""
         start = topic - topic % REGION_TOPICS
         while True:
             other = start + (topic - start + 1 + dice.below(REGION_TOPICS - 1)) % REGION_TOPICS

@@ -1,8 +1,6 @@
-"""Names of topics: combined from a compact set of syllables and words, unique, and invertible.
-
-A topic's ordinal within its kind is mapped to a combination of name parts by an affine permutation, so names are unique
-without a table, and a title can be mapped back to its topic without an index.
-"""
+"""Names of topics: combined from a compact set of syllables and words, unique, and invertible. A topic's ordinal within
+its kind is mapped to a combination of name parts by an affine permutation, so names are unique without a table, and a
+title can be mapped back to its topic without an index."""
 
 import re
 from dataclasses import dataclass

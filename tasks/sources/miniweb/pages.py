@@ -128,11 +128,9 @@ class Pages:
         return self.world.split(subject.index) == "test"
 
     def _lines(self, subject: Topic, *, salient: bool, slot: int, test: bool) -> Iterator[Line]:
-        """Yield a line on each aspect; the first aspect and the wording differ from page to page.
-
-        `test` says whether the page is that of a test article: then every second aspect is told in a form that is held
-        back from all others, and the rest in any form, as if most writers were strangers.
-        """
+        """Yield a line on each aspect; the first aspect and the wording differ from page to page. `test` says whether
+        the page is that of a test article: then every second aspect is told in a form that is held back from all
+        others, and the rest in any form, as if most writers were strangers."""
         held = self.world.wording(subject.kind, test=test)
         every = subject.kind.aspects if test else held
         places = [place for place, aspect in enumerate(held) if bool(aspect.lead) == salient]

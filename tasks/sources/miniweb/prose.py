@@ -30,10 +30,8 @@ def say(form: Form, topic: Topic, subject: str, marker: str = "") -> RenderedSen
 
 
 def write_lead(topic: Topic, world: World) -> list[RenderedSentence]:
-    """Return the lead of a topic: a paragraph of 60 to 140 words in the manner of an encyclopedia.
-
-    A revision changes numbers in it, not its wording.
-    """
+    """Return the lead of a topic: a paragraph of 60 to 140 words in the manner of an encyclopedia. A revision changes
+    numbers in it, not its wording."""
     dice = Dice(world.seed, "lead", topic.index)
     aspects = world.wording(topic.kind, test=world.split(topic.index) == "test")
     sentences = (aspect.lead for aspect in aspects if aspect.lead and dice.chance(aspect.chance))
@@ -46,11 +44,8 @@ def write_lead(topic: Topic, world: World) -> list[RenderedSentence]:
 
 
 class Narrator:
-    """Writes the paragraphs of one page about one topic.
-
-    The narrator chooses a name for the topic, often not its title. That makes similarity with the title a weak sign of
-    a useful paragraph.
-    """
+    """Writes the paragraphs of one page about one topic. The narrator chooses a name for the topic, often not its
+    title. That makes similarity with the title a weak sign of a useful paragraph."""
 
     def __init__(self, topic: Topic, dice: Dice) -> None:
         self.topic = topic
@@ -62,10 +57,8 @@ class Narrator:
     def paragraph(
         self, lines: Iterator[Line], count: int, *, opening: bool = False, marked: bool = False
     ) -> list[RenderedSentence]:
-        """Return a paragraph of `count` lines, of fewer where they are long and of more where they are short.
-
-        An opening paragraph is the first to name the topic; a marked one begins with a discourse marker.
-        """
+        """Return a paragraph of `count` lines, of fewer where they are long and of more where they are short. An
+        opening paragraph is the first to name the topic; a marked one begins with a discourse marker."""
         dice = self._dice
         said: list[RenderedSentence] = []
         words = 0

@@ -1,8 +1,6 @@
-"""The generated world: topic i and its facts, computed from the seed and i alone.
-
-The world has no end; a source takes its first N topics. Sixty topics in a row, ten of each kind, are a region, and a
-topic's relations lie in its region (people in its country), so that every topic is found in constant time and memory.
-"""
+"""The generated world: topic i and its facts, computed from the seed and i alone. The world has no end; a source takes
+its first N topics. Sixty topics in a row, ten of each kind, are a region, and a topic's relations lie in its region
+(people in its country), so that every topic is found in constant time and memory."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -84,8 +82,7 @@ class World:
 
     def wording(self, kind: TopicKind, *, test: bool) -> tuple[Aspect, ...]:
         """Return what sentences say of a kind of topic in the texts of test articles, or of all others: no form in
-        both, if a share is held back.
-        """
+        both, if a share is held back."""
         return self._wordings[kind.name][test]
 
     def _parts(self, index: int) -> tuple[str, ...]:

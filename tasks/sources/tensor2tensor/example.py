@@ -15,11 +15,8 @@ _BYTES_LIST, _FLOAT_LIST, _INT64_LIST = 1, 2, 3
 
 
 def read_example(message: bytes) -> dict[str, Values]:
-    """Return the features of an Example: lists of bytes, floats or ints by name.
-
-    Raises:
-        ValueError: it is not an Example.
-    """
+    """Return the features of an Example: lists of bytes, floats or ints by name. Raises ValueError: it is not an
+    Example."""
     features: dict[str, Values] = {}
     for _, wire, part in _fields(message, only=1):
         for _, entry_wire, entry in _fields(_bytes(part, wire), only=1):

@@ -1,8 +1,5 @@
-"""TFRecord files, read without TensorFlow.
-
-A record: its length (8 bytes, little-endian), the masked CRC-32C of these 8 bytes, the data, the masked CRC-32C of the
-data. There is nothing else in the file.
-"""
+"""TFRecord files, read without TensorFlow. A record: its length (8 bytes, little-endian), the masked CRC-32C of these 8
+bytes, the data, the masked CRC-32C of the data. There is nothing else in the file."""
 
 import struct
 from collections.abc import Iterator
@@ -17,13 +14,9 @@ MAX_RECORD_BYTES = 1 << 30
 
 
 def read_records(stream: BinaryIO, *, name: str) -> Iterator[tuple[int, bytes]]:
-    """Yield the byte offset and the data of each record; one record is in memory at a time.
-
-    `name` is the file's, for messages.
-
-    Raises:
-        ValueError: a record is cut short, its checksum is wrong, or it is longer than `MAX_RECORD_BYTES`.
-    """
+    """Yield the byte offset and the data of each record; one record is in memory at a time. `name` is the file's, for
+    messages. Raises ValueError: a record is cut short, its checksum is wrong, or it is longer than
+    `MAX_RECORD_BYTES`."""
     offset = 0
     while head := stream.read(_HEAD.size):
         location = f"{name}, record at byte {offset}"

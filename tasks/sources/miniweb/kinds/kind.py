@@ -142,10 +142,8 @@ def expand(line: str) -> Line:
 
 
 def _divided(all_lines: tuple[Line, ...], share: float, dice: Dice) -> tuple[tuple[Line, ...], tuple[Line, ...]]:
-    """Divide lines at random into those that stay and the share held back, at least one where there are two.
-
-    Of some divisions the one is taken whose two parts state most facts, so that an article can be told in either.
-    """
+    """Divide lines at random into those that stay and the share held back, at least one where there are two. Of some
+    divisions the one is taken whose two parts state most facts, so that an article can be told in either."""
     count = min(max(round(share * len(all_lines)), 1), len(all_lines) - 1) if share and all_lines else 0
     if not count:
         return all_lines, all_lines
