@@ -265,10 +265,7 @@ def measure(name: str, serve: Callable[[int], contextlib.AbstractContextManager[
 
 def main(pages: int = 2_000, size: int = 30_000, topics: int = 60) -> int:
     """Print the figures of each crawl and its share of the first; return the exit status."""
-    share, same = measure(
-        f"{pages} plain pages of {size} bytes",
-        lambda version: plain_web(pages, size, version),
-    )
+    share, same = measure(f"{pages} plain pages of {size} bytes", lambda version: plain_web(pages, size, version))
     _, mini_same = measure(f"mini web of {topics} topics", lambda version: mini_web(topics, version))
     digests = "the same" if same and mini_same else "changed"
     print(f"unchanged / first {share:.2%} of the bytes   bar {BAR:.0%};  digests {digests}")

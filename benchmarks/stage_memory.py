@@ -191,8 +191,7 @@ def measure(names: list[str], root: str, articles: int) -> bool:
         missed |= over
         note = " OVER" if over else "" if STAGES[name].measured else " (input)"
         print(
-            f"{name:15}{made['rows']:9} rows{made['seconds']:8.1f} s{made['peak'] / 1e9:7.2f} GB peak{note}",
-            flush=True,
+            f"{name:15}{made['rows']:9} rows{made['seconds']:8.1f} s{made['peak'] / 1e9:7.2f} GB peak{note}", flush=True
         )
     return missed
 

@@ -161,12 +161,7 @@ def baseline_scores(session: Session) -> results.BaselineScores:
 def predictions(session: Session) -> results.Predictions:
     """Summarize the test articles with the summarizer."""
     return evaluation.predictions(
-        session,
-        graphs_read(session),
-        examples_read(session),
-        ranked(session),
-        summarizer(session),
-        predictor(session),
+        session, graphs_read(session), examples_read(session), ranked(session), summarizer(session), predictor(session)
     )
 
 

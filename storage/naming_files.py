@@ -44,11 +44,7 @@ def check_naming_files(store: Store, listing: Mapping[str, int], *, repair: bool
     """Return what is wrong with the files that name others: file -> finding. The caller holds the root's lock;
     `listing` has every file below it. With `repair`, manifests that cannot be read are set aside, and `latest` names
     the newest build again. Raises StorageError: the store does not answer."""
-    found = {
-        **dict(_manifests(store, listing, repair=repair)),
-        **dict(_pins(store)),
-        **dict(_registry(store, listing)),
-    }
+    found = {**dict(_manifests(store, listing, repair=repair)), **dict(_pins(store)), **dict(_registry(store, listing))}
     if LATEST in listing:
         try:
             named_by_latest(store)

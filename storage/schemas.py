@@ -280,11 +280,7 @@ _TWIN_COLUMNS = [
 ]
 
 TWINS = _dataset(
-    "twins",
-    1,
-    _column("article_shard", pa.int32(), "destination shard"),
-    *_TWIN_COLUMNS,
-    grouped_by="article_shard",
+    "twins", 1, _column("article_shard", pa.int32(), "destination shard"), *_TWIN_COLUMNS, grouped_by="article_shard"
 )
 
 OVERLAPS = _dataset(

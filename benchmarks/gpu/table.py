@@ -61,13 +61,7 @@ def _compile(row: Row, machine: Row) -> str:
     return f"{speed} {row['graph_breaks']:8}"
 
 
-_LINES = {
-    "training": _training,
-    "memory": _memory,
-    "decoding": _decoding,
-    "precision": _precision,
-    "compile": _compile,
-}
+_LINES = {"training": _training, "memory": _memory, "decoding": _decoding, "precision": _precision, "compile": _compile}
 _SIDE = f"{'tokens/s':>12} {'MFU':>6} {'padding':>8} {'wait':>6} {'peak MB':>10}"
 _HEADS = {
     "training": f"training: ours | the plain design; source tokens without padding\n{'':10}{_SIDE} |{_SIDE} |",

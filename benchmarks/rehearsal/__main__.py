@@ -70,9 +70,7 @@ def machine() -> str:
 def main() -> None:
     """Make the parts that are missing and write the page."""
     parser = argparse.ArgumentParser(
-        prog="python -m benchmarks.rehearsal",
-        description=__doc__,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        prog="python -m benchmarks.rehearsal", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--keep", type=Path, required=True, metavar="FOLDER", help="where everything is written")
     parser.add_argument("--articles", type=int, default=158, help="executed (158)")

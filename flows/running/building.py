@@ -23,11 +23,7 @@ _NOTHING_TO_DO = "every stage is done; PREFECT_API_URL is not set, so no run is 
 
 
 def run_build(
-    given: CommandLine,
-    run: Callable[[BuildConfig], Any],
-    wiring: Callable[[Session], Any],
-    *,
-    only_stages: bool = True,
+    given: CommandLine, run: Callable[[BuildConfig], Any], wiring: Callable[[Session], Any], *, only_stages: bool = True
 ) -> int:
     """Plan or run what was asked for; return the exit code. `wiring` is the flow's walk, for the plan. `only_stages`:
     stages and a manifest are all that the flow makes, so that where every stage is done it needs no Prefect server.

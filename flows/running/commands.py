@@ -204,8 +204,7 @@ def prepare(
 @judge.command
 def score(
     answers: Annotated[
-        list[Path],
-        Parameter(help="answers of forms (.json), results of a crowd platform (.csv), folders of Potato"),
+        list[Path], Parameter(help="answers of forms (.json), results of a crowd platform (.csv), folders of Potato")
     ],
     /,
     *,

@@ -12,10 +12,7 @@ from tasks.ranking.settings import RankerSettings
 
 
 def ranker(
-    session: Session,
-    corpus: Corpus,
-    settings: RankerSettings | None = None,
-    initial: RankerModel | None = None,
+    session: Session, corpus: Corpus, settings: RankerSettings | None = None, initial: RankerModel | None = None
 ) -> RankerModel:
     """Train the ranker on ROUGE-2 recall, optionally with other settings or from the weights of `initial`."""
     recipe = Recipe(
@@ -72,8 +69,4 @@ def scores(session: Session, corpus: Corpus, ranker: RankerModel | None, ranked:
 
 
 def _texts(corpus: Corpus) -> Mapping[str, Input]:
-    return {
-        "articles": same(corpus.articles),
-        "paragraphs": same(corpus.paragraphs),
-        "features": same(corpus.features),
-    }
+    return {"articles": same(corpus.articles), "paragraphs": same(corpus.paragraphs), "features": same(corpus.features)}

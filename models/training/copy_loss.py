@@ -12,13 +12,7 @@ from models.training.loss import CHUNK, TokenLoss, positions_of
 
 
 def copy_loss(
-    model: Summarizer,
-    decoded: Decoded,
-    target: Tensor,
-    *,
-    pad: int,
-    smoothing: float,
-    positions: Tensor | None = None,
+    model: Summarizer, decoded: Decoded, target: Tensor, *, pad: int, smoothing: float, positions: Tensor | None = None
 ) -> TokenLoss:
     """Return the loss of predicting `target`, summed over tokens.
 

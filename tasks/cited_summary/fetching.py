@@ -60,10 +60,7 @@ def fetch(
     files = [(index, source) for index, source in enumerate(given) if source.body is not None]
     rows += [_frontier_row(index, source) for index, source in files]
     pages += list(_file_pages(files))
-    return (
-        pa.Table.from_pylist(rows, schema=FRONTIER.schema),
-        pa.Table.from_batches(pages, schema=PAGES.schema),
-    )
+    return (pa.Table.from_pylist(rows, schema=FRONTIER.schema), pa.Table.from_batches(pages, schema=PAGES.schema))
 
 
 def file_url(index: int, source: GivenSource) -> str:

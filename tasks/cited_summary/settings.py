@@ -27,8 +27,7 @@ class SummarySettings(Settings):
     max_bytes: int = Field(20_000_000, ge=1, description="limit for a file, and for a page after decompression")
     contact: str = Field("", pattern=HEADER_TEXT, description="URL or e-mail address that fetched sites may turn to")
     allowed_hosts: tuple[HostPattern, ...] = Field(
-        (),
-        description="patterns (*, ?) of host or host:port that may have a private address",
+        (), description="patterns (*, ?) of host or host:port that may have a private address"
     )
 
     @property

@@ -19,12 +19,7 @@ METRICS = (
         "truth",
         "of the sentences of a summary, those that one of the paragraphs it read says, by the verifier",
     ),
-    Metric(
-        "supported",
-        "said or combined",
-        "truth",
-        "the same, and those that are put together from two paragraphs",
-    ),
+    Metric("supported", "said or combined", "truth", "the same, and those that are put together from two paragraphs"),
     Metric(
         "citation-recall",
         "citation recall",

@@ -68,11 +68,7 @@ class Citer:
     """
 
     def __init__(
-        self,
-        title: str,
-        paragraphs: Sequence[str],
-        context: Sequence[str] = (),
-        verifier: Verifier | None = None,
+        self, title: str, paragraphs: Sequence[str], context: Sequence[str] = (), verifier: Verifier | None = None
     ) -> None:
         self.verifier = verifier or shipped()
         self._title, self._paragraphs = title, paragraphs

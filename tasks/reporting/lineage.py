@@ -102,9 +102,7 @@ def lineage_picture(build: str, origins: Sequence[Origin]) -> bytes:
             )
             axes.text(x, y, labels[name], fontsize=7, ha="center", va="center", color=INK, zorder=3)
         axes.set(
-            xlim=(-most * _ACROSS / 2, most * _ACROSS / 2),
-            ylim=(-last * _DOWN - _HEIGHT, _HEIGHT),
-            aspect="equal",
+            xlim=(-most * _ACROSS / 2, most * _ACROSS / 2), ylim=(-last * _DOWN - _HEIGHT, _HEIGHT), aspect="equal"
         )
         axes.axis("off")
 

@@ -33,10 +33,7 @@ class IndexEntry:
 
 
 def publish_overview(
-    build: Build,
-    corpus: str,
-    stages: Mapping[str, Sequence[ShardRecord]],
-    directories: Mapping[str, DirectoryRecord],
+    build: Build, corpus: str, stages: Mapping[str, Sequence[ShardRecord]], directories: Mapping[str, DirectoryRecord]
 ) -> None:
     """Publish lineage and index of a finished build; its other artifacts are published already."""
     origins = trace(stages, directories)

@@ -247,7 +247,7 @@ def samples_section(samples: Samples) -> ReportSection:
             "says it, as far as a verifier can tell, or two from which it is put together; where there is none, those "
             "that hold most of its names, numbers and dates. Ties are decided by attention; rank and share of "
             "attention are shown. What is missing or in doubt is named in bold. The title counts as known."
-        ),
+        )
     ]
     for article in samples.articles:
         blocks += _sample(article)

@@ -52,13 +52,7 @@ def without(candidates: pa.Table, seen: Iterable[pa.Table], corpus: Iterable[tup
 
 
 def freeze_articles(
-    shards: Shards,
-    corpus: Collection[tuple[pa.Table]] | Shards,
-    *,
-    shard: int,
-    of: int,
-    articles: int,
-    seed: int,
+    shards: Shards, corpus: Collection[tuple[pa.Table]] | Shards, *, shard: int, of: int, articles: int, seed: int
 ) -> pa.Table:
     """Return the articles of one shard of the frozen split, sorted by id. These are ARTICLES rows of the test split
     with a kept paragraph that are no article of another split, in whatever version. `shards` are pairs of ARTICLES and

@@ -11,14 +11,7 @@ from typing import Any
 import pyarrow as pa
 
 from storage.builds import summarise
-from storage.registry import (
-    FrozenSplit,
-    Version,
-    read_frozen,
-    save_frozen,
-    save_version,
-    version_numbers,
-)
+from storage.registry import FrozenSplit, Version, read_frozen, save_frozen, save_version, version_numbers
 from storage.store import Store
 from tasks.engine.inputs import Shards, StageResult, every
 from tasks.engine.stage import Run

@@ -212,12 +212,7 @@ def _end(title: str, to: Mapping[str, str]) -> str:
 
 def _contents(api: MediaWikiApi, revisions: Sequence[int]) -> Iterator[tuple[int, DumpPage]]:
     """Yield the pages of some revisions, with their source."""
-    query = {
-        "prop": "revisions",
-        "rvprop": "ids|content",
-        "rvslots": "main",
-        "revids": "|".join(map(str, revisions)),
-    }
+    query = {"prop": "revisions", "rvprop": "ids|content", "rvslots": "main", "revids": "|".join(map(str, revisions))}
     for answer in api.query(query):
         for page in answer.get("pages", []):
             for revision in page.get("revisions", []):

@@ -117,10 +117,7 @@ class AttentionObjective(Objective[Batch]):
             AttentionPredictorConfig(size, _FEED_FORWARD * size, _HEADS, _LAYERS, DROPOUT)
         )
         self.stream = BatchStream(
-            TrainingShards(shards, trained.graph),
-            trained.layout,
-            batch_tokens=settings.batch_tokens,
-            seed=seed,
+            TrainingShards(shards, trained.graph), trained.layout, batch_tokens=settings.batch_tokens, seed=seed
         )
         self.valid = TableShards([validation_examples(shards, trained.graph, _VALIDATION_ARTICLES)])
 

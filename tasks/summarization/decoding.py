@@ -105,10 +105,7 @@ def decode_shard(
     if test.num_rows == 0:
         return PREDICTIONS.schema.empty_table()
     trained = load_summarizer(
-        directory,
-        device=find_device(device),
-        checkpoint=settings.checkpoint,
-        source_tokens=settings.max_source_tokens,
+        directory, device=find_device(device), checkpoint=settings.checkpoint, source_tokens=settings.max_source_tokens
     )
     rows = _rows(test, graphs, trained, settings)
     attention = _predictor(trained, directory, predictor) if settings.guidance.reads_predictor else None

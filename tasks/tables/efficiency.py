@@ -58,11 +58,7 @@ def measure_efficiency(
         updater.losses(batch)  # returns numbers, so it waits for the device
     seconds = time.monotonic() - started
     capacity = find_capacity(
-        to_config_dict(trained.model),
-        layout,
-        source_tokens=source_tokens,
-        memory_bytes=memory_bytes,
-        device=resolved,
+        to_config_dict(trained.model), layout, source_tokens=source_tokens, memory_bytes=memory_bytes, device=resolved
     )
     figures = {
         "seconds": round(seconds, 3),

@@ -32,11 +32,7 @@ def shards_on(store: Store) -> dict[str, str]:
 
 
 def test_a_build_on_a_store_that_fails_and_dawdles_equals_one_on_local_disk(
-    undisturbed: Path,
-    tmp_path: Path,
-    tiny_environment: dict[str, str],
-    between: Proxy,
-    monkeypatch: pytest.MonkeyPatch,
+    undisturbed: Path, tmp_path: Path, tiny_environment: dict[str, str], between: Proxy, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name, value in CREDENTIALS.items():
         monkeypatch.setenv(name, value)

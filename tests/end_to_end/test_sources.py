@@ -183,11 +183,7 @@ def test_dump(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     groups = [["Arlen Bridge", "Old bridge", "Tam"], ["Tamsin ferry", "List of bridges"], ["Arlen", "Mill"]]
     dump = write_multistream(tmp_path, groups, texts=WIKITEXT)
     with LoopbackServer(WEB) as server:
-        found = ended(
-            tmp_path / "data",
-            {"kind": "dump", "dump": {"paths": [str(dump)]}},
-            {"*.test": server.address},
-        )
+        found = ended(tmp_path / "data", {"kind": "dump", "dump": {"paths": [str(dump)]}}, {"*.test": server.address})
         assert sorted(server.paths()) == ["/arlen", "/crossing", "/gone", "/tolls"]
     drops = {"redirect": 1, "disambiguation": 1, "list": 1, "no_sources": 1, "short_lead": 1}
     assert found.counts["articles"] == (2, drops)
@@ -264,9 +260,7 @@ def test_structured_contents(tmp_path: Path) -> None:
     with LoopbackServer(WEB) as server:
         encyclopedia = {"layout": "structured", "paths": [str(tmp_path / "*.parquet")]}
         found = ended(
-            tmp_path / "data",
-            {"kind": "encyclopedia", "encyclopedia": encyclopedia},
-            {"*.test": server.address},
+            tmp_path / "data", {"kind": "encyclopedia", "encyclopedia": encyclopedia}, {"*.test": server.address}
         )
         assert sorted(server.paths()) == ["/arlen", "/crossing", "/gone", "/tolls"]
     assert found.counts["articles"] == (2, {"no_sources": 1, "short_lead": 1, "list": 1})
@@ -502,10 +496,7 @@ def test_sections_of_a_dump_as_topics(tmp_path: Path) -> None:
     assert found.counts["articles"] == (3, {"apparatus": 1, "redirect": 1})
     assert found.counts["pages"] == (2, {"http_404": 1})
     assert found.counts["paragraphs"] == (2, {"clone": 2})
-    assert found.kept == {
-        "Arlen Bridge (Structure)": [(BRIDGES, TOLLS)],
-        "Arlen Bridge (Tolls)": [(HISTORY, WINTER)],
-    }
+    assert found.kept == {"Arlen Bridge (Structure)": [(BRIDGES, TOLLS)], "Arlen Bridge (Tolls)": [(HISTORY, WINTER)]}
 
 
 def test_sections_of_lines_as_topics(tmp_path: Path) -> None:

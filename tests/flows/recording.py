@@ -67,13 +67,4 @@ def _shard(job: Job) -> ShardRecord:
 
 def _directory(job: Job) -> DirectoryRecord:
     digest = hashlib.sha256(job.key.encode()).hexdigest()[:32]
-    return DirectoryRecord(
-        job.stage,
-        job.key,
-        {},
-        digest,
-        job.recipe(),
-        job.digests,
-        METRICS,
-        0.0,
-    )
+    return DirectoryRecord(job.stage, job.key, {}, digest, job.recipe(), job.digests, METRICS, 0.0)

@@ -141,13 +141,7 @@ def test_systems_that_see_sentences_read_examples_of_their_own(tmp_path: Path) -
     _, few = walked(config(tables={"tables": ["004-1"], "systems": ["bart"]}), tables, tmp_path)
     session, jobs = walked(config(tables={"tables": ["004-1"], "systems": ["bart", "hie-bart"]}), tables, tmp_path)
     added = [job for job in jobs if f"{job.name}.{job.key}" not in keys(few)]
-    assert {job.stage for job in added} == {
-        "examples",
-        "models/hie-bart",
-        "predictions",
-        "scores",
-        "tables",
-    }
+    assert {job.stage for job in added} == {"examples", "models/hie-bart", "predictions", "scores", "tables"}
     assert {"examples", "sentence-examples"} <= session.run.stages.keys()
     marked = [job for job in added if job.stage == "examples"]
     assert [job.arguments.get("sentences") for job in marked] == [True, True]

@@ -8,13 +8,7 @@ from pathlib import Path
 import pytest
 
 from storage.builds import Build, save_build
-from storage.directories import (
-    DirectoryRecord,
-    fetch_directory,
-    find_directory,
-    publish_directory,
-    working_directory,
-)
+from storage.directories import DirectoryRecord, fetch_directory, find_directory, publish_directory, working_directory
 from storage.errors import CorruptShardError
 from storage.pruning import carry_out, plan_pruning
 from storage.store import Store

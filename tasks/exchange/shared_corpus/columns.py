@@ -19,17 +19,7 @@ STAGES: Mapping[Part, tuple[str, ...]] = {
     "graphs": ("graphs",),
 }
 _STRINGS = pa.list_(pa.string())
-_DOCUMENT = (
-    "url",
-    "title",
-    "provenance",
-    "sha256",
-    "text",
-    "licence",
-    "licence_source",
-    "reservations",
-    "language",
-)
+_DOCUMENT = ("url", "title", "provenance", "sha256", "text", "licence", "licence_source", "reservations", "language")
 _PLACE = [("document", pa.int32()), ("paragraph", pa.int32())]
 _LABEL = [("sha256", pa.string()), ("rouge2_recall", pa.float32()), ("title_similarity", pa.float32())]
 _EDGES = pa.list_(pa.struct([("i", pa.int32()), ("j", pa.int32()), ("weight", pa.float32())]))

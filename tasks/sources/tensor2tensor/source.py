@@ -72,11 +72,7 @@ class Tensor2TensorSource:
                     continue
                 entry = urls.pop(url, None)
                 yield Article(
-                    title=title,
-                    lead=lead,
-                    references=() if entry is None else entry[1],
-                    split=split,
-                    licence=_LICENCE,
+                    title=title, lead=lead, references=() if entry is None else entry[1], split=split, licence=_LICENCE
                 )
         malformed.check()
         for url, (title, _) in urls.items():

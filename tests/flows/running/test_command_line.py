@@ -176,10 +176,7 @@ BAD: dict[str, tuple[list[str], str]] = {
         ["--summarizer.preset", "transformer-xl", "--summarizer.copying"],
         "summarizer: copying: preset 'transformer-xl' is of architecture 'transformer-xl', which cannot copy, expected",
     ),
-    "no such checkpoint": (
-        ["--decoding.checkpoint", "9"],
-        "decoding.checkpoint is 9: expected at most ",
-    ),
+    "no such checkpoint": (["--decoding.checkpoint", "9"], "decoding.checkpoint is 9: expected at most "),
     "seed out of range": (
         ["--seed", "100000000000000000000000"],
         "seed: Input should be less than or equal to 4294967295 (given: ",

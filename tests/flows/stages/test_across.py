@@ -67,11 +67,7 @@ def reasons(store: Store, result: StageResult) -> dict[str, list[str | None]]:
 
 @pytest.mark.parametrize(
     ("across", "stages", "compared"),
-    [
-        ({}, set(), False),
-        ({"near_duplicates": "counted"}, STAGES, False),
-        ({"leakage": "pages"}, STAGES, True),
-    ],
+    [({}, set(), False), ({"near_duplicates": "counted"}, STAGES, False), ({"leakage": "pages"}, STAGES, True)],
 )
 def test_only_what_is_asked_for_is_computed(
     across: dict[str, str], stages: set[str], compared: bool, tmp_path: Path

@@ -75,10 +75,7 @@ def test_an_error_fails_its_own_summary_alone():
         bad, broken, good = (jobs.submit(title, GIVEN, "suitable") for title in ("bad", "broken", "good"))
         wait_until(lambda: done(good), "the good summary")
     assert (bad.state, bad.error) == ("failed", "the title is bad: expected another")
-    assert (broken.state, broken.error) == (
-        "failed",
-        "an error of this program (KeyError); its log has the details",
-    )
+    assert (broken.state, broken.error) == ("failed", "an error of this program (KeyError); its log has the details")
     assert good.state == "done"
 
 

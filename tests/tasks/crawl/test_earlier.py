@@ -53,12 +53,7 @@ def page(content: bytes, **headers: str) -> Handler:
 
 
 def build(
-    root: Path,
-    server: LoopbackServer | None,
-    urls: Iterable[str],
-    *,
-    host_shards: int = 1,
-    **settings: Any,
+    root: Path, server: LoopbackServer | None, urls: Iterable[str], *, host_shards: int = 1, **settings: Any
 ) -> tuple[dict[str, dict[str, Any]], ShardRecord]:
     """Walk frontier and pages as a build does; return the rows of host shard 0 by URL, and its record."""
     store = Store(str(root))

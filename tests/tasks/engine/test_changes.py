@@ -93,10 +93,7 @@ def test_on_a_new_root_nothing_was_made_and_on_a_finished_one_nothing_is_asked(t
         ({"newer": 2}, {"articles": f"stage version {ARTICLES.version} -> {ARTICLES.version + 2}"}),
         ({"version": 4}, {"models/ranker": "stage version 3 -> 4"}),
         ({"notes": {"tagger": "rules"}}, {"paragraphs": "note tagger is new: 'rules'"}),
-        (
-            {"knobs": Knobs(inner=Inner(sizes=(1, 3)))},
-            {"articles": "setting inner.sizes changed: [1, 2] -> [1, 3]"},
-        ),
+        ({"knobs": Knobs(inner=Inner(sizes=(1, 3)))}, {"articles": "setting inner.sizes changed: [1, 2] -> [1, 3]"}),
         (
             {"seed": 2},
             {

@@ -10,15 +10,7 @@ from storage.directories import publish_directory, working_directory
 from storage.recipes import ShardRecord, shard_path
 from storage.schemas import ARTICLES, DATASETS, INTAKE
 from storage.store import Store
-from tasks.engine.inputs import (
-    DirectoryResult,
-    StageResult,
-    contents,
-    every,
-    gathered,
-    only,
-    same,
-)
+from tasks.engine.inputs import DirectoryResult, StageResult, contents, every, gathered, only, same
 
 
 @pytest.fixture
@@ -83,12 +75,7 @@ def test_the_only_shard_whoever_asks(store: Store) -> None:
 def test_row_groups_of_every_shard(store: Store) -> None:
     stage = result(store, INTAKE.name, [["a0", "a1"], ["b1", "b2"]])
     assert [len(gathered(stage).digests(shard) or []) for shard in range(4)] == [1, 2, 1, 0]
-    assert [titles(gathered(stage).loading(shard)(store)) for shard in range(4)] == [
-        ["a0"],
-        ["a1", "b1"],
-        ["b2"],
-        [],
-    ]
+    assert [titles(gathered(stage).loading(shard)(store)) for shard in range(4)] == [["a0"], ["a1", "b1"], ["b2"], []]
     assert gathered(result(store, INTAKE.name, [["a0"], ["b0"]], done=1)).digests(0) is None
 
 

@@ -269,10 +269,7 @@ def test_a_finished_stage_is_shown_with_what_was_found_and_a_planned_one_is_not(
         return executor.shown
 
     assert show(planning=True) == []
-    assert show() == [
-        ("intake", 3, StagePlan("intake", 3, 0, 0)),
-        ("articles", 3, StagePlan("its articles", 3, 0, 0)),
-    ]
+    assert show() == [("intake", 3, StagePlan("intake", 3, 0, 0)), ("articles", 3, StagePlan("its articles", 3, 0, 0))]
     assert show()[1] == ("articles", 3, StagePlan("its articles", 3, 3, 0))
 
 

@@ -51,12 +51,7 @@ def test_summac_is_the_mean_of_the_best_probability_of_each_sentence() -> None:
 
 def test_ned_counts_pages_whose_best_entailment_exceeds_their_worst_contradiction_by_half() -> None:
     """Page a of two texts: .9 - .3 counts, .9 - .4 = .5 does not; page b: .51 counts, .2 does not."""
-    table = np.array(
-        [
-            [[0.9, 0.0], [0.51, 0.0], [0.1, 0.3]],
-            [[0.9, 0.4], [0.2, 0.0], [0.0, 0.0]],
-        ]
-    )
+    table = np.array([[[0.9, 0.0], [0.51, 0.0], [0.1, 0.3]], [[0.9, 0.4], [0.2, 0.0], [0.0, 0.0]]])
     assert entailing_pages(table, ["a", "b", "a"], 0.5) == 2 / 2
     assert entailing_pages(table[:1], ["a", "b", "a"], 0.5) == 2.0
     assert entailing_pages(table, ["a", "b", "a"], 0.2) == 3 / 2

@@ -118,10 +118,7 @@ def test_a_sentence_that_no_template_reads_is_unread() -> None:
 def test_a_fact_counts_once_for_every_value() -> None:
     again = "It carries about 43,100 vehicles a day."
     text = f"About 43,100 vehicles cross it each day. {again} About 9,000 vehicles cross the Flisind each day."
-    assert counts(text) == {
-        "bridge.traffic": FactCounts(right=1, wrong=1, lead=1, recalled=1),
-        "bridge.name": RIGHT,
-    }
+    assert counts(text) == {"bridge.traffic": FactCounts(right=1, wrong=1, lead=1, recalled=1), "bridge.name": RIGHT}
 
 
 def test_a_shorter_name_is_the_same_value() -> None:

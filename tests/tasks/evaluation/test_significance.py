@@ -176,11 +176,7 @@ def test_holm_by_hand() -> None:
 
 
 def test_systems_are_compared_on_the_articles_both_have() -> None:
-    table = scores(
-        lead={"a": 0.2, "b": 0.4, "c": 0.9},
-        ht={"b": 0.5, "a": 0.4, "d": 0.0},
-        other={"x": 1.0},
-    )
+    table = scores(lead={"a": 0.2, "b": 0.4, "c": 0.9}, ht={"b": 0.5, "a": 0.4, "d": 0.0}, other={"x": 1.0})
     (comparison,) = compare_systems(table, FEW, seed=0)
     assert isinstance(comparison, Comparison)
     assert (comparison.better, comparison.worse, comparison.articles) == ("ht", "lead", 2)

@@ -119,10 +119,7 @@ def test_the_kind_of_the_article_is_asked_first() -> None:
 
 
 def test_related_topics_have_shorter_names() -> None:
-    assert BRIDGE.facts["company"] == {
-        "vasork engineering": "vasork engineering",
-        "vasork": "vasork engineering",
-    }
+    assert BRIDGE.facts["company"] == {"vasork engineering": "vasork engineering", "vasork": "vasork engineering"}
 
 
 def test_two_tributaries_are_one_fact() -> None:

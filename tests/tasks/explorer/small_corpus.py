@@ -92,8 +92,7 @@ def _tables() -> dict[tuple[str, int], tuple[Dataset, pa.Table]]:
     )
     features = _rows(schemas.FEATURES, {**this, "paragraph_id": 0, "rouge2_recall": 0.25, "title_similarity": 0.5})
     ranked = _rows(
-        schemas.RANKED,
-        {**this, "rank": 0, "paragraph_id": 0, "url": CITED, "position": 0, "text": TEXT, "score": 0.75},
+        schemas.RANKED, {**this, "rank": 0, "paragraph_id": 0, "url": CITED, "position": 0, "text": TEXT, "score": 0.75}
     )
     written = {**this, "tokens": [], "attention": []}
     baselines = _rows(

@@ -93,19 +93,12 @@ def test_each_reason_in_its_place():
 
 
 def test_switched_off_rules_keep_what_they_would_drop():
-    rows = build(
-        [article()],
-        [document(LEAD, WIDE, BORE)],
-        clones=CloneSettings(recall=None, part_recall=None),
-    )
+    rows = build([article()], [document(LEAD, WIDE, BORE)], clones=CloneSettings(recall=None, part_recall=None))
     assert rows["drop_reason"] == [None] * 3
 
 
 def test_a_text_refused_once_is_no_duplicate():
-    rows = build(
-        [article()],
-        [document(WIDE, url="u1", boilerplate=[True]), document(WIDE, BORE, url="u2", rank=1)],
-    )
+    rows = build([article()], [document(WIDE, url="u1", boilerplate=[True]), document(WIDE, BORE, url="u2", rank=1)])
     assert rows["drop_reason"] == ["host_boilerplate", None, None]
 
 

@@ -180,10 +180,7 @@ def test_the_language_of_the_document_reaches_the_model() -> None:
         document = {"article_id": "a", "url": "u", "rank": 0, "provenance": "citation", "paragraphs": REFERENCES}
         rows = build_paragraphs(
             pa.Table.from_pylist([article], schema=ARTICLES.schema),
-            pa.Table.from_pylist(
-                [document | {"engine": "density", "language": language}],
-                schema=DOCUMENTS.schema,
-            ),
+            pa.Table.from_pylist([document | {"engine": "density", "language": language}], schema=DOCUMENTS.schema),
             ParagraphSettings(quality=0.7),
         )
         assert rows["drop_reason"].to_pylist().count("junk") == refused

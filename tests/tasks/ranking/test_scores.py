@@ -45,10 +45,7 @@ def scores(inputs: tuple[pa.Table, ...], *lengths: int) -> list[tuple[Any, ...]]
 def test_both_orders_by_hand() -> None:
     inputs = tables(
         {"a": ("train", "x"), "b": ("test", "one two three four"), "c": ("valid", "no source")},
-        {
-            "a": [(0, "x", 1.0)],
-            "b": [(0, "zero", 0.5), (1, "four", 0.1), (2, "one two", 0.1), (3, "three nine", 0.2)],
-        },
+        {"a": [(0, "x", 1.0)], "b": [(0, "zero", 0.5), (1, "four", 0.1), (2, "one two", 0.1), (3, "three nine", 0.2)]},
         {"a": [0], "b": [2, 3, 1, 0]},
     )
     # Similarity: zero, three nine, four (a tie: the lower id), one two. Ranking: one two, three nine, four, zero.

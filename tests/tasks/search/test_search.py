@@ -153,10 +153,7 @@ def test_failing_query_is_a_row_and_the_next_is_asked(name: str) -> None:
 
     with LoopbackServer({"/search": search}) as server:
         rows = found(articles("bad", "good"), **searxng(server))
-    assert rows == [
-        ("id-bad", None, 0, "searxng", reason),
-        ("id-good", "http://1.test/", 0, "searxng", None),
-    ]
+    assert rows == [("id-bad", None, 0, "searxng", reason), ("id-good", "http://1.test/", 0, "searxng", None)]
 
 
 KILLED = """

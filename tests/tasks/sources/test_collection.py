@@ -125,7 +125,7 @@ def test_long_paragraphs_are_cut_between_sentences(tmp_path: Path) -> None:
             "of the mill at Arlen.",
             "Its owner, Ruth Ames, wants to build it up again before the",
             "winter.",
-        ),
+        )
     ]
     (article,) = read(collection(file, paragraph_words=None))
     assert texts(article) == [(f"{FIRE} {CAUSE} {OWNER}",)]

@@ -99,11 +99,7 @@ def test_a_partition_is_a_part_of_a_file_and_its_digest_follows_its_rows(tmp_pat
 def test_the_digest_follows_layout_and_rules(tmp_path: Path) -> None:
     row = named("Ada") | megawika("Ada", prose(LEAD))
     path = write(tmp_path / "a.jsonl", row)
-    sources = [
-        encyclopedia(path),
-        encyclopedia(path, layout="megawika"),
-        encyclopedia(path, min_lead_words=3),
-    ]
+    sources = [encyclopedia(path), encyclopedia(path, layout="megawika"), encyclopedia(path, min_lead_words=3)]
     assert len({source.partitions()[0].digest for source in sources}) == 3
 
 

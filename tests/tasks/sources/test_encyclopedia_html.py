@@ -157,11 +157,7 @@ def test_citations_outside_of_footnotes() -> None:
         "http://b.test/",
     )
     assert article(row).references == expected
-    assert article(row, external_links=True).references == (
-        *expected[:5],
-        "http://unrelated.test/",
-        *expected[5:],
-    )
+    assert article(row, external_links=True).references == (*expected[:5], "http://unrelated.test/", *expected[5:])
 
 
 def test_a_page_of_the_encyclopedia_is_no_reference_and_items_of_a_list_are_apart() -> None:

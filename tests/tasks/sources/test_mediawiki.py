@@ -115,13 +115,7 @@ def test_redirects_lead_to_one_article(tmp_path: Path) -> None:
 
 
 def test_a_title_in_another_normal_form_is_found(tmp_path: Path) -> None:
-    titles = [
-        "cafe\u0301",
-        "100% Ni\u00f1a",
-        "100% Nin\u0303a",
-        "A%20b",
-        "Nowhe\u0301re",
-    ]
+    titles = ["cafe\u0301", "100% Ni\u00f1a", "100% Nin\u0303a", "A%20b", "Nowhe\u0301re"]
     with wiki("Caf\u00e9", "100% Ni\u00f1a", "A%20b") as server:
         found = read(source(server, listed(tmp_path, *titles)))
     assert [(article.title, article.drop_reason) for article in found] == [

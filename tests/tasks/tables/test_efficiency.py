@@ -56,10 +56,7 @@ def test_every_summarizer_is_timed_on_as_many_tokens(
 
     monkeypatch.setattr(Updater, "losses", counted)
     flat = {"model_size": 32, "feed_forward_size": 64, "heads": 2, "source_tokens": 4}
-    for name, changes in (
-        ("hierarchical", {"max_paragraphs": 1}),
-        ("flat", {"preset": "ft-small", "overrides": flat}),
-    ):
+    for name, changes in (("hierarchical", {"max_paragraphs": 1}), ("flat", {"preset": "ft-small", "overrides": flat})):
         model, timed = tmp_path / name / "model", tmp_path / name / "timed"
         model.mkdir(parents=True)
         timed.mkdir()
