@@ -49,36 +49,28 @@ _MOST_SEED = 2**32 - 1  # the smallest limit of the libraries that take the seed
 class ShardSettings(Settings):
     """How many files a stage is cut into."""
 
-    articles: int = Field(
-        8, ge=1, le=_MOST_SHARDS, description="shards of the stages that go by article; 1,000 suit 1.6 M articles"
-    )
-    hosts: int = Field(
-        4, ge=1, le=_MOST_SHARDS, description="shards of the stages that go by host; 1,000 suit the whole web"
-    )
+    articles: int = Field(8, ge=1, le=_MOST_SHARDS)
+    """shards of the stages that go by article; 1,000 suit 1.6 M articles"""
+    hosts: int = Field(4, ge=1, le=_MOST_SHARDS)
+    """shards of the stages that go by host; 1,000 suit the whole web"""
 
 
 class BuildConfig(Settings):
     """The configuration of a build; what is not given comes from the preset, and then from the section's defaults."""
 
-    preset: Preset = Field(
-        "miniweb",
-        description="miniweb: the embedded web and small models, minutes on a laptop; records: your own JSONL and "
-        "small models; paper: the settings of Liu & Lapata 2019",
-    )
-    root: str = tuning("data", "folder or URI (s3://bucket/folder) everything is written below")
-    name: str = tuning(
-        "",
-        "name of the corpus, in the keys of artifacts, names of runs and tags of a Prefect server that several corpora "
-        "share: lower-case letters, digits and dashes; default: preset and last part of the root",
-        pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$",
-        max_length=60,
-    )
-    seed: int = Field(1, ge=0, le=_MOST_SEED, description="every random choice depends on it")
-    words: WordRule = Field(
-        "rouge",
-        description="how texts are cut into words for clones, labels, tf-idf and graphs: `rouge` as the papers, "
-        "`unicode` for scripts beyond ASCII",
-    )
+    preset: Preset = "miniweb"
+    """miniweb: the embedded web and small models, minutes on a laptop; records: your own JSONL and small models; paper:
+    the settings of Liu & Lapata 2019"""
+    root: str = tuning("data")
+    """folder or URI (s3://bucket/folder) everything is written below"""
+    name: str = tuning("", pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$", max_length=60)
+    """name of the corpus, in the keys of artifacts, names of runs and tags of a Prefect server that several corpora
+    share: lower-case letters, digits and dashes; default: preset and last part of the root"""
+    seed: int = Field(1, ge=0, le=_MOST_SEED)
+    """every random choice depends on it"""
+    words: WordRule = "rouge"
+    """how texts are cut into words for clones, labels, tf-idf and graphs: `rouge` as the papers, `unicode` for scripts
+    beyond ASCII"""
     engine: EngineSettings = EngineSettings()
     notification: NotificationSettings = NotificationSettings()
     shards: ShardSettings = ShardSettings()
@@ -93,19 +85,21 @@ class BuildConfig(Settings):
     ranking: RankingSettings = RankingSettings()
     graphs: GraphSettings = GraphSettings()
     examples: ExampleSettings = ExampleSettings()
-    imported: ImportSettings | None = Field(
-        None, description="train on other people's ranked shards, in place of a corpus of your own"
-    )
+    imported: ImportSettings | None = None
+    """train on other people's ranked shards, in place of a corpus of your own"""
     summarizer: SummarizerSettings = SummarizerSettings()
     training: TrainingSettings = TrainingSettings()
     attention: AttentionSettings = AttentionSettings()
-    pretraining: PretrainingSettings = tuning(PretrainingSettings(), "of pretrain alone: no part of a build's recipe")
+    pretraining: PretrainingSettings = tuning(PretrainingSettings())
+    """of pretrain alone: no part of a build's recipe"""
     decoding: DecodingSettings = DecodingSettings()
     baselines: BaselineSettings = BaselineSettings()
     scoring: ScoringSettings = ScoringSettings()
     report: ReportSettings = ReportSettings()
-    retraining: RetrainingSettings = tuning(RetrainingSettings(), "of retrain alone: no part of a build's recipe")
-    tables: TableSettings = tuning(TableSettings(), "of reproduce-tables alone: no part of a build's recipe")
+    retraining: RetrainingSettings = tuning(RetrainingSettings())
+    """of retrain alone: no part of a build's recipe"""
+    tables: TableSettings = tuning(TableSettings())
+    """of reproduce-tables alone: no part of a build's recipe"""
 
     @property
     def miniweb(self) -> MiniwebSettings | None:

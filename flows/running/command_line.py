@@ -8,7 +8,7 @@ from typing import Annotated, Any, TypeVar
 
 from cyclopts import App, ArgumentCollection, CycloptsError, Parameter, Token
 from cyclopts.exceptions import UnknownOptionError, UnusedCliTokensError
-from pydantic import BeforeValidator, Field, ValidationError, WrapValidator
+from pydantic import BeforeValidator, ValidationError, WrapValidator
 from rich.console import Console
 from rich.text import Text
 
@@ -27,9 +27,12 @@ class Stopped(Exception):  # noqa: N818 - no error of the program: a run ended, 
 class CommandLine(BuildConfig):
     """Options of the commands that build: every field of the configuration, and how to run."""
 
-    config: Path | None = Field(None, description="YAML file of settings; options given beside it win")
-    dry_run: bool = Field(False, description="print what is done, what would run, and why; compute nothing")
-    verify: bool = Field(False, description="first read every file below the root; what is damaged is computed again")
+    config: Path | None = None
+    """YAML file of settings; options given beside it win"""
+    dry_run: bool = False
+    """print what is done, what would run, and why; compute nothing"""
+    verify: bool = False
+    """first read every file below the root; what is damaged is computed again"""
 
     @property
     def build(self) -> BuildConfig:

@@ -14,13 +14,16 @@ WEBHOOK = "WIKISUM_WEBHOOK"
 class EngineSettings(Settings):
     """Where shards are computed. Nothing here changes what they hold."""
 
-    kind: Literal["threads", "processes", "dask"] = tuning(
-        "processes", "task runner of the flow: threads | processes | dask"
-    )
-    workers: int = tuning(0, "shards computed at the same time; 0 = one a core", ge=0)
-    dask_address: str | None = tuning(None, "Dask scheduler, such as tcp://10.0.0.1:8786; null = start one here")
-    device: str = tuning("auto", "where models run: auto | cpu | cuda | cuda:N; auto = CUDA where there is one")
-    retries: int = tuning(3, "how often a shard is tried again after a transient failure (network, storage)", ge=0)
+    kind: Literal["threads", "processes", "dask"] = tuning("processes")
+    """task runner of the flow: threads | processes | dask"""
+    workers: int = tuning(0, ge=0)
+    """shards computed at the same time; 0 = one a core"""
+    dask_address: str | None = tuning(None)
+    """Dask scheduler, such as tcp://10.0.0.1:8786; null = start one here"""
+    device: str = tuning("auto")
+    """where models run: auto | cpu | cuda | cuda:N; auto = CUDA where there is one"""
+    retries: int = tuning(3, ge=0)
+    """how often a shard is tried again after a transient failure (network, storage)"""
 
     @property
     def parallel(self) -> int:
@@ -32,11 +35,9 @@ class EngineSettings(Settings):
 class NotificationSettings(Settings):
     """Where a notification goes when a run fails."""
 
-    webhook: str | None = tuning(
-        None,
-        f"URL that gets a POST of JSON when a run fails or crashes: flow, run, state, message, url, and all of it as "
-        f"text, which chat services show. Put a URL that is a secret into the environment instead: {WEBHOOK}",
-    )
+    webhook: str | None = tuning(None)
+    """URL that gets a POST of JSON when a run fails or crashes: flow, run, state, message, url, and all of it as text,
+    which chat services show. Put a URL that is a secret into the environment instead: WIKISUM_WEBHOOK"""
 
     @field_validator("webhook")
     @classmethod

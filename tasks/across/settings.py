@@ -2,25 +2,18 @@
 
 from typing import Literal
 
-from pydantic import Field
-
 from tasks.engine.settings import Settings
 
 
 class AcrossSettings(Settings):
     """What paragraphs share with those of other articles; nothing is computed while both settings are off."""
 
-    near_duplicates: Literal["off", "counted", "article", "corpus"] = Field(
-        "off",
-        description="paragraphs and documents nearly equal to an earlier one: counted, or refused where that one is "
-        "of the same article, or of any article of the corpus; off in the papers",
-    )
-    leakage: Literal["off", "counted", "leads", "pages"] = Field(
-        "off",
-        description="sources of training articles that contain 13 words in a row of a validation or test lead: "
-        "counted, or refused (leads); pages also refuses what is nearly equal to a source of such an article; off in "
-        "the papers",
-    )
+    near_duplicates: Literal["off", "counted", "article", "corpus"] = "off"
+    """paragraphs and documents nearly equal to an earlier one: counted, or refused where that one is of the same
+    article, or of any article of the corpus; off in the papers"""
+    leakage: Literal["off", "counted", "leads", "pages"] = "off"
+    """sources of training articles that contain 13 words in a row of a validation or test lead: counted, or refused
+    (leads); pages also refuses what is nearly equal to a source of such an article; off in the papers"""
 
     @property
     def on(self) -> bool:

@@ -17,18 +17,19 @@ _TYPES = ("text/html", "application/xhtml+xml", "text/plain", "text/markdown", "
 class SummarySettings(Settings):
     """How one's own pages are read and summarized."""
 
-    words: int = Field(150, ge=20, le=2000, description="words of an extractive summary, at most")
-    language: LanguageCode | None = Field(
-        "en",
-        description="ISO 639-1 code: paragraphs surely in another language are refused, but for those of plain text, "
-        "whose language is what was meant; null = every language is kept",
-    )
-    max_sources: int = Field(100, ge=1, description="pages and files of one summary, at most")
-    max_bytes: int = Field(20_000_000, ge=1, description="limit for a file, and for a page after decompression")
-    contact: str = Field("", pattern=HEADER_TEXT, description="URL or e-mail address that fetched sites may turn to")
-    allowed_hosts: tuple[HostPattern, ...] = Field(
-        (), description="patterns (*, ?) of host or host:port that may have a private address"
-    )
+    words: int = Field(150, ge=20, le=2000)
+    """words of an extractive summary, at most"""
+    language: LanguageCode | None = "en"
+    """ISO 639-1 code: paragraphs surely in another language are refused, but for those of plain text, whose language is
+    what was meant; null = every language is kept"""
+    max_sources: int = Field(100, ge=1)
+    """pages and files of one summary, at most"""
+    max_bytes: int = Field(20_000_000, ge=1)
+    """limit for a file, and for a page after decompression"""
+    contact: str = Field("", pattern=HEADER_TEXT)
+    """URL or e-mail address that fetched sites may turn to"""
+    allowed_hosts: tuple[HostPattern, ...] = ()
+    """patterns (*, ?) of host or host:port that may have a private address"""
 
     @property
     def crawl(self) -> CrawlSettings:

@@ -86,34 +86,24 @@ FolderUrl = Annotated[str, AfterValidator(lambda url: f"{service_url(url).remove
 class CommonCrawlSettings(Settings):
     """Where Common Crawl, or an archive of its form, is read."""
 
-    delay_seconds: float = tuning(
-        1.0,
-        "between the starts of two requests to an index server from this machine, in seconds",
-        ge=0,
-        le=LONGEST_WAIT,
-    )
-    indexes: tuple[ServiceUrl, ...] = Field(
-        (),
-        description="CDX index servers asked in this order until one has a page, such as "
-        "https://index.commoncrawl.org/CC-MAIN-2026-43-index, one URL a second; empty = not used",
-    )
-    tables: tuple[str, ...] = Field(
-        (),
-        description="the columnar index in place of `indexes`, for more than some thousand URLs: a table for each "
-        "crawl, as the URL of its list of files (https://data.commoncrawl.org/crawl-data/CC-MAIN-2026-43/"
-        "cc-index-table.paths.gz), or as a folder of Parquet files, a path or s3:// URI; new ones come at the end. "
-        "They hold no redirects: what has moved to another address is not found",
-    )
-    near: Moment = Field(
-        "", description="captures closest to this time are wanted, YYYYMMDDhhmmss or its beginning; empty = newest"
-    )
-    data_url: FolderUrl = Field(
-        "https://data.commoncrawl.org/", description="what the index's names of archive files are appended to"
-    )
-    connections: int = tuning(4, "records read at the same time by one shard", ge=1, le=1_000)
-    requests_per_second: float = tuning(
-        20.0, "ranges of files that this machine asks for in a second at most, all shards together", gt=0
-    )
+    delay_seconds: float = tuning(1.0, ge=0, le=LONGEST_WAIT)
+    """between the starts of two requests to an index server from this machine, in seconds"""
+    indexes: tuple[ServiceUrl, ...] = ()
+    """CDX index servers asked in this order until one has a page, such as
+    https://index.commoncrawl.org/CC-MAIN-2026-43-index, one URL a second; empty = not used"""
+    tables: tuple[str, ...] = ()
+    """the columnar index in place of `indexes`, for more than some thousand URLs: a table for each crawl, as the URL of
+    its list of files (https://data.commoncrawl.org/crawl-data/CC-MAIN-2026-43/cc-index-table.paths.gz), or as a folder
+    of Parquet files, a path or s3:// URI; new ones come at the end. They hold no redirects: what has moved to another
+    address is not found"""
+    near: Moment = ""
+    """captures closest to this time are wanted, YYYYMMDDhhmmss or its beginning; empty = newest"""
+    data_url: FolderUrl = "https://data.commoncrawl.org/"
+    """what the index's names of archive files are appended to"""
+    connections: int = tuning(4, ge=1, le=1_000)
+    """records read at the same time by one shard"""
+    requests_per_second: float = tuning(20.0, gt=0)
+    """ranges of files that this machine asks for in a second at most, all shards together"""
 
     def recipe(self) -> dict[str, Any]:
         """Return the fields that decide which captures are read, but the tables, whose files are arguments."""
@@ -155,22 +145,16 @@ class CommonCrawlSettings(Settings):
 class WaybackSettings(Settings):
     """Whether and how the Internet Archive, or one that speaks its interface, stands in for dead links."""
 
-    enabled: bool = Field(False, description="ask the Internet Archive for pages that are gone from the web")
-    availability_url: ServiceUrl = Field(
-        "https://archive.org/wayback/available", description="interface that is asked for the capture of a URL"
-    )
-    pages_url: FolderUrl = Field(
-        "https://web.archive.org/web/", description="what time and URL of a capture are appended to"
-    )
-    timestamp: Moment = Field(
-        "", description="captures closest to this time are wanted, YYYYMMDDhhmmss or its beginning; empty = newest"
-    )
-    delay_seconds: float = tuning(
-        4.0,
-        "between the starts of two requests to it from this machine, in seconds; 4 = 15 a minute",
-        ge=0,
-        le=LONGEST_WAIT,
-    )
+    enabled: bool = False
+    """ask the Internet Archive for pages that are gone from the web"""
+    availability_url: ServiceUrl = "https://archive.org/wayback/available"
+    """interface that is asked for the capture of a URL"""
+    pages_url: FolderUrl = "https://web.archive.org/web/"
+    """what time and URL of a capture are appended to"""
+    timestamp: Moment = ""
+    """captures closest to this time are wanted, YYYYMMDDhhmmss or its beginning; empty = newest"""
+    delay_seconds: float = tuning(4.0, ge=0, le=LONGEST_WAIT)
+    """between the starts of two requests to it from this machine, in seconds; 4 = 15 a minute"""
 
     def recipe(self) -> dict[str, Any]:
         """Return the fields that decide which captures are read; of one that is not asked, only that."""
@@ -180,96 +164,77 @@ class WaybackSettings(Settings):
 class CrawlSettings(Settings):
     """How pages are fetched. Times are seconds, sizes bytes; limits hold for one response unless said otherwise."""
 
-    user_agent: str = Field(
-        "wikisum-builder/0.1",
-        description="product token and version sent as User-Agent; the token is what robots.txt rules are matched with",
-        pattern=USER_AGENT,
+    user_agent: str = Field("wikisum-builder/0.1", pattern=USER_AGENT)
+    """product token and version sent as User-Agent; the token is what robots.txt rules are matched with"""
+    contact: str = tuning("", pattern=HEADER_TEXT)
+    """URL or e-mail address in the User-Agent of every request, to sites, search services and wikis: where their owners
+    can reach you (Wikimedia requires one)"""
+    robots: bool = True
+    """obey robots.txt as RFC 9309 says; its Crawl-delay too"""
+    reservation_files: bool = False
+    """ask each site for ai.txt and tdmrep.json too, two more requests, and note in the reservations of its pages what
+    they say"""
+    accepted_types: tuple[Annotated[str, AfterValidator(_media_type)], ...] = (
+        "text/html",
+        "application/xhtml+xml",
+        "text/plain",
     )
-    contact: str = tuning(
-        "",
-        "URL or e-mail address in the User-Agent of every request, to sites, search services and wikis: where their "
-        "owners can reach you (Wikimedia requires one)",
-        pattern=HEADER_TEXT,
-    )
-    robots: bool = Field(True, description="obey robots.txt as RFC 9309 says; its Crawl-delay too")
-    reservation_files: bool = Field(
-        False,
-        description="ask each site for ai.txt and tdmrep.json too, two more requests, and note in the reservations of "
-        "its pages what they say",
-    )
-    accepted_types: tuple[Annotated[str, AfterValidator(_media_type)], ...] = Field(
-        ("text/html", "application/xhtml+xml", "text/plain"), description="media types of pages that are kept"
-    )
-    read_seconds: float = Field(20.0, gt=0, le=_DAY, description="limit for a single wait for data, in seconds")
-    total_seconds: float = Field(
-        60.0, gt=0, le=_DAY, description="limit for one response, from request to last byte, in seconds"
-    )
-    max_bytes: int = Field(10_000_000, gt=0, description="limit for a body, in bytes after decompression")
-    allowed_hosts: tuple[HostPattern, ...] = Field(
-        (), description="patterns (*, ?) of host or host:port that may have a private or loopback address and any port"
-    )
-    archive: tuple[str, ...] = Field(
-        (), description="WARC or ARC files (path, glob or URI) that pages are taken from; empty = from the web"
-    )
-    max_decoded_archive_bytes: int = Field(
-        50_000_000_000,
-        gt=0,
-        description="limit for the decoded copy, in the temporary folder, of an archive not compressed per record",
-    )
-    common_crawl: CommonCrawlSettings = Field(
-        CommonCrawlSettings(), description="Common Crawl, or an archive of its form"
-    )
-    fetch_missing: bool = Field(
-        False, description="fetch from the web what neither archive files nor Common Crawl have; else it stays missing"
-    )
-    wayback: WaybackSettings = Field(WaybackSettings(), description="the Internet Archive in place of dead links")
-    mirror_hosts: tuple[Annotated[str, AfterValidator(_domain)], ...] = Field(
-        MIRROR_HOSTS, description="domains never fetched from, subdomains included: the encyclopedia and its mirrors"
-    )
-    max_crawl_delay_seconds: float = Field(
-        30.0, ge=0, le=_DAY, description="pages of a host that asks for a longer Crawl-delay are not fetched"
-    )
-    host_failure_limit: int = Field(
-        20, ge=1, description="failed requests in a row after which no other URL of the host is asked for"
-    )
-    refresh: str = Field(
-        "",
-        description="any text, such as a date or a week; a new one makes the pages of earlier crawls due again: they "
-        "are asked for with conditional requests, and kept where they have not changed",
-    )
-    budget_seconds: float | None = Field(None, gt=0, description="stop a shard after so many seconds; null = never")
-    budget_bytes: int | None = Field(None, gt=0, description="stop a shard after this many body bytes; null = never")
-    budget_pages: int | None = Field(
-        None,
-        gt=0,
-        description="stop a shard after asking for this many URLs; null = never. Pages taken over from an earlier "
-        "crawl, or found in an archive, count for no budget",
-    )
-    budget_domain_pages: int | None = Field(
-        None, gt=0, description="ask a registered domain for at most this many URLs of a crawl; null = no limit"
-    )
+    """media types of pages that are kept"""
+    read_seconds: float = Field(20.0, gt=0, le=_DAY)
+    """limit for a single wait for data, in seconds"""
+    total_seconds: float = Field(60.0, gt=0, le=_DAY)
+    """limit for one response, from request to last byte, in seconds"""
+    max_bytes: int = Field(10_000_000, gt=0)
+    """limit for a body, in bytes after decompression"""
+    allowed_hosts: tuple[HostPattern, ...] = ()
+    """patterns (*, ?) of host or host:port that may have a private or loopback address and any port"""
+    archive: tuple[str, ...] = ()
+    """WARC or ARC files (path, glob or URI) that pages are taken from; empty = from the web"""
+    max_decoded_archive_bytes: int = Field(50_000_000_000, gt=0)
+    """limit for the decoded copy, in the temporary folder, of an archive not compressed per record"""
+    common_crawl: CommonCrawlSettings = CommonCrawlSettings()
+    """Common Crawl, or an archive of its form"""
+    fetch_missing: bool = False
+    """fetch from the web what neither archive files nor Common Crawl have; else it stays missing"""
+    wayback: WaybackSettings = WaybackSettings()
+    """the Internet Archive in place of dead links"""
+    mirror_hosts: tuple[Annotated[str, AfterValidator(_domain)], ...] = MIRROR_HOSTS
+    """domains never fetched from, subdomains included: the encyclopedia and its mirrors"""
+    max_crawl_delay_seconds: float = Field(30.0, ge=0, le=_DAY)
+    """pages of a host that asks for a longer Crawl-delay are not fetched"""
+    host_failure_limit: int = Field(20, ge=1)
+    """failed requests in a row after which no other URL of the host is asked for"""
+    refresh: str = ""
+    """any text, such as a date or a week; a new one makes the pages of earlier crawls due again: they are asked for
+    with conditional requests, and kept where they have not changed"""
+    budget_seconds: float | None = Field(None, gt=0)
+    """stop a shard after so many seconds; null = never"""
+    budget_bytes: int | None = Field(None, gt=0)
+    """stop a shard after this many body bytes; null = never"""
+    budget_pages: int | None = Field(None, gt=0)
+    """stop a shard after asking for this many URLs; null = never. Pages taken over from an earlier crawl, or found in
+    an archive, count for no budget"""
+    budget_domain_pages: int | None = Field(None, gt=0)
+    """ask a registered domain for at most this many URLs of a crawl; null = no limit"""
 
-    fresh_days: float = tuning(
-        0.0, "a page fetched less than this many days ago is not due, whatever refresh says", ge=0
-    )
+    fresh_days: float = tuning(0.0, ge=0)
+    """a page fetched less than this many days ago is not due, whatever refresh says"""
 
-    retries: int = tuning(2, "further requests for a URL after a fault that may be temporary", ge=0, le=100)
-    backoff_seconds: float = tuning(
-        1.0, "seconds before the first retry; each further wait is twice as long", ge=0, le=_DAY
-    )
-    max_backoff_seconds: float = tuning(
-        60.0, "longest wait before a retry, in seconds; a longer Retry-After is cut to it", ge=0, le=_DAY
-    )
-    host_delay_seconds: float = tuning(
-        1.0,
-        "seconds between two requests to one registered domain, over all shards of a run, and a tenth of it between "
-        "two to one address; a Crawl-delay can raise it for a host",
-        ge=0,
-        le=_DAY,
-    )
-    host_concurrency: int = tuning(1, "requests to one host at the same time", ge=1, le=1_000)
-    connections: int = tuning(32, "requests of one shard at the same time, over all hosts", ge=1, le=1_000)
-    ca_bundle: str | None = tuning(None, "file of certificate authorities to trust; null = those of certifi")
+    retries: int = tuning(2, ge=0, le=100)
+    """further requests for a URL after a fault that may be temporary"""
+    backoff_seconds: float = tuning(1.0, ge=0, le=_DAY)
+    """seconds before the first retry; each further wait is twice as long"""
+    max_backoff_seconds: float = tuning(60.0, ge=0, le=_DAY)
+    """longest wait before a retry, in seconds; a longer Retry-After is cut to it"""
+    host_delay_seconds: float = tuning(1.0, ge=0, le=_DAY)
+    """seconds between two requests to one registered domain, over all shards of a run, and a tenth of it between two to
+    one address; a Crawl-delay can raise it for a host"""
+    host_concurrency: int = tuning(1, ge=1, le=1_000)
+    """requests to one host at the same time"""
+    connections: int = tuning(32, ge=1, le=1_000)
+    """requests of one shard at the same time, over all hosts"""
+    ca_bundle: str | None = tuning(None)
+    """file of certificate authorities to trust; null = those of certifi"""
 
     @field_validator("accepted_types")
     @classmethod

@@ -19,9 +19,15 @@ HEADER_TEXT = r"^[\x20-\x7e]*$"
 
 
 class Settings(BaseModel):
-    """A frozen section of settings; an unknown field is an error, and so are infinity and NaN."""
+    """A frozen section of settings; an unknown field is an error, and so are infinity and NaN. The text below a field
+    describes it to users."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False, use_attribute_docstrings=True)
+
+    @classmethod
+    def __pydantic_init_subclass__(cls, **_kwargs: Any) -> None:
+        for field in cls.model_fields.values():
+            field.description = field.description and " ".join(field.description.split())
 
     @field_validator("*", mode="before")
     @classmethod
@@ -46,9 +52,9 @@ class Settings(BaseModel):
         return fields
 
 
-def tuning(default: Any, description: str, **constraints: Any) -> Any:
+def tuning(default: Any, **constraints: Any) -> Any:
     """Declare a field that changes how a shard is made but never its content."""
-    return Field(default, description=description, json_schema_extra={"tuning": True}, **constraints)
+    return Field(default, json_schema_extra={"tuning": True}, **constraints)
 
 
 def secret_in(variable: str | None, setting: str, what: str) -> str | None:

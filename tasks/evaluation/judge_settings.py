@@ -13,43 +13,42 @@ Judge = Literal["nli", "bertscore", "judge"]  # sections of `scoring`, each null
 class NliSettings(Settings):
     """A model that says whether one text entails another; the digest of its files is part of the recipe."""
 
-    folder: str = tuning(
-        ...,
-        "local folder of a sequence classification model in Hugging Face's layout: config.json with the labels "
-        "entailment and contradiction, safetensors, tokenizer",
-    )
+    folder: str = tuning(...)
+    """local folder of a sequence classification model in Hugging Face's layout: config.json with the labels entailment
+    and contradiction, safetensors, tokenizer"""
 
 
 class BertScoreSettings(Settings):
     """An encoder whose word vectors are compared; the digest of its files is part of the recipe."""
 
-    folder: str = tuning(
-        ..., "local folder of an encoder in Hugging Face's layout: config.json, safetensors, tokenizer"
-    )
-    layer: int = Field(
-        ge=1, description="whose vectors count (`num_layers`; Zhang et al. 2020: 17 of roberta-large, 9 of bert-base)"
-    )
+    folder: str = tuning(...)
+    """local folder of an encoder in Hugging Face's layout: config.json, safetensors, tokenizer"""
+    layer: int = Field(ge=1)
+    """whose vectors count (`num_layers`; Zhang et al. 2020: 17 of roberta-large, 9 of bert-base)"""
 
 
 class JudgeSettings(Settings):
     """A language model that gives marks; the texts of articles and summaries are sent to it."""
 
-    url: ServiceUrl = Field(
-        description="base address of an interface like OpenAI's, such as http://localhost:8000/v1; no key belongs in it"
-    )
-    model: str = Field(min_length=1, description="name of the model there")
-    key_variable: str | None = tuning(None, "environment variable that holds the key; null = none is sent")
-    most_calls: int = Field(
-        1_000, ge=1, description="requests of one shard of articles; summaries beyond have no marks"
-    )
+    url: ServiceUrl
+    """base address of an interface like OpenAI's, such as http://localhost:8000/v1; no key belongs in it"""
+    model: str = Field(min_length=1)
+    """name of the model there"""
+    key_variable: str | None = tuning(None)
+    """environment variable that holds the key; null = none is sent"""
+    most_calls: int = Field(1_000, ge=1)
+    """requests of one shard of articles; summaries beyond have no marks"""
 
 
 class JudgesSettings(Settings):
     """Which judges are asked; a metric of one that is not set cannot be."""
 
-    nli: NliSettings | None = Field(None, description="SummaC, NED and citations by entailment; null = off")
-    bertscore: BertScoreSettings | None = Field(None, description="BERTScore against the lead; null = off")
-    judge: JudgeSettings | None = Field(None, description="marks of a language model; null = off")
+    nli: NliSettings | None = None
+    """SummaC, NED and citations by entailment; null = off"""
+    bertscore: BertScoreSettings | None = None
+    """BERTScore against the lead; null = off"""
+    judge: JudgeSettings | None = None
+    """marks of a language model; null = off"""
 
     @property
     def judged(self) -> bool:

@@ -17,13 +17,11 @@ Baseline = Literal["lead", "lexrank", "concepts", "filler", "greedy-rouge2", "ce
 class BaselineSettings(Settings):
     """Which extractive systems are run, and how."""
 
-    systems: tuple[Baseline, ...] = Field(
-        ("lead", "lexrank", "concepts", "greedy-rouge2"),
-        description="lead and lexrank are the baselines of Liu & Lapata 2019, Table 2; concepts takes whole sentences "
-        "that hold the names, numbers and words that leads are likely to have; filler writes the sentences of training "
-        "leads with the values of the paragraphs; greedy-rouge2, the papers' oracle, is shown the target and takes the "
-        "paragraphs that raise ROUGE-2 most, one by one; ceiling is the target without what the paragraphs lack",
-    )
+    systems: tuple[Baseline, ...] = ("lead", "lexrank", "concepts", "greedy-rouge2")
+    """lead and lexrank are the baselines of Liu & Lapata 2019, Table 2; concepts takes whole sentences that hold the
+    names, numbers and words that leads are likely to have; filler writes the sentences of training leads with the
+    values of the paragraphs; greedy-rouge2, the papers' oracle, is shown the target and takes the paragraphs that raise
+    ROUGE-2 most, one by one; ceiling is the target without what the paragraphs lack"""
 
 
 def _metrics_at_hand(given: Mapping[str, Any]) -> tuple[str, ...]:
@@ -33,15 +31,12 @@ def _metrics_at_hand(given: Mapping[str, Any]) -> tuple[str, ...]:
 class ScoringSettings(JudgesSettings):
     """What is measured of each summary."""
 
-    metrics: tuple[MetricName, ...] = Field(
-        default_factory=_metrics_at_hand,
-        min_length=1,
-        description="metrics: values-* (names, numbers and dates that input, sources and lead hold), said, supported "
-        "and citation-* (sentences, by the paragraphs cited for them), facts-* (of the mini web alone), ROUGE (rougeL "
-        "takes it as one line, as the released HT scorer does, rougeLsum sentence by sentence; -stem after Porter's), "
-        "style (coverage, density, compression and so on), cds and own-document (attention to documents, while "
-        "writing and while reading), and those of the judges that are set",
-    )
+    metrics: tuple[MetricName, ...] = Field(default_factory=_metrics_at_hand, min_length=1)
+    """metrics: values-* (names, numbers and dates that input, sources and lead hold), said, supported and citation-*
+    (sentences, by the paragraphs cited for them), facts-* (of the mini web alone), ROUGE (rougeL takes it as one line,
+    as the released HT scorer does, rougeLsum sentence by sentence; -stem after Porter's), style (coverage, density,
+    compression and so on), cds and own-document (attention to documents, while writing and while reading), and those of
+    the judges that are set"""
 
     @model_validator(mode="after")
     def _judges_are_set(self) -> Self:

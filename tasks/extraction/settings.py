@@ -13,39 +13,22 @@ HTML_ENGINES = frozenset({"trafilatura", "density", "readability", "soup"})
 class ExtractSettings(Settings):
     """How main text is found in pages, and what a page may cost."""
 
-    engine: Literal["trafilatura", "density"] = Field(
-        "trafilatura",
-        description="engine that finds the main text: trafilatura, or density, which is several times as fast",
-    )
-    favour: Literal["precision", "balance", "recall"] = Field(
-        "precision", description="what trafilatura prefers in doubt: less text that is sure, or more"
-    )
-    tables: bool = Field(True, description="whether trafilatura keeps text in tables")
-    rescue_below: float = Field(
-        0.95,
-        ge=0,
-        le=1,
-        description="where trafilatura's text agrees with those of density and readability less than this share (0-1) "
-        "of the best agreement of the three, the text that agrees best is taken; 0 = another text is taken only where "
-        "trafilatura finds none",
-    )
-    cpu_seconds: float = Field(
-        10.0,
-        gt=0,
-        le=3600,
-        description="processor time a page may take, in seconds; beyond it the page is refused as extraction_timeout",
-    )
-    memory_mib: int = Field(
-        2048,
-        ge=512,
-        description="address space of the extracting process, in MiB; a page that needs more is refused as "
-        "extraction_memory",
-    )
-    repeated_pages: int = Field(
-        3,
-        ge=0,
-        description="a short line that stands on at least so many different pages of one host is boilerplate; 0 = off",
-    )
+    engine: Literal["trafilatura", "density"] = "trafilatura"
+    """engine that finds the main text: trafilatura, or density, which is several times as fast"""
+    favour: Literal["precision", "balance", "recall"] = "precision"
+    """what trafilatura prefers in doubt: less text that is sure, or more"""
+    tables: bool = True
+    """whether trafilatura keeps text in tables"""
+    rescue_below: float = Field(0.95, ge=0, le=1)
+    """where trafilatura's text agrees with those of density and readability less than this share (0-1) of the best
+    agreement of the three, the text that agrees best is taken; 0 = another text is taken only where trafilatura finds
+    none"""
+    cpu_seconds: float = Field(10.0, gt=0, le=3600)
+    """processor time a page may take, in seconds; beyond it the page is refused as extraction_timeout"""
+    memory_mib: int = Field(2048, ge=512)
+    """address space of the extracting process, in MiB; a page that needs more is refused as extraction_memory"""
+    repeated_pages: int = Field(3, ge=0)
+    """a short line that stands on at least so many different pages of one host is boilerplate; 0 = off"""
 
     @field_validator("repeated_pages")
     @classmethod

@@ -20,29 +20,24 @@ TEXTS: dict[Task, int] = {"qa": 1, "best-worst": 3, "ratings": 2}
 class StudySettings(Settings):
     """What is asked of how many people about how many articles."""
 
-    task: Task = Field(
-        "best-worst",
-        description="qa: questions on the lead, answered from a summary alone; best-worst: the best and the worst of "
-        "some summaries (both Liu & Lapata 2019, sec. 5); ratings: 1 to 5 by criterion (Ma & Zong 2020), also shown "
-        "head to head (Shen et al. 2023, sec. 6.2)",
-    )
-    systems: tuple[str, ...] = Field(
-        (),
-        description="summarizers to compare, besides the trained ones also baselines, and gold, the lead itself; "
-        "default: the trained ones, lead and coverage",
-    )
-    articles: int = Field(50, ge=1, description="test articles drawn (50 in Shen et al. 2023, 20 in Liu & Lapata 2019)")
-    raters: int = Field(
-        4, ge=1, le=99, description="forms made, one a person; in qa a multiple of the number of systems is balanced"
-    )
-    texts: int = Field(0, ge=0, le=6, description="summaries shown at a time; 0 = qa 1, best-worst 3, ratings 2")
-    criteria: tuple[Criterion, ...] = Field(
-        ("informativeness", "fluency", "conciseness", "consistency"),
-        min_length=1,
-        description="what ratings are given for: informativeness, fluency, conciseness, consistency (Ma & Zong 2020), "
-        "relevance, abstractiveness, salience, coverage (Shen et al. 2023)",
-    )
-    seed: int = Field(1, ge=0, description="decides articles, groups and order")
+    task: Task = "best-worst"
+    """qa: questions on the lead, answered from a summary alone; best-worst: the best and the worst of some summaries
+    (both Liu & Lapata 2019, sec. 5); ratings: 1 to 5 by criterion (Ma & Zong 2020), also shown head to head (Shen et
+    al. 2023, sec. 6.2)"""
+    systems: tuple[str, ...] = ()
+    """summarizers to compare, besides the trained ones also baselines, and gold, the lead itself; default: the trained
+    ones, lead and coverage"""
+    articles: int = Field(50, ge=1)
+    """test articles drawn (50 in Shen et al. 2023, 20 in Liu & Lapata 2019)"""
+    raters: int = Field(4, ge=1, le=99)
+    """forms made, one a person; in qa a multiple of the number of systems is balanced"""
+    texts: int = Field(0, ge=0, le=6)
+    """summaries shown at a time; 0 = qa 1, best-worst 3, ratings 2"""
+    criteria: tuple[Criterion, ...] = Field(("informativeness", "fluency", "conciseness", "consistency"), min_length=1)
+    """what ratings are given for: informativeness, fluency, conciseness, consistency (Ma & Zong 2020), relevance,
+    abstractiveness, salience, coverage (Shen et al. 2023)"""
+    seed: int = Field(1, ge=0)
+    """decides articles, groups and order"""
 
     @property
     def shown(self) -> int:

@@ -14,18 +14,15 @@ OF_ARTICLE = "article"  # the language of each article's lead, as a value of `Pa
 class ParagraphFilterSettings(Settings):
     """Which paragraphs are refused as not prose."""
 
-    preset: Literal["default", "liu2018", "none"] = Field(
-        "default",
-        description="rules: default; those of Liu et al. 2018 (fewer than 6 tokens, no ASCII letter, no sentence of "
-        "more than 3 tokens ending in a full stop); none",
-    )
-    min_words: int = Field(6, ge=1, description="words a paragraph has at least, in the preset default")
-    language: str | None = Field(
-        OF_ARTICLE,
-        description="a paragraph of a web page or PDF that is surely in another language is refused, whatever the "
-        "preset: ISO 639-1 code; article = the language of the article's lead, if it is sure, where documents that the "
-        "source itself contains are all kept; null = every language is kept, for sources in many languages",
-    )
+    preset: Literal["default", "liu2018", "none"] = "default"
+    """rules: default; those of Liu et al. 2018 (fewer than 6 tokens, no ASCII letter, no sentence of more than 3 tokens
+    ending in a full stop); none"""
+    min_words: int = Field(6, ge=1)
+    """words a paragraph has at least, in the preset default"""
+    language: str | None = OF_ARTICLE
+    """a paragraph of a web page or PDF that is surely in another language is refused, whatever the preset: ISO 639-1
+    code; article = the language of the article's lead, if it is sure, where documents that the source itself contains
+    are all kept; null = every language is kept, for sources in many languages"""
 
     @field_validator("language")
     @classmethod
@@ -36,33 +33,17 @@ class ParagraphFilterSettings(Settings):
 class CloneSettings(Settings):
     """When a paragraph counts as copied from the article: a share above its threshold; null = not asked."""
 
-    recall: float | None = Field(
-        0.8,
-        ge=0,
-        le=1,
-        description="share of the lead's bigrams that occur in the paragraph (Liu & Lapata 2019, sec. 4)",
-    )
-    part_recall: float | None = Field(
-        0.8,
-        ge=0,
-        le=1,
-        description="share of the bigrams of one paragraph of the lead (its line breaks) that occur in the paragraph; "
-        "finds mirrors of a lead of several paragraphs; null = the paper's rule alone",
-    )
-    copied: float | None = Field(
-        None,
-        ge=0,
-        le=1,
-        description="share of the paragraph's own bigrams that occur in the lead; off, because on real cited pages it "
-        "drops mostly text that the article quotes, its best evidence",
-    )
-    document: float | None = Field(
-        None,
-        ge=0,
-        le=1,
-        description="share of the lead's words that occur in the whole document: drops all its paragraphs (Liu et al. "
-        "2018, 0.5); off, because a long page on the subject passes it without a copied sentence",
-    )
+    recall: float | None = Field(0.8, ge=0, le=1)
+    """share of the lead's bigrams that occur in the paragraph (Liu & Lapata 2019, sec. 4)"""
+    part_recall: float | None = Field(0.8, ge=0, le=1)
+    """share of the bigrams of one paragraph of the lead (its line breaks) that occur in the paragraph; finds mirrors of
+    a lead of several paragraphs; null = the paper's rule alone"""
+    copied: float | None = Field(None, ge=0, le=1)
+    """share of the paragraph's own bigrams that occur in the lead; off, because on real cited pages it drops mostly
+    text that the article quotes, its best evidence"""
+    document: float | None = Field(None, ge=0, le=1)
+    """share of the lead's words that occur in the whole document: drops all its paragraphs (Liu et al. 2018, 0.5); off,
+    because a long page on the subject passes it without a copied sentence"""
 
 
 class PageFilterSettings(Settings):
@@ -76,9 +57,8 @@ class PageFilterSettings(Settings):
         "unknown = null), terms being what the licence allows; or the "
         f"published thresholds of {', '.join(RULE_SETS)}; empty = every page",
     )
-    mask_personal: bool = Field(
-        False, description="write [e-mail], [telephone] and [IP address] in place of these in paragraphs"
-    )
+    mask_personal: bool = False
+    """write [e-mail], [telephone] and [IP address] in place of these in paragraphs"""
 
     @field_validator("keep")
     @classmethod
@@ -90,27 +70,16 @@ class PageFilterSettings(Settings):
 class ParagraphSettings(Settings):
     """Which paragraphs of the documents become candidates."""
 
-    pages: PageFilterSettings = Field(
-        default_factory=PageFilterSettings, description="which pages may be sources, and what is masked in them"
-    )
-    filter: ParagraphFilterSettings = Field(
-        default_factory=ParagraphFilterSettings, description="which texts are prose at all"
-    )
-    clones: CloneSettings = Field(
-        default_factory=CloneSettings, description="which paragraphs count as copied from the article"
-    )
-    quality: float | None = Field(
-        None,
-        gt=0,
-        lt=1,
-        description="probability (0-1) from which a paragraph of a crawled English page is refused as junk: a "
-        "reference, a caption, a teaser, a comment; a lower one refuses more of these and more prose; a page of "
-        "nothing else keeps what is least likely junk; null = off, as in the papers",
-    )
-    max_paragraphs: int | None = Field(
-        2000,
-        ge=1,
-        description="candidates an article may have (the mean of Liu & Lapata 2019, sec. 4 is 525); an article with "
-        "more keeps the first ones of every document alike, so that one book cannot crowd out the other sources; null "
-        "= no limit",
-    )
+    pages: PageFilterSettings = Field(default_factory=PageFilterSettings)
+    """which pages may be sources, and what is masked in them"""
+    filter: ParagraphFilterSettings = Field(default_factory=ParagraphFilterSettings)
+    """which texts are prose at all"""
+    clones: CloneSettings = Field(default_factory=CloneSettings)
+    """which paragraphs count as copied from the article"""
+    quality: float | None = Field(None, gt=0, lt=1)
+    """probability (0-1) from which a paragraph of a crawled English page is refused as junk: a reference, a caption, a
+    teaser, a comment; a lower one refuses more of these and more prose; a page of nothing else keeps what is least
+    likely junk; null = off, as in the papers"""
+    max_paragraphs: int | None = Field(2000, ge=1)
+    """candidates an article may have (the mean of Liu & Lapata 2019, sec. 4 is 525); an article with more keeps the
+    first ones of every document alike, so that one book cannot crowd out the other sources; null = no limit"""

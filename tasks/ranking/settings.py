@@ -10,44 +10,37 @@ from tasks.engine.settings import Settings
 class RankerSettings(Settings):
     """How the ranker is built and trained."""
 
-    hidden: int = Field(
-        256, ge=1, description="size of both LSTMs (Liu & Lapata 2019, sec. 4), and of word embeddings (unstated there)"
-    )
-    learning_rate: float = Field(0.15, gt=0, description="of Adagrad (Liu & Lapata 2019, sec. 4)")
-    initial_accumulator: float = Field(
-        0.001,
-        ge=0,
-        description="where Adagrad's sums of squares start (unstated in Liu & Lapata 2019): at 0 the first steps are "
-        "so large that scores collapse, at .1 (See et al. 2017) labels of a few percent are learned slowly",
-    )
-    batch_paragraphs: int = Field(128, ge=1, description="paragraphs a step")
-    paragraphs_per_article: int = Field(
-        40, ge=1, description="paragraphs drawn of each training article, again in every epoch"
-    )
-    epochs: int = Field(10, ge=1, description="most passes over the training split")
-    steps: int = Field(200_000, ge=1, description="most optimizer steps")
-    validation_interval: int = Field(1_000, ge=1, description="steps between validations, each with a checkpoint")
-    select: Literal["loss", "recall"] = Field(
-        "loss", description="best checkpoint by validation loss, or by mean ROUGE-2 recall of the five top paragraphs"
-    )
-    patience: int = Field(10, ge=1, description="validations without a better one before training ends")
+    hidden: int = Field(256, ge=1)
+    """size of both LSTMs (Liu & Lapata 2019, sec. 4), and of word embeddings (unstated there)"""
+    learning_rate: float = Field(0.15, gt=0)
+    """of Adagrad (Liu & Lapata 2019, sec. 4)"""
+    initial_accumulator: float = Field(0.001, ge=0)
+    """where Adagrad's sums of squares start (unstated in Liu & Lapata 2019): at 0 the first steps are so large that
+    scores collapse, at .1 (See et al. 2017) labels of a few percent are learned slowly"""
+    batch_paragraphs: int = Field(128, ge=1)
+    """paragraphs a step"""
+    paragraphs_per_article: int = Field(40, ge=1)
+    """paragraphs drawn of each training article, again in every epoch"""
+    epochs: int = Field(10, ge=1)
+    """most passes over the training split"""
+    steps: int = Field(200_000, ge=1)
+    """most optimizer steps"""
+    validation_interval: int = Field(1_000, ge=1)
+    """steps between validations, each with a checkpoint"""
+    select: Literal["loss", "recall"] = "loss"
+    """best checkpoint by validation loss, or by mean ROUGE-2 recall of the five top paragraphs"""
+    patience: int = Field(10, ge=1)
+    """validations without a better one before training ends"""
 
 
 class RankingSettings(Settings):
     """How paragraphs are ranked."""
 
-    keep: int = Field(
-        40, ge=1, description="L': best paragraphs kept of each article (Liu & Lapata 2019, Table 1 goes to 40)"
-    )
-    method: Literal["ranking", "similarity", "rouge", "found"] = Field(
-        "ranking",
-        description="order by the learned ranker, by tf-idf similarity with the title (Liu et al. 2018), by ROUGE-2 "
-        "recall against the lead itself, which only an upper bound may use, or as found (Liu & Lapata 2019, Table 2, "
-        "no ranking)",
-    )
-    batch_tokens: int = Field(
-        16_384,
-        ge=1,
-        description="paragraph tokens scored at a time, padding included; about 131,072 suits a GPU. Part of the "
-        "recipe, because the last bits of a score, and so the order of all but equal ones, depend on it",
-    )
+    keep: int = Field(40, ge=1)
+    """L': best paragraphs kept of each article (Liu & Lapata 2019, Table 1 goes to 40)"""
+    method: Literal["ranking", "similarity", "rouge", "found"] = "ranking"
+    """order by the learned ranker, by tf-idf similarity with the title (Liu et al. 2018), by ROUGE-2 recall against the
+    lead itself, which only an upper bound may use, or as found (Liu & Lapata 2019, Table 2, no ranking)"""
+    batch_tokens: int = Field(16_384, ge=1)
+    """paragraph tokens scored at a time, padding included; about 131,072 suits a GPU. Part of the recipe, because the
+    last bits of a score, and so the order of all but equal ones, depend on it"""

@@ -1,7 +1,5 @@
 """Settings of the report."""
 
-from pydantic import Field
-
 from tasks.engine.settings import Settings
 from tasks.evaluation.settings import DecidingMetric
 
@@ -9,4 +7,5 @@ from tasks.evaluation.settings import DecidingMetric
 class ReportSettings(Settings):
     """What the report shows."""
 
-    headline: DecidingMetric = Field("values", description="metric that systems are sorted by and compared in")
+    headline: DecidingMetric = "values"
+    """metric that systems are sorted by and compared in"""

@@ -19,45 +19,34 @@ LEAST_FALSE_PROMOTIONS = 3 * WEEKS / (FLIPS + 1)
 class RetrainingSettings(Settings):
     """One run a period: take in what is new, train a challenger, and promote it if it is better than the champion."""
 
-    week: str | None = Field(
-        None,
-        pattern=r"^\d{4}-W(0[1-9]|[1-4]\d|5[0-3])$",
-        description="ISO week the run is for, such as 2026-W47: pages are asked for again once a week, and a week that "
-        "has its version is not retrained; null = the present one (UTC)",
-    )
-    vocabulary: Literal["champion", "new"] = Field(
-        "champion",
-        description="keep the champion's vocabulary, or estimate a new one and train both models from scratch",
-    )
-    ranker_steps: int = Field(20_000, ge=1, description="optimizer steps, at most, of a ranker that is trained further")
-    summarizer_steps: int = Field(50_000, ge=1, description="steps of a summarizer that is trained further")
-    warmup: int = Field(1_000, ge=1, description="steps of warm-up of that summarizer (noam schedule)")
-    test_articles: int = Field(
-        4_000, ge=2, description="articles of the frozen test split, at most; fixed with the first champion"
-    )
-    test_shards: int = Field(8, ge=1, description="shards of the frozen test split; fixed with the first champion")
-    metric: DecidingMetric = Field(
-        "values", description="metric in which a challenger must be better than the champion"
-    )
-    margin: float = Field(0.2, ge=0, le=100, description="least gain in that metric, in points of 100")
-    guards: tuple[DecidingMetric, ...] = Field(
-        ("values-input", "rougeL"),
-        description="metrics that must not get worse, so that a challenger that invents more is refused",
-    )
-    false_promotions: float = Field(
-        0.05,
-        ge=LEAST_FALSE_PROMOTIONS,
-        lt=1,
-        description="expected number of promotions a year, at most, of challengers that are no better than the "
-        "champion; shared out over weeks and test splits, it sets the largest p-value (one-sided, approximate "
-        "randomisation) at which a challenger is promoted",
-    )
-    keep: int = Field(
-        3,
-        ge=1,
-        description="how many model versions, and how many of their builds, are kept beside the champion and the one "
-        "before it; builds of other runs are left alone",
-    )
+    week: str | None = Field(None, pattern=r"^\d{4}-W(0[1-9]|[1-4]\d|5[0-3])$")
+    """ISO week the run is for, such as 2026-W47: pages are asked for again once a week, and a week that has its version
+    is not retrained; null = the present one (UTC)"""
+    vocabulary: Literal["champion", "new"] = "champion"
+    """keep the champion's vocabulary, or estimate a new one and train both models from scratch"""
+    ranker_steps: int = Field(20_000, ge=1)
+    """optimizer steps, at most, of a ranker that is trained further"""
+    summarizer_steps: int = Field(50_000, ge=1)
+    """steps of a summarizer that is trained further"""
+    warmup: int = Field(1_000, ge=1)
+    """steps of warm-up of that summarizer (noam schedule)"""
+    test_articles: int = Field(4_000, ge=2)
+    """articles of the frozen test split, at most; fixed with the first champion"""
+    test_shards: int = Field(8, ge=1)
+    """shards of the frozen test split; fixed with the first champion"""
+    metric: DecidingMetric = "values"
+    """metric in which a challenger must be better than the champion"""
+    margin: float = Field(0.2, ge=0, le=100)
+    """least gain in that metric, in points of 100"""
+    guards: tuple[DecidingMetric, ...] = ("values-input", "rougeL")
+    """metrics that must not get worse, so that a challenger that invents more is refused"""
+    false_promotions: float = Field(0.05, ge=LEAST_FALSE_PROMOTIONS, lt=1)
+    """expected number of promotions a year, at most, of challengers that are no better than the champion; shared out
+    over weeks and test splits, it sets the largest p-value (one-sided, approximate randomisation) at which a challenger
+    is promoted"""
+    keep: int = Field(3, ge=1)
+    """how many model versions, and how many of their builds, are kept beside the champion and the one before it; builds
+    of other runs are left alone"""
 
     @property
     def period(self) -> str:

@@ -11,26 +11,24 @@ from tasks.engine.settings import Settings, tuning
 class WebSearchSettings(Settings):
     """Which search provider is asked for an article's title, and how."""
 
-    provider: Literal["none", "recorded", "searxng", "brave", "google"] = Field(
-        "none",
-        description="who is asked; articles whose source brings search results keep those and are never asked for",
-    )
-    results: int = Field(10, ge=1, le=20, description="results kept for a title; WikiSum has 10 (Liu et al. 2018)")
-    recorded: str | None = Field(
-        None, description="JSONL file of `title` and `results` (a list of URLs), for provider recorded"
-    )
-    endpoint: WrittenUrl | None = Field(
-        None, description="base URL of a SearXNG instance with JSON switched on; for brave and google null = their own"
-    )
-    language: str = Field("en", description="language of the results, ISO 639-1", pattern=r"^[a-z]{2,3}$")
-    engine: str | None = Field(None, description="identifier (cx) of a Google Programmable Search engine")
-    key: SecretStr | None = tuning(None, "key of the Brave or Google interface; not written to any record")
-    delay_seconds: float = tuning(1.0, "between the starts of two queries of one shard, in seconds", ge=0, le=86_400)
-    price_per_thousand: float | None = tuning(
-        None,
-        "US dollars for a thousand queries, for the estimate of --dry-run; null = 5 for google, else none known",
-        ge=0,
-    )
+    provider: Literal["none", "recorded", "searxng", "brave", "google"] = "none"
+    """who is asked; articles whose source brings search results keep those and are never asked for"""
+    results: int = Field(10, ge=1, le=20)
+    """results kept for a title; WikiSum has 10 (Liu et al. 2018)"""
+    recorded: str | None = None
+    """JSONL file of `title` and `results` (a list of URLs), for provider recorded"""
+    endpoint: WrittenUrl | None = None
+    """base URL of a SearXNG instance with JSON switched on; for brave and google null = their own"""
+    language: str = Field("en", pattern=r"^[a-z]{2,3}$")
+    """language of the results, ISO 639-1"""
+    engine: str | None = None
+    """identifier (cx) of a Google Programmable Search engine"""
+    key: SecretStr | None = tuning(None)
+    """key of the Brave or Google interface; not written to any record"""
+    delay_seconds: float = tuning(1.0, ge=0, le=86_400)
+    """between the starts of two queries of one shard, in seconds"""
+    price_per_thousand: float | None = tuning(None, ge=0)
+    """US dollars for a thousand queries, for the estimate of --dry-run; null = 5 for google, else none known"""
 
     def recipe(self) -> dict[str, Any]:
         """Return the fields that decide the results; without a provider, only that there is none."""

@@ -15,59 +15,34 @@ Graph = Literal["none", "similarity", "discourse"]
 class VocabularySettings(Settings):
     """How the shared subword vocabulary is estimated, or where it comes from."""
 
-    folder: str | None = tuning(
-        None,
-        "local folder of a Hugging Face model whose tokenizer.json, or vocab.json and merges.txt, is the vocabulary, "
-        "in place of an estimated one; its content is part of the recipe, its path is not; null = that of "
-        "summarizer.pretrained, if there is one",
-    )
-    pieces: int = Field(
-        32_000,
-        ge=300,
-        description="pieces wanted, special ones and bytes included (Liu & Lapata 2019, sec. 4); fewer where the "
-        "corpus has fewer",
-    )
-    model_type: Literal["unigram", "bpe", "byte-bpe"] = Field(
-        "unigram",
-        description="segmentation model: unigram (as the released WikiSum vocabulary) and bpe by SentencePiece; "
-        "byte-bpe is the byte-level BPE of BART (Lewis et al. 2020), in which any text can be spelt; of the "
-        "settings of this section it needs `pieces` alone",
-    )
-    normalisation: Literal["nmt_nfkc", "nmt_nfkc_cf", "identity"] = Field(
-        "nmt_nfkc",
-        description="SentencePiece's rule for text: NFKC and single spaces; _cf folds case too, as the released "
-        "WikiSum text does",
-    )
-    character_coverage: float = Field(
-        0.9995, gt=0.9, le=1, description="share of characters that get a piece; the rest is spelt in bytes"
-    )
-    threads: int = Field(
-        4,
-        ge=1,
-        le=128,
-        description="threads of SentencePiece; part of the recipe, because its sums, and so its bytes, depend on it",
-    )
+    folder: str | None = tuning(None)
+    """local folder of a Hugging Face model whose tokenizer.json, or vocab.json and merges.txt, is the vocabulary, in
+    place of an estimated one; its content is part of the recipe, its path is not; null = that of summarizer.pretrained,
+    if there is one"""
+    pieces: int = Field(32_000, ge=300)
+    """pieces wanted, special ones and bytes included (Liu & Lapata 2019, sec. 4); fewer where the corpus has fewer"""
+    model_type: Literal["unigram", "bpe", "byte-bpe"] = "unigram"
+    """segmentation model: unigram (as the released WikiSum vocabulary) and bpe by SentencePiece; byte-bpe is the
+    byte-level BPE of BART (Lewis et al. 2020), in which any text can be spelt; of the settings of this section it needs
+    `pieces` alone"""
+    normalisation: Literal["nmt_nfkc", "nmt_nfkc_cf", "identity"] = "nmt_nfkc"
+    """SentencePiece's rule for text: NFKC and single spaces; _cf folds case too, as the released WikiSum text does"""
+    character_coverage: float = Field(0.9995, gt=0.9, le=1)
+    """share of characters that get a piece; the rest is spelt in bytes"""
+    threads: int = Field(4, ge=1, le=128)
+    """threads of SentencePiece; part of the recipe, because its sums, and so its bytes, depend on it"""
 
 
 class GraphSettings(Settings):
     """How the graphs over ranked paragraphs are drawn."""
 
-    similarity_threshold: float = Field(
-        0.2,
-        ge=0,
-        le=1,
-        description="tf-idf cosine below which two paragraphs have no edge, 0-1 (Liu & Lapata 2019, app. A.1)",
-    )
-    spacy_pipeline: str = Field(
-        RULES,
-        description="spaCy pipeline that finds entities: `rules` is shipped and goes by capitals; any other, such as "
-        "en_core_web_sm, must be installed (Liu & Lapata 2019, app. A.2 footnote 3)",
-    )
-    entity_types: tuple[str, ...] = Field(
-        ENTITY_TYPES,
-        description="entity types that count for the ADG (Liu & Lapata 2019, app. A.2); `rules` tells no types: all of "
-        "them",
-    )
+    similarity_threshold: float = Field(0.2, ge=0, le=1)
+    """tf-idf cosine below which two paragraphs have no edge, 0-1 (Liu & Lapata 2019, app. A.1)"""
+    spacy_pipeline: str = RULES
+    """spaCy pipeline that finds entities: `rules` is shipped and goes by capitals; any other, such as en_core_web_sm,
+    must be installed (Liu & Lapata 2019, app. A.2 footnote 3)"""
+    entity_types: tuple[str, ...] = ENTITY_TYPES
+    """entity types that count for the ADG (Liu & Lapata 2019, app. A.2); `rules` tells no types: all of them"""
 
 
 class ExampleSettings(Settings):
@@ -75,63 +50,43 @@ class ExampleSettings(Settings):
     summarizer's own layout cuts further (24 paragraphs in training, Liu & Lapata 2019, sec. 4), so that one set of
     examples serves systems, and tests on longer inputs than were trained on."""
 
-    paragraph_tokens: int = Field(200, ge=1, description="tokens of a paragraph kept")
-    target_tokens: int = Field(
-        1_000,
-        ge=2,
-        description="tokens of the lead kept, begin and end included; a lead that is cut has no end, for it does not "
-        "end there",
-    )
-    supported_by: int | None = Field(
-        None,
-        ge=1,
-        description="learn only those sentences of a lead whose names, numbers and dates all occur in the title or in "
-        "this many best paragraphs, for the others teach to invent (Nan et al. 2021); leads of test articles "
-        "stay whole; null = all sentences",
-    )
+    paragraph_tokens: int = Field(200, ge=1)
+    """tokens of a paragraph kept"""
+    target_tokens: int = Field(1_000, ge=2)
+    """tokens of the lead kept, begin and end included; a lead that is cut has no end, for it does not end there"""
+    supported_by: int | None = Field(None, ge=1)
+    """learn only those sentences of a lead whose names, numbers and dates all occur in the title or in this many best
+    paragraphs, for the others teach to invent (Nan et al. 2021); leads of test articles stay whole; null = all
+    sentences"""
 
 
 class SummarizerSettings(Settings):
     """Which summarizer, and what it reads of an article."""
 
-    preset: str = Field(
-        "ht", description="a summarizer of models/registry.py; ht is that of Liu & Lapata 2019 as released"
-    )
-    pretrained: str | None = tuning(
-        None,
-        "local folder of a Hugging Face checkpoint of the preset's architecture and size, from whose weights training "
-        "starts and whose tokenizer is the vocabulary; its content is part of the recipe, its path is not. Nothing is "
-        "downloaded; null = fresh weights",
-    )
-    overrides: dict[str, Any] = Field(
-        default_factory=dict, description="fields of the preset's architecture to change, such as {decoder_layers: 6}"
-    )
-    graph: Graph = Field(
-        "none",
-        description="paragraph graph in place of one learned attention head (Liu & Lapata 2019, eq. 24): none "
-        "| similarity | discourse",
-    )
-    copying: bool = Field(
-        False, description="whether words of the source may be copied, as a pointer-generator does (See et al. 2017)"
-    )
-    max_paragraphs: int = Field(24, ge=1, description="best ranked paragraphs read (Liu & Lapata 2019, sec. 4: 24)")
-    max_paragraph_tokens: int = Field(
-        100,
-        ge=2,
-        description="tokens read of a paragraph, the title in the first one included (Ma & Zong 2020, sec. 4.2: 100)",
-    )
-    max_source_tokens: int | None = Field(
-        None,
-        ge=1,
-        description="tokens read of all paragraphs together; null = all (Liu & Lapata 2019, sec. 4: FT "
-        "reads 600 to 1,200)",
-    )
-    truncation: Literal["end", "each"] = Field(
-        "end",
-        description="where a source of more tokens than may be read is cut: at the end of all paragraphs together, or "
-        "each at the end of an equal share (Shen et al. 2023, app. C)",
-    )
-    max_target_tokens: int = Field(400, ge=2, description="tokens of a lead learned, begin and end included")
+    preset: str = "ht"
+    """a summarizer of models/registry.py; ht is that of Liu & Lapata 2019 as released"""
+    pretrained: str | None = tuning(None)
+    """local folder of a Hugging Face checkpoint of the preset's architecture and size, from whose weights training
+    starts and whose tokenizer is the vocabulary; its content is part of the recipe, its path is not. Nothing is
+    downloaded; null = fresh weights"""
+    overrides: dict[str, Any] = Field(default_factory=dict)
+    """fields of the preset's architecture to change, such as {decoder_layers: 6}"""
+    graph: Graph = "none"
+    """paragraph graph in place of one learned attention head (Liu & Lapata 2019, eq. 24): none | similarity |
+    discourse"""
+    copying: bool = False
+    """whether words of the source may be copied, as a pointer-generator does (See et al. 2017)"""
+    max_paragraphs: int = Field(24, ge=1)
+    """best ranked paragraphs read (Liu & Lapata 2019, sec. 4: 24)"""
+    max_paragraph_tokens: int = Field(100, ge=2)
+    """tokens read of a paragraph, the title in the first one included (Ma & Zong 2020, sec. 4.2: 100)"""
+    max_source_tokens: int | None = Field(None, ge=1)
+    """tokens read of all paragraphs together; null = all (Liu & Lapata 2019, sec. 4: FT reads 600 to 1,200)"""
+    truncation: Literal["end", "each"] = "end"
+    """where a source of more tokens than may be read is cut: at the end of all paragraphs together, or each at the end
+    of an equal share (Shen et al. 2023, app. C)"""
+    max_target_tokens: int = Field(400, ge=2)
+    """tokens of a lead learned, begin and end included"""
 
     @property
     def sees_sentences(self) -> bool:
@@ -165,65 +120,51 @@ class SummarizerSettings(Settings):
 class TrainingSettings(Settings):
     """How a summarizer is trained."""
 
-    steps: int = Field(500_000, ge=1, description="updates of the weights (Liu & Lapata 2019, sec. 4: 500,000)")
-    batch_tokens: int = Field(
-        10_500,
-        ge=16,
-        description="source tokens, and target tokens, of a batch, padding included (released HT: 10,500)",
-    )
-    accumulation: int = Field(4, ge=1, description="batches an update sees, on all processes together (released HT: 4)")
-    processes: int | None = Field(
-        None,
-        ge=1,
-        description="processes that train together and share the batches of an update equally; null = one for each GPU "
-        "of the machine, as far as they divide accumulation, 1 on a CPU. With device auto there are at most as many as "
-        "GPUs. Each draws its own dropout, so the result depends on it",
-    )
-    schedule: Literal["noam", "linear", "constant"] = Field(
-        "noam",
-        description="learning rate after the warm-up: noam falls with the square root of steps (Vaswani et al. 2017), "
-        "linear falls to 0 at the last step, constant stays (without warm-up)",
-    )
-    learning_rate_factor: float = Field(3.0, gt=0, description="factor of the noam schedule (released HT: 3)")
-    learning_rate: float = Field(
-        2e-5, gt=0, description="learning rate of the constant schedule, and the highest of the linear one"
-    )
-    warmup: int = Field(
-        8000,
-        ge=1,
-        description="steps of warm-up, of a linear schedule at most half of all (Liu & Lapata 2019, sec. 4: 8,000)",
-    )
-    label_smoothing: float = Field(
-        0.1, ge=0, lt=1, description="probability spread over all pieces (Liu & Lapata 2019, sec. 4: .1)"
-    )
-    dropout: float | None = Field(
-        None, ge=0, lt=1, description="dropout; null = the preset's (Liu & Lapata 2019, sec. 4: .1)"
-    )
-    clip_norm: float | None = Field(None, gt=0, description="largest gradient norm; null = as it comes")
-    validation_articles: int = Field(
-        4000, ge=1, description="articles of the valid split that are validated on, at most"
-    )
-    validation_interval: int = Field(2500, ge=1, description="steps between validations, each with a checkpoint")
-    keep_best: int = Field(
-        5, ge=1, description="checkpoints kept, best by validation loss (Liu & Lapata 2019, sec. 4: 5)"
-    )
-    precision: Literal["auto", "float32", "bfloat16"] = Field(
-        "auto", description="bfloat16 computes in it and keeps float32 weights; auto: bfloat16 on CUDA, else float32"
-    )
-    max_seconds: float | None = Field(
-        None, gt=0, description="time budget in seconds; null = no limit. With one, the result depends on the machine"
-    )
-    torch_threads: int = Field(
-        2, ge=1, description="threads of torch on a CPU; part of the recipe, because the last bits of sums depend on it"
-    )
-    checkpoint_interval: int | None = tuning(
-        None, "steps between checkpoints beside those of validations; null = no others", ge=1
-    )
-    log_interval: int = tuning(50, "steps between lines of metrics.jsonl and reports of progress", ge=1)
-    decoded_articles: int = tuning(
-        8, "validation articles decoded greedily for ROUGE at each validation; 0 = none", ge=0
-    )
-    compile: bool = tuning(False, "compile the model with torch.compile")
+    steps: int = Field(500_000, ge=1)
+    """updates of the weights (Liu & Lapata 2019, sec. 4: 500,000)"""
+    batch_tokens: int = Field(10_500, ge=16)
+    """source tokens, and target tokens, of a batch, padding included (released HT: 10,500)"""
+    accumulation: int = Field(4, ge=1)
+    """batches an update sees, on all processes together (released HT: 4)"""
+    processes: int | None = Field(None, ge=1)
+    """processes that train together and share the batches of an update equally; null = one for each GPU of the machine,
+    as far as they divide accumulation, 1 on a CPU. With device auto there are at most as many as GPUs. Each draws its
+    own dropout, so the result depends on it"""
+    schedule: Literal["noam", "linear", "constant"] = "noam"
+    """learning rate after the warm-up: noam falls with the square root of steps (Vaswani et al. 2017), linear falls to
+    0 at the last step, constant stays (without warm-up)"""
+    learning_rate_factor: float = Field(3.0, gt=0)
+    """factor of the noam schedule (released HT: 3)"""
+    learning_rate: float = Field(2e-5, gt=0)
+    """learning rate of the constant schedule, and the highest of the linear one"""
+    warmup: int = Field(8000, ge=1)
+    """steps of warm-up, of a linear schedule at most half of all (Liu & Lapata 2019, sec. 4: 8,000)"""
+    label_smoothing: float = Field(0.1, ge=0, lt=1)
+    """probability spread over all pieces (Liu & Lapata 2019, sec. 4: .1)"""
+    dropout: float | None = Field(None, ge=0, lt=1)
+    """dropout; null = the preset's (Liu & Lapata 2019, sec. 4: .1)"""
+    clip_norm: float | None = Field(None, gt=0)
+    """largest gradient norm; null = as it comes"""
+    validation_articles: int = Field(4000, ge=1)
+    """articles of the valid split that are validated on, at most"""
+    validation_interval: int = Field(2500, ge=1)
+    """steps between validations, each with a checkpoint"""
+    keep_best: int = Field(5, ge=1)
+    """checkpoints kept, best by validation loss (Liu & Lapata 2019, sec. 4: 5)"""
+    precision: Literal["auto", "float32", "bfloat16"] = "auto"
+    """bfloat16 computes in it and keeps float32 weights; auto: bfloat16 on CUDA, else float32"""
+    max_seconds: float | None = Field(None, gt=0)
+    """time budget in seconds; null = no limit. With one, the result depends on the machine"""
+    torch_threads: int = Field(2, ge=1)
+    """threads of torch on a CPU; part of the recipe, because the last bits of sums depend on it"""
+    checkpoint_interval: int | None = tuning(None, ge=1)
+    """steps between checkpoints beside those of validations; null = no others"""
+    log_interval: int = tuning(50, ge=1)
+    """steps between lines of metrics.jsonl and reports of progress"""
+    decoded_articles: int = tuning(8, ge=0)
+    """validation articles decoded greedily for ROUGE at each validation; 0 = none"""
+    compile: bool = tuning(False)
+    """compile the model with torch.compile"""
 
     @model_validator(mode="after")
     def _processes_share_equally(self) -> Self:
@@ -238,103 +179,76 @@ class TrainingSettings(Settings):
 class AttentionSettings(Settings):
     """How the attention predictor is trained; what Ma & Zong 2022 leaves open is as for its summarizer."""
 
-    steps: int = Field(100_000, ge=1, description="updates of the weights (Ma & Zong 2022, sec. 5.2: about 100,000)")
-    batch_tokens: int = Field(
-        10_500,
-        ge=16,
-        description="source tokens, and target tokens, of a batch, padding included (unstated in Ma & Zong 2022)",
-    )
-    learning_rate_factor: float = Field(
-        1.0, gt=0, description="factor of the noam schedule, Vaswani et al. 2017 (unstated in Ma & Zong 2022)"
-    )
-    warmup: int = Field(16_000, ge=1, description="steps of warm-up (Ma & Zong 2022, sec. 5.2, of PHT: 16,000)")
-    validation_interval: int = Field(2500, ge=1, description="steps between validations, each with a checkpoint")
+    steps: int = Field(100_000, ge=1)
+    """updates of the weights (Ma & Zong 2022, sec. 5.2: about 100,000)"""
+    batch_tokens: int = Field(10_500, ge=16)
+    """source tokens, and target tokens, of a batch, padding included (unstated in Ma & Zong 2022)"""
+    learning_rate_factor: float = Field(1.0, gt=0)
+    """factor of the noam schedule, Vaswani et al. 2017 (unstated in Ma & Zong 2022)"""
+    warmup: int = Field(16_000, ge=1)
+    """steps of warm-up (Ma & Zong 2022, sec. 5.2, of PHT: 16,000)"""
+    validation_interval: int = Field(2500, ge=1)
+    """steps between validations, each with a checkpoint"""
 
 
 class DecodingSettings(Settings):
     """How summaries are searched for; the defaults are those of Liu & Lapata 2019."""
 
-    beam: int = Field(5, ge=1, description="hypotheses kept for an article (Liu & Lapata 2019, sec. 4: 5)")
-    normalisation: Literal["wu", "average", "none"] = Field(
-        "wu",
-        description="what a log-probability is divided by: Wu's length penalty (Liu & Lapata 2019), its length "
-        "(Ma & Zong 2020), nothing",
-    )
-    alpha: float = Field(0.4, ge=0, description="exponent of Wu's length penalty (Liu & Lapata 2019, sec. 4: .4)")
-    length_exponent: float = Field(
-        1.0,
-        ge=0,
-        description="exponent of the length of normalisation average (Ma & Zong 2020: 1); of a checkpoint that is "
-        "fine-tuned the length_penalty that its folder states, bart-large-cnn's is 2",
-    )
-    min_length: int = Field(20, ge=0, description="fewest tokens of a summary (released HT: 20)")
-    max_length: int = Field(400, ge=1, description="most tokens of a summary (released HT: 400)")
-    block_ngrams: int = Field(
-        0, ge=0, description="n: no n-gram twice in a summary; 0 = off (Ma & Zong 2020, sec. 4.2: 3)"
-    )
-    block_recent: int = Field(
-        0,
-        ge=0,
-        description="no token equals one of this many before it, commas excepted; 0 = off (Ma & Zong 2020, "
-        "sec. 4.2: 2)",
-    )
-    as_transformers: bool = Field(
-        False,
-        description="whether a search ends as generate of the transformers library does, with which Shen et al. 2023 "
-        "searched: only once no live hypothesis beats the worst of the best that ended, and with an end token that "
-        "costs nothing at max_length",
-    )
-    alignment: Literal["none", "predicted", "ranked"] = Field(
-        "none",
-        description="whether hypotheses are preferred whose attention to paragraphs is as expected: no, as the "
-        "attention predictor expects (attAlign, Ma & Zong 2022, eq. 17-18), or as the ranker's scores say (extProb, Ma "
-        "& Zong 2022, sec. 5.3)",
-    )
-    beta: float = Field(0.8, ge=0, description="weight of the alignment in a score (Ma & Zong 2022, sec. 5.3: .8)")
-    alignment_when: Literal["step", "end"] = Field(
-        "step",
-        description="alignment counts at every step (Ma & Zong 2022, eq. 17) or once a hypothesis ends (released code)",
-    )
-    coverage: float = Field(
-        0.0,
-        ge=0,
-        description="weight of the structural coverage of paragraphs (strCov, Ma & Zong 2022, eq. 13); 0 = off",
-    )
-    compressed_paragraphs: int | None = Field(
-        None,
-        ge=1,
-        description="s, paragraphs of highest predicted attention that are read (Ma & Zong 2022, Table 6); null = all",
-    )
-    source_values: bool = Field(
-        False, description="whether only names and numbers that occur in what was read may be written"
-    )
-    min_sentence_probability: float = Field(
-        0.0,
-        ge=0,
-        lt=1,
-        description="sentences to which the summarizer gives a lower probability, 0-1, are left out of a summary, for "
-        "what it doubts is less often true; the likeliest sentence stays. 0 = all stay",
-    )
-    verify: float = Field(
-        0.0,
-        ge=0,
-        lt=1,
-        description="verifier's times model's probability, 0-1, with which a sentence stays in a summary; one below it "
-        "gives way to the sentences of the paragraphs read that hold its values. 0 = all stay",
-    )
-    prompt_title: bool = Field(False, description="summaries begin with the title, as PHT's released decoder has it")
-    max_paragraphs: int | None = Field(None, ge=1, description="paragraphs read; null = as many as in training")
-    max_paragraph_tokens: int | None = Field(None, ge=2, description="tokens read of each; null = as in training")
-    max_source_tokens: int | None = Field(
-        None, ge=1, description="tokens read of all; null = as in training (Liu & Lapata 2019 test at 1,600 and 3,000)"
-    )
-    checkpoint: int = Field(0, ge=0, description="which of the best checkpoints by validation loss; 0 = the best")
-    precision: Literal["float32", "bfloat16"] = Field("float32", description="of the computation; weights are float32")
-    batch_articles: int = Field(
-        16,
-        ge=1,
-        description="articles decoded at a time; part of the recipe, because the last bits of sums depend on it",
-    )
+    beam: int = Field(5, ge=1)
+    """hypotheses kept for an article (Liu & Lapata 2019, sec. 4: 5)"""
+    normalisation: Literal["wu", "average", "none"] = "wu"
+    """what a log-probability is divided by: Wu's length penalty (Liu & Lapata 2019), its length (Ma & Zong 2020),
+    nothing"""
+    alpha: float = Field(0.4, ge=0)
+    """exponent of Wu's length penalty (Liu & Lapata 2019, sec. 4: .4)"""
+    length_exponent: float = Field(1.0, ge=0)
+    """exponent of the length of normalisation average (Ma & Zong 2020: 1); of a checkpoint that is fine-tuned the
+    length_penalty that its folder states, bart-large-cnn's is 2"""
+    min_length: int = Field(20, ge=0)
+    """fewest tokens of a summary (released HT: 20)"""
+    max_length: int = Field(400, ge=1)
+    """most tokens of a summary (released HT: 400)"""
+    block_ngrams: int = Field(0, ge=0)
+    """n: no n-gram twice in a summary; 0 = off (Ma & Zong 2020, sec. 4.2: 3)"""
+    block_recent: int = Field(0, ge=0)
+    """no token equals one of this many before it, commas excepted; 0 = off (Ma & Zong 2020, sec. 4.2: 2)"""
+    as_transformers: bool = False
+    """whether a search ends as generate of the transformers library does, with which Shen et al. 2023 searched: only
+    once no live hypothesis beats the worst of the best that ended, and with an end token that costs nothing at
+    max_length"""
+    alignment: Literal["none", "predicted", "ranked"] = "none"
+    """whether hypotheses are preferred whose attention to paragraphs is as expected: no, as the attention predictor
+    expects (attAlign, Ma & Zong 2022, eq. 17-18), or as the ranker's scores say (extProb, Ma & Zong 2022, sec. 5.3)"""
+    beta: float = Field(0.8, ge=0)
+    """weight of the alignment in a score (Ma & Zong 2022, sec. 5.3: .8)"""
+    alignment_when: Literal["step", "end"] = "step"
+    """alignment counts at every step (Ma & Zong 2022, eq. 17) or once a hypothesis ends (released code)"""
+    coverage: float = Field(0.0, ge=0)
+    """weight of the structural coverage of paragraphs (strCov, Ma & Zong 2022, eq. 13); 0 = off"""
+    compressed_paragraphs: int | None = Field(None, ge=1)
+    """s, paragraphs of highest predicted attention that are read (Ma & Zong 2022, Table 6); null = all"""
+    source_values: bool = False
+    """whether only names and numbers that occur in what was read may be written"""
+    min_sentence_probability: float = Field(0.0, ge=0, lt=1)
+    """sentences to which the summarizer gives a lower probability, 0-1, are left out of a summary, for what it doubts
+    is less often true; the likeliest sentence stays. 0 = all stay"""
+    verify: float = Field(0.0, ge=0, lt=1)
+    """verifier's times model's probability, 0-1, with which a sentence stays in a summary; one below it gives way to
+    the sentences of the paragraphs read that hold its values. 0 = all stay"""
+    prompt_title: bool = False
+    """summaries begin with the title, as PHT's released decoder has it"""
+    max_paragraphs: int | None = Field(None, ge=1)
+    """paragraphs read; null = as many as in training"""
+    max_paragraph_tokens: int | None = Field(None, ge=2)
+    """tokens read of each; null = as in training"""
+    max_source_tokens: int | None = Field(None, ge=1)
+    """tokens read of all; null = as in training (Liu & Lapata 2019 test at 1,600 and 3,000)"""
+    checkpoint: int = Field(0, ge=0)
+    """which of the best checkpoints by validation loss; 0 = the best"""
+    precision: Literal["float32", "bfloat16"] = "float32"
+    """of the computation; weights are float32"""
+    batch_articles: int = Field(16, ge=1)
+    """articles decoded at a time; part of the recipe, because the last bits of sums depend on it"""
 
     @model_validator(mode="after")
     def _lengths_leave_room(self) -> Self:

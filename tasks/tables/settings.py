@@ -14,22 +14,18 @@ TABLES = tuple(table.name for table in PUBLISHED)
 class TableSettings(Settings):
     """Which tables of the papers are reproduced, with which systems, and at what size."""
 
-    tables: tuple[str, ...] = Field(
-        TABLES,
-        min_length=1,
-        description="tables to publish, as PAPER-TABLE: 000 Liu & Lapata 2019, 001 and 002 Ma & Zong 2020 "
-        "and 2022, 003 Shen et al. 2023, 004 Akiyama et al. 2021",
-    )
-    systems: tuple[str, ...] = Field(
-        (),
-        description="systems to train and evaluate, as tasks/tables/systems.toml names them; none named = all. Those "
-        "of `baselines` are always among them",
-    )
-    size: Literal["paper", "small"] = Field("paper", description="presets of the papers' size, or those for laptops")
-    source_scale: float = Field(
-        1.0, gt=0, description="factor of the papers' source lengths (24 paragraphs, 600 tokens and so on)"
-    )
-    steps: int | None = Field(None, ge=1, description="training steps of each system; null = those of `training`")
+    tables: tuple[str, ...] = Field(TABLES, min_length=1)
+    """tables to publish, as PAPER-TABLE: 000 Liu & Lapata 2019, 001 and 002 Ma & Zong 2020 and 2022, 003 Shen et al.
+    2023, 004 Akiyama et al. 2021"""
+    systems: tuple[str, ...] = ()
+    """systems to train and evaluate, as tasks/tables/systems.toml names them; none named = all. Those of `baselines`
+    are always among them"""
+    size: Literal["paper", "small"] = "paper"
+    """presets of the papers' size, or those for laptops"""
+    source_scale: float = Field(1.0, gt=0)
+    """factor of the papers' source lengths (24 paragraphs, 600 tokens and so on)"""
+    steps: int | None = Field(None, ge=1)
+    """training steps of each system; null = those of `training`"""
 
     @field_validator("tables", "systems")
     @classmethod

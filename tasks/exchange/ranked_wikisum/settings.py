@@ -10,30 +10,27 @@ from tasks.engine.settings import Settings, tuning
 class ImportSettings(Settings):
     """Where ranked shards are, and what is kept of them."""
 
-    folder: str = tuning(..., "folder or URI with the shards, such as WIKI.train.0.pt")
-    vocabulary: str = tuning(..., "file or URI of the SentencePiece model that the shards' ids are of")
-    layout: Literal["pt", "json"] | None = tuning(
-        None, "pt (Liu & Lapata) | json (GraphSum, with graphs); null = whichever the folder holds"
-    )
-    texts: Literal["evaluated", "all"] = Field(
-        "evaluated",
-        description="articles whose token ids are turned back into text: evaluated = those of valid and test, which "
-        "baselines and report need | all = every one, which graphs of .pt shards and a ranker of your own need",
-    )
-    sentence_marks: Literal["keep", "drop"] = Field(
-        "keep",
-        description="the mark <Q> between the sentences of a lead: keep, as the released models learn it | drop, as "
-        "corpora built here are without it; decoded text never shows it",
-    )
+    folder: str = tuning(...)
+    """folder or URI with the shards, such as WIKI.train.0.pt"""
+    vocabulary: str = tuning(...)
+    """file or URI of the SentencePiece model that the shards' ids are of"""
+    layout: Literal["pt", "json"] | None = tuning(None)
+    """pt (Liu & Lapata) | json (GraphSum, with graphs); null = whichever the folder holds"""
+    texts: Literal["evaluated", "all"] = "evaluated"
+    """articles whose token ids are turned back into text: evaluated = those of valid and test, which baselines and
+    report need | all = every one, which graphs of .pt shards and a ranker of your own need"""
+    sentence_marks: Literal["keep", "drop"] = "keep"
+    """the mark <Q> between the sentences of a lead: keep, as the released models learn it | drop, as corpora built here
+    are without it; decoded text never shows it"""
 
 
 class ExportSettings(Settings):
     """How ranked shards are written."""
 
-    layout: Literal["pt", "json"] = Field("pt", description="pt (Liu & Lapata) | json (GraphSum, with graphs)")
-    name: str = Field("WIKI", pattern=r"^[\w-]+$", description="first part of the shards' file names")
-    sentence_marks: Literal["add", "keep"] = Field(
-        "add",
-        description="add: <Q> between the sentences of a lead's ids, as in the release | keep: the ids as they stand; "
-        "a lead whose ids are not those of its sentences, one by one, is always left as it stands",
-    )
+    layout: Literal["pt", "json"] = "pt"
+    """pt (Liu & Lapata) | json (GraphSum, with graphs)"""
+    name: str = Field("WIKI", pattern=r"^[\w-]+$")
+    """first part of the shards' file names"""
+    sentence_marks: Literal["add", "keep"] = "add"
+    """add: <Q> between the sentences of a lead's ids, as in the release | keep: the ids as they stand; a lead whose ids
+    are not those of its sentences, one by one, is always left as it stands"""

@@ -2,7 +2,7 @@
 
 from typing import Literal, Self, get_args
 
-from pydantic import Field, model_validator
+from pydantic import model_validator
 
 from tasks.engine.settings import Settings
 
@@ -15,18 +15,14 @@ _INSIDE: dict[Part, Part] = {"labels": "documents", "ranked": "documents", "grap
 class SharedCorpusSettings(Settings):
     """What of a build is exported; ids, titles, licences and groups always are."""
 
-    columns: tuple[Part, ...] | None = Field(
-        None,
-        description="summary, urls (of references and search results), documents, labels (of their paragraphs), ranked "
-        "(paragraphs), graphs; null = all that the build has",
-    )
-    page_text: PageText = Field(
-        "licensed",
-        description="documents whose text is exported; of the others titles, URLs, digests and labels are. licensed: "
-        "those with a licence, which the page claims or the source of the articles gives, unless it forbids changes "
-        "(ND); text not to be used commercially (NC) is among them | free: those whose licence allows everybody to "
-        "share and to change the text (tasks.rights.licences) | all | none",
-    )
+    columns: tuple[Part, ...] | None = None
+    """summary, urls (of references and search results), documents, labels (of their paragraphs), ranked (paragraphs),
+    graphs; null = all that the build has"""
+    page_text: PageText = "licensed"
+    """documents whose text is exported; of the others titles, URLs, digests and labels are. licensed: those with a
+    licence, which the page claims or the source of the articles gives, unless it forbids changes (ND); text not to be
+    used commercially (NC) is among them | free: those whose licence allows everybody to share and to change the text
+    (tasks.rights.licences) | all | none"""
 
     @model_validator(mode="after")
     def _columns_go_together(self) -> Self:

@@ -8,6 +8,7 @@ import mwparserfromhell
 from mwparserfromhell.nodes import ExternalLink, HTMLEntity, Tag, Template, Text, Wikilink
 from mwparserfromhell.wikicode import Wikicode
 
+from tasks.engine.data_files import read_data
 from tasks.sources.dump.brackets import mend
 from tasks.sources.dump.markup import balanced, outer_templates, without_references
 from tasks.sources.dump.pages import CATEGORY, FILE, MEDIA, Site
@@ -22,31 +23,7 @@ _TABLE_LEFTOVER = re.compile(r"\s*(?:\||!|\{\||\}\}?)")
 _SENTENCE_END = re.compile(r"[.!?][\"')\]”’]*(?= )")
 _LINK_START = re.compile(r"\[(?=(?:https?:)?//)")
 
-_SKIPPED_TAGS = frozenset(
-    [
-        "ref",
-        "references",
-        "gallery",
-        "table",
-        "timeline",
-        "imagemap",
-        "score",
-        "hiero",
-        "graph",
-        "mapframe",
-        "maplink",
-        "templatestyles",
-        "includeonly",
-        "section",
-        "style",
-        "script",
-        "chem",
-        "ce",
-        "inputbox",
-        "indicator",
-        "categorytree",
-    ]
-)
+_SKIPPED_TAGS = frozenset(read_data("tasks.sources.dump", "wikitext.toml")["skipped"]["tags"])
 _ITEM_TAGS = frozenset(["li", "dt", "dd"])
 _BLOCK_TAGS = frozenset(
     ["p", "div", "center", "blockquote", "ul", "ol", "dl", "hr", "poem", "h1", "h2", "h3", "h4", "h5", "h6"]

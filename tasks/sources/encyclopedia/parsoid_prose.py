@@ -6,41 +6,14 @@ from collections.abc import Iterator
 
 from lxml import html
 
+from tasks.engine.data_files import read_data
 from tasks.sources.dump.prose import ITEM
 from tasks.sources.dump.templates import GONE, raised
 from tasks.text.tokens import tokens
 
 _PRIVATE = re.compile("[\ue000-\uf8ff]")
 _HIDDEN = re.compile(r"display\s*:\s*none", re.I)
-# Pronunciation, notes of editors, boxes, coordinates: what articles show but do not say.
-_SKIPPED_CLASSES = frozenset(
-    [
-        "IPA",
-        "rt-commentedText",
-        "ext-phonos",
-        "haudio",
-        "noprint",
-        "noexcerpt",
-        "Inline-Template",
-        "Z3988",
-        "hatnote",
-        "navbox",
-        "infobox",
-        "sidebar",
-        "metadata",
-        "thumb",
-        "toc",
-        "geo",
-        "geo-inline",
-        "coordinates",
-        "mw-editsection",
-        "mw-cite-backlink",
-        "reference",
-        "mw-ref",
-        "error",
-        "sistersitebox",
-    ]
-)
+_SKIPPED_CLASSES = frozenset(read_data("tasks.sources.dump", "wikitext.toml")["skipped"]["classes"])
 _SKIPPED_TAGS = frozenset(["style", "script", "link", "meta", "img", "video", "audio", "input", "template"])
 _BREAKING_TAGS = frozenset(["table", "figure", "h1", "h2", "h3", "h4", "h5", "h6", "section"])
 _LIST_TAGS = frozenset(["ul", "ol", "dl"])

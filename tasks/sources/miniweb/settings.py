@@ -10,28 +10,31 @@ WORLD_TOPICS = 1_000_000  # titles are unique up to 6 kinds x the 172,032 names 
 class MiniwebSettings(Settings):
     """How large the generated world is, how it changes, and what goes wrong in its web."""
 
-    topics: int = Field(400, ge=1, le=WORLD_TOPICS, description="number of articles in week 0")
-    seed: int = Field(1, description="seed of the world: another seed gives other topics, facts and pages")
-    week: int = Field(0, ge=0, le=5200, description="week of the world; each one adds new topics, edits and dead links")
-    growth: float = Field(0.01, ge=0, le=1, description="new topics per week, as a share of `topics`")
-    edits: float = Field(0.02, ge=0, le=1, description="share of topics whose lead is edited each week")
-    deaths: float = Field(0.01, ge=0, lt=1, description="share of living pages that turn into dead links each week")
-    held_back: float = Field(
-        0.3,
-        ge=0,
-        lt=1,
-        description="share of the forms of sentences, in leads and on pages, that only the articles of the test split "
-        "and their pages show, and no others; 0 = all show all",
-    )
-    faults: float = Field(
-        1.0, ge=0, le=4, description="multiplies every rate of links.FAULT_RATES; 0 = a web without faults"
-    )
-    hosts: int = Field(
-        12, ge=12, le=5000, description="hosts that serve articles' pages, beside search, mirror and link hosts"
-    )
-    partition_topics: int = Field(1000, ge=1, description="topics per partition of the source")
-    oversized_bytes: int = Field(24_000_000, ge=0, description="decoded size of an oversized page, bytes")
-    slow_seconds: float = tuning(0.5, "how long the server waits before it answers a slow page, seconds", ge=0)
+    topics: int = Field(400, ge=1, le=WORLD_TOPICS)
+    """number of articles in week 0"""
+    seed: int = 1
+    """seed of the world: another seed gives other topics, facts and pages"""
+    week: int = Field(0, ge=0, le=5200)
+    """week of the world; each one adds new topics, edits and dead links"""
+    growth: float = Field(0.01, ge=0, le=1)
+    """new topics per week, as a share of `topics`"""
+    edits: float = Field(0.02, ge=0, le=1)
+    """share of topics whose lead is edited each week"""
+    deaths: float = Field(0.01, ge=0, lt=1)
+    """share of living pages that turn into dead links each week"""
+    held_back: float = Field(0.3, ge=0, lt=1)
+    """share of the forms of sentences, in leads and on pages, that only the articles of the test split and their pages
+    show, and no others; 0 = all show all"""
+    faults: float = Field(1.0, ge=0, le=4)
+    """multiplies every rate of links.FAULT_RATES; 0 = a web without faults"""
+    hosts: int = Field(12, ge=12, le=5000)
+    """hosts that serve articles' pages, beside search, mirror and link hosts"""
+    partition_topics: int = Field(1000, ge=1)
+    """topics per partition of the source"""
+    oversized_bytes: int = Field(24_000_000, ge=0)
+    """decoded size of an oversized page, bytes"""
+    slow_seconds: float = tuning(0.5, ge=0)
+    """how long the server waits before it answers a slow page, seconds"""
 
     @model_validator(mode="after")
     def _within_the_world(self) -> "MiniwebSettings":

@@ -2,22 +2,16 @@
 
 from typing import Literal
 
-from pydantic import Field
-
 from tasks.engine.settings import Settings
 
 
 class Tensor2TensorSettings(Settings):
     """Where the published shards are stored."""
 
-    urls: str = Field(
-        "", description="folder or pattern of the URL shards, such as wiki_urls/ or wiki_urls.json-0004?-of-01000"
-    )
-    content: str = Field(
-        "", description="folder or pattern of the content shards, such as wiki_content/ (wiki_content.tfrecords-…)"
-    )
-    split: Literal["files", "hash"] = Field(
-        "files",
-        description="files: theirs, by the number of the file: of every thousand dev 0-99, test 100-199, train 200-999 "
-        "(the same tenths of another number of files); hash: ours, by title",
-    )
+    urls: str = ""
+    """folder or pattern of the URL shards, such as wiki_urls/ or wiki_urls.json-0004?-of-01000"""
+    content: str = ""
+    """folder or pattern of the content shards, such as wiki_content/ (wiki_content.tfrecords-…)"""
+    split: Literal["files", "hash"] = "files"
+    """files: theirs, by the number of the file: of every thousand dev 0-99, test 100-199, train 200-999 (the same
+    tenths of another number of files); hash: ours, by title"""

@@ -21,7 +21,7 @@ SHARDS = 3
 
 class Knobs(Settings):
     suffix: str = ""
-    pool: int = tuning(1, "changes nothing")
+    pool: int = tuning(1)
 
 
 def intake(*, settings: Knobs, shard: int) -> pa.Table:
