@@ -14,20 +14,15 @@ _HEX = frozenset("0123456789abcdef")
 
 @dataclass(frozen=True)
 class FileName:
-    """What a file's name says about it.
+    """What a file's name says about it."""
 
-    Attributes:
-        kind: shard: a file of a stage, or its record; directory: a file of a model, report or table, or its record;
-            build: a manifest; scratch: a file of an unfinished shard; temporary: a file that is being written.
-        named: how manifests name what the file belongs to: the shard's file, the directory or the build; else "".
-        record: whether it is the record that marks the shard or directory as done.
-        damaged: whether it was set aside as damaged.
-    """
-
+    # shard: a file of a stage, or its record; directory: a file of a model, report or table, or its record; build: a
+    # manifest; scratch: a file of an unfinished shard; temporary: a file that is being written
     kind: Literal["shard", "directory", "build", "scratch", "temporary"]
+    # how manifests name what the file belongs to: the shard's file, the directory or the build; else ""
     named: str = ""
-    record: bool = False
-    damaged: bool = False
+    record: bool = False  # whether it is the record that marks the shard or directory as done
+    damaged: bool = False  # whether it was set aside as damaged
 
     @property
     def trash(self) -> bool:

@@ -16,26 +16,20 @@ from storage.page_columns import PERSONAL_DATA, QUALITY_SIGNALS
 
 @dataclass(frozen=True)
 class Dataset:
-    """One stage's table: its schema and how its shards are laid out.
+    """One stage's table: its schema and how its shards are laid out."""
 
-    Attributes:
-        name: stage name, also the directory below the root.
-        version: rises when a column's meaning or the layout changes.
-        schema: Arrow schema; each field's metadata holds its description under `doc`.
-        grouped_by: column with the destination shard of a row; one Parquet row group is written per value. None
-            for a stage that is read whole.
-        reason: column that says why a row was refused (null = kept), or None for a stage that refuses none.
-        unstable: columns left out of row-group digests, because they differ between equal runs (fetch times).
-        blamed: column whose values with the most refused rows are listed in a shard's record, or None. All rows of a
-            value must be in one shard, so that the worst values overall are among the worst of each shard.
-    """
-
-    name: str
-    version: int
-    schema: pa.Schema
+    name: str  # stage name, also the directory below the root
+    version: int  # rises when a column's meaning or the layout changes
+    schema: pa.Schema  # Arrow schema; each field's metadata holds its description under `doc`
+    # column with the destination shard of a row; one Parquet row group is written per value. None for a stage that is
+    # read whole
     grouped_by: str | None = None
+    # column that says why a row was refused (null = kept), or None for a stage that refuses none
     reason: str | None = None
+    # columns left out of row-group digests, because they differ between equal runs (fetch times)
     unstable: frozenset[str] = field(default_factory=frozenset)
+    # column whose values with the most refused rows are listed in a shard's record, or None. All rows of a value must
+    # be in one shard, so that the worst values overall are among the worst of each shard
     blamed: str | None = None
 
     def __post_init__(self) -> None:

@@ -26,23 +26,15 @@ _NO_SOURCE, _NO_TARGET = -1, -2  # padding before a paragraph and before a summa
 
 @dataclass(frozen=True)
 class CopyMemory(ParagraphTokens, Memory):
-    """The source positions of B articles that may be copied.
+    """The source positions of B articles that may be copied."""
 
-    Attributes:
-        keys: [B, S, D].
-        tokens: [B, S] int64 token ids.
-        before: [B, S, C] int64, the token 1, 2, ... C positions earlier in the same paragraph, -1 if there is none.
-        mask: [B, S] bool, True where there is a token.
-        paragraph: [B, S] int64, the paragraph each token is from.
-        paragraphs: P.
-    """
-
-    keys: Tensor
-    tokens: Tensor
+    keys: Tensor  # [B, S, D]
+    tokens: Tensor  # [B, S] int64 token ids
+    # [B, S, C] int64, the token 1, 2, ... C positions earlier in the same paragraph, -1 if there is none
     before: Tensor
-    mask: Tensor
-    paragraph: Tensor
-    paragraphs: int
+    mask: Tensor  # [B, S] bool, True where there is a token
+    paragraph: Tensor  # [B, S] int64, the paragraph each token is from
+    paragraphs: int  # P
 
 
 class CopyableMemory(Memory):

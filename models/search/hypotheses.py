@@ -13,35 +13,22 @@ from models.contract import PerArticle
 
 @dataclass(frozen=True)
 class Hypothesis:
-    """The summary found for an article.
+    """The summary found for an article."""
 
-    Attributes:
-        tokens: its T token ids, without begin and end.
-        score: the score by which it was chosen.
-        log_prob: its log-probability, the end token included.
-        attention: [T, P] float32 on the CPU: how much each token looked at each paragraph.
-    """
-
-    tokens: list[int]
-    score: float
-    log_prob: float
-    attention: Tensor
+    tokens: list[int]  # its T token ids, without begin and end
+    score: float  # the score by which it was chosen
+    log_prob: float  # its log-probability, the end token included
+    attention: Tensor  # [T, P] float32 on the CPU: how much each token looked at each paragraph
 
 
 @dataclass(frozen=True)
 class Hypotheses(PerArticle):
-    """The hypotheses that a search still extends. Scorers see them with the attention of the next, unchosen token.
+    """The hypotheses that a search still extends. Scorers see them with the attention of the next, unchosen token."""
 
-    Attributes:
-        articles: [b] int64, index of each article in the batch.
-        tokens: [b, K, t] int64, without begin.
-        log_probs: [b, K] float32, -inf for an empty slot of the beam.
-        attention: [b, K, t, P] float32, one row per token; for scorers [b, K, t + 1, P], with that of the next token.
-    """
-
-    articles: Tensor
-    tokens: Tensor
-    log_probs: Tensor
+    articles: Tensor  # [b] int64, index of each article in the batch
+    tokens: Tensor  # [b, K, t] int64, without begin
+    log_probs: Tensor  # [b, K] float32, -inf for an empty slot of the beam
+    # [b, K, t, P] float32, one row per token; for scorers [b, K, t + 1, P], with that of the next token
     attention: Tensor
 
     @classmethod

@@ -36,20 +36,12 @@ class Scorer(Protocol):
 
 @dataclass(frozen=True)
 class AttentionAlignment:
-    """How well the attention of a hypothesis covers the expected one (Ma & Zong 2022, eq. 17-18).
+    """How well the attention of a hypothesis covers the expected one (Ma & Zong 2022, eq. 17-18). With the attention
+    predictor's output this is attAlign, with the ranker's normalised scores extProb (Ma & Zong 2022, sec. 5.3)."""
 
-    With the attention predictor's output this is attAlign, with the ranker's normalised scores extProb
-    (Ma & Zong 2022, sec. 5.3).
-
-    Attributes:
-        expected: [B, P] float32, rows sum to 1, zero where there is no paragraph.
-        beta: weight of the term (Ma & Zong 2022, sec. 5.3: .8).
-        when: "step" as in the equations, or "end" as in the released code.
-    """
-
-    expected: Tensor
-    beta: float = 0.8
-    when: When = "step"
+    expected: Tensor  # [B, P] float32, rows sum to 1, zero where there is no paragraph
+    beta: float = 0.8  # weight of the term (Ma & Zong 2022, sec. 5.3: .8)
+    when: When = "step"  # "step" as in the equations, or "end" as in the released code
 
     def __call__(self, hypotheses: Hypotheses) -> Tensor:
         """Return beta times the sum over paragraphs of log min(attention, expected attention), [b, K]."""
@@ -63,16 +55,11 @@ class AttentionAlignment:
 
 @dataclass(frozen=True)
 class StructuralCoverage:
-    """Reward for attending to paragraphs that have had little attention so far
-    (Ma & Zong 2022, eq. 13 over paragraphs, strCov).
+    """Reward for attending to paragraphs that have had little attention so far (Ma & Zong 2022, eq. 13 over paragraphs,
+    strCov)."""
 
-    Attributes:
-        weight: of the sum of eq. 13 over the tokens of a hypothesis.
-        when: "step" or "end".
-    """
-
-    weight: float = 1.0
-    when: When = "step"
+    weight: float = 1.0  # of the sum of eq. 13 over the tokens of a hypothesis
+    when: When = "step"  # "step" or "end"
 
     def __call__(self, hypotheses: Hypotheses) -> Tensor:
         """Return the weighted sum over tokens of 1 - sum_p min(attention, attention so far), [b, K]."""

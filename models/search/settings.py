@@ -10,36 +10,26 @@ When = Literal["step", "end"]
 
 @dataclass(frozen=True)
 class SearchSettings:
-    """How summaries are searched for; the defaults are Liu & Lapata's (2019) (sec. 4 and its released code).
+    """How summaries are searched for; the defaults are Liu & Lapata's (2019) (sec. 4 and its released code)."""
 
-    Attributes:
-        beam: K, hypotheses kept for an article.
-        normalisation: divisor of a log-probability: "wu" ((5 + |y|) / 6)^alpha, "average" |y|^length_exponent
-            (Ma & Zong 2020, sec. 4.2, Ma & Zong 2022, eq. 17: exponent 1), "none" 1. |y| counts the end token.
-        alpha: exponent of the Wu length penalty; 0 = no penalty.
-        length_exponent: exponent of the length under "average": `lenpen` of fairseq, `length_penalty` of transformers.
-        min_length: minimum number of tokens of a summary, without the end token.
-        max_length: maximum number of tokens of a summary, without the end token; a hypothesis of this length must end,
-            and the log-probability of its end token counts unless `as_transformers` is set.
-        block_ngrams: n: no n-gram may occur twice in a summary (Ma & Zong 2020, sec. 4.2: 3); 0 = off.
-        block_recent: no token may equal one of this many tokens before it (Ma & Zong 2020, sec. 4.2: 2, except commas);
-            0 = off.
-        allow_unknown: whether the unknown token may be generated.
-        as_transformers: whether a search ends as `generate` of the transformers library does by default. At the
-            greatest length the end token is given, not chosen, so its log-probability is 0 (`forced_eos_token_id`);
-            and a search goes on until no live hypothesis is better than the worst of the K best that have ended, where
-            ours compares with the best of them.
-    """
-
-    beam: int = 5
+    beam: int = 5  # K, hypotheses kept for an article
+    # divisor of a log-probability: "wu" ((5 + |y|) / 6)^alpha, "average" |y|^length_exponent (Ma & Zong 2020, sec. 4.2,
+    # Ma & Zong 2022, eq. 17: exponent 1), "none" 1. |y| counts the end token
     normalisation: LengthNormalisation = "wu"
-    alpha: float = 0.4
+    alpha: float = 0.4  # exponent of the Wu length penalty; 0 = no penalty
+    # exponent of the length under "average": `lenpen` of fairseq, `length_penalty` of transformers
     length_exponent: float = 1.0
-    min_length: int = 20
+    min_length: int = 20  # minimum number of tokens of a summary, without the end token
+    # maximum number of tokens of a summary, without the end token; a hypothesis of this length must end, and the
+    # log-probability of its end token counts unless `as_transformers` is set
     max_length: int = 400
-    block_ngrams: int = 0
+    block_ngrams: int = 0  # n: no n-gram may occur twice in a summary (Ma & Zong 2020, sec. 4.2: 3); 0 = off
+    # no token may equal one of this many tokens before it (Ma & Zong 2020, sec. 4.2: 2, except commas); 0 = off
     block_recent: int = 0
-    allow_unknown: bool = False
+    allow_unknown: bool = False  # whether the unknown token may be generated
+    # whether a search ends as `generate` of the transformers library does by default. At the greatest length the end
+    # token is given, not chosen, so its log-probability is 0 (`forced_eos_token_id`); and a search goes on until no
+    # live hypothesis is better than the worst of the K best that have ended, where ours compares with the best of them
     as_transformers: bool = False
 
     def __post_init__(self) -> None:
@@ -67,22 +57,15 @@ class SearchSettings:
 
 @dataclass(frozen=True)
 class Guidance:
-    """Score terms besides the log-probability, and compression of the source; all of them can be combined.
+    """Score terms besides the log-probability, and compression of the source; all of them can be combined."""
 
-    Attributes:
-        alignment: which attention to paragraphs is expected of a summary: none, the predictor's output (attAlign), or
-            the ranker's normalised scores (extProb).
-        beta: weight of the alignment.
-        when: whether the alignment counts at every step or only when a hypothesis ends.
-        coverage: weight of the structural coverage; 0 = off.
-        kept: s, number of paragraphs of highest predicted attention to read; None = all.
-    """
-
+    # which attention to paragraphs is expected of a summary: none, the predictor's output (attAlign), or the ranker's
+    # normalised scores (extProb)
     alignment: Alignment = "none"
-    beta: float = 0.8
-    when: When = "step"
-    coverage: float = 0.0
-    kept: int | None = None
+    beta: float = 0.8  # weight of the alignment
+    when: When = "step"  # whether the alignment counts at every step or only when a hypothesis ends
+    coverage: float = 0.0  # weight of the structural coverage; 0 = off
+    kept: int | None = None  # s, number of paragraphs of highest predicted attention to read; None = all
 
     @property
     def reads_predictor(self) -> bool:

@@ -37,37 +37,23 @@ _PHRASE = 5  # words of the longest ending that can make a value of what none wa
 
 @dataclass
 class Node:
-    """A node of the trie: a position in a run of value words.
+    """A node of the trie: a position in a run of value words."""
 
-    Attributes:
-        children: piece id -> the node after it.
-        ends_word: whether a summary may leave the run here.
-    """
-
-    children: dict[int, "Node"] = field(default_factory=dict)
-    ends_word: bool = False
+    children: dict[int, "Node"] = field(default_factory=dict)  # piece id -> the node after it
+    ends_word: bool = False  # whether a summary may leave the run here
 
 
 class _State(NamedTuple):
-    """Where a hypothesis stands.
+    """Where a hypothesis stands."""
 
-    Attributes:
-        nodes: the places in runs of the source, none outside of all.
-        bound: whether a piece of a value was written, so that only the run, or leaving it, goes on.
-        opening: the letters so far of a word that opens a sentence, in lower case, or None.
-        blank: whether the word so far has no letter and no digit.
-        parted: whether punctuation parts it from the next word.
-        opens: whether a sentence begins with the next word, and with a letter written onto this word.
-        start: index of the first token of the sentence.
-    """
-
-    nodes: tuple[Node, ...] = ()
-    bound: bool = False
-    opening: str | None = None
-    blank: bool = True
-    parted: bool = True
+    nodes: tuple[Node, ...] = ()  # the places in runs of the source, none outside of all
+    bound: bool = False  # whether a piece of a value was written, so that only the run, or leaving it, goes on
+    opening: str | None = None  # the letters so far of a word that opens a sentence, in lower case, or None
+    blank: bool = True  # whether the word so far has no letter and no digit
+    parted: bool = True  # whether punctuation parts it from the next word
+    # whether a sentence begins with the next word, and with a letter written onto this word
     opens: tuple[bool, bool] = (True, True)
-    start: int = 0
+    start: int = 0  # index of the first token of the sentence
 
 
 class _SourceOfValues:

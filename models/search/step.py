@@ -20,38 +20,23 @@ from models.search.settings import SearchSettings
 
 @dataclass(frozen=True)
 class TokenRules:
-    """The ids that a search treats specially.
+    """The ids that a search treats specially."""
 
-    Attributes:
-        end: the id that ends a hypothesis.
-        never: ids that are never generated.
-        exempt: ids to which `SearchSettings.block_recent` does not apply.
-    """
-
-    end: int
-    never: tuple[int, ...]
-    exempt: tuple[int, ...] = ()
+    end: int  # the id that ends a hypothesis
+    never: tuple[int, ...]  # ids that are never generated
+    exempt: tuple[int, ...] = ()  # ids to which `SearchSettings.block_recent` does not apply
 
 
 @dataclass(frozen=True)
 class Ended(PerArticle):
-    """For each article the best hypothesis that has ended so far, and the scores of the K best.
+    """For each article the best hypothesis that has ended so far, and the scores of the K best."""
 
-    Attributes:
-        score: [b] float32, -inf where none has ended.
-        log_prob: [b] float32.
-        tokens: [b, most] int64, `length` of them filled.
-        length: [b] int64, the end token not counted.
-        attention: [b, most, P] float32.
-        best: [b, K] float32, the K best scores, -inf where fewer have ended.
-    """
-
-    score: Tensor
-    log_prob: Tensor
-    tokens: Tensor
-    length: Tensor
-    attention: Tensor
-    best: Tensor
+    score: Tensor  # [b] float32, -inf where none has ended
+    log_prob: Tensor  # [b] float32
+    tokens: Tensor  # [b, most] int64, `length` of them filled
+    length: Tensor  # [b] int64, the end token not counted
+    attention: Tensor  # [b, most, P] float32
+    best: Tensor  # [b, K] float32, the K best scores, -inf where fewer have ended
 
     @classmethod
     def start(cls, articles: int, beam: int, most: int, paragraphs: int, device: torch.device) -> "Ended":
@@ -68,19 +53,13 @@ class Ended(PerArticle):
 
 @dataclass(frozen=True)
 class SearchStep:
-    """The result of a step.
+    """The result of a step."""
 
-    Attributes:
-        alive: the hypotheses that continue, one token longer.
-        parents: [b, K] int64, the index in the old beam that each of them continues.
-        ended: the best that have ended.
-        done: [b] bool, True where the search is over: at least K hypotheses have ended and none that continues scores
-            higher than the best of them, or the maximum length is reached, or no hypothesis can continue.
-    """
-
-    alive: Hypotheses
-    parents: Tensor
-    ended: Ended
+    alive: Hypotheses  # the hypotheses that continue, one token longer
+    parents: Tensor  # [b, K] int64, the index in the old beam that each of them continues
+    ended: Ended  # the best that have ended
+    # [b] bool, True where the search is over: at least K hypotheses have ended and none that continues scores higher
+    # than the best of them, or the maximum length is reached, or no hypothesis can continue
     done: Tensor
 
 

@@ -18,64 +18,39 @@ class Paragraph:
 
 @dataclass(frozen=True)
 class SummarySource:
-    """A page or file.
+    """A page or file."""
 
-    Attributes:
-        number: from 1, in the order given.
-        name: URL or file name, as given.
-        title: of the page, or None.
-        refused: a sentence on why nothing of it was used; None for a source that was.
-        paragraphs: its text.
-        fetched: whether its bytes are kept, so that it can be shown as fetched.
-    """
-
-    number: int
-    name: str
-    title: str | None = None
-    refused: str | None = None
-    paragraphs: Sequence[Paragraph] = ()
-    fetched: bool = False
+    number: int  # from 1, in the order given
+    name: str  # URL or file name, as given
+    title: str | None = None  # of the page, or None
+    refused: str | None = None  # a sentence on why nothing of it was used; None for a source that was
+    paragraphs: Sequence[Paragraph] = ()  # its text
+    fetched: bool = False  # whether its bytes are kept, so that it can be shown as fetched
 
 
 @dataclass(frozen=True)
 class Passage:
-    """A paragraph that is cited.
+    """A paragraph that is cited."""
 
-    Attributes:
-        number: from 1, in the order of first citation.
-        source: number of the source; 0 if unknown.
-        position: 0-based position of the paragraph in it.
-        text: the paragraph.
-        quotes: the sentences of it that are closest to the sentences that cite it, each once.
-    """
-
-    number: int
-    source: int
-    position: int
-    text: str
-    quotes: Sequence[str] = ()
+    number: int  # from 1, in the order of first citation
+    source: int  # number of the source; 0 if unknown
+    position: int  # 0-based position of the paragraph in it
+    text: str  # the paragraph
+    quotes: Sequence[str] = ()  # the sentences of it that are closest to the sentences that cite it, each once
 
 
 @dataclass(frozen=True)
 class SummarySentence:
-    """A sentence of the summary.
+    """A sentence of the summary."""
 
-    Attributes:
-        text: as written.
-        verdict: said: one passage says it | combined: put together from two | partly: what is cited does not say it |
-            not supported: nothing is cited | not judged: its script has no capitals.
-        passages: numbers of the cited passages.
-        quotes: of each cited passage, the sentence that is closest to this one.
-        missing: names, numbers and dates that the quotes do not contain.
-        tested: what was found, in a few words for people.
-    """
-
-    text: str
+    text: str  # as written
+    # said: one passage says it | combined: put together from two | partly: what is cited does not say it | not
+    # supported: nothing is cited | not judged: its script has no capitals
     verdict: Verdict
-    passages: Sequence[int] = ()
-    quotes: Sequence[str] = ()
-    missing: Sequence[str] = ()
-    tested: str = ""
+    passages: Sequence[int] = ()  # numbers of the cited passages
+    quotes: Sequence[str] = ()  # of each cited passage, the sentence that is closest to this one
+    missing: Sequence[str] = ()  # names, numbers and dates that the quotes do not contain
+    tested: str = ""  # what was found, in a few words for people
 
     @property
     def supported(self) -> bool:
@@ -108,17 +83,11 @@ class CitedSummary:
 
 @dataclass
 class PassageNumbers:
-    """Numbers the passages of one article as they are cited.
+    """Numbers the passages of one article as they are cited."""
 
-    Attributes:
-        texts: the ranked paragraphs, best first.
-        places: (source number, position) of each.
-        passages: those cited so far.
-    """
-
-    texts: Sequence[str]
-    places: Sequence[tuple[int, int]]
-    passages: list[Passage] = field(default_factory=list)
+    texts: Sequence[str]  # the ranked paragraphs, best first
+    places: Sequence[tuple[int, int]]  # (source number, position) of each
+    passages: list[Passage] = field(default_factory=list)  # those cited so far
     _numbers: dict[int, int] = field(default_factory=dict)
 
     def of(self, title: str, summary: Summary) -> list[SummarySentence]:

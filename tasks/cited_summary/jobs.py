@@ -20,30 +20,19 @@ logger = logging.getLogger(__name__)
 
 @dataclass
 class SummaryJob:
-    """One request and, once it is done, its summary.
+    """One request and, once it is done, its summary."""
 
-    Attributes:
-        id: unguessable: whoever knows it may read the summary.
-        title: of the summary.
-        given: its sources; once it is done, with what was fetched of them.
-        choice: which system is to write.
-        state: waiting | working | done | failed | cancelled.
-        progress: what is being done.
-        error: why it failed, for people.
-        summary: the result.
-        pages: the sources as fetched, by number.
-        cancelling: set once nobody wants it any more; its work then ends at its next report.
-    """
-
-    id: str
-    title: str
-    given: Sequence[GivenSource]
-    choice: Choice
+    id: str  # unguessable: whoever knows it may read the summary
+    title: str  # of the summary
+    given: Sequence[GivenSource]  # its sources; once it is done, with what was fetched of them
+    choice: Choice  # which system is to write
+    # waiting | working | done | failed | cancelled
     state: Literal["waiting", "working", "done", "failed", "cancelled"] = "waiting"
-    progress: SummaryProgress = field(default_factory=lambda: SummaryProgress("waiting", 0.0))
-    error: str = ""
-    summary: CitedSummary | None = None
-    pages: Mapping[int, SourcePage] = field(default_factory=dict)
+    progress: SummaryProgress = field(default_factory=lambda: SummaryProgress("waiting", 0.0))  # what is being done
+    error: str = ""  # why it failed, for people
+    summary: CitedSummary | None = None  # the result
+    pages: Mapping[int, SourcePage] = field(default_factory=dict)  # the sources as fetched, by number
+    # set once nobody wants it any more; its work then ends at its next report
     cancelling: threading.Event = field(default_factory=threading.Event)
 
     @property

@@ -34,15 +34,10 @@ from tasks.summarization.graphs import build_graphs
 
 @dataclass(frozen=True)
 class SummaryProgress:
-    """What is being done.
+    """What is being done."""
 
-    Attributes:
-        text: in a few words.
-        share: of the whole work that is done, 0-1; a guess.
-    """
-
-    text: str
-    share: float
+    text: str  # in a few words
+    share: float  # of the whole work that is done, 0-1; a guess
 
 
 @dataclass(frozen=True)

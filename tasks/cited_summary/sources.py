@@ -26,21 +26,14 @@ _READ = frozenset(_TYPES.values())
 
 @dataclass(frozen=True)
 class GivenSource:
-    """A source as it was given.
+    """A source as it was given."""
 
-    Attributes:
-        name: the URL as written, or the name of the file.
-        body: bytes of a file; None for a URL, which is still to be fetched, and for a file that is not read.
-        mime: media type of the file.
-        charset: declared character set, of a page that was fetched before.
-        reason: why the file is not read, for people; None for one that is.
-    """
-
-    name: str
+    name: str  # the URL as written, or the name of the file
+    # bytes of a file; None for a URL, which is still to be fetched, and for a file that is not read
     body: bytes | None = None
-    mime: str | None = None
-    charset: str | None = None
-    reason: str | None = None
+    mime: str | None = None  # media type of the file
+    charset: str | None = None  # declared character set, of a page that was fetched before
+    reason: str | None = None  # why the file is not read, for people; None for one that is
 
     @property
     def is_url(self) -> bool:

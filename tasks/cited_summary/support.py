@@ -13,19 +13,12 @@ _TESTED: dict[Verdict, str] = {
 
 @dataclass(frozen=True)
 class SentenceSupport:
-    """How well a sentence is supported.
+    """How well a sentence is supported."""
 
-    Attributes:
-        verdict: as in `tasks.evaluation.citations.CitedSentence`.
-        quotes: of each passage, the sentence that is closest to it.
-        missing: names, numbers and dates that the quotes do not contain, as written in the sentence.
-        tested: what was found, in a few words for people.
-    """
-
-    verdict: Verdict
-    quotes: tuple[str, ...]
-    missing: tuple[str, ...]
-    tested: str
+    verdict: Verdict  # as in `tasks.evaluation.citations.CitedSentence`
+    quotes: tuple[str, ...]  # of each passage, the sentence that is closest to it
+    missing: tuple[str, ...]  # names, numbers and dates that the quotes do not contain, as written in the sentence
+    tested: str  # what was found, in a few words for people
 
 
 def judge(citer: Citer, cited: CitedSentence) -> SentenceSupport:

@@ -32,23 +32,17 @@ _SUPPORTED: Mapping[Support, Verdict] = {Support.SAID: "said", Support.COMBINED:
 
 @dataclass(frozen=True)
 class CitedSentence:
-    """A sentence of a summary with the paragraphs that are cited for it.
+    """A sentence of a summary with the paragraphs that are cited for it."""
 
-    Attributes:
-        sentence: as it was written.
-        claim: the text to be supported: the sentence, without a title that Lead put before it.
-        ranks: 0-based ranks of the cited paragraphs, in order; at most three.
-        shares: share of the sentence's attention for each of them, 0-1; empty for a system without attention.
-        verdict: said: one paragraph says it | combined: put together from two | partly: they contain some of its values
-            or words, but do not say it | not supported: none is cited | not judged: its script has no capitals.
-        missing: values that they do not contain, as written in the sentence; empty if something else is missing.
-    """
-
-    sentence: str
-    claim: str
-    ranks: tuple[int, ...] = ()
+    sentence: str  # as it was written
+    claim: str  # the text to be supported: the sentence, without a title that Lead put before it
+    ranks: tuple[int, ...] = ()  # 0-based ranks of the cited paragraphs, in order; at most three
+    # share of the sentence's attention for each of them, 0-1; empty for a system without attention
     shares: tuple[float, ...] = ()
+    # said: one paragraph says it | combined: put together from two | partly: they contain some of its values or words,
+    # but do not say it | not supported: none is cited | not judged: its script has no capitals
     verdict: Verdict = "not supported"
+    # values that they do not contain, as written in the sentence; empty if something else is missing
     missing: tuple[str, ...] = ()
 
 

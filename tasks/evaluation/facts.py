@@ -73,23 +73,14 @@ Fact = tuple[str, str]  # kind of topic, name of the fact
 
 @dataclass(frozen=True)
 class FactCounts:
-    """How often a fact was stated, and how.
+    """How often a fact was stated, and how."""
 
-    Attributes:
-        right: stated with the right value.
-        wrong: stated with another value, if the lead states the fact.
-        invented: stated with another value, if the lead does not state the fact.
-        missed: stated by the lead and not by the summary.
-        lead: leads that state it.
-        recalled: stated by the lead, and right in the summary.
-    """
-
-    right: int = 0
-    wrong: int = 0
-    invented: int = 0
-    missed: int = 0
-    lead: int = 0
-    recalled: int = 0
+    right: int = 0  # stated with the right value
+    wrong: int = 0  # stated with another value, if the lead states the fact
+    invented: int = 0  # stated with another value, if the lead does not state the fact
+    missed: int = 0  # stated by the lead and not by the summary
+    lead: int = 0  # leads that state it
+    recalled: int = 0  # stated by the lead, and right in the summary
 
     @property
     def stated(self) -> int:
@@ -103,19 +94,12 @@ class FactCounts:
 
 @dataclass(frozen=True)
 class Findings:
-    """The facts found in a summary.
+    """The facts found in a summary."""
 
-    Attributes:
-        facts: every fact that the lead or the summary states.
-        sentences: number of sentences of the summary.
-        true: of these, how many are read and state nothing but right facts.
-        unread: sentences that match no template.
-    """
-
-    facts: Mapping[Fact, FactCounts]
-    sentences: int
-    true: int
-    unread: tuple[str, ...]
+    facts: Mapping[Fact, FactCounts]  # every fact that the lead or the summary states
+    sentences: int  # number of sentences of the summary
+    true: int  # of these, how many are read and state nothing but right facts
+    unread: tuple[str, ...]  # sentences that match no template
 
 
 def find_facts(truth: Truth, text: str) -> Findings:

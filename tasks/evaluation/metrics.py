@@ -20,25 +20,15 @@ Unit = Literal["percent", "ratio"]
 
 @dataclass(frozen=True)
 class Metric:
-    """A metric, for people and for comparisons.
+    """A metric, for people and for comparisons."""
 
-    Attributes:
-        name: as in the `scores` dataset.
-        label: heading of a column.
-        group: truth | rouge | similarity (to the lead, by a model) | style.
-        meaning: one line on what its figure means.
-        better: which of two figures is better; `neither` where a figure only describes.
-        unit: percent (0-1, shown times 100) | ratio.
-        judge: section of `scoring` that must be set for it; None for a metric that needs none.
-    """
-
-    name: str
-    label: str
-    group: Group
-    meaning: str
-    better: Better = "higher"
-    unit: Unit = "percent"
-    judge: Judge | None = None
+    name: str  # as in the `scores` dataset
+    label: str  # heading of a column
+    group: Group  # truth | rouge | similarity (to the lead, by a model) | style
+    meaning: str  # one line on what its figure means
+    better: Better = "higher"  # which of two figures is better; `neither` where a figure only describes
+    unit: Unit = "percent"  # percent (0-1, shown times 100) | ratio
+    judge: Judge | None = None  # section of `scoring` that must be set for it; None for a metric that needs none
 
     @property
     def scale(self) -> int:
@@ -54,17 +44,11 @@ class Metric:
 
 @dataclass(frozen=True)
 class Score:
-    """A summary's score under one metric.
+    """A summary's score under one metric."""
 
-    Attributes:
-        value: the metric's figure; F1 for a metric with precision and recall.
-        precision: 0-1, None for a metric that has none.
-        recall: likewise.
-    """
-
-    value: float
-    precision: float | None = None
-    recall: float | None = None
+    value: float  # the metric's figure; F1 for a metric with precision and recall
+    precision: float | None = None  # 0-1, None for a metric that has none
+    recall: float | None = None  # likewise
 
     @classmethod
     def of(cls, precision: float, recall: float) -> "Score":
@@ -96,23 +80,15 @@ class Summary:
 
 @dataclass(frozen=True)
 class ArticleTexts:
-    """The texts of an article with which a summary is compared.
+    """The texts of an article with which a summary is compared."""
 
-    Attributes:
-        title: given to every system.
-        lead: the target.
-        ranked: ranked paragraphs, best first; systems read the first of them.
-        sources: all candidate paragraphs that were kept.
-        world: the mini web of the article; None = another source, for which not all facts are known.
-        pages: the page of each ranked paragraph; empty if unknown.
-    """
-
-    title: str
-    lead: str
-    ranked: Sequence[str]
-    sources: Sequence[str]
+    title: str  # given to every system
+    lead: str  # the target
+    ranked: Sequence[str]  # ranked paragraphs, best first; systems read the first of them
+    sources: Sequence[str]  # all candidate paragraphs that were kept
+    # the mini web of the article; None = another source, for which not all facts are known
     world: MiniwebSettings | None = None
-    pages: Sequence[str] = ()
+    pages: Sequence[str] = ()  # the page of each ranked paragraph; empty if unknown
 
 
 class SummaryScorer(Protocol):

@@ -23,17 +23,11 @@ from tasks.sources.miniweb.settings import MiniwebSettings
 
 @dataclass(frozen=True)
 class ScoringProgress:
-    """Where scoring stands.
+    """Where scoring stands."""
 
-    Attributes:
-        summaries: summaries scored.
-        total: summaries to score.
-        seconds: since scoring began.
-    """
-
-    summaries: int
-    total: int
-    seconds: float
+    summaries: int  # summaries scored
+    total: int  # summaries to score
+    seconds: float  # since scoring began
 
     @property
     def share(self) -> float:

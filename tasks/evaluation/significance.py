@@ -24,15 +24,11 @@ _FINE = 10  # how much smaller than the level the smallest p-value can be, after
 
 @dataclass(frozen=True)
 class Significance:
-    """How uncertainty is estimated.
+    """How uncertainty is estimated."""
 
-    Attributes:
-        resamples: bootstrap resamples (ROUGE-1.5.5 draws 1,000 too), and the least number of random sign flips.
-        confidence: probability an interval is to cover, 0-1.
-    """
-
+    # bootstrap resamples (ROUGE-1.5.5 draws 1,000 too), and the least number of random sign flips
     resamples: int = 1000
-    confidence: float = 0.95
+    confidence: float = 0.95  # probability an interval is to cover, 0-1
 
     @property
     def level(self) -> float:
@@ -60,50 +56,30 @@ class Interval:
 
 @dataclass(frozen=True)
 class SystemScore:
-    """One system under one metric.
+    """One system under one metric."""
 
-    Attributes:
-        system: name of the summarizer.
-        metric: as in the `scores` dataset.
-        articles: number of articles on which it was scored.
-        value: mean of the metric's figure over the articles it is defined for, with its interval.
-        precision: likewise, None for a metric that has none.
-        recall: likewise.
-    """
-
-    system: str
-    metric: str
-    articles: int
-    value: Interval
-    precision: Interval | None
-    recall: Interval | None
+    system: str  # name of the summarizer
+    metric: str  # as in the `scores` dataset
+    articles: int  # number of articles on which it was scored
+    value: Interval  # mean of the metric's figure over the articles it is defined for, with its interval
+    precision: Interval | None  # likewise, None for a metric that has none
+    recall: Interval | None  # likewise
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """Two systems under one metric, on the articles both have.
+    """Two systems under one metric, on the articles both have."""
 
-    Attributes:
-        better: the system with the higher mean figure (on a tie the first by name).
-        worse: the other.
-        metric: as in the `scores` dataset.
-        articles: number of articles on which both were scored.
-        difference: mean figure of `better` minus that of `worse`, with its paired bootstrap interval.
-        p_value: two-sided, by randomisation.
-        p_adjusted: the same after Holm's correction for all pairs of systems under this metric.
-        differing: number of articles on which the two scores differ.
-        p_least: lowest p_adjusted that so many differing articles and pairs allow, whatever the scores: of the 2^N
-            signs of N differences, at least the data's and the opposite ones are as far from 0.
-    """
-
-    better: str
-    worse: str
-    metric: str
-    articles: int
-    difference: Interval
-    p_value: float
-    p_adjusted: float
-    differing: int
+    better: str  # the system with the higher mean figure (on a tie the first by name)
+    worse: str  # the other
+    metric: str  # as in the `scores` dataset
+    articles: int  # number of articles on which both were scored
+    difference: Interval  # mean figure of `better` minus that of `worse`, with its paired bootstrap interval
+    p_value: float  # two-sided, by randomisation
+    p_adjusted: float  # the same after Holm's correction for all pairs of systems under this metric
+    differing: int  # number of articles on which the two scores differ
+    # lowest p_adjusted that so many differing articles and pairs allow, whatever the scores: of the 2^N signs of N
+    # differences, at least the data's and the opposite ones are as far from 0
     p_least: float
 
 

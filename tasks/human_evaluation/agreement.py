@@ -21,20 +21,15 @@ Unit = tuple[str, str, str]  # article, system, question
 
 @dataclass(frozen=True)
 class RaterFinding:
-    """A rater beside the others.
+    """A rater beside the others."""
 
-    Attributes:
-        rater: number.
-        judgements: how many.
-        severity: by how much the rater's values are below what article, system and the other raters let expect
-            (least squares); None where every rater's values must have the same mean, as in best-worst scaling.
-        agreement: rank correlation with the mean of the other raters on the same units, -1 to 1; None without such
-            units, or if all values are equal.
-    """
-
-    rater: int
-    judgements: int
+    rater: int  # number
+    judgements: int  # how many
+    # by how much the rater's values are below what article, system and the other raters let expect (least squares);
+    # None where every rater's values must have the same mean, as in best-worst scaling
     severity: float | None
+    # rank correlation with the mean of the other raters on the same units, -1 to 1; None without such units, or if all
+    # values are equal
     agreement: float | None
 
 

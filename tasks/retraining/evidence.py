@@ -43,15 +43,12 @@ class MetricComparison:
 
 @dataclass(frozen=True)
 class Evidence:
-    """What is known of champion and challenger.
+    """What is known of champion and challenger."""
 
-    Attributes:
-        findings: one for each metric on each test split, and on all together where there are several.
-        flaws: why something that should be known is not, in words: a metric that one of them lacks, or a score that is
-            no finite number. Without flaws every finding is finite.
-    """
-
+    # one for each metric on each test split, and on all together where there are several
     findings: Sequence[MetricComparison]
+    # why something that should be known is not, in words: a metric that one of them lacks, or a score that is no finite
+    # number. Without flaws every finding is finite
     flaws: Sequence[str] = ()
 
 

@@ -42,19 +42,12 @@ _THREADS = 1  # of torch: shards are decoded in parallel, one per core
 
 @dataclass(frozen=True)
 class DecodingProgress:
-    """The progress of decoding.
+    """The progress of decoding."""
 
-    Attributes:
-        articles: articles decoded.
-        total: articles to decode in all.
-        tokens: summary tokens written.
-        seconds: since decoding began.
-    """
-
-    articles: int
-    total: int
-    tokens: int
-    seconds: float
+    articles: int  # articles decoded
+    total: int  # articles to decode in all
+    tokens: int  # summary tokens written
+    seconds: float  # since decoding began
 
     @property
     def share(self) -> float:

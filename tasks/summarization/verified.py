@@ -36,17 +36,11 @@ _SMALL = frozenset(["a", "an", "the", "of", "in", "at", "by", "for", "on", "from
 
 @dataclass(frozen=True)
 class WrittenSentence:
-    """A sentence of a summary.
+    """A sentence of a summary."""
 
-    Attributes:
-        text: as written.
-        place: number of the model's sentence; None if it is not the model's.
-        paragraph: number of the paragraph that it is taken from; None if it is the model's.
-    """
-
-    text: str
-    place: int | None = None
-    paragraph: int | None = None
+    text: str  # as written
+    place: int | None = None  # number of the model's sentence; None if it is not the model's
+    paragraph: int | None = None  # number of the paragraph that it is taken from; None if it is the model's
 
 
 class VerifiedWriter:
