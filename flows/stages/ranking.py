@@ -36,19 +36,24 @@ def ranker(
 
 
 def ranked(session: Session, corpus: Corpus, ranker: RankerModel | None, name: str | None = None) -> Ranked:
-    """Keep the L' best paragraphs of every article; without a ranker, the first L' in the order they were found."""
+    """Keep the L' best paragraphs of every article; without a ranker, the first L' in the order they were found.
+
+    Only the method `ranking` reads the ranker: with another, a new ranker ranks no shard again.
+    """
     settings = session.config.ranking
+    settings = settings if ranker is not None else settings.model_copy(update={"method": "found"})
+    read = ranker if settings.method == "ranking" else None
     recipe = Recipe(
         schemas.RANKED,
         "tasks.ranking.ranking:rank_paragraphs",
-        settings=settings if ranker is not None else settings.model_copy(update={"method": "found"}),
-        arguments={} if ranker is not None else {"ranker_directory": None},
+        settings=settings,
+        arguments={} if read is not None else {"ranker_directory": None},
     )
     return Ranked(
         session.run.stage(
             recipe,
             shards=len(corpus.articles.shards),
-            inputs={**_texts(corpus), **({} if ranker is None else {"ranker_directory": contents(ranker)})},
+            inputs={**_texts(corpus), **({} if read is None else {"ranker_directory": contents(read)})},
             context={"device": session.config.engine.device},
             name=name,
         )

@@ -281,7 +281,7 @@ def test_sigterm_saves_a_checkpoint_and_leaves_no_process(
         going.until(lambda: checkpoints(root))
         going.process.send_signal(signal.SIGTERM)
         assert going.wait() == 130
-        assert "interrupted; finished shards are kept: run the same command again to continue" in going.said()
+        assert "wikisum build interrupted; what is finished is kept: run the same command again" in going.said()
         assert going.left_behind() == []
     reached = int(checkpoints(root)[-1].name.removeprefix("step-"))
     assert reached < 40, "the training ended before it was stopped"

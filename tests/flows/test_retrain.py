@@ -102,6 +102,13 @@ def test_a_ranker_that_gains_too_little_leaves_the_champions_in_place(
     }
 
 
+@pytest.mark.parametrize(("method", "reads"), [("ranking", True), ("similarity", False)])
+def test_only_the_order_by_the_ranker_depends_on_it(tmp_path: Path, method: str, reads: bool) -> None:
+    settings = config(ranking={"method": method})
+    _, jobs = walked(settings, lambda session: models(session, champion(settings)), tmp_path)
+    assert {"ranker_directory" in job.digests for job in jobs if job.stage == "ranked"} == {reads}
+
+
 def test_without_a_champion_and_where_none_fits_models_are_trained_afresh(tmp_path: Path) -> None:
     settings = config()
     _, first = walked(settings, lambda session: models(session, None), tmp_path)
