@@ -140,12 +140,26 @@ class Decoded:
     extra_loss: Tensor | None = None
 
 
+@dataclass(frozen=True)
+class Pace:
+    """Weights with a learning rate of their own, such as those of a pre-trained encoder below a fresh decoder."""
+
+    parameters: tuple[nn.Parameter, ...]
+    rate: float  # multiple of the learning rate of the other weights
+    warmup: int  # steps of their own warm-up
+
+
 class Summarizer(nn.Module, ABC):
     """An encoder and a decoder.
 
     `decode` is used in training (the whole target, K = 1, no cache) and in search (the newest token, the K hypotheses
     of an article next to each other in the batch, a cache). Memory is never copied per hypothesis.
     """
+
+    @property
+    def pace(self) -> Pace | None:
+        """Weights that learn at a rate of their own; None = all learn at one rate."""
+        return None
 
     @abstractmethod
     def encode(self, source: SourceBatch) -> Memory:

@@ -76,11 +76,21 @@ PREDICTABLE = ("parallel", "graphsum")
 # Architectures that may be told to copy words of the source; the pointer-generator always does.
 COPYING = ("hierarchical", "flat", "parallel", "vertical", "graphsum", "bart")
 # Architectures that read at most so many tokens of an article: `source_tokens` of their configuration.
-SOURCE_LIMITED = ("flat", "memory-compressed", "transformer-xl", "pointer-generator", "bart", "led", "t5", "longt5")
+SOURCE_LIMITED = (
+    "flat",
+    "memory-compressed",
+    "transformer-xl",
+    "pointer-generator",
+    "bart",
+    "led",
+    "t5",
+    "longt5",
+    "bertsum",
+)
 # Architectures whose decoder has an embedding for each position -> how many by default (`max_positions`).
 LEARNED_POSITIONS = {"bart": 1024, "led": 1024}
 # Architectures whose layers are those of transformers.
-OF_TRANSFORMERS = ("led", "t5", "longt5")
+OF_TRANSFORMERS = ("led", "t5", "longt5", "bertsum")
 
 
 def find_preset(name: str) -> Preset:
@@ -91,9 +101,10 @@ def find_preset(name: str) -> Preset:
 
 
 def sees_sentences(name: str, overrides: Mapping[str, Any]) -> bool:
-    """Tell whether a preset, with these fields of its configuration changed, has heads that see sentences (Akiyama et
-    al. 2021, sec. 3.3). Raises ValueError: there is no such preset."""
-    return bool({**find_preset(name).settings, **overrides}.get("sentence_heads"))
+    """Tell whether a preset, with these fields of its configuration changed, sees sentences: by some of its heads
+    (Akiyama et al. 2021, sec. 3.3) or by segments (BERTSUM). Raises ValueError: there is no such preset."""
+    preset = find_preset(name)
+    return preset.architecture == "bertsum" or bool({**preset.settings, **overrides}.get("sentence_heads"))
 
 
 def check_predictable(architecture: str) -> None:

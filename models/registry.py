@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from models.bart import Bart, BartConfig
+from models.bertsum import BertSum, BertSumConfig
 from models.contract import Summarizer
 from models.flat import FlatConfig, FlatTransformer
 from models.graphsum import GraphSum, GraphSumConfig
@@ -42,6 +43,7 @@ ARCHITECTURES: dict[str, Architecture] = {
     "led": Architecture(LedConfig, Led),
     "t5": Architecture(T5Config, T5),
     "longt5": Architecture(LongT5Config, LongT5),
+    "bertsum": Architecture(BertSumConfig, BertSum),
 }
 
 

@@ -9,7 +9,7 @@ from models.sentences import split_sentences
 
 SPACE_MARK = "\u2581"
 # Pieces whose text differs from their name: marks have no text, a byte may be part of a character, `<unk>` is one sign.
-_MARK = re.compile(r"<(?:PAD|S|/S|T|P|Q|pad|s|/s|mask)>|\[BOS\]")
+_MARK = re.compile(r"<(?:PAD|S|/S|T|P|Q|pad|s|/s|mask)>|\[(?:BOS|CLS|SEP|PAD|MASK)\]")
 _BYTE = re.compile(r"<0x([0-9A-F]{2})>")
 
 

@@ -72,14 +72,14 @@ class Vocabulary:
 
     def encode_paragraphs(self, paragraphs: Iterable[Sequence[str]]) -> list[list[int]]:
         """Return the token ids of each paragraph, given as its sentences: `sentence_begin` is before each of those that
-        have any token, if the vocabulary has it."""
-        mark = [] if self.sentence_begin is None else [self.sentence_begin]
+        have any token, and `sentence_end` before that, if the vocabulary has them."""
+        mark = [id_ for id_ in (self.specials.sentence_end, self.sentence_begin) if id_ is not None]
         return [[id_ for ids in self.encode_batch(p) if ids for id_ in (*mark, *ids)] for p in paragraphs]
 
     def with_sentence_begin(self) -> "Vocabulary":
         """Return this vocabulary with `sentence_begin`: one more piece, `[BOS]`, behind the last, which no text is
-        spelt with. All other ids are as before. Raises ValueError: a SentencePiece model has a piece of text that is
-        spelt so."""
+        spelt with, or of WordPiece its `[CLS]`. All other ids are as before.
+        Raises ValueError: a SentencePiece model has a piece of text that is spelt so."""
         if self.sentence_begin is not None:
             return self
         kind = huggingface_tokenizer if is_document(self.model) else sentencepiece_model

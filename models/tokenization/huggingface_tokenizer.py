@@ -30,10 +30,20 @@ _ROLES = {
     "mask": ("mask_token", "<mask>"),
     "separator": ("doc_sep_token", "<doc-sep>"),  # PRIMERA's, which its files name among other added pieces
 }
+# The same of BERT's WordPiece, which begins a text with `[CLS]` and ends it with `[SEP]`.
+_WORDPIECE_ROLES = {
+    "pad": ("pad_token", "[PAD]"),
+    "unk": ("unk_token", "[UNK]"),
+    "bos": ("cls_token", "[CLS]"),
+    "eos": ("sep_token", "[SEP]"),
+    "mask": ("mask_token", "[MASK]"),
+    "separator": ("doc_sep_token", "<doc-sep>"),
+}
+_WITHIN = "##"  # begins a WordPiece that is not a word's first
 
 
 class HuggingFaceTokenizer:
-    """A byte-level BPE, or a BPE or Unigram model that writes spaces as U+2581."""
+    """A byte-level BPE, BERT's WordPiece, or a BPE or Unigram model that writes spaces as U+2581."""
 
     def __init__(self, document: bytes) -> None:
         """Read what `document_of` writes. Raises ValueError: it is no such document, or of another tokenizer."""
@@ -44,7 +54,8 @@ class HuggingFaceTokenizer:
             model = record["tokenizer"]["model"]["type"]
         except (ValueError, KeyError, TypeError) as error:
             raise ValueError(f"expected a tokenizer as tokenizer.json describes it, but {error}") from error
-        self._bytes = _byte_level(record["tokenizer"])
+        self._bytes = "ByteLevel" in _types(record["tokenizer"])
+        self._wordpiece = _is_wordpiece(record["tokenizer"])
         self.kind = f"byte-level {model}" if self._bytes else str(model)
         self.size: int = self._tokenizer.get_vocab_size(with_added_tokens=True)
         colon = self._tokenizer.token_to_id(":")
@@ -68,6 +79,8 @@ class HuggingFaceTokenizer:
         piece = self._tokenizer.id_to_token(id_)
         if piece is None:  # ids may have holes
             return ""
+        if self._wordpiece and id_ not in self.specials.marks:
+            return piece.removeprefix(_WITHIN) if piece.startswith(_WITHIN) else SPACE + piece
         if not self._bytes or any(character not in _BYTE_OF for character in piece):
             return piece  # an added piece is written as it is
         # Bytes that are no whole character arrive as lone surrogates.
@@ -85,19 +98,20 @@ def read_tokenizer(folder: Path) -> bytes:
     """Return the document of a folder's tokenizer.
 
     Pieces are found by the names that the folder gives them (special_tokens_map.json, tokenizer_config.json), else by
-    BART's. The decoder starts from `decoder_start_token_id` of config.json, else from the begin piece; where both are
-    given and differ, as in BART, targets continue with the begin piece.
+    BART's, or of WordPiece by BERT's. The decoder starts from `decoder_start_token_id` of config.json, else from the
+    begin piece; where both are given and differ, as in BART, targets continue with the begin piece.
     Raises ValueError: the folder has neither tokenizer.json nor vocab.json and merges.txt, one of its files is no JSON
     object, the tokenizer is of a kind that cannot be read, it lacks a piece, or config.json gives the piece another id.
     """
     file, described = described_tokenizer(folder)
     config = read_object(folder / CONFIG) if (folder / CONFIG).is_file() else {}
-    names = _names_in(folder)
+    roles = _roles(described)
+    names = _names_in(folder, roles)
     try:
         tokenizer = _opened(described)
     except ValueError as error:
         raise ValueError(f"{file}: {error}") from error
-    ids = {role: tokenizer.token_to_id(names[role]) for role in _ROLES}
+    ids = {role: tokenizer.token_to_id(names[role]) for role in roles}
     for role in ("pad", "eos"):
         if ids[role] is None:
             raise ValueError(f"{file}: expected a piece {names[role]!r} ({role}), which the folder's files name")
@@ -120,8 +134,12 @@ def document_of(described: Mapping[str, Any], specials: Specials) -> bytes:
 
 def add_sentence_begin(document: bytes) -> bytes:
     """Return a document in which `[BOS]` begins a sentence: an added piece behind the last one, or the one that the
-    tokenizer has by this name."""
+    tokenizer has by this name. Of WordPiece it is `[CLS]`, before which `[SEP]` ends the sentence before."""
     record = json.loads(document)
+    if _is_wordpiece(record["tokenizer"]):
+        own = Specials(**record["specials"])
+        own = replace(own, sentence_begin=own.source_begin, sentence_end=own.source_end)
+        return document_of(record["tokenizer"], own)
     tokenizer = _opened(record["tokenizer"])
     tokenizer.add_special_tokens([SENTENCE_BEGIN])
     specials = replace(Specials(**record["specials"]), sentence_begin=tokenizer.token_to_id(SENTENCE_BEGIN))
@@ -144,7 +162,8 @@ def tokenizer_files(document: bytes) -> dict[str, bytes]:
         "eos": ids["end"],
         "mask": ids.get("mask"),
     }
-    names = {_ROLES[role][0]: tokenizer.id_to_token(id_) for role, id_ in role_ids.items() if id_ is not None}
+    roles = _roles(record["tokenizer"])
+    names = {roles[role][0]: tokenizer.id_to_token(id_) for role, id_ in role_ids.items() if id_ is not None}
     settings = {**names, "tokenizer_class": "PreTrainedTokenizerFast", "clean_up_tokenization_spaces": False}
     written = {TOKENIZER: record["tokenizer"], _NAMES[0]: names, _NAMES[1]: settings}
     return {name: json.dumps(value, ensure_ascii=False, indent=1).encode() + b"\n" for name, value in written.items()}
@@ -168,14 +187,14 @@ def _specials(ids: Mapping[str, int | None], start: int | None) -> Specials:
     )
 
 
-def _names_in(folder: Path) -> dict[str, str]:
+def _names_in(folder: Path, roles: Mapping[str, tuple[str, str]]) -> dict[str, str]:
     """Return the name of each role's piece."""
     given: dict[str, Any] = {}
     for name in reversed(_NAMES):
         if (folder / name).is_file():
             given |= read_object(folder / name)
     names = {}
-    for role, (field, usual) in _ROLES.items():
+    for role, (field, usual) in roles.items():
         value = given.get(field)
         value = value.get("content") if isinstance(value, dict) else value
         names[role] = value if isinstance(value, str) else usual
@@ -189,17 +208,22 @@ def _opened(described: Mapping[str, Any]) -> Tokenizer:
     except Exception as error:
         raise ValueError(f"the library tokenizers cannot read it: {error}") from error
     kinds = _types(described)
-    if not kinds & {"ByteLevel", "Metaspace"}:
+    if not kinds & {"ByteLevel", "Metaspace", "WordPiece"}:
         raise ValueError(
-            f"expected a byte-level tokenizer or one that writes spaces as {SPACE} (ByteLevel, Metaspace), found "
-            f"{', '.join(sorted(kinds)) or 'neither'}"
+            f"expected a byte-level tokenizer, WordPiece, or one that writes spaces as {SPACE} (ByteLevel, WordPiece, "
+            f"Metaspace), found {', '.join(sorted(kinds)) or 'none of them'}"
         )
     tokenizer.encode_special_tokens = True
     return tokenizer
 
 
-def _byte_level(described: Mapping[str, Any]) -> bool:
-    return "ByteLevel" in _types(described)
+def _is_wordpiece(described: Mapping[str, Any]) -> bool:
+    return "WordPiece" in _types(described)
+
+
+def _roles(described: Mapping[str, Any]) -> Mapping[str, tuple[str, str]]:
+    """Return the field and the usual name of each role's piece in the files of such a tokenizer's folder."""
+    return _WORDPIECE_ROLES if _is_wordpiece(described) else _ROLES
 
 
 def _types(described: Mapping[str, Any]) -> set[str]:
@@ -230,8 +254,7 @@ def described_tokenizer(folder: Path) -> tuple[Path, dict[str, Any]]:
     Without a tokenizer.json it is made from vocab.json and merges.txt, the byte-level BPE of GPT-2, RoBERTa and BART,
     with the same ids as transformers gives; pieces that added_tokens.json or tokenizer_config.json add are added.
     Raises ValueError: neither is there, a file is no JSON object, the pieces and merges do not belong together, or an
-    added piece cannot have the id that it is given.
-    """
+    added piece cannot have the id that it is given."""
     file = folder / TOKENIZER
     if file.is_file():
         return file, read_object(file)

@@ -1,7 +1,7 @@
 """What a training minimises and how weights are judged: all that differs between summarizers, ranker and predictor."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, Protocol, Self, TypeVar
 
@@ -59,7 +59,12 @@ class Objective(ABC, Generic[Item]):
 
     def optimizer(self) -> torch.optim.Optimizer:
         """Return the optimizer of the model, which is already on its device; Adam as in the released HT."""
-        return torch.optim.Adam(self.model.parameters(), betas=_BETAS, eps=_EPSILON, fused=True)
+        groups = [{"params": list(part)} for part in self.parts()]
+        return torch.optim.Adam(groups, betas=_BETAS, eps=_EPSILON, fused=True)
+
+    def parts(self) -> Sequence[Iterable[nn.Parameter]]:
+        """Return the weights to train by their learning rate: one part for each schedule of the trainer."""
+        return [self.model.parameters()]
 
     @abstractmethod
     def batches(self, start: Position) -> Iterator[Item]:

@@ -2,10 +2,10 @@
 (`Summarizer.source_states`) also predicts the tokens of its source. Reports of an update show only the target's loss,
 as in validation, so that the figures of all systems can be compared."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from models.contract import SourceBatch, Summarizer
 from models.training.batches import Batch, BatchStream, Position
@@ -39,6 +39,13 @@ class TokenObjective(Objective[Batch]):
         self.model: Summarizer = model
         self.batch_tokens, self.label_smoothing, self.loss_method = batch_tokens, label_smoothing, loss
         self.stream, self.ranks, self.validation, self.evaluate = stream, ranks, validation, evaluate
+
+    def parts(self) -> Sequence[Iterable[nn.Parameter]]:
+        """Return the weights that learn at the common rate, and those with a pace of their own."""
+        if (pace := self.model.pace) is None:
+            return super().parts()
+        own = set(pace.parameters)
+        return [[weight for weight in self.model.parameters() if weight not in own], pace.parameters]
 
     def batches(self, start: Position) -> Iterator[Batch]:
         """Yield the stream's batches, without end."""

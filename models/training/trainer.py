@@ -37,7 +37,8 @@ class Trainer(Generic[Item]):
     def __init__(
         self,
         objective: Objective[Item],  # what to minimise; its model is moved to the device of `ranks`
-        schedule: Schedule,  # learning rate by step, the first step being 1
+        # learning rate by step, the first step being 1; of several parts of the weights one for each
+        schedule: Schedule | Sequence[Schedule],
         settings: TrainerSettings,  # how to train
         directory: Path,  # folder of the run; a run that it already contains is continued
         *,
@@ -48,7 +49,8 @@ class Trainer(Generic[Item]):
     ) -> None:
         """Prepare the run; nothing is trained or written yet."""
         self.objective, self.settings, self.directory, self.ranks = objective, settings, directory, ranks
-        self.schedule, self.progress = schedule, progress
+        self.schedules = (schedule,) if callable(schedule) else tuple(schedule)
+        self.progress = progress
         self.fingerprint = dict(fingerprint or {})
         self.updater = Updater(objective, settings, ranks)
         self.model = self.updater.model
@@ -147,8 +149,9 @@ class Trainer(Generic[Item]):
         if state.step == 0:
             self.objective.begin(group[0])
         state.step += 1
-        state.learning_rate = self.schedule(state.step)
-        update = self.updater.update(state.step, state.learning_rate, group, units)
+        rates = [schedule(state.step) for schedule in self.schedules]
+        state.learning_rate = rates[0]
+        update = self.updater.update(state.step, rates, group, units)
         state.position = group[-1].following
         state.share = self.objective.share(group[-1])
         state.gradient_norm = update.gradient_norm

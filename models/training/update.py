@@ -44,12 +44,13 @@ class Updater(Generic[Item]):
             self._module = DistributedDataParallel(self._module, device_ids=device_ids, gradient_as_bucket_view=True)
         self.optimizer = objective.optimizer()
 
-    def update(self, step: int, rate: float, batches: Sequence[Item], units: float) -> Update:
-        """Change the weights once at a learning rate, unless the gradient is not finite; steps count from 1. The
-        batches are this process's, `units` the number of units in those of all, such as target tokens. Dropout draws
-        from a generator seeded by (seed, step, rank): a resumed run draws the same numbers. Raises TrainingError:
-        memory ran out."""
-        for parameters in self.optimizer.param_groups:
+    def update(self, step: int, rates: Sequence[float], batches: Sequence[Item], units: float) -> Update:
+        """Change the weights once, each part at its rate, unless the gradient is not finite; steps count from 1.
+
+        The batches are this process's, `units` the number of units in those of all, such as target tokens. Dropout
+        draws from a generator seeded by (seed, step, rank): a resumed run draws the same numbers.
+        Raises TrainingError: memory ran out."""
+        for parameters, rate in zip(self.optimizer.param_groups, rates, strict=True):
             parameters["lr"] = rate
         seeds = np.random.SeedSequence((self.settings.seed, step, self.ranks.rank))
         torch.manual_seed(int(seeds.generate_state(1, np.uint64)[0]) >> 1)

@@ -6,6 +6,8 @@ from typing import Any
 import torch
 
 from models.bart import Bart, BartConfig
+from models.bert_folder import check_bert, load_bert
+from models.bertsum import BertSum, BertSumConfig
 from models.contract import Summarizer
 from models.huggingface import LibrarySummarizer
 from models.huggingface_folder import check_huggingface, has_own_outputs, load_huggingface
@@ -31,8 +33,12 @@ def fresh_model(
     not of such a summarizer."""
     fields = _fields(settings, vocabulary, dropout)
     torch.manual_seed(seed)
-    if settings.pretrained is None:
-        return build_summarizer(settings.preset, **fields)
+    if settings.pretrained is None or find_preset(settings.preset).architecture == "bertsum":
+        model = build_summarizer(settings.preset, **fields)
+        if isinstance(model, BertSum) and settings.pretrained is not None:
+            load_bert(model.encoder, settings.pretrained)
+            model.start_words()
+        return model
     with torch.device("meta"):  # so that the weights exist once
         model = build_summarizer(settings.preset, **fields)
     if isinstance(model, LibrarySummarizer):
@@ -69,7 +75,9 @@ def check_start(settings: SummarizerSettings, vocabulary: Vocabulary) -> str | N
     words = vocabulary.with_sentence_begin() if settings.sees_sentences else vocabulary
     try:
         config = configuration(settings.preset, **_fields(settings, words, None))
-        if isinstance(config, BartConfig):
+        if isinstance(config, BertSumConfig):
+            check_bert(path, config)
+        elif isinstance(config, BartConfig):
             check_pretrained(path, config, added=words.size - own.size)
         else:
             check_huggingface(path, config)

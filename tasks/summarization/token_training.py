@@ -54,9 +54,11 @@ def token_trainer(
         evaluate=evaluate,
     )
     settings = trainer_settings(training, seed, processes=ranks.world, continued=continued)
-    schedule = _schedule(training, model)
+    schedules = [learning_rate(training, model)]
+    if (pace := model.pace) is not None:
+        schedules.append(learning_rate(training, model, rate=pace.rate, warmup=pace.warmup))
     return Trainer(
-        objective, schedule, settings, directory, ranks=ranks, progress=progress, fingerprint=dict(fingerprint)
+        objective, schedules, settings, directory, ranks=ranks, progress=progress, fingerprint=dict(fingerprint)
     )
 
 
@@ -90,11 +92,14 @@ def fixed_settings(training: TrainingSettings) -> dict[str, Any]:
     return {name: value for name, value in training.recipe().items() if name not in free}
 
 
-def _schedule(training: TrainingSettings, model: Summarizer) -> Schedule:
-    """Return the learning rate by step."""
+def learning_rate(
+    training: TrainingSettings, model: Summarizer, *, rate: float = 1.0, warmup: int | None = None
+) -> Schedule:
+    """Return the learning rate by step, `rate` times that of the settings, with their warm-up or another."""
+    warmup = training.warmup if warmup is None else warmup
     if training.schedule == "constant":
-        return constant(training.learning_rate)
+        return constant(rate * training.learning_rate)
     if training.schedule == "linear":
-        return linear(peak=training.learning_rate, warmup=training.warmup, steps=training.steps)
+        return linear(peak=rate * training.learning_rate, warmup=warmup, steps=training.steps)
     size = to_config_dict(model)["model_size"]
-    return noam(factor=training.learning_rate_factor, model_size=size, warmup=training.warmup)
+    return noam(factor=rate * training.learning_rate_factor, model_size=size, warmup=warmup)

@@ -142,4 +142,4 @@ def _update_twice(model: Summarizer, batch: Batch, device: torch.device) -> None
     objective = TokenObjective(model, batch_tokens=batch.padded_tokens, loss=loss)
     updater = Updater(objective, TrainerSettings(steps=2), Ranks(device))
     for step in (1, 2):
-        updater.update(step, 1e-6, [batch], objective.units(batch))
+        updater.update(step, [1e-6] * len(updater.optimizer.param_groups), [batch], objective.units(batch))

@@ -51,6 +51,19 @@ TINY: dict[str, dict[str, object]] = {
     },
     "t5": _TINY_T5,
     "longt5": {**_TINY_T5, "radius": 2, "global_block": 3},
+    # A sentence mark that occurs in the batches, and positions that the padding of an article may exceed.
+    "bertsum": {
+        **_TINY,
+        "heads": 4,
+        "encoder_heads": 4,
+        "encoder_feed_forward_size": 32,
+        "encoder_layers": 2,
+        "decoder_layers": 2,
+        "max_positions": 40,
+        "source_tokens": 40,
+        "attention_dropout": 0.0,
+        "sentence_begin": 7,
+    },
 }
 DEPTHS = ("local_layers", "global_layers", "decoder_layers", "encoder_layers", "graph_layers", "sentence_heads")
 

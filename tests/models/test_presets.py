@@ -162,7 +162,8 @@ def test_small_presets_say_so() -> None:
     small = {
         name
         for name, preset in PRESETS.items()
-        if preset.settings.get("model_size") == (256 if preset.architecture in ("bart", "led", "t5", "longt5") else 128)
+        if preset.settings.get("model_size")
+        == (256 if preset.architecture in ("bart", "led", "t5", "longt5", "bertsum") else 128)
     }
     assert (
         small

@@ -146,7 +146,7 @@ def test_a_tokenizer_without_spaces_is_refused(tmp_path: Path) -> None:
     other = tokenizers.Tokenizer(models.WordLevel({"<pad>": 0, "<s>": 1, "</s>": 2}, unk_token="<pad>"))
     other.pre_tokenizer = pre_tokenizers.Whitespace()
     other.save(str(tmp_path / "tokenizer.json"))
-    with pytest.raises(ValueError, match=r"\(ByteLevel, Metaspace\), found Whitespace"):
+    with pytest.raises(ValueError, match=r"\(ByteLevel, WordPiece, Metaspace\), found Whitespace"):
         read_tokenizer(tmp_path)
 
 

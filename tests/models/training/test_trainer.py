@@ -170,7 +170,7 @@ def _updated(accumulation: int, batch_tokens: int) -> tuple[list[torch.Tensor], 
             break
     assert len(batches) >= accumulation
     tokens = sum(int((batch.target[:, 1:] != 0).sum()) for batch in batches)
-    update = updater.update(1, 1e-3, batches, tokens)
+    update = updater.update(1, [1e-3], batches, tokens)
     return [p.grad.clone() for p in updater.model.parameters() if p.grad is not None], update.gradient_norm
 
 
@@ -281,14 +281,14 @@ def test_bfloat16_computes_in_it_and_keeps_float32_weights() -> None:
     rough = updater.losses(batch)
     assert rough != exact
     assert rough == pytest.approx(exact, rel=0.05)
-    assert updater.update(1, 1e-3, [batch], 10.0).applied
+    assert updater.update(1, [1e-3], [batch], 10.0).applied
     assert {p.dtype for p in updater.model.parameters()} == {torch.float32}
 
 
 def test_clipping_bounds_the_gradient_that_is_applied() -> None:
     updater = _updater(48, clip_norm=0.01)
     batch = next(_stream(48).batches())
-    update = updater.update(1, 1e-3, [batch], 1.0)
+    update = updater.update(1, [1e-3], [batch], 1.0)
     applied = torch.nn.utils.get_total_norm([p.grad for p in updater.model.parameters() if p.grad is not None])
     assert update.gradient_norm > 0.01
     assert applied.item() == pytest.approx(0.01, rel=1e-3)

@@ -46,7 +46,7 @@ def predicted(example: Batch) -> float:
 
 def gradients(model: Summarizer, *batches: Batch, **changes: object) -> list[Tensor]:
     """The gradients of an update that moves nothing."""
-    updater(model, **changes).update(1, 0.0, batches, sum(map(predicted, batches)))
+    updater(model, **changes).update(1, [0.0], batches, sum(map(predicted, batches)))
     return [torch.zeros_like(p) if p.grad is None else p.grad.clone() for p in model.parameters()]
 
 
@@ -107,7 +107,7 @@ def test_validation_and_what_is_told_of_training_are_of_the_target_alone(preset:
     example = training_batch()
     runs = [updater(tiny(preset, loss_over_input=flag)) for flag in (True, False)]
     assert runs[0].losses(example) == runs[1].losses(example)
-    told = [run.update(1, 0.0, [example], predicted(example)) for run in runs]
+    told = [run.update(1, [0.0], [example], predicted(example)) for run in runs]
     assert told[0].sums == told[1].sums
     assert told[0].sums == pytest.approx(runs[0].losses(example), rel=1e-9)
     assert told[0].gradient_norm != pytest.approx(told[1].gradient_norm, rel=1e-2)
@@ -116,7 +116,7 @@ def test_validation_and_what_is_told_of_training_are_of_the_target_alone(preset:
 @pytest.mark.parametrize("preset", DECODER_ONLY)
 def test_the_gradient_norm_told_is_that_of_the_gradient(preset: str) -> None:
     model, example = tiny(preset), training_batch()
-    told = updater(model).update(1, 0.0, [example], predicted(example))
+    told = updater(model).update(1, [0.0], [example], predicted(example))
     squares = sum(float(p.grad.square().sum()) for p in model.parameters())
     assert told.gradient_norm == pytest.approx(squares**0.5, rel=1e-9)
 
@@ -167,7 +167,7 @@ def test_the_extra_loss_is_in_no_loss_that_is_told() -> None:
     example = training_batch()
     runs = [updater(tiny("ptgen-cov", coverage_loss=weight)) for weight in (0.0, 50.0)]
     assert runs[0].losses(example) == runs[1].losses(example)
-    told = [run.update(1, 0.0, [example], predicted(example)) for run in runs]
+    told = [run.update(1, [0.0], [example], predicted(example)) for run in runs]
     assert told[0].sums == told[1].sums
     assert told[0].gradient_norm != pytest.approx(told[1].gradient_norm, rel=1e-2)
 
@@ -182,7 +182,7 @@ def test_adam_moves_as_the_released_ht_does() -> None:
     steps, moved = [], []
     for step, example in enumerate(examples, start=1):
         before = weight.detach().clone()
-        run.update(step, 0.01, [example], predicted(example))
+        run.update(step, [0.01], [example], predicted(example))
         steps.append(weight.grad.double())
         moved.append((weight.detach() - before).double())
     g, h = steps
@@ -196,7 +196,7 @@ def test_each_process_draws_its_own_dropout_and_each_step_another() -> None:
         settings = TrainerSettings(steps=9, seed=seed)
         objective = TokenObjective(tiny("ht", dropout=0.3), batch_tokens=100)
         run = Updater(objective, settings, Ranks(torch.device("cpu"), rank=rank))
-        run.update(step, 0.0, [training_batch()], 10.0)
+        run.update(step, [0.0], [training_batch()], 10.0)
         return run.model.embedding.weight.grad
 
     first = gradient(rank=0)

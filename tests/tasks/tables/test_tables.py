@@ -351,7 +351,7 @@ def test_what_needs_weights_is_said_and_the_rest_is_run() -> None:
     assert reasons["hed"] == "needs weights: facebook/bart-large"
 
 
-LIBRARY = ["led", "longt5", "primera", "t5"]
+LIBRARY = ["led", "longt5", "primera", "bertsumextabs", "t5"]
 
 
 def test_systems_of_an_optional_library_are_run_where_it_is_installed(monkeypatch: pytest.MonkeyPatch) -> None:
