@@ -15,8 +15,8 @@ import torch
 from torch import Tensor
 
 from benchmarks.frame import command
+from models.__main__ import kept_bytes
 from models.contract import SourceBatch, Summarizer
-from models.dry_run import kept_bytes
 from models.registry import build_summarizer
 from models.training.token_objective import TokenObjective
 

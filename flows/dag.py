@@ -8,7 +8,6 @@ what is done. Every stage has a result type of its own (`flows.stages.results`):
 from flows.running.session import Session, once
 from flows.stages import (
     across,
-    archives,
     crawling,
     encoding,
     evaluation,
@@ -41,8 +40,8 @@ def find_paragraphs(session: Session, articles: results.Articles) -> CandidatePa
     """Find the paragraphs of articles: on pages, fetched host by host, and in the documents of their source."""
     search = crawling.search(session, articles)
     frontier = crawling.frontier(session, articles, search)
-    captures = archives.captures(session)
-    indexed = archives.indexed_captures(session, frontier)
+    captures = crawling.captures(session)
+    indexed = crawling.indexed_captures(session, frontier)
     pages = crawling.pages(session, frontier, captures, indexed)
     documents = texts.documents(session, frontier, pages)
     given = intake.given_documents(session)

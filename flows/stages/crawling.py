@@ -1,17 +1,97 @@
-"""The pages that articles cite and that searches find: search, frontier, and the crawl host by host."""
+"""The pages that articles cite and that searches find: search, frontier, their captures in archives (an index of the
+settings' archive files, and look-ups in Common Crawl's index), and the crawl host by host."""
 
 from prefect import get_run_logger
 
 from flows.running.estimates import host_lines
 from flows.running.graph import current_flow_run
 from flows.running.session import Session
-from flows.stages.archives import looked_up, part_of
 from flows.stages.results import Articles, Captures, FetchedPages, Frontier, IndexedCaptures, SearchResults
 from storage import schemas
-from tasks.engine.inputs import Input, gathered, same
+from tasks.crawl.columnar.tables import find_tables
+from tasks.crawl.settings import CrawlSettings
+from tasks.crawl.stage import find_archives
+from tasks.engine.inputs import Input, every, gathered, same
 from tasks.engine.recipe import Recipe
 from tasks.engine.stage import Run
 from tasks.search.providers import recorded_notes
+
+
+def captures(session: Session) -> Captures | None:
+    """Index the archive files that the settings name; None if they name none."""
+    files = find_archives(session.config.crawl)
+    if not files:
+        return None
+    recipe = Recipe(
+        schemas.CAPTURES,
+        "tasks.crawl.stage:index_shard",
+        settings=part_of(session.config.crawl, "allowed_hosts", "max_decoded_archive_bytes"),
+        arguments={"host_shards": session.config.shards.hosts},
+        per_shard={"file": files},
+    )
+    return Captures(session.run.stage(recipe, shards=len(files), inputs={}))
+
+
+def indexed_captures(session: Session, frontier: Frontier) -> IndexedCaptures | None:
+    """Look up the frontier's URLs in the indexes of Common Crawl; None if the settings name none."""
+    if session.config.crawl.common_crawl.tables:
+        return _captures_in_tables(session, frontier)
+    if not session.config.crawl.common_crawl.indexes:
+        return None
+    recipe = Recipe(
+        schemas.CAPTURES,
+        "tasks.crawl.stage:look_up_shard",
+        settings=session.config.crawl,
+        per_shard={"shard": range(session.config.shards.hosts)},
+    )
+    return IndexedCaptures(
+        session.run.stage(
+            recipe,
+            shards=session.config.shards.hosts,
+            inputs={"frontier": gathered(frontier)},
+            context={"connect_to": session.connect_to, "progress": session.progress("look-ups")},
+            scratch="scratch",
+            name="captures-indexed",
+        )
+    )
+
+
+def _captures_in_tables(session: Session, frontier: Frontier) -> IndexedCaptures:
+    """Look the URLs up in the columnar index, file by file: for that they are regrouped from hosts to files."""
+    crawl = part_of(session.config.crawl, "common_crawl", "user_agent", "contact", "ca_bundle", "read_seconds")
+    context = {"connect_to": session.connect_to}
+    tables = find_tables(crawl, session.connect_to)
+    index = session.run.stage(
+        Recipe(schemas.INDEX_FILES, "tasks.crawl.columnar.layout:index_files", per_shard={"table": tables}),
+        shards=len(tables),
+        inputs={},
+        context={**context, "settings": crawl},
+    )
+    hosts = session.config.shards.hosts
+    lookups = session.run.stage(
+        Recipe(schemas.URL_LOOKUPS, "tasks.crawl.columnar.look_up:seek", per_shard={"shard": range(hosts)}),
+        shards=hosts,
+        inputs={"frontier": gathered(frontier), "index": every(index)},
+    )
+    files = [file for table in tables for file in table.files]
+    recipe = Recipe(
+        schemas.CAPTURES, "tasks.crawl.columnar.look_up:look_up_in_file", settings=crawl, per_shard={"file": files}
+    )
+    return IndexedCaptures(
+        session.run.stage(
+            recipe, shards=len(files), inputs={"lookups": gathered(lookups)}, context=context, name="captures-indexed"
+        )
+    )
+
+
+def looked_up(session: Session, indexed: IndexedCaptures) -> Input:
+    """Return the captures of an index as an input of the pages: by host shard, or by file of the columnar index."""
+    return gathered(indexed) if session.config.crawl.common_crawl.tables else same(indexed)
+
+
+def part_of(crawl: CrawlSettings, *names: str) -> CrawlSettings:
+    """Return the crawl's settings that a stage reads; the others have their defaults, so that they change no key."""
+    return CrawlSettings.model_validate({name: getattr(crawl, name) for name in names})
 
 
 def search(session: Session, articles: Articles) -> SearchResults:

@@ -5,7 +5,9 @@ host."""
 import contextlib
 import http.client
 import logging
+import os
 import ssl
+import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -20,11 +22,42 @@ from urllib3.response import GzipDecoderState
 from urllib3.util import Retry
 from urllib3.util.request import ACCEPT_ENCODING
 
-from tasks.crawl.body import Body
 from tasks.crawl.final_response import ChunkSizeError, CutHeadersError
 from tasks.crawl.reasons import PageReason, http_reason
 from tasks.crawl.safety import FetchError, Guard, GuardedAdapter
 from tasks.crawl.settings import CrawlSettings
+
+_IN_MEMORY_BYTES = 256 << 10
+
+
+class Body:
+    """Bytes that are added block by block: in memory while they are few, then in a temporary file. Thirty-two
+    connections with ten megabytes each, twice while blocks are joined, would take most of a shard's memory; so a large
+    body is in memory only while its row is made."""
+
+    def __init__(self) -> None:
+        self.bytes = 0  # how many there are
+        # Deleted at the latest with this object.
+        self._file = tempfile.SpooledTemporaryFile(_IN_MEMORY_BYTES, prefix="wikisum-")  # noqa: SIM115
+
+    def add(self, block: bytes) -> None:
+        """Add a block. Raises OSError: the temporary folder is full."""
+        self.bytes += len(block)
+        self._file.write(block)
+
+    def read(self, count: int | None = None) -> bytes:
+        """Return the first bytes, or all. Raises OSError: the temporary folder is full."""
+        self._file.seek(0)
+        data = self._file.read(-1 if count is None else count)
+        self._file.seek(0, os.SEEK_END)
+        return data
+
+    def cut(self, count: int) -> "Body":
+        """Return the first bytes as a body of their own."""
+        first = Body()
+        first.add(self.read(count))
+        return first
+
 
 logger = logging.getLogger(__name__)
 

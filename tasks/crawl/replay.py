@@ -16,9 +16,8 @@ from urllib3 import HTTPHeaderDict, HTTPResponse
 
 from tasks.crawl.archive import concerns_file, is_truncated, parse_date
 from tasks.crawl.archive_file import DamagedError, OpenArchive
-from tasks.crawl.body import Body
 from tasks.crawl.final_response import FinalResponse
-from tasks.crawl.http import Response, named_faults, read_body
+from tasks.crawl.http import Body, Response, named_faults, read_body
 from tasks.crawl.reasons import PageReason
 from tasks.crawl.remote_files import records_in
 from tasks.crawl.safety import FetchError

@@ -14,8 +14,7 @@ from tasks.human_evaluation.scoring import score_judgements
 from tasks.human_evaluation.study import Study, read_study
 from tasks.human_evaluation.tables import to_csv
 from tasks.reporting.markdown import artifact
-from tasks.reporting.page import page
-from tasks.reporting.text import summary
+from tasks.reporting.page import page, summary
 
 MARKS, PAGE, JUDGEMENTS = "marks.csv", "report.html", "judgements.csv"
 

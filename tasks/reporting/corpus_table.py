@@ -3,7 +3,7 @@
 from storage.builds import Build
 from tasks.reporting.blocks import Cell, Table
 from tasks.reporting.corpus_statistics import CorpusStatistics
-from tasks.reporting.text import summary
+from tasks.reporting.page import summary
 
 _INTAKE = "intake"  # its rows are those of `articles`, which count again
 _COLUMNS = ("corpus", "instances", "documents", "source, words", "target, words")

@@ -1,13 +1,15 @@
-"""The report as one self-contained HTML file, with styles and pictures and without scripts. Its template is a file of
-its own, as those of other pages: whatever they are given is escaped."""
+"""The report as one self-contained HTML file, with styles and pictures and without scripts, and its tables and
+sentences as plain text for the terminal. The template is a file of its own, as those of other pages: whatever they are
+given is escaped."""
 
 import base64
-from collections.abc import Sequence
+import textwrap
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-from tasks.reporting.blocks import ReportSection, clean, percent, shown_url, web_url
+from tasks.reporting.blocks import Block, ReportSection, Table, Text, clean, percent, shown_url, web_url
 
 TEMPLATE = "page.html.j2"
 
@@ -35,3 +37,30 @@ def page(title: str, sections: Sequence[ReportSection]) -> str:
 
 def _base64(png: bytes) -> str:
     return base64.b64encode(png).decode()
+
+
+WIDTH = 100  # columns of a sentence; tables are not wrapped
+
+
+def summary(blocks: Iterable[Block]) -> str:
+    """Return the tables and sentences among the blocks as text."""
+    texts = []
+    for block in blocks:
+        if isinstance(block, Table):
+            texts.append(_table(block))
+        elif isinstance(block, Text):
+            texts.append(textwrap.fill(clean(block.text), WIDTH))
+    return "\n\n".join(texts) + "\n"
+
+
+def _table(table: Table) -> str:
+    rows = [[clean(column) for column in table.columns], *[[clean(cell.text) for cell in row] for row in table.rows]]
+    widths = [max(len(row[index]) for row in rows) for index in range(len(table.columns))]
+    lines = [
+        "  ".join(
+            text.rjust(width) if index in table.numeric else text.ljust(width)
+            for index, (text, width) in enumerate(zip(row, widths, strict=True))
+        ).rstrip()
+        for row in rows
+    ]
+    return "\n".join([clean(table.caption), *lines])

@@ -24,11 +24,10 @@ from tasks.reporting.findings import (
     table1,
 )
 from tasks.reporting.markdown import artifact
-from tasks.reporting.page import page
+from tasks.reporting.page import page, summary
 from tasks.reporting.rights import count_rights, rights_section
 from tasks.reporting.samples import read_samples
 from tasks.reporting.settings import ReportSettings
-from tasks.reporting.text import summary
 from tasks.reporting.verdicts import headline_sentence
 
 PAGE, SUMMARY, ARTIFACTS = "report.html", "summary.txt", "artifacts"

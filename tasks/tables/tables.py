@@ -8,9 +8,8 @@ from tasks.engine.inputs import Shards
 from tasks.evaluation.significance import SIGNIFICANCE
 from tasks.reporting.blocks import Block, ReportSection, Text
 from tasks.reporting.markdown import artifact
-from tasks.reporting.page import page
+from tasks.reporting.page import page, summary
 from tasks.reporting.settings import ReportSettings
-from tasks.reporting.text import summary
 from tasks.tables.attention import METRIC, score_attention
 from tasks.tables.layout import section
 from tasks.tables.measures import TableFigures, measure

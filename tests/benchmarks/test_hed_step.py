@@ -4,8 +4,8 @@ import pytest
 import torch
 
 from benchmarks.hed_step import PAD, SWITCHES
+from models.__main__ import kept_bytes
 from models.contract import SourceBatch
-from models.dry_run import kept_bytes
 from models.registry import build_summarizer
 
 SIZE = {

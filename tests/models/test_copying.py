@@ -11,8 +11,8 @@ from models.layers.copying import CONTEXT, CopyHead, recent_tokens
 from models.layers.paragraphs import ParagraphRows
 from models.search.beam import beam_search
 from models.search.settings import SearchSettings
-from models.training import copy_loss as module
-from models.training.copy_loss import copy_loss
+from models.training import token_objective as module
+from models.training.token_objective import copy_loss
 from tests.models.reference_search import Rules, reference_search
 from tests.models.systems import PAD, VOCABULARY, batch, target, tiny
 

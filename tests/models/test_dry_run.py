@@ -3,8 +3,7 @@
 import pytest
 import torch
 
-from models.__main__ import main
-from models.dry_run import dry_run, kept_bytes
+from models.__main__ import dry_run, kept_bytes, main
 from tests.models.systems import batch, target, tiny
 
 

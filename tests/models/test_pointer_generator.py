@@ -10,7 +10,7 @@ from models.contract import SourceBatch, Summarizer
 from models.pointer_generator import PointerGenerator, PointerGeneratorConfig
 from models.search.beam import beam_search
 from models.search.settings import SearchSettings
-from models.training.copy_loss import copy_loss
+from models.training.token_objective import copy_loss
 from tests.models.pointer_twin import PointerStep, pointer_steps
 from tests.models.reference_search import Rules, reference_search
 from tests.models.systems import PAD, batch, target, tiny

@@ -10,9 +10,8 @@ import pyarrow as pa
 
 from storage.builds import Build
 from tasks.exchange.cards import markdown_table, render_card
-from tasks.exchange.shared_corpus.licences import hub_licence
 from tasks.exchange.shared_corpus.settings import PageText
-from tasks.exchange.shared_corpus.statistics import UNRECORDED, Counts
+from tasks.exchange.shared_corpus.statistics import UNRECORDED, Counts, hub_licence
 from tasks.reporting.facts import flatten
 from tasks.reporting.findings import funnel
 from tasks.reporting.markdown import escape

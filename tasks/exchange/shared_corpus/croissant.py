@@ -7,8 +7,7 @@ from typing import Any
 import pyarrow as pa
 
 from storage.builds import Build
-from tasks.exchange.shared_corpus.licences import licence_url
-from tasks.exchange.shared_corpus.statistics import UNRECORDED, Counts
+from tasks.exchange.shared_corpus.statistics import UNRECORDED, Counts, licence_url
 
 _PARQUET = "application/x-parquet"
 # The vocabulary that every Croissant 1.0 file declares, as the specification lists it.

@@ -13,9 +13,8 @@ from typing import Any
 from tasks.sources.files import file_state
 from tasks.sources.malformed import Malformed
 from tasks.sources.source import Article, ArticleReason, Partition
-from tasks.sources.tensor2tensor.example import Values, read_example
+from tasks.sources.tensor2tensor.example import Values, read_example, read_records
 from tasks.sources.tensor2tensor.settings import Tensor2TensorSettings
-from tasks.sources.tensor2tensor.tfrecord import read_records
 
 _LICENCE = "CC BY-SA 3.0"  # of the encyclopedia when the shards were made
 FORMAT_VERSION = 1  # rises when the same files would give other articles

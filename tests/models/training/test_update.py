@@ -12,10 +12,9 @@ from torch import Tensor
 from models.contract import SourceBatch, Summarizer
 from models.training import loss as loss_module
 from models.training.batches import Batch, Position
-from models.training.copy_loss import copy_loss
 from models.training.distributed import Ranks
 from models.training.state import TrainerSettings
-from models.training.token_objective import TokenObjective
+from models.training.token_objective import TokenObjective, copy_loss
 from models.training.update import Updater
 from tests.models.systems import PAD, batch, padded, target, tiny
 

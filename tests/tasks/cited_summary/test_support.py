@@ -1,6 +1,6 @@
 """What the badge of a sentence says, and what people see of the passages."""
 
-from tasks.cited_summary.support import SentenceSupport, judge
+from tasks.cited_summary.cited import SentenceSupport, judge
 from tasks.evaluation.citations import Citer
 from tasks.evaluation.metrics import Summary
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tasks.crawl.body import Body
+from tasks.crawl.http import Body
 from tests.tasks.crawl.loopback_server import LoopbackServer, answer, crawl, local_journal
 
 

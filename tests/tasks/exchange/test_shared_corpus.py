@@ -18,8 +18,8 @@ from storage.store import Store
 from tasks.exchange.shared_corpus.card import yaml_features
 from tasks.exchange.shared_corpus.columns import shared_dataset
 from tasks.exchange.shared_corpus.exporting import export_corpus
-from tasks.exchange.shared_corpus.licences import hub_licence
 from tasks.exchange.shared_corpus.settings import PARTS, SharedCorpusSettings
+from tasks.exchange.shared_corpus.statistics import hub_licence
 from tasks.exchange.sharing import Sharing, share
 from tasks.reporting.markdown import escape
 from tests.tasks.exchange import corpus_root

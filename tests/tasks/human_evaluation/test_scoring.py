@@ -8,8 +8,7 @@ from scipy.stats import binom
 
 from tasks.evaluation.significance import SIGNIFICANCE
 from tasks.human_evaluation.answers import Judgement, judgements, read_answers
-from tasks.human_evaluation.preferences import strengths, wins
-from tasks.human_evaluation.scoring import score_judgements
+from tasks.human_evaluation.scoring import score_judgements, strengths, wins
 from tests.tasks.human_evaluation.studies import SYSTEMS, chooser, filled, grader, study
 
 PLANTED = {"ht": 1.5, "t-dmca": 0.75, "ft": 0.0, "lead": -1.0}

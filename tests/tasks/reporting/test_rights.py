@@ -8,8 +8,8 @@ from storage.parts import whole
 from storage.schemas import DATASETS, Dataset
 from storage.store import Store
 from tasks.engine.inputs import Shards
+from tasks.reporting.page import summary
 from tasks.reporting.rights import count_rights, rights_section
-from tasks.reporting.text import summary
 from tests.tasks.exchange.corpus_root import CRAWLED, GIVEN_ROWS, write_shard
 
 

@@ -4,8 +4,7 @@ import struct
 from collections.abc import Iterable, Mapping
 from typing import BinaryIO
 
-from tasks.sources.tensor2tensor.example import Values
-from tasks.sources.tensor2tensor.tfrecord import masked_crc32c
+from tasks.sources.tensor2tensor.example import Values, masked_crc32c
 
 
 def write_records(stream: BinaryIO, records: Iterable[bytes]) -> None:
