@@ -5,6 +5,8 @@ from dataclasses import dataclass, field, replace
 
 from tasks.evaluation.citations import CitedSentence, Citer, Verdict, written
 from tasks.evaluation.metrics import Summary
+from tasks.extractive.conflicts import differences
+from tasks.extractive.pile import PilePassage
 
 _TESTED: dict[Verdict, str] = {
     "said": "one passage says it, so far as can be checked",
@@ -125,6 +127,19 @@ class PassageNumbers:
         """Return the sentences of a summary with the numbers of their passages; unsupported ones stay."""
         citer = Citer(title, self.texts)
         return [self._sentence(citer, cited) for cited in citer.cite(summary)]
+
+    def differing(self, title: str) -> list[SummarySentence]:
+        """Return a sentence for each thing of which sources say what differs, with a passage for each value."""
+        passages = [
+            PilePassage(text, str(source), position)
+            for text, (source, position) in zip(self.texts, self.places, strict=True)
+        ]
+        found = []
+        for one in differences(title, passages):
+            numbers = tuple(self._number(each.passage, each.sentence) for each in one.statements)
+            quotes = tuple(each.sentence for each in one.statements)
+            found.append(SummarySentence(one.line, "combined", numbers, quotes, (), "each passage says one"))
+        return found
 
     def _sentence(self, citer: Citer, cited: CitedSentence) -> SummarySentence:
         found = judge(citer, cited)

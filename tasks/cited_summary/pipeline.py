@@ -12,7 +12,7 @@ from models.exported import VOCABULARY
 from models.extractive import first_words
 from models.vocabulary import Vocabulary
 from storage.schemas import DOCUMENTS
-from tasks.cited_summary.cited import CitedSummary, Passage, PassageNumbers, SummarySentence
+from tasks.cited_summary.cited import CitedSummary, PassageNumbers, SummarySentence
 from tasks.cited_summary.fetching import article, fetch
 from tasks.cited_summary.fit import doubts, fitting
 from tasks.cited_summary.listing import list_sources
@@ -106,14 +106,15 @@ def summarize(
     elif choice == "suitable":
         system = fitting(system, texts)
     number_of = {row["url"]: row["rank"] + 1 for row in frontier.to_pylist() if row["drop_reason"] is None}
-    sentences, passages = _cited(topic, paragraphs, system, settings, number_of, progress)
+    sentences, citations = _cited(topic, paragraphs, system, settings, number_of, progress)
     if choice == "suitable" and system.summarizer is not None and texts and (why := doubts(system.name, sentences)):
         system = system.without_models(why)
-        sentences, passages = _cited(topic, paragraphs, system, settings, number_of, progress)
+        sentences, citations = _cited(topic, paragraphs, system, settings, number_of, progress)
+    sentences += citations.differing(title)
     notes = list(_notes(sentences, [source.refused for source in sources]))
     if choice == "suitable" and system.name != asked.name:
         notes.insert(0, f"The trained model {asked.name} does not suit these sources: sentences of theirs are shown.")
-    cited = CitedSummary(title, system.name, system.why, sentences, passages, sources, notes)
+    cited = CitedSummary(title, system.name, system.why, sentences, citations.passages, sources, notes)
     bodies = {
         number_of[row["url"]]: SourcePage(row["mime"], row["charset"], row["body"])
         for row in pages.select(["url", "mime", "charset", "body"]).to_pylist()
@@ -147,8 +148,8 @@ def _cited(
     settings: SummarySettings,
     number_of: Mapping[str, int],
     progress: Report,
-) -> tuple[list[SummarySentence], list[Passage]]:
-    """Return what a system writes, and the passages that it cites; `number_of` has the sources' numbers by URL."""
+) -> tuple[list[SummarySentence], PassageNumbers]:
+    """Return what a system writes, and its citations; `number_of` has the sources' numbers by URL."""
     begun = 0.75 if system.summarizer is not None else 0.9  # the extractive system may come second, and is quick
     progress(SummaryProgress("ranking paragraphs", begun))
     features = compute_features(topic, paragraphs, system.words)
@@ -156,21 +157,21 @@ def _cited(
     summary = Summary("")
     if ranked.num_rows:
         progress(SummaryProgress(f"writing with {system.name}", begun + 0.03))
-        summary = _write(topic, ranked, system, settings.words)
+        summary = _write(topic, ranked, system, settings)
     progress(SummaryProgress("citing", begun + 0.06))
     places = zip(ranked["url"].to_pylist(), ranked["position"].to_pylist(), strict=True)
     citations = PassageNumbers(ranked["text"].to_pylist(), [(number_of[url], position) for url, position in places])
-    return citations.of(topic["title"][0].as_py(), summary), citations.passages
+    return citations.of(topic["title"][0].as_py(), summary), citations
 
 
-def _write(topic: pa.Table, ranked: pa.Table, system: SummarySystem, words: int) -> Summary:
+def _write(topic: pa.Table, ranked: pa.Table, system: SummarySystem, settings: SummarySettings) -> Summary:
     """Return the summary of the ranked paragraphs."""
     if system.summarizer is None:
         rows = ranked.select(["text", "url", "position"]).to_pylist()
         paragraphs = [Paragraph(row["text"], row["url"], row["position"]) for row in rows]
-        chosen = choose(topic["title"][0].as_py(), paragraphs, words)
+        chosen = choose(topic["title"][0].as_py(), paragraphs, settings.words, language=settings.language)
         # On lines of their own, so that they are also cited one by one; without a whole sentence, the first words.
-        return Summary("\n".join(one.text for one in chosen) or first_words(ranked["text"].to_pylist(), words))
+        return Summary("\n".join(one.text for one in chosen) or first_words(ranked["text"].to_pylist(), settings.words))
     vocabulary = Vocabulary.from_file(system.summarizer / VOCABULARY)
     examples = build_examples(topic, ranked, vocabulary, system.examples)
     (row,) = decode_shard(

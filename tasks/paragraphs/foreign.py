@@ -4,10 +4,8 @@ told badly by their letters: they follow their page, if most of it is surely in 
 
 from collections.abc import Sequence
 
-from tasks.text.english import LEAST_SHARE, function_word_share
-from tasks.text.language import language_probability, sure_language
+from tasks.text.language import is_english, probability_in, sure_language
 
-_WORDS = 6  # from which the share of the commonest English words says something
 # Below which a paragraph is surely in another language, whichever: related ones share what is left, so that the
 # likeliest is often not sure. Of 90 paragraphs of cited pages below it whose likeliest language was not sure, none was
 # an English sentence.
@@ -18,24 +16,15 @@ _PAGE_CHARACTERS = 200  # of surely foreign paragraphs, below which they say not
 
 def article_language(lead: str) -> str | None:
     """Return the ISO 639-1 code of the language of an article's lead; None if it is not sure."""
-    return "en" if _is_english(lead) else sure_language(lead)
+    return "en" if is_english(lead) else sure_language(lead)
 
 
 def in_other_language(texts: Sequence[str], refused: Sequence[bool], language: str) -> list[bool]:
     """Tell of each paragraph whether it is in another language, False if refused; ValueError for an unknown code."""
-    probabilities = [1.0 if no else _probability(text, language) for text, no in zip(texts, refused, strict=True)]
+    probabilities = [1.0 if no else probability_in(text, language) for text, no in zip(texts, refused, strict=True)]
     other = [probability is not None and probability < _EXCLUDED for probability in probabilities]
     foreign = sum(len(text) for text, is_other in zip(texts, other, strict=True) if is_other)
     kept = sum(len(text) for text, no in zip(texts, refused, strict=True) if not no)
     if foreign < _PAGE_CHARACTERS or 2 * foreign <= kept:
         return other
     return [probability is None or probability < _UNLIKELY for probability in probabilities]
-
-
-def _probability(text: str, language: str) -> float | None:
-    return 1.0 if language == "en" and _is_english(text) else language_probability(text, language)
-
-
-def _is_english(text: str) -> bool:
-    words = text.lower().split()
-    return len(words) >= _WORDS and function_word_share(words) > LEAST_SHARE

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 from pydantic import AfterValidator
 
 from tasks.engine.data_files import read_data
+from tasks.text.english import LEAST_SHARE, function_word_share
 
 if TYPE_CHECKING:
     from py3langid.langid import LanguageIdentifier
@@ -27,6 +28,7 @@ LanguageCode = Annotated[str, AfterValidator(check_language)]
 
 _CHARACTERS = 40  # from which the language can be told
 _PROBABILITY = 0.9  # from which it is sure
+_WORDS = 6  # from which the share of the commonest English words says something
 _BYTES = 40  # in UTF-8, from which one language can be asked for: a Chinese character says as much as three letters
 
 
@@ -53,6 +55,17 @@ def language_probability(text: str, language: str) -> float | None:
         [language],
     )
     return float(sum(probabilities[code] for code in codes))
+
+
+def is_english(text: str) -> bool:
+    """Tell whether a text of six words or more has as many of the commonest English words as prose."""
+    words = text.lower().split()
+    return len(words) >= _WORDS and function_word_share(words) > LEAST_SHARE
+
+
+def probability_in(text: str, language: str) -> float | None:
+    """Return `language_probability`, but 1 of English for what is English by its words."""
+    return 1.0 if language == "en" and is_english(text) else language_probability(text, language)
 
 
 @lru_cache(maxsize=1)

@@ -51,3 +51,16 @@ def test_a_passage_that_two_sentences_cite_quotes_a_sentence_for_each():
     assert first.quotes == ("The lamp burned whale oil.",)
     assert second.quotes == ("The keeper Ann Molloy left in March 1986.",)
     assert citations.passages[0].quotes == (*first.quotes, *second.quotes)
+
+
+def test_what_sources_say_differently_is_a_sentence_that_cites_each():
+    texts = ["Harrow Mill was built in 1874 by Thomas Pell.", "Harrow Mill stands on the Dene. It was built in 1875."]
+    citations = PassageNumbers(texts, [(2, 0), (1, 3)])
+    citations.of("Harrow Mill", Summary("Harrow Mill stands on the Dene."))
+    (sentence,) = citations.differing("Harrow Mill")
+    assert sentence.text == "Sources differ: Harrow Mill was built in 1874; Harrow Mill was built in 1875."
+    assert (sentence.verdict, sentence.passages) == ("combined", (2, 1))
+    assert sentence.quotes == (texts[0], "It was built in 1875.")
+    assert [passage.source for passage in citations.passages] == [1, 2]
+    assert PassageNumbers(texts, [(1, 0), (1, 3)]).differing("Harrow Mill") == []  # one source
+    assert PassageNumbers(texts[:1], [(1, 0)]).differing("Harrow Mill") == []

@@ -27,6 +27,15 @@ def test_every_sentence_cites_the_paragraph_it_was_taken_from():
     assert summary.notes == []
 
 
+def test_sources_that_differ_are_told_with_both_citations():
+    other = "Skerry Point Lighthouse was automated in 1987, when its last keeper left the tower for good."
+    summary, _ = summarized(files(history_txt=HISTORY, today_html=TODAY, other_txt=other))
+    *_, last = summary.sentences
+    assert last.text.startswith("Sources differ: Skerry Point Lighthouse was automated in 198")
+    assert {"1986", "1987"} <= set(last.text.rstrip(".").replace(";", "").split())
+    assert {summary.passages[number - 1].source for number in last.passages} == {2, 3}
+
+
 def test_numbers_of_passages_follow_the_order_of_citation():
     summary, _ = summarized(files(history_txt=HISTORY, today_html=TODAY))
     cited = [number for sentence in summary.sentences for number in sentence.passages]

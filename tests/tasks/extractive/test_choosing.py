@@ -118,3 +118,16 @@ def test_the_shipped_weights_prefer_what_is_about_the_title() -> None:
         for start in ("Harrow", "The bakery")
     )
     assert values[about] > values[not_about]
+
+
+def test_sentences_in_another_language_are_refused_unless_there_are_no_others() -> None:
+    german = "Thomas Pell erbaute Harrow Mill im Jahr 1874 am Fluss Dene in der Stadt Ostley."
+    passages = [PilePassage(f"{german} {PILE[2].text}", "a"), PilePassage(PILE[1].text, "b")]
+
+    def said(passages: list[PilePassage], language: str | None) -> set[str]:
+        return {one.text for one in choose(TITLE, passages, 60, language=language)}
+
+    assert said(passages, None) == {german, *said(passages, "en")}
+    assert german not in said(passages, "en")
+    assert german in said(passages, "de")
+    assert said([PilePassage(german)], "en") == {german}

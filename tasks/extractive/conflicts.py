@@ -1,0 +1,198 @@
+"""Where sources differ on a subject: another date of what happens once, another number of the same things.
+
+Only what stands right beside the subject's name is read, so that little is found and hardly anything wrongly. Numbers
+that have different years of their own have changed, and contradict nothing.
+"""
+
+import re
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+
+from models.sentences import split_sentences
+from models.values import Value, find_values
+from tasks.engine.data_files import read_data
+from tasks.extractive.pile import PilePassage
+from tasks.text.content_words import FUNCTION_WORDS, subject_of
+
+_DATA = read_data("tasks.extractive", "conflicts.toml")
+_SLOTS = {verb: group.split()[0] for group in _DATA["once"] for verb in group.split()}
+_ITSELF = _DATA["itself"].split()
+_ONCE = "|".join(_SLOTS)
+_DATE = r"(?P<value>(?:\d{1,2} )?(?:[A-Z][a-z]{2,8} )?(?:\d{1,2}, )?(?:1\d|20)\d\d)"
+_END = r"(?=[.,;)]|$| and )"  # "opened in 2012 as a school", "has 12 rooms in the tower": of a part, or of a time
+_NAME = r"(?:the )?[A-Z][\w.'’-]*(?: [A-Z][\w.'’-]*){0,4}"
+_ASIDE = r"(?: \([^()]*\))?(?:, [^,;.()]{3,80},)?"
+_HAPPENED = re.compile(
+    rf"{_ASIDE} (?:(?:was|were)(?: originally| officially)? (?P<done>{_ONCE})|(?P<does>{'|'.join(_ITSELF)}))"
+    rf"(?:(?<=born|died) in {_NAME}(?:, {_NAME})?,?| to (?:the public|traffic))?"
+    rf"(?: by {_NAME})? (?:in|on) {_DATE}(?=[.,;)]|$| and | by )"
+)
+_BORN = re.compile(rf" \((?P<done>born) {_DATE}(?=[;,)])")
+_OPENING = re.compile(
+    rf"^(?P<done>{_ONCE.title()})(?:(?<=Born) in {_NAME})?(?: by {_NAME})? (?:in|on) {_DATE}(?: by {_NAME})?,"
+    r" (?:the )?$"
+)
+_DATED = re.compile(rf"^(?:In|On) {_DATE},? (?:the )?$")
+_DONE = re.compile(rf" (?:was|were) (?P<done>{_ONCE}){_END}")
+_MADE = re.compile(rf"\b(?P<done>{_ONCE}) (?:the )?$")  # before the name: "Pell built Harrow Mill in 1874"
+_THEN = re.compile(rf" (?:in|on) {_DATE}{_END}")
+_FIGURE = (
+    r" (?P<value>[$€£]?\d[\d,.]*(?<=\d)(?: [mb]illion)?)(?:[ -](?P<unit>[a-z]+(?: [a-z]+)?))?"
+    r"(?=[.,;)]|$| and | in \d{4})"
+)
+_NUMBERED = re.compile(
+    rf"{_ASIDE} (?P<what>is|was|stands|stood|measures|has|had|employs|employed|seats|covers|covered|killed|injured|cost"
+    rf"|weighs|lasted|contains|contained|ha[sd] an? [a-z]+ of)(?: a total of)?{_FIGURE}"
+)
+_OF = re.compile(r"(?:^|[,;] )[Tt]he (?P<what>[a-z]+ of) (?:the )?$")
+_AMOUNTS = re.compile(rf" (?:is|was|were){_FIGURE}")
+_YEAR = re.compile(r"\b(?:1[0-9]{3}|20[0-9]{2})\b")
+_IN_YEAR = re.compile(r"(?:In|By) \d{4} ")
+_NAMED = re.compile(r"(?<![\w’'-])(?!(?:The|In|On|By) )[A-Z][\w’'-]*(?: (?:(?:of|of the|de|von) )?[A-Z][\w’'-]*){1,5}")
+_PRONOUN = re.compile(r"(?:It|He|She)(?= )")
+
+
+@dataclass(frozen=True)
+class Statement:
+    """What a sentence says of the subject.
+
+    Attributes:
+        subject: of which, in lower case.
+        slot: what is told: two statements of one slot tell the same thing.
+        value: what it is said to be.
+        text: the statement as a clause that names the subject.
+        year: in which a number was so: the only year of its sentence; None without, and of what happens once.
+        sentence: that says it, on one line.
+        passage: number of its passage.
+    """
+
+    subject: str
+    slot: str
+    value: Value
+    text: str
+    year: int | None
+    sentence: str
+    passage: int
+
+
+@dataclass(frozen=True)
+class Difference:
+    """At least two statements of one slot that differ, in the order of their passages; if `changed`, of their years."""
+
+    statements: Sequence[Statement]
+    changed: bool
+
+    @property
+    def line(self) -> str:
+        """All statements as one sentence."""
+        if self.changed:
+            return f"Over time: {'; '.join(f'{one.text} ({one.year})' for one in self.statements)}."
+        return f"Sources differ: {'; '.join(one.text for one in self.statements)}."
+
+
+def differences(title: str, passages: Sequence[PilePassage]) -> list[Difference]:
+    """Return what sources say differently of the title's subject, in the order of first mention.
+
+    Nothing is said of a slot for which one source has two values: it is not one that has a single value.
+    """
+    slots: defaultdict[tuple[str, str], list[Statement]] = defaultdict(list)
+    for number, passage in enumerate(passages):
+        for one in statements(title, passage.text, number):
+            slots[one.subject, one.slot].append(one)
+    found = [_difference(told, [passages[one.passage].source for one in told]) for told in slots.values()]
+    return [one for one in found if one is not None]
+
+
+def statements(title: str, text: str, passage: int = 0) -> Iterator[Statement]:
+    """Yield what the sentences of a text say of the title's subject, and of names of two words or more."""
+    subject, before = subject_of(title), ""
+    noun = f"The {subject.split()[-1].lower()} "
+    for sentence in split_sentences(text):
+        line = written = " ".join(sentence.split())
+        if before.startswith((subject, f"The {subject}")) and (back := _PRONOUN.match(line)):
+            line = f"{subject}{line[back.end() :]}"
+        elif line.startswith(noun) and before.startswith((subject, f"The {subject}")):
+            line = f"{subject} {line.removeprefix(noun)}"
+        before = line
+        named = [one for one in _NAMED.finditer(line) if one[0].casefold() != subject.casefold()]
+        for match in (*_mentions(line, subject), *named):
+            found = _told(line[: match.start()], match[0], line[match.end() :])
+            values = [one for one in find_values(found[1]) if one.kind != "name"] if found else []
+            if found and len(values) == 1:
+                slot, _, clause, may_change = found
+                years = set(_YEAR.findall(line)) if may_change else set()
+                year = int(years.pop()) if len(years) == 1 else None
+                yield Statement(match[0].casefold(), slot, values[0], clause, year, written, passage)
+
+
+def _mentions(line: str, subject: str) -> Iterator[re.Match[str]]:
+    return re.finditer(rf"(?<!\w){re.escape(subject)}(?!\w)", line, re.IGNORECASE)
+
+
+def _told(before: str, name: str, after: str) -> tuple[str, str, str, bool] | None:
+    """Return slot, value as written, clause and whether it may change, of what stands beside a mention; else None."""
+    alone = before.removesuffix("The ").removesuffix("the ")
+    name = f"{before[len(alone) :].capitalize()}{name}"
+    begins = not alone or alone.endswith((", ", "; ")) or _IN_YEAR.fullmatch(alone) is not None
+    of = _OF.search(before)
+    if begins and (match := _HAPPENED.match(after)):
+        return _SLOTS[match["done"] or match["does"]], match["value"], f"{name}{match[0]}", False
+    if match := _AMOUNTS.match(after) if of else _NUMBERED.match(after) if begins else None:
+        what, unit = (of or match)["what"], match["unit"] or ""
+        if unit.split()[0] in FUNCTION_WORDS if unit else not what.endswith(" of"):
+            return None
+        return f"{what} {unit}", match["value"], f"{f'The {what} ' if of else ''}{name}{match[0]}", True
+    return _dated(before, name, after, begins)
+
+
+def _dated(before: str, name: str, after: str, begins: bool) -> tuple[str, str, str, bool] | None:
+    """Return the same of what is done to the mentioned: told before it, around it, or in brackets after it."""
+    for first, then in ((_OPENING, None), (_DATED, _DONE), (_MADE, _THEN), (None, _BORN)):
+        one, other = first.search(before) if first else None, then.match(after) if then else None
+        if (one or (first is None and begins)) and (other or then is None):
+            parts = (one.groupdict() if one else {}) | (other.groupdict() if other else {})
+            verb, value = parts["done"].lower(), parts["value"]
+            if verb in {"died", "began", "sank"}:
+                return None
+            return _SLOTS[verb], value, f"{name} was {verb} {'on' if len(value.split()) == 3 else 'in'} {value}", False
+    return None
+
+
+def _difference(told: Sequence[Statement], sources: Sequence[str]) -> Difference | None:
+    different: list[Statement] = []
+    for one, source in zip(told, sources, strict=True):
+        others = [other for other in told if not _agree(one, other)]
+        if any(sources[told.index(other)] == source for other in others):
+            return None
+        if others and all(not _agree(one, other) for other in different):
+            different.append(one)
+    if len(different) < 2:
+        return None
+    years = [one.year for one in different]
+    changed = None not in years and len(set(years)) == len(years)
+    return Difference(sorted(different, key=lambda one: one.year or 0) if changed else different, changed)
+
+
+def _agree(one: Statement, other: Statement) -> bool:
+    """Return whether both may be so: the same, one told less exactly, or of a time that only one of them tells."""
+    if (one.year is None) != (other.year is None):
+        return True
+    if one.slot in _SLOTS.values():
+        pairs = zip(_date(one.value), _date(other.value), strict=False)
+        return all(mine == theirs or None in (mine, theirs) for mine, theirs in pairs)
+    a, b = str(one.value), str(other.value)
+    if a[:1].isdigit() != b[:1].isdigit():
+        return True  # of money and of something else
+    return _rounded(a, b) or _rounded(b, a)
+
+
+def _date(value: Value) -> tuple[object, ...]:
+    return value.key if value.kind == "date" and isinstance(value.key, tuple) else (int(Decimal(str(value))),)
+
+
+def _rounded(figure: str, to: str) -> bool:
+    """Return whether a number is another one when it is rounded to as many digits."""
+    exact, coarse = (Decimal(each.strip("$€£")) for each in (figure, to))
+    return exact.quantize(Decimal(1).scaleb(int(coarse.normalize().as_tuple().exponent))) == coarse

@@ -1,0 +1,102 @@
+"""What sources say differently, in pairs of sentences of our own writing, and what only looks like it."""
+
+import pytest
+
+from tasks.extractive.conflicts import differences
+from tasks.extractive.pile import PilePassage
+
+TITLE = "Harrow Mill"
+
+
+def lines(*texts: str, title: str = TITLE) -> list[str]:
+    """The lines of sources, one text each."""
+    return [one.line for one in differences(title, [PilePassage(text, f"s{n}") for n, text in enumerate(texts)])]
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "line"),
+    [
+        (
+            "Harrow Mill was built in 1874.",
+            "Harrow Mill was constructed by Thomas Pell in 1875.",
+            "Sources differ: Harrow Mill was built in 1874; Harrow Mill was constructed by Thomas Pell in 1875.",
+        ),
+        (
+            "Built in 1874, Harrow Mill is a watermill.",
+            "Thomas Pell erected the Harrow Mill in 1875.",
+            "Sources differ: Harrow Mill was built in 1874; The Harrow Mill was erected in 1875.",
+        ),
+        (
+            "On 3 May 1874, Harrow Mill was opened.",
+            "Harrow Mill stands on the Dene. It opened on 4 May 1874.",
+            "Sources differ: Harrow Mill was opened on 3 May 1874; Harrow Mill opened on 4 May 1874.",
+        ),
+        (
+            "Harrow Mill is 31 metres tall.",
+            "Harrow Mill stands on the Dene. The mill is 34 metres tall.",
+            "Sources differ: Harrow Mill is 31 metres tall; Harrow Mill is 34 metres tall.",
+        ),
+        (
+            "The wheel is of oak. Ann Molloy was born in Ostley on 2 May 1901.",
+            "Ann Molloy was born on 2 May 1903.",
+            "Sources differ: Ann Molloy was born in Ostley on 2 May 1901; Ann Molloy was born on 2 May 1903.",
+        ),
+        (
+            "In 2020 Harrow Mill had 14 rooms.",
+            "In 2001, Harrow Mill had 12 rooms.",
+            "Over time: Harrow Mill had 12 rooms (2001); Harrow Mill had 14 rooms (2020).",
+        ),
+        (
+            "Harrow Mill has a capacity of 300 people.",
+            "Harrow Mill has a capacity of 350 people.",
+            "Sources differ: Harrow Mill has a capacity of 300 people; Harrow Mill has a capacity of 350 people.",
+        ),
+    ],
+)
+def test_what_differs_is_told(one: str, other: str, line: str) -> None:
+    assert lines(one, other) == [line]
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("Harrow Mill was built in 1874.", "Harrow Mill was built in 1874."),
+        ("Harrow Mill was built in 1874.", "Harrow Mill was opened in 1875."),  # two things
+        ("Harrow Mill was built in 1874.", "Barrow Mill was built in 1875."),  # another subject
+        ("Harrow Mill was built in 1874.", "The bridge at Harrow Mill was built in 1875."),
+        ("Harrow Mill was built in 1874.", "New Harrow Mill was built in 1875."),
+        ("Harrow Mill was built in 1874.", "Harrow Mill was built on 3 May 1874."),  # more exactly
+        ("Harrow Mill was built in 1874.", "Harrow Mill was built before 1875."),
+        ("Harrow Mill was built in 1874.", "Harrow Mill was not built in 1875."),
+        ("Harrow Mill was built in 1874.", "Thomas Pell said that Harrow Mill was built in 1875 as a barn."),
+        ("Harrow Mill opened in 1874 as a barn.", "Harrow Mill opened in 1875."),  # of a part of its life
+        ("Harrow Mill opened in 1874. Harrow Mill opened in 1920.", "Harrow Mill opened in 1875."),  # more than once
+        ("Harrow Mill is 30 metres tall.", "Harrow Mill is 30.4 metres tall."),  # rounded
+        ("Harrow Mill is 30 metres tall.", "Harrow Mill is 100 feet tall."),
+        ("Harrow Mill has 12 rooms.", "Harrow Mill has about 14 rooms."),
+        ("Harrow Mill has 12 rooms.", "Harrow Mill has 14 rooms in the tower."),
+        ("Harrow Mill has 12 rooms.", "In 2001, Harrow Mill has 14 rooms."),  # of one no time is known
+        ("Harrow Mill cost $5 million.", "Harrow Mill cost 3 million pounds."),
+        ("It was built in 1874.", "He was built in 1875."),
+        ("", "Harrow Mill was built in 1875."),
+    ],
+)
+def test_what_only_looks_like_it_is_not(one: str, other: str) -> None:
+    assert lines(one, other) == []
+
+
+def test_a_source_does_not_differ_from_itself() -> None:
+    passages = [PilePassage(f"Harrow Mill was built in {year}.", "a") for year in (1874, 1875)]
+    assert differences(TITLE, passages) == []
+    assert differences(TITLE, []) == []
+
+
+def test_three_values_are_told_once_each() -> None:
+    texts = [f"Harrow Mill was built in {year}." for year in (1874, 1875, 1874, 1876)]
+    (line,) = lines(*texts)
+    assert line.count("built in") == 3
+
+
+def test_a_title_with_signs_of_patterns_is_a_title() -> None:
+    title = "C++ (1*"
+    assert lines("C++ (1* was released in 1985.", "C++ (1* was released in 1986.", title=title) != []
