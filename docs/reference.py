@@ -6,8 +6,11 @@ It also draws the DAG anew in `architecture.md`. A test compares the pages with 
 """
 
 import ast
+import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from types import NoneType, UnionType
+from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
 from cyclopts import App, Argument
 
@@ -15,7 +18,7 @@ from docs.dag_graph import draw
 from flows.config import BuildConfig
 from flows.running.command_line import OWN
 from flows.running.commands import BUILDS, app
-from flows.running.help import choices_of, dashed, options, preset_settings, shown_value
+from flows.running.help import dashed, options, preset_settings, shown_value
 from models.__main__ import count_parameters, describe
 from models.presets import PRESETS, check_library
 from storage.schemas import DATASETS, Dataset
@@ -25,6 +28,14 @@ from tasks.reporting.reasons import REPORTED_STAGES
 PROJECT = Path(__file__).parents[1]
 FOLDER = Path(__file__).with_suffix("")
 _NOTE = "<!-- Written from the code by `python -m docs.reference`: change the code. -->"
+# A remark in brackets that names a paper by its year, or what was released with one.
+_CITED = re.compile(r" ?\(([^()]*(?:\b(?:19|20)\d\d[,:)]|released |\b(?:19|20)\d\d$)[^()]*)\)")
+_TYPES = {str: "text", bool: "yes or no", NoneType: "null", dict: "mapping"}
+_MEASURES = "seconds|days|requests|share|probability|0-1"
+_COUNTS = (
+    "bytes|mib|tokens|words|characters|pieces|steps|updates|batches|articles|pages|paragraphs|sentences|topics|lines|"
+    "hosts|shards|threads|processes|connections|levels|hypotheses|checkpoints|people|results|weeks"
+)
 # What else people start.
 _MODULES = ("models", "tasks.crawl.warc_export", "tasks.exchange.ranked_wikisum", "tasks.sources.miniweb")
 
@@ -57,20 +68,52 @@ def _settings() -> Iterator[str]:
     default, *others = presets
     yield "Each is an option, `--section.name VALUE`, and a field of a settings file (`--config settings.yaml`), there"
     yield f"with underscores. Defaults are those of the preset `{default}`; where another preset differs, it is named."
+    yield "*Source* is the paper, or the code released with it, whose number or idea it is."
     sections: dict[str, list[Sequence[str]]] = {}
     for name, field in options(BuildConfig):
         values = {preset: shown_value(name, field, settings) for preset, settings in presets.items()}
         differing = [f"{preset}: {values[preset]}" for preset in others if values[preset] != values[default]]
-        meaning = field.description or ""
-        if choices := choices_of(field):
-            meaning += f" ({', '.join(choices)})"
-        row = (f"`--{dashed(name)}`", "; ".join([values[default], *differing]), meaning)
+        about, sources = field.description or "", _CITED.findall(field.description or "")
+        row = (
+            f"`--{dashed(name)}`",
+            _type(field.annotation),
+            "; ".join([values[default], *differing]),
+            _unit(name, field.annotation, about),
+            "; ".join(sources),
+            _CITED.sub("", about),
+        )
         sections.setdefault(name.rpartition(".")[0], []).append(row)
     for section, rows in sections.items():
         yield ""
         yield f"## {dashed(section) or 'The whole build'}"
         yield ""
-        yield from _table(("setting", "default", "meaning"), rows)
+        yield from _table(("setting", "type", "default", "unit", "source", "meaning"), rows)
+
+
+def _type(annotation: Any) -> str:
+    """Return a type as people read it: `list of text or null`, or the words that a setting takes."""
+    kind, parts = get_origin(annotation), get_args(annotation)
+    if kind is Literal:
+        return ", ".join(map(str, parts))
+    if kind in (Union, UnionType):
+        return " or ".join(map(_type, parts))
+    if kind is Annotated:
+        return _type(parts[0])
+    if kind is tuple:
+        return f"list of {_type(parts[0])}"
+    return _TYPES.get(kind or annotation) or annotation.__name__
+
+
+def _unit(name: str, annotation: Any, about: str) -> str:
+    """Return the unit of a number: the first one in its name, else in the first clause of what it is."""
+    kinds = {annotation, *get_args(annotation)}
+    if kinds.isdisjoint({int, float}) or about.startswith(("which ", "weight ")):
+        return ""
+    section, _, own = name.rpartition(".")
+    words = ("shards" if section == "shards" else own.replace("_", " "), re.split("[;:(]", about)[0])
+    units = _MEASURES if float in kinds else f"{_MEASURES}|{_COUNTS}"
+    found = re.search(rf"(?<![a-z])({units})(?![a-z])", " ".join(words))
+    return found[0] if found else ""
 
 
 def _stages() -> Iterator[str]:
