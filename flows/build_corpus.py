@@ -1,7 +1,7 @@
 """The corpus alone, from articles to labelled paragraphs and the vocabulary: nothing is trained."""
 
 if __name__ == "__main__":  # help and mistakes are answered before the imports below, which take seconds
-    from flows.running.commands import main
+    from flows.__main__ import main
 
     main("corpus")
 

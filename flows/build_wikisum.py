@@ -1,7 +1,7 @@
 """A whole build: articles -> pages -> paragraphs -> labels -> ranker -> graphs -> summarizer -> scores -> report."""
 
 if __name__ == "__main__":  # help and mistakes are answered before the imports below, which take seconds
-    from flows.running.commands import main
+    from flows.__main__ import main
 
     main("build")
 

@@ -1,7 +1,7 @@
 """Summarize the test split with every system, score the summaries, and write the report (Liu & Lapata 2019, sec. 5)."""
 
 if __name__ == "__main__":  # help and mistakes are answered before the imports below, which take seconds
-    from flows.running.commands import main
+    from flows.__main__ import main
 
     main("evaluate")
 

@@ -1,7 +1,7 @@
 """Export a corpus, or with --model a summarizer, as a folder that other people's tools read; run again to continue."""
 
 if __name__ == "__main__":  # help and mistakes are answered before the imports below, which take seconds
-    from flows.running.commands import main
+    from flows.__main__ import main
 
     main("export")
 

@@ -1,7 +1,7 @@
 """Make a version of the models the champion by hand: to roll back, or to use one that the test refused."""
 
 if __name__ == "__main__":  # help and mistakes are answered before the imports below, which take seconds
-    from flows.running.commands import main
+    from flows.__main__ import main
 
     main("promote")
 

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 if __name__ == "__main__":  # help and mistakes are answered before the imports below, which take seconds
-    from flows.running.commands import main
+    from flows.__main__ import main
 
     main("prune")
 

@@ -1,7 +1,7 @@
 """The papers' tables: train and evaluate every system with the same trainer, search and evaluator."""
 
 if __name__ == "__main__":  # help and mistakes are answered before the imports below, which take seconds
-    from flows.running.commands import main
+    from flows.__main__ import main
 
     main("tables")
 

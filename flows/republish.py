@@ -1,7 +1,7 @@
 """Publish a build's artifacts again from its records, for a new server or after a server has deleted old runs."""
 
 if __name__ == "__main__":  # help and mistakes are answered before the imports below, which take seconds
-    from flows.running.commands import main
+    from flows.__main__ import main
 
     main("republish")
 

@@ -5,7 +5,7 @@ same work and shows it as a Markdown artifact."""
 import sys
 
 if __name__ == "__main__":  # help and mistakes are answered before the imports below, which take seconds
-    from flows.running.commands import main
+    from flows.__main__ import main
 
     main("summarize")
 

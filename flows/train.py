@@ -1,7 +1,7 @@
 """Train the ranker (Liu & Lapata 2019, sec. 3.1), the summarizer (sec. 3.2), or both: the default."""
 
 if __name__ == "__main__":  # help and mistakes are answered before the imports below, which take seconds
-    from flows.running.commands import main
+    from flows.__main__ import main
 
     main("train")
 

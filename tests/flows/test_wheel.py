@@ -56,8 +56,8 @@ def run(installed: Path, folder: Path, *arguments: str) -> str:
 
 def test_its_command_runs_from_any_folder(installed: Path, tmp_path: Path) -> None:
     (names,) = installed.glob("wikisum-*.dist-info/entry_points.txt")
-    assert "wikisum = flows.running.commands:main" in names.read_text()
-    start = "from flows.running.commands import main; main()"
+    assert "wikisum = flows.__main__:main" in names.read_text()
+    start = "from flows.__main__ import main; main()"
     assert "--pool" in run(installed, tmp_path, "-c", start, "serve", "--help")
     planned = run(installed, tmp_path, "-c", start, "corpus", "--dry-run")
     assert "plan for root 'data', preset miniweb" in planned  # with the preset's file, which is no module

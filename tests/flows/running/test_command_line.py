@@ -1,5 +1,7 @@
 import re
 import socket
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -20,6 +22,7 @@ from storage.store import Store
 from tasks.sources.mediawiki import MediaWikiSource
 from tasks.sources.mediawiki_api import PATIENCE
 from tests.flows.command_line import Done, commands_in_this_process, settings_of
+from tests.patience import PATIENCE as WAIT
 
 pytestmark = pytest.mark.integration
 
@@ -37,6 +40,22 @@ def test_options_win_over_the_file_and_the_file_over_the_preset(tmp_path: Path) 
     options = settings_of("--config", str(file), "--ranker.hidden", "64", "--dry-run")
     assert (options.seed, options.vocabulary.pieces, options.ranker.hidden, options.dry_run) == (5, 700, 64, True)
     assert options.search.provider == "searxng"
+
+
+def test_a_ctrl_c_during_the_imports_is_answered_in_a_line() -> None:
+    code = """
+import signal, sys
+class Interrupted:
+    def find_spec(self, name, path=None, target=None):
+        if name == "cyclopts":
+            signal.raise_signal(signal.SIGINT)
+signal.signal(signal.SIGINT, signal.default_int_handler)
+sys.meta_path.insert(0, Interrupted())
+from flows.__main__ import main
+main("build")
+"""
+    ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=WAIT, check=False)
+    assert (ended.returncode, ended.stderr) == (130, "wikisum build interrupted; nothing was begun\n")
 
 
 @pytest.mark.parametrize("source", ["command line", "file"])

@@ -1,0 +1,19 @@
+"""What `wikisum` and `python -m flows` start. It imports next to nothing, so that a Ctrl-C during the slow imports
+behind it is answered in a line, like any later one."""
+
+import sys
+from typing import NoReturn
+
+
+def main(*words: str) -> NoReturn:
+    """Answer the command line, as if `words` stood before it, and exit (`flows.running.commands.main`)."""
+    try:
+        from flows.running import commands
+    except KeyboardInterrupt:
+        print(f"{' '.join(['wikisum', *words])} interrupted; nothing was begun", file=sys.stderr)
+        sys.exit(130)
+    commands.main(*words)
+
+
+if __name__ == "__main__":
+    main()
