@@ -21,6 +21,7 @@ _STRIPS = 5  # strips below each other; of a longer summary only the first token
 _ROWS = 15  # paragraphs with a row of their own: those cited, and of the others those with most attention
 _WIDTH, _ROW_INCHES, _LETTER_INCHES = 7.2, 0.185, 0.06  # a letter of 8 points, on average
 _EDGE, _SCALE_INCHES = 0.25, 0.75  # around it with the names of the axes, and for the scale of colours on the right
+_GAP_INCHES = 0.03  # between the name of a row and the row
 _HOST_CHARACTERS, _TOKEN_CHARACTERS = 24, 13
 _SHADES = colormaps["Blues"].resampled(12)  # few colours, told apart by eye and kept by the picture's palette
 
@@ -71,10 +72,11 @@ def attention_picture(attention: SummaryAttention) -> bytes:
         for column, token in enumerate(tokens[start:stop]):
             axes.text(column, len(rows) - 0.4, token, rotation=90, ha="center", va="top", size=8, parse_math=False)
         for row, name in enumerate(names):
-            axes.text(-0.7, row, name, ha="right", va="center", size=8, parse_math=False)
+            axes.text(-0.5 - gap, row, name, ha="right", va="center", size=8, parse_math=False)
         axes.set_xlim(-0.5, width - 0.5)
 
     left = _EDGE + _LETTER_INCHES * max(map(len, names))
+    gap = _GAP_INCHES * width / (_WIDTH - left - _SCALE_INCHES)  # in columns, of which a short summary has wide ones
     deep, below = _ROW_INCHES * len(rows), _LETTER_INCHES * max(map(len, tokens)) + 0.15  # of a strip, of its tokens
     height = len(starts) * (deep + below) + _EDGE
     figure = Figure(figsize=(_WIDTH, height), dpi=120)

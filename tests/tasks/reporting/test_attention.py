@@ -96,6 +96,12 @@ def test_what_is_looked_at_is_dark_in_the_row_of_its_rank_and_the_column_of_its_
     assert (below[1], right[0]) == (first[1], first[0])
 
 
+def test_names_of_rows_are_whole_beside_a_very_short_summary() -> None:
+    host = "museum.city-archive.org"
+    drawn = picture(SummaryAttention(["word"] * 2, np.full((2, 1), 1, np.float32), [host], []))
+    assert (np.asarray(drawn)[:, :5] == 255).all()  # a name that is cut reaches the edge
+
+
 def test_a_box_stands_around_what_a_sentence_cites() -> None:
     plain = attention(10, 4)
     boxed = SummaryAttention(plain.tokens, plain.weights, plain.hosts, [Span("s", 2, 7, (1,))])
