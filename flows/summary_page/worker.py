@@ -2,11 +2,9 @@
 
 import logging
 import os
-import signal
 import sys
 from multiprocessing.connection import Connection
-from types import FrameType
-from typing import Any
+from typing import Any, NoReturn
 
 from flows.running.child_processes import end_with_parent
 
@@ -16,13 +14,15 @@ def main(pipe: Connection) -> None:
     from storage.errors import StorageError
     from tasks.cited_summary.pipeline import summarize
     from tasks.cited_summary.systems import find_system
+    from tasks.engine.sigterm import on_sigterm
 
     model, settings = pipe.recv()
     while True:
         title, given, choice = pipe.recv()
         answer: Any
         try:
-            answer = summarize(title, given, find_system(model), settings, choice=choice, progress=pipe.send)
+            with on_sigterm(_stop):  # at any other time there is nothing to remove, and the signal just ends it
+                answer = summarize(title, given, find_system(model), settings, choice=choice, progress=pipe.send)
         except (ValueError, StorageError) as error:
             answer = ValueError(str(error))
         except ConnectionError as error:  # of the pipe: pages that do not answer are no errors here
@@ -33,13 +33,12 @@ def main(pipe: Connection) -> None:
         pipe.send(answer)
 
 
-def _stop(_number: int, _frame: FrameType | None) -> None:
+def _stop() -> NoReturn:
     raise SystemExit(143)  # as an exception, so that temporary files are removed and child processes ended
 
 
 if __name__ == "__main__":
     end_with_parent(int(sys.argv[2]))
-    signal.signal(signal.SIGTERM, _stop)
     try:
         main(Connection(int(sys.argv[1])))
     except (EOFError, ConnectionError):
