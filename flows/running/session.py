@@ -99,7 +99,8 @@ def once(function: Callable[[Session], T]) -> Callable[[Session], T]:
 
 @contextmanager
 def holding(store: Store) -> Iterator[None]:
-    """Hold the root for the session opened in the block, from the checks on. Raises RootBusyError."""
+    """Hold the root for the session opened in the block, from the checks on. Raises RootBusyError: another run holds
+    it."""
     with root_lock(store):
         token = _holding.set(True)
         try:
@@ -110,7 +111,10 @@ def holding(store: Store) -> Iterator[None]:
 
 @contextmanager
 def session(config: BuildConfig) -> Iterator[Session]:
-    """Join the session of the flow around this one, or open one: check and lock the root, start the embedded web."""
+    """Join the session of the flow around this one, or open one: check and lock the root, start the embedded web.
+    Raises ValueError: the configuration is not that of the flow around, or the machine lacks what a setting names (with
+    FileNotFoundError and ConnectionError as `check_machine` says); StorageError: the root cannot be written or has
+    another format; RootBusyError: another run still holds it after the wait."""
     outer = _current.get()
     if outer is not None:
         _check_same(config, outer.config)

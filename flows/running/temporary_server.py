@@ -31,7 +31,8 @@ def has_prefect_api() -> bool:
 
 
 def use_prefect_api() -> None:
-    """Use the named Prefect server, else a temporary one to the process's end. ConnectionError, RuntimeError: none."""
+    """Use the named Prefect server, else a temporary one to the process's end. Raises ConnectionError: the named one
+    does not answer, or refuses the password; RuntimeError: the temporary one did not start within ten minutes."""
     if has_prefect_api():
         check_prefect_api()
         return
@@ -45,7 +46,8 @@ def use_prefect_api() -> None:
 
 
 def check_prefect_api() -> None:
-    """Check that the named Prefect server, if any, answers. Raises ConnectionError: no, or not to the password."""
+    """Check that the named Prefect server, if any, answers. Raises ConnectionError: it does not, or refuses the
+    password."""
     if not has_prefect_api():
         return
     with get_client(sync_client=True) as client:

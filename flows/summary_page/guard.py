@@ -23,8 +23,9 @@ Next = Callable[[Request], Awaitable[Response]]
 
 
 def guard(credentials: str | None) -> Callable[[Request, Next], Awaitable[Response]]:
-    """Ask for the credentials; without any, refuse foreign names in Host (DNS rebinding). Other sites' pages change
-    nothing."""
+    """Return the middleware that refuses a request or passes it on. Answers 401: the credentials are lacking or wrong;
+    421: there are none, and Host is no name of this machine (DNS rebinding); 403: another site's page wants to change
+    something."""
     expected = None if credentials is None else f"Basic {base64.b64encode(credentials.encode()).decode()}"
 
     async def admit(request: Request, call_next: Next) -> Response:

@@ -47,9 +47,9 @@ def run_together(
     """Call a training function in several processes of a process group and return what rank 0 returned.
 
     The function takes `arguments` and `progress`, which gets here what rank 0 reports, and returns what JSON can hold;
-    its errors are raised here. Raises TrainingStopped: by SIGTERM or `stop_trainings`; a checkpoint was saved;
-    ValueError: as the function raises it; OSError: as the function raises it, such as on a full disk; TrainingError: as
-    the function raises it, or a process ended otherwise; with the last lines of the log.
+    its errors are raised here. Raises TrainingStopped: SIGTERM or `stop_trainings` came, and a checkpoint was saved;
+    ValueError, OSError: the function raised it, the latter for example on a full disk; TrainingError: the function
+    raised it, or a process ended in another way, such as killed for its memory: then it has the log's last lines.
     """
     with tempfile.TemporaryDirectory(prefix="together-") as name, stop_on_sigterm() as stop:
         folder = Path(name)
