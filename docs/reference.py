@@ -2,8 +2,7 @@
 
     python -m docs.reference
 
-It also draws the DAG anew in `architecture.md`. A test compares the pages with what this writes.
-"""
+It also draws the DAG anew in `architecture.md`. A test compares the pages with what this writes."""
 
 import ast
 import re

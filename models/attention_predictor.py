@@ -4,8 +4,7 @@ It reads the paragraph embeddings of a trained summarizer (eq. 6) and learns the
 pays to paragraphs while it reads the target (eq. 15). Search then prefers hypotheses with such attention (eq. 17-18),
 and paragraphs with little expected attention may be left out beforehand (Table 6).
 
-Shapes: B articles, P paragraphs, T target positions, D model size.
-"""
+Shapes: B articles, P paragraphs, T target positions, D model size."""
 
 import dataclasses
 from collections.abc import Mapping

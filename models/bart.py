@@ -10,8 +10,7 @@ text, `</s>`.
 
 Shapes: B articles, P documents, L tokens a document, N documents that exist, S tokens of an article, R rows of a batch
 (in a decoder R = B*K, the hypotheses of an article next to each other), T tokens of a row or of a target, H heads,
-E size of a head, D = H*E, V vocabulary.
-"""
+E size of a head, D = H*E, V vocabulary."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace

@@ -2,8 +2,7 @@
 
 Whatever stands on the encoder in the folder (its pooler, its heads) is left out.
 
-Shapes: V vocabulary, D model size.
-"""
+Shapes: V vocabulary, D model size."""
 
 from pathlib import Path
 

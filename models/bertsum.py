@@ -6,8 +6,7 @@ BERT's layers are those of the library transformers (extra `backbones`), importe
 with a source: BERT's `[CLS]` before the title and before each sentence, `[SEP]` at the end of each. With a vocabulary
 that has no such pieces `[BOS]` is before each sentence.
 
-Shapes: B articles, S tokens of an article, N its sentences, K hypotheses, T target tokens, D model size.
-"""
+Shapes: B articles, S tokens of an article, N its sentences, K hypotheses, T target tokens, D model size."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace

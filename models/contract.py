@@ -1,8 +1,7 @@
 """The interface of every summarizer, so that one trainer, one search and one evaluator work with all of them.
 
 Shapes: B articles, P paragraphs, L tokens a paragraph, K hypotheses (beams) an article, T target tokens, D model size,
-V vocabulary. Padding is the vocabulary's pad id; a paragraph of padding alone counts as absent.
-"""
+V vocabulary. Padding is the vocabulary's pad id; a paragraph of padding alone counts as absent."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
@@ -23,8 +22,7 @@ class SourceBatch:
     """What a summarizer reads.
 
     Whoever makes the batch, and not the architecture, begins the first paragraph with the title and the title mark
-    (Liu & Lapata 2019, sec. 4, Ma & Zong 2020, sec. 4.2).
-    """
+    (Liu & Lapata 2019, sec. 4, Ma & Zong 2020, sec. 4.2)."""
 
     tokens: Tensor  # [B, P, L] int64 token ids, paragraphs best first, padded with `pad`
     ranks: Tensor  # [B, P] int64 rank of each paragraph, 0-based
@@ -117,8 +115,7 @@ class Copied:
     def log_prob(self, log_prob_RT: Tensor, target_RT: Tensor) -> Tensor:
         """Return the entries of `mix` for the tokens `target_RT`, [B*K, T], given their vocabulary log-probabilities.
 
-        No tensor of vocabulary size is made.
-        """
+        No tensor of vocabulary size is made."""
         here_RTS = target_RT.unsqueeze(-1) == self.tokens.repeat_interleave(
             len(target_RT) // len(self.tokens), 0
         ).unsqueeze(1)
@@ -153,8 +150,7 @@ class Summarizer(nn.Module, ABC):
     """An encoder and a decoder.
 
     `decode` is used in training (the whole target, K = 1, no cache) and in search (the newest token, the K hypotheses
-    of an article next to each other in the batch, a cache). Memory is never copied per hypothesis.
-    """
+    of an article next to each other in the batch, a cache). Memory is never copied per hypothesis."""
 
     @property
     def pace(self) -> Pace | None:
@@ -172,15 +168,13 @@ class Summarizer(nn.Module, ABC):
         """Decode target_in ([B*K, T] int64); with a cache, T new tokens that follow those already in it.
 
         `attention=False` leaves out the paragraph attention: a loss does not need it, and without it the attention
-        weights are never stored.
-        """
+        weights are never stored."""
 
     @abstractmethod
     def projection(self) -> tuple[Tensor, Tensor | None]:
         """Return weight [V, D] and bias [V] of the output layer; None = it has no bias.
 
-        With them, training never holds the [B, T, V] logits: the loss is computed from the hidden states in chunks.
-        """
+        With them, training never holds the [B, T, V] logits: the loss is computed from the hidden states in chunks."""
 
     def logits(self, hidden: Tensor) -> Tensor:
         """Turn hidden states [..., D] into vocabulary logits [..., V]."""
@@ -199,8 +193,7 @@ class Summarizer(nn.Module, ABC):
         """Return hidden states [M, D] of the source and the tokens [M] they predict, or None.
 
         Only a decoder-only summarizer predicts its source. In training the loss of these tokens is added to that of
-        the target, in validation it is not (Liu et al. 2018).
-        """
+        the target, in validation it is not (Liu et al. 2018)."""
         return None
 
     def encode_watched(self, source: SourceBatch) -> tuple[Memory, Tensor | None]:
@@ -208,6 +201,5 @@ class Summarizer(nn.Module, ABC):
 
         [B, P, P] float32: the attention of the first paragraph's tokens to the second's, averaged over the article's
         tokens, heads and layers, so that all numbers of an article add up to 1 (Shen et al. 2023, sec. 6.3). Only
-        summarizers of that paper's kinds say it.
-        """
+        summarizers of that paper's kinds say it."""
         return self.encode(source), None

@@ -31,8 +31,7 @@ def lexrank_scores(similarity: NDArray[np.floating], *, tolerance: float = 1e-8,
     moves less than `tolerance` of the probability (L1), or less exactly after `iterations`.
 
     Given the weights [N, N] >= 0, which are kept (continuous LexRank), returns [N] float64 that sum to 1.
-    Raises ValueError: the matrix is not square or has negative or non-finite weights.
-    """
+    Raises ValueError: the matrix is not square or has negative or non-finite weights."""
     weights = np.asarray(similarity, dtype=np.float64)
     if weights.ndim != 2 or weights.shape[0] != weights.shape[1]:
         raise ValueError(f"expected a similarity matrix of shape N x N, got {weights.shape}")

@@ -1,8 +1,7 @@
 """FT, the flat Transformer: title and ranked paragraphs as one sequence
 (Liu & Lapata 2019, sec. 4, Ma & Zong 2020, sec. 4.3).
 
-Shapes: B articles, S tokens of an article, M tokens of all articles, D model size.
-"""
+Shapes: B articles, S tokens of an article, M tokens of all articles, D model size."""
 
 from dataclasses import dataclass, replace
 

@@ -4,8 +4,7 @@ The paper and the code its authors released differ in many small points; each is
 that one architecture covers both.
 
 Shapes: B articles, P paragraphs, N paragraphs that exist, L tokens a paragraph, M tokens that exist, S tokens of an
-article, H heads of a global layer, E size of such a head, D = H*E.
-"""
+article, H heads of a global layer, E size of such a head, D = H*E."""
 
 from dataclasses import dataclass, replace
 from typing import Literal, get_args

@@ -6,8 +6,7 @@ library's model without its output layer, and is called as the library's checkpo
 arrive with it, as `models.bart` says.
 
 Shapes: B articles, K hypotheses an article, R = B*K, S source tokens of an article, T target tokens, P paragraphs,
-D model size, V vocabulary.
-"""
+D model size, V vocabulary."""
 
 import math
 from abc import abstractmethod

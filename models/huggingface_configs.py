@@ -1,7 +1,6 @@
 """The configurations of LED, PRIMERA, T5 and LongT5: ours, and how the library transformers states them.
 
-Shapes: D model size, E size of a head.
-"""
+Shapes: D model size, E size of a head."""
 
 import importlib
 from dataclasses import dataclass

@@ -8,8 +8,7 @@ Two choices of ours make everything before the separator the same for all hypoth
 of the source: blocks and windows start anew at the separator, and a last, shorter window is filled with zeros.
 
 Shapes: B articles, K hypotheses an article, R = B*K, P paragraphs, S source tokens of an article, T target positions,
-W windows, H heads, E size of a head, D = H*E.
-"""
+W windows, H heads, E size of a head, D = H*E."""
 
 from dataclasses import dataclass
 

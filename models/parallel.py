@@ -5,8 +5,7 @@ The encoder returns the words of each paragraph and one embedding per paragraph.
 parallel, and its attention to a paragraph weighs the context it reads from that paragraph's words.
 
 Shapes: B articles, K hypotheses an article, R = B*K, P paragraphs, N paragraphs that exist, L tokens a paragraph,
-T target positions, H heads, E size of a head, D = H*E.
-"""
+T target positions, H heads, E size of a head, D = H*E."""
 
 from dataclasses import dataclass
 from typing import ClassVar

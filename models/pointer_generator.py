@@ -10,8 +10,7 @@ p_gen, 512 more for coverage) settle: s_t is an LSTM's cell and output together,
 and attention is as wide as the states it reads.
 
 Shapes: B articles, K hypotheses an article, R = B*K, T target positions, S source tokens, P paragraphs, E size of an
-embedding, D size of an LSTM (`model_size`), C = 2*D of the reader's states, of s_t and of attention, V vocabulary.
-"""
+embedding, D size of an LSTM (`model_size`), C = 2*D of the reader's states, of s_t and of attention, V vocabulary."""
 
 from dataclasses import dataclass
 

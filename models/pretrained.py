@@ -3,8 +3,7 @@
 HED and Hie-BART add no parameter to BART, so the same folder serves them; their switches come from the preset and are
 not stored in a folder.
 
-Shapes: D model size, V vocabulary.
-"""
+Shapes: D model size, V vocabulary."""
 
 import json
 from collections.abc import Mapping
@@ -117,8 +116,7 @@ def load_pretrained(model: Bart, path: str | Path, *, added: int = 0) -> tuple[s
     A model on the device "meta" receives the loaded tensors themselves, so that its weights exist once; make its
     optimizer afterwards. If the model has more positions than the folder, the folder's are repeated (Shen et al. 2023,
     sec. 5.3). The rows of added tokens start as the mean of all rows. Raises ValueError: see `check_pretrained`; or
-    what should be one matrix under several names is not.
-    """
+    what should be one matrix under several names is not."""
     folder = read_folder(path)
     _check_sizes(folder, model.config, added)
     file = open_weights(folder.path)

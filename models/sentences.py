@@ -2,8 +2,7 @@
 
 A rule, not a model: it needs no download, gives the same answer everywhere, and reads a megabyte in well under a
 second. A boundary is a line break, or end punctuation before white space and a possible sentence start, unless the
-word before it is a known abbreviation, an initial or an acronym with full stops.
-"""
+word before it is a known abbreviation, an initial or an acronym with full stops."""
 
 import re
 import tomllib

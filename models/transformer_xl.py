@@ -8,8 +8,7 @@ As the whole source is in one batch, all segments of a layer run at once: each n
 below and that of the segment before. Segments start anew at the separator, with the source's last tokens as memory.
 
 Shapes: B articles, K hypotheses an article, R = B*K, P paragraphs, S source tokens of an article, M tokens of memory
-and of a segment, C segments of all articles, T target positions, H heads, E size of a head, D = H*E.
-"""
+and of a segment, C segments of all articles, T target positions, H heads, E size of a head, D = H*E."""
 
 from dataclasses import dataclass
 

@@ -7,8 +7,7 @@ case ("the River Tavil" matches "the Tavil" if that text also contains "the rive
 capital anywhere ("iPhone", "al-Hasan") or in which digits are not a number ("h2o", "1:30", "3.11.7"). The search for
 summaries (`models.search.source_values`) and the metrics read values by these rules alone.
 
-A script without capitals shows no names: see `measurable`.
-"""
+A script without capitals shows no names: see `measurable`."""
 
 import re
 from collections.abc import Iterable

@@ -4,8 +4,7 @@ At every target position, a decoder layer attends to the words of each paragraph
 embedding, and paragraph attention chooses among these embeddings.
 
 Shapes: B articles, K hypotheses an article, R = B*K, P paragraphs, N paragraphs that exist, L tokens a paragraph,
-T target positions, Q = K*T positions of an article, H heads, E size of a head, D = H*E.
-"""
+T target positions, Q = K*T positions of an article, H heads, E size of a head, D = H*E."""
 
 from dataclasses import dataclass
 from typing import ClassVar

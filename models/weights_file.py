@@ -2,8 +2,7 @@
 
 A file is mapped into memory, and pages of it that were read count as used while the mapping lasts. So safetensors are
 opened anew for every tensor: loading needs the memory of the model and of its largest tensor. Large models are divided
-into several files, which an index beside them names.
-"""
+into several files, which an index beside them names."""
 
 import pickle
 import zipfile

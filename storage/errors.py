@@ -13,8 +13,7 @@ class CorruptShardError(StorageError):
     """A shard's bytes do not match its record.
 
     Attributes:
-        path: the shard's file, relative to the root.
-    """
+        path: the shard's file, relative to the root."""
 
     def __init__(self, path: str, problem: str) -> None:
         """Name the file and what is wrong with it."""

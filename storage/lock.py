@@ -30,11 +30,8 @@ def root_lock(store: Store, wait_seconds: float = 0.0, *, retry_seconds: float =
     trusted: a run that finds a lease watches it until it is renewed, released or has expired. A lease keeps out the
     second run that a person or a schedule starts; two that start within the same second both pass, which costs double
     work and nothing else, since shards are immutable and written atomically. It is tried every `retry_seconds`, for
-    `wait_seconds` while another run holds it.
-
-    Raises:
-        RootBusyError: another run still holds the root; the message names its process and machine.
-    """
+    `wait_seconds` while another run holds it. Raises RootBusyError: another run still holds the root; the message names
+    its process and machine."""
     deadline = time.monotonic() + wait_seconds
     waiting = False
     with ExitStack() as stack:

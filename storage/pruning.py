@@ -13,8 +13,7 @@ finished it goes as well.
 Retraining prunes only what retraining made, because other builds may be kept below the same root.
 
 Only files with names that this project gives are considered; everything else below the root, other roots in its folders
-included, is left alone. The caller holds the root's lock, so that no build is running meanwhile.
-"""
+included, is left alone. The caller holds the root's lock, so that no build is running meanwhile."""
 
 import json
 import logging
@@ -125,8 +124,7 @@ def plan_pruning(store: Store, keep: int, *, retrained: bool = False) -> Pruning
 
     Raises:
         ValueError: `keep` is less than 1.
-        StorageError: the pointer to the champion or the frozen split cannot be read, so what they need is unknown.
-    """
+        StorageError: the pointer to the champion or the frozen split cannot be read, so what they need is unknown."""
     if keep < 1:
         raise ValueError(f"keep is {keep}: expected at least 1, because the latest build is always kept")
     listing = store.files()

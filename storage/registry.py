@@ -2,8 +2,7 @@
 
 A version says what it was made of (its build, the champion it started from, every setting) and where its files are.
 The pointer is one small file, replaced atomically, which also lists all earlier champions: so there is always exactly
-one champion, and one can roll back to an earlier one.
-"""
+one champion, and one can roll back to an earlier one."""
 
 import logging
 import re

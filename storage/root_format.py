@@ -2,8 +2,7 @@
 
 The format is how the files below a root are named and sealed, and what the small ones hold; what a stage's shards hold
 is up to the stage's version. A change that an older program would misread raises `FORMAT` (`docs/upgrading.md` lists
-what changed). A root without the file gets it from its next build.
-"""
+what changed). A root without the file gets it from its next build."""
 
 from storage.errors import StorageError
 from storage.sealed import seal, unseal

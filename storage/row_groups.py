@@ -49,8 +49,7 @@ class _Pending:
     """Batches gathered for the next table; runs of small ones are copied together.
 
     Attributes:
-        bytes: bytes of their values.
-    """
+        bytes: bytes of their values."""
 
     def __init__(self, joined: int = JOINED) -> None:
         self.bytes = 0

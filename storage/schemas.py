@@ -2,8 +2,7 @@
 
 A dataset is a stage's output. Refused rows stay in it with a reason (null = kept), so that the counts along the
 pipeline always add up. `version` rises with every change of meaning or layout; it is part of a shard's key, so a new
-version recomputes the stage and every stage that reads it.
-"""
+version recomputes the stage and every stage that reads it."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field

@@ -2,8 +2,7 @@
 
 A snapshot is the working directory of a training at one moment: files named by their SHA-256 below
 `NAME/KEY/.snapshot/`, and a manifest, written last, that maps paths to them. So a snapshot is complete or absent, and
-files that have not changed since the last one are not sent again. Another machine begins by downloading it.
-"""
+files that have not changed since the last one are not sent again. Another machine begins by downloading it."""
 
 import hashlib
 import logging

@@ -2,8 +2,7 @@
 
 The shuffle turns one partitioning of rows into another (articles to hosts and back): a writer makes one Parquet row
 group per destination shard, a reader reads only its row group from every file of the stage. Only one shard is in memory
-at a time, and changes are detected per pair of shards, because every row group has its own digest.
-"""
+at a time, and changes are detected per pair of shards, because every row group has its own digest."""
 
 import hashlib
 import io

@@ -4,8 +4,7 @@ A pass reads what records name: shards and the files of models and reports; then
 the registry (`storage.naming_files`). It reports its speed and the time left. Its progress is kept in a small file at
 the root, so that a pass that was interrupted less than a day ago continues where it stopped; it then reads again what
 was found damaged, and what was written since. Damaged files are renamed, as in a run: the next build that reads one
-computes it again.
-"""
+computes it again."""
 
 import hashlib
 import time

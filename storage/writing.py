@@ -42,8 +42,7 @@ class HashingSink:
 
     Attributes:
         digest: SHA-256 of what was written.
-        bytes: how much that was.
-    """
+        bytes: how much that was."""
 
     def __init__(self, file: Any) -> None:
         self.file = file

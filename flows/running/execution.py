@@ -69,8 +69,7 @@ def _stop_jobs(ended: threading.Event) -> None:
     All are asked repeatedly: a process that handles SIGTERM returns to a pool whose other workers have ended, where it
     would wait for ever, and a training may begin after the first time. A thread cannot be ended: trainings on threads
     are asked to stop, and whatever still runs after the minute, such as a long crawl, ends with the process. Finished
-    work is kept in any case.
-    """
+    work is kept in any case."""
     children = multiprocessing.active_children()
     for _ in range(SAVE_SECONDS):
         stop_trainings()

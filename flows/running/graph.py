@@ -3,8 +3,7 @@
 Prefect draws an edge for every id among the inputs of a task run. To avoid an edge for each pair of shards in a
 shuffle, a stage of several shards is represented by one extra task run: its shards come after that one, and so do the
 stages that read it. In the opposite order, with shards before the task run that joins them, the server's query would
-list each parent of a reader once per shard.
-"""
+list each parent of a reader once per shard."""
 
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager

@@ -2,8 +2,7 @@
 
 Prefect can start one by itself, but every worker process would start another, and a Ctrl-C in the terminal would end
 the server together with the build, which then could not report that it was interrupted. This one runs in its own
-session and ends with its process, however that ends.
-"""
+session and ends with its process, however that ends."""
 
 import atexit
 import fcntl

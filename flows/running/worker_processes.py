@@ -22,8 +22,7 @@ class ProcessPool(ProcessPoolTaskRunner):
     manages the pool: then every worker waits for work, and the run for outcomes, for ever.
 
     Prefect also sends its settings with every task, and a worker takes tens of milliseconds to check them. Here a
-    worker gets them once, by `start_worker`.
-    """
+    worker gets them once, by `start_worker`."""
 
     def serve_another_flow_run(self) -> None:
         """Assign tasks submitted from here on to the flow run that submits them, not to the pool's first."""

@@ -2,8 +2,7 @@
 
 Shapes: B articles, K hypotheses an article, T query positions, S key positions, H heads, E size of a head, D = H*E,
 P paragraphs, R rows of any batch (R = B*K in a decoder), M tokens of rows without padding. A mask is True where a key
-may be attended to; a query whose keys are all masked gets a context of zeros and finite gradients.
-"""
+may be attended to; a query whose keys are all masked gets a context of zeros and finite gradients."""
 
 from collections.abc import Sequence
 

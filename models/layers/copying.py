@@ -6,8 +6,7 @@ names; so the head also sees which positions follow the same pieces as were writ
 one, two or three pieces counts.
 
 Shapes: B articles, K hypotheses an article, R = B*K, T target positions, S source tokens, P paragraphs, D model size,
-V vocabulary, C pieces of context.
-"""
+V vocabulary, C pieces of context."""
 
 from dataclasses import dataclass
 
@@ -41,8 +40,7 @@ class CopyableMemory(Memory):
     """A memory of articles whose words may be copied.
 
     Attributes:
-        copies: the positions that may be copied; None if the summarizer does not copy.
-    """
+        copies: the positions that may be copied; None if the summarizer does not copy."""
 
     copies: CopyMemory | None
 
@@ -83,8 +81,7 @@ class CopyHead(nn.Module):
             input_RTD: embeddings of its input tokens.
             target_RT: the input tokens; with a cache those that follow the ones in it.
             memory: of B articles.
-            cache: of the target decoded so far.
-        """
+            cache: of the target decoded so far."""
         articles, (rows, new, size) = memory.articles, hidden_RTD.shape
         query_BQD = self.query(hidden_RTD).reshape(articles, -1, size)
         logits_BQS = (query_BQD @ memory.keys.transpose(1, 2)) * size**-0.5

@@ -1,8 +1,7 @@
 """One matrix for the words of source, target and output (Liu & Lapata's (2019) released code; Ma & Zong 2020, sec. 3),
 and sinusoidal positions, computed on demand, so that there is no maximum length.
 
-Shapes: any leading shape of words or integer positions; D model size, V vocabulary.
-"""
+Shapes: any leading shape of words or integer positions; D model size, V vocabulary."""
 
 import math
 from typing import Literal, get_args

@@ -4,8 +4,7 @@ Local layers work on rows, so empty cells of the grid [B, P] cost nothing; a dec
 flat sequence, so padding within paragraphs costs nothing there.
 
 Shapes: B articles, P paragraphs, L tokens a paragraph, N rows (paragraphs that exist), S tokens of an article's flat
-sequence, D any size.
-"""
+sequence, D any size."""
 
 from dataclasses import dataclass
 from functools import cached_property

@@ -6,8 +6,7 @@ document (Shen et al. 2023, sec. 6.3); `Watch` adds that up over layers.
 
 Shapes: R rows (articles, or documents folded into the batch), B articles, N documents that exist, P documents of an
 article, L tokens a document, S tokens of an article, M sentences, T tokens of a row, H heads, E size of a head,
-D = H*E.
-"""
+D = H*E."""
 
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol

@@ -4,8 +4,7 @@ To find out, the host must wait for the device: how many there are decides the s
 they are found where a batch is laid out, on the CPU, and move to the device with it.
 
 Shapes: B articles, P paragraphs, N paragraphs that exist, L tokens a paragraph, M tokens that exist, S tokens of an
-article's flat sequence, R rows of T cells, C any shape of one token.
-"""
+article's flat sequence, R rows of T cells, C any shape of one token."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, fields, is_dataclass, replace

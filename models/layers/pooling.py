@@ -1,8 +1,7 @@
 """Multi-head pooling: several weighted means of the tokens of a paragraph
 (Liu & Lapata 2019, eq. 13-16, Ma & Zong 2020, eq. 2-4).
 
-Shapes: N paragraphs, L tokens a paragraph, H heads, E size of a head, D = H*E.
-"""
+Shapes: N paragraphs, L tokens a paragraph, H heads, E size of a head, D = H*E."""
 
 from typing import Literal, get_args
 

@@ -2,8 +2,7 @@
 LayerNorm around any sub-layer.
 
 Shapes: any leading shape; M tokens of all rows (paragraphs folded into the batch, or articles) without padding, D model
-size.
-"""
+size."""
 
 from typing import get_args
 

@@ -6,8 +6,7 @@ matrix of target positions by all words of an article: attention runs within eac
 paragraphs are weighted afterwards.
 
 Shapes: B articles, K hypotheses an article, R = B*K, P paragraphs, L tokens a paragraph, T target positions, Q = K*T
-query positions of an article, H heads, E size of a head, D = H*E.
-"""
+query positions of an article, H heads, E size of a head, D = H*E."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable

@@ -1,7 +1,6 @@
 """Beam search over articles and hypotheses at once, with a cache, for every summarizer of `models.contract`.
 
-Shapes: B articles, b of them still searched, K hypotheses an article, P paragraphs, V vocabulary.
-"""
+Shapes: B articles, b of them still searched, K hypotheses an article, P paragraphs, V vocabulary."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -55,8 +54,7 @@ def beam_search(
             (`forced_bos_token_id` of transformers). It is not part of the summary, but counts in the length by which
             its log-probability is divided.
         memory: what the model made of `source` in evaluation mode, where it is needed for more than the search; None =
-            the source is encoded here.
-    """
+            the source is encoded here."""
     never = {source.pad, *([begin] if begin != end else []), *([] if first is None else [first])}
     if unknown is not None and not settings.allow_unknown:
         never.add(unknown)

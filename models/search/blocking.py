@@ -1,7 +1,6 @@
 """Tokens that may not come next, because they would repeat.
 
-Shapes: b articles, K hypotheses an article, t tokens so far, V vocabulary.
-"""
+Shapes: b articles, K hypotheses an article, t tokens so far, V vocabulary."""
 
 from collections.abc import Sequence
 

@@ -2,8 +2,7 @@
 
 The probability of a whole sentence, given what it read and the sentences before, tells true sentences from false ones
 better than that of its least likely token does, or the mean over its tokens: a wrong name or a clause of another
-subject makes one or several tokens unlikely.
-"""
+subject makes one or several tokens unlikely."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -53,8 +52,7 @@ def token_log_probs(
         model: the summarizer, in evaluation mode as after a search.
         memory: of B articles, as they were searched.
         hypotheses: a summary for each.
-        vocabulary: of the model.
-    """
+        vocabulary: of the model."""
     start, device = vocabulary.target_start, memory.mask.device
     found = []
     for article, hypothesis in enumerate(hypotheses):  # one at a time: [T, V] are many numbers
@@ -76,8 +74,7 @@ def without_unlikely(hypothesis: Hypothesis, log_probs: Tensor, vocabulary: Voca
         hypothesis: a summary of T tokens.
         log_probs: [T] of its tokens.
         vocabulary: of the model.
-        least: probability of a sentence, 0-1.
-    """
+        least: probability of a sentence, 0-1."""
     written = list(written_sentences(hypothesis, log_probs, vocabulary))
     if not written:
         return hypothesis

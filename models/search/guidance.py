@@ -1,8 +1,7 @@
 """Guide a search by paragraphs: by the attention expected of each, and by reading only some of them
 (Ma & Zong 2022, sec. 4.2).
 
-Shapes: B articles, P paragraphs, s of them kept.
-"""
+Shapes: B articles, P paragraphs, s of them kept."""
 
 from torch import Tensor
 
@@ -38,8 +37,7 @@ def guide(
         scores_BP: [B, P] scores of the ranker, where they are needed.
 
     Raises:
-        ValueError: a predictor or scores are needed and missing, or the summarizer makes no paragraph embeddings.
-    """
+        ValueError: a predictor or scores are needed and missing, or the summarizer makes no paragraph embeddings."""
     predicted_BP = None
     if guidance.reads_predictor:
         if predictor is None:

@@ -1,7 +1,6 @@
 """Hypotheses: those that a search still extends, and the one it returns.
 
-Shapes: b articles still searched, K hypotheses an article, t tokens so far, P paragraphs.
-"""
+Shapes: b articles still searched, K hypotheses an article, t tokens so far, P paragraphs."""
 
 from dataclasses import dataclass
 

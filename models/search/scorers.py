@@ -1,8 +1,7 @@
 """Terms of a hypothesis's score besides its normalised log-probability; several are added up.
 
 Shapes: B articles, b of them still searched, K hypotheses an article, t tokens (the next one's attention included),
-P paragraphs.
-"""
+P paragraphs."""
 
 from dataclasses import dataclass
 from typing import Protocol
@@ -21,8 +20,7 @@ class Scorer(Protocol):
     """A term of the score.
 
     Attributes:
-        when: "step" counts whenever hypotheses are compared, "end" only once a hypothesis has ended.
-    """
+        when: "step" counts whenever hypotheses are compared, "end" only once a hypothesis has ended."""
 
     @property
     def when(self) -> When:

@@ -11,8 +11,7 @@ What a value is, and whether the source has it, is said by `models.values`, as i
 
 Text in a script without capitals has no values here and is not restricted.
 
-Shapes: b articles still searched, K hypotheses an article, t tokens so far, V vocabulary.
-"""
+Shapes: b articles still searched, K hypotheses an article, t tokens so far, V vocabulary."""
 
 import re
 from collections.abc import Callable, Collection, Sequence
@@ -61,8 +60,7 @@ class _SourceOfValues:
 
     Args:
         pieces: of the vocabulary.
-        texts: the tokens of its title and paragraphs, those that were cut without what the cut left unfinished.
-    """
+        texts: the tokens of its title and paragraphs, those that were cut without what the cut left unfinished."""
 
     def __init__(self, pieces: Pieces, texts: Sequence[Sequence[int]]) -> None:
         self.evidence = ValueIndex(chain.from_iterable(map(pieces.texts, texts)))
@@ -88,8 +86,7 @@ class SourceValues:
         pieces: of the vocabulary.
         source: the batch.
         may_be_cut: tells of the number of tokens of a paragraph, and of all together, whether its end may be cut off
-            (`Layout.may_be_cut`).
-    """
+            (`Layout.may_be_cut`)."""
 
     def __init__(self, pieces: Pieces, source: SourceBatch, may_be_cut: Callable[[int, int], bool]) -> None:
         """Make the trie of each article of a batch."""

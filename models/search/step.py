@@ -2,8 +2,7 @@
 
 Pure tensor algebra over all articles at once; the loop that calls the model is `models.search.beam`.
 
-Shapes: b articles still searched, K hypotheses an article, t tokens so far, P paragraphs, V vocabulary.
-"""
+Shapes: b articles still searched, K hypotheses an article, t tokens so far, P paragraphs, V vocabulary."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -86,8 +85,7 @@ def advance(
         settings: of the search.
         rules: special ids.
         scorers: terms of the score besides the normalised log-probability.
-        forced_b: [b] int64, the prompt's token that must come next, or -1 for any.
-    """
+        forced_b: [b] int64, the prompt's token that must come next, or -1 for any."""
     beam = alive.tokens.shape[1]
     allowed_bKV = restrict(alive.tokens, token_log_probs_bKV, settings, rules, forced_b)
     attended = alive.attended(attention_bKP)

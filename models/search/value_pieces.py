@@ -18,8 +18,7 @@ class Pieces:
 
     Args:
         pieces: the V pieces in order of their ids.
-        marks: ids without text (padding, begin, end); None counts for nothing.
-    """
+        marks: ids without text (padding, begin, end); None counts for nothing."""
 
     def __init__(self, pieces: Sequence[str], marks: Collection[int | None]) -> None:
         self.size = len(pieces)

@@ -2,8 +2,7 @@
 
 The document has two fields: `tokenizer`, the folder's tokenizer.json without truncation and padding (or what it would
 be, where a folder has the older vocab.json and merges.txt), and `specials`, the id of each role. So a vocabulary is
-bytes, as a SentencePiece model is, and a checkpoint needs no second file.
-"""
+bytes, as a SentencePiece model is, and a checkpoint needs no second file."""
 
 import json
 from collections.abc import Iterable, Mapping, Sequence

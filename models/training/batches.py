@@ -7,8 +7,7 @@ the batches are shuffled. So padding is small, order is random, and a position i
 the epoch's shard order at which the window begins, and the batch within the window.
 
 With several ranks, every rank plans the same stream and pads only every `world`-th batch of it. So one update sees the
-same examples whatever the number of ranks, and a run can be resumed with another number of ranks.
-"""
+same examples whatever the number of ranks, and a run can be resumed with another number of ranks."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace

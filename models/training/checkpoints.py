@@ -5,8 +5,7 @@ A checkpoint is a directory `step-00001000` with `model.safetensors`, `optimizer
 JSON holds the caller's state, the optimizer's settings, the size and sha256 of each file, and its own sha256. A
 truncated file or a flipped bit is detected on loading. Nothing is ever unpickled.
 
-No random state is kept: random numbers of a step depend only on the seed and the step's number.
-"""
+No random state is kept: random numbers of a step depend only on the seed and the step's number."""
 
 import hashlib
 import json

@@ -1,7 +1,6 @@
 """The noise of denoising pre-training (Lewis et al. 2020, sec. 2.2): sentences in another order, spans hidden.
 
-Shapes: S sentences, n tokens of a passage, k hidden spans, m tokens in them.
-"""
+Shapes: S sentences, n tokens of a passage, k hidden spans, m tokens in them."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

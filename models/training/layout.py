@@ -4,8 +4,7 @@ batch.
 The layout is that of the released WikiSum examples: the first paragraph begins with the title and `<T>`, or with the
 title and a colon where the vocabulary has no such piece. An architecture that was pre-trained with marks around its
 source gets them: `<s>` before the article or before each paragraph, after which the title follows, and one `</s>` at
-the end. Marks count in every limit, and whatever is cut, a source ends with its mark.
-"""
+the end. Marks count in every limit, and whatever is cut, a source ends with its mark."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -2,8 +2,7 @@
 
 For logits z, target y and smoothing e the loss of a token is -(1-e) log p(y) - e mean_v log p(v)
 = logsumexp(z) - (1-e) z_y - e mean(z). With 32,000 pieces the [B, T, V] logits are by far the largest tensor of
-training, so the chunked and the fused method never hold all of them.
-"""
+training, so the chunked and the fused method never hold all of them."""
 
 from collections.abc import Callable
 from dataclasses import dataclass

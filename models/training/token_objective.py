@@ -30,8 +30,7 @@ def copy_loss(
         pad: id of the padding token; such positions are ignored.
         smoothing: share of the probability spread evenly over the pieces of the vocabulary; copy probabilities are not
             smoothed.
-        positions: `positions_of(target, pad)`, where it is known.
-    """
+        positions: `positions_of(target, pad)`, where it is known."""
     assert decoded.copied is not None
     positions = positions_of(target, pad) if positions is None else positions
     hidden_MD, target_M = (one.flatten(0, 1).index_select(0, positions) for one in (decoded.hidden, target))

@@ -11,8 +11,7 @@ A shard's file is `{name}.{split}.{number}.pt` (what torch.save writes) or `.jso
 named here are ignored. Files are opened elsewhere: this module takes and returns plain Python values.
 
 What an item cannot hold: the article's id; the title as text; an article without any paragraph (it reads back as one
-empty paragraph); a graph's edges of weight 0; `<t>` and `</t>` as part of the text.
-"""
+empty paragraph); a graph's edges of weight 0; `<t>` and `</t>` as part of the text."""
 
 import re
 from collections.abc import Sequence
@@ -57,8 +56,7 @@ class MarkIds:
         pad: `<PAD>`, which never occurs in an item.
         begin, end: `<S>` and `</S>` of a lead.
         title: `<T>`, which ends a title.
-        sentence: `<Q>`, between the sentences of a lead.
-    """
+        sentence: `<Q>`, between the sentences of a lead."""
 
     size: int
     pad: int
@@ -77,8 +75,7 @@ class RankedItem:
         source: token ids of each paragraph.
         target: token ids of the lead, begin and, unless it was cut, end included.
         sentences: the lead as text; several where each is a sentence.
-        similarity, discourse: edges (i, j, weight) with i < j, sorted, or None where there is no such graph.
-    """
+        similarity, discourse: edges (i, j, weight) with i < j, sorted, or None where there is no such graph."""
 
     title: list[int]
     source: list[list[int]]

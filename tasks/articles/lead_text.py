@@ -104,8 +104,7 @@ def clean_lead(text: str) -> str:
     Removed are edit links, table rows, footnote marks with their pages, editors' notes, pronunciation, the source of
     formulas, lines that send the reader to other pages, captions, lines in
     which no sentence ends (list items, table headings), and a line ending in a colon that introduces such lines. If no
-    sentence ends in the whole lead, as in texts that have lost their full stops, its lines are kept.
-    """
+    sentence ends in the whole lead, as in texts that have lost their full stops, its lines are kept."""
     plain = map(_plain, (line for line in text.splitlines() if not _NOT_PROSE.fullmatch(line)))
     lines = [line for line in plain if line and not _HATNOTE.fullmatch(line)]
     if not any(map(_ends_a_sentence, lines)):

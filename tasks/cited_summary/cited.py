@@ -101,8 +101,7 @@ class CitedSummary:
         why: a sentence on why it is this system.
         sentences, passages, sources: see their classes.
         notes: sentences on what a reader should know.
-        seconds: from the first fetch to the last citation.
-    """
+        seconds: from the first fetch to the last citation."""
 
     title: str
     system: str

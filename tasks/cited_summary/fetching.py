@@ -45,8 +45,7 @@ def fetch(
         given: the sources.
         settings: limits.
         connect_to: pattern of host -> `address:port` where its connections are made instead.
-        progress: called about once a second while pages are fetched.
-    """
+        progress: called about once a second while pages are fetched."""
     crawl = settings.crawl
     places = [index for index, source in enumerate(given) if source.is_url]
     frontier = build_frontier(

@@ -26,8 +26,7 @@ def fitting(system: SummarySystem, texts: Sequence[str]) -> SummarySystem:
 
     Args:
         system: a system.
-        texts: the usable paragraphs of the sources.
-    """
+        texts: the usable paragraphs of the sources."""
     folder = system.summarizer or system.ranker
     if folder is None or not texts:
         return system
@@ -46,8 +45,7 @@ def doubts(name: str, sentences: Sequence[SummarySentence]) -> str | None:
 
     Args:
         name: of the model.
-        sentences: what it wrote, judged.
-    """
+        sentences: what it wrote, judged."""
     if not sentences:
         return f"{name} wrote nothing, so whole sentences of the sources are chosen."
     supported = sum(sentence.supported for sentence in sentences)

@@ -42,8 +42,7 @@ def inert_page(body: bytes, mime: str | None, charset: str | None, passage: str 
         body: the page.
         mime: its media type.
         charset: declared character set, or None.
-        passage: a paragraph of its text; the smallest element that contains it is marked and has the id `ANCHOR`.
-    """
+        passage: a paragraph of its text; the smallest element that contains it is marked and has the id `ANCHOR`."""
     if mime not in ("text/html", "application/xhtml+xml", "text/plain", "text/markdown"):
         return None
     text = decode(body, charset)

@@ -70,8 +70,7 @@ class Jobs(Closing):
             at_once: summaries made at the same time.
             waiting: requests that may wait for their turn; a further one is refused.
             kept: ended requests that are remembered; the oldest are forgotten first, the last one never.
-            kept_bytes: the most that their sources may take together, or the oldest are forgotten too.
-        """
+            kept_bytes: the most that their sources may take together, or the oldest are forgotten too."""
         self._work = work
         self._most_waiting, self._kept, self._kept_bytes = waiting, kept, kept_bytes
         self._pool = ThreadPoolExecutor(at_once, thread_name_prefix="summary")

@@ -21,8 +21,7 @@ def list_sources(
         frontier: FRONTIER rows, whose rank is the index of the source.
         documents: DOCUMENTS rows of the URLs that were fetched.
         paragraphs: PARAGRAPHS rows, kept and refused.
-        language: the language of the summary, if others are refused.
-    """
+        language: the language of the summary, if others are refused."""
     found = {row["rank"]: row for row in frontier.to_pylist()}
     read = {row["url"]: row for row in documents.select(["url", "title", "reason"]).to_pylist()}
     texts: dict[str, list[Paragraph]] = {}

@@ -78,8 +78,7 @@ def summarize(
         The summary, without sentences if no source could be used, and the pages by number of the source.
 
     Raises:
-        ValueError: there is no title or no source, or there are too many, or the model cannot be used.
-    """
+        ValueError: there is no title or no source, or there are too many, or the model cannot be used."""
     check_request(title, given, settings)
     started = time.monotonic()
     progress(SummaryProgress(f"reading {_count(len(given), 'source')}", 0.02))

@@ -75,8 +75,7 @@ def read_sources(names: Iterable[str], limit: int, standard_input: IO[bytes]) ->
         standard_input: where `-` is read from.
 
     Raises:
-        FileNotFoundError: a name is neither a URL nor a file nor a folder.
-    """
+        FileNotFoundError: a name is neither a URL nor a file nor a folder."""
     return [given for name in names for given in _read(name, limit, standard_input)]
 
 

@@ -42,8 +42,7 @@ class SummarySystem:
         ranker: folder of the ranker; None = paragraphs are ranked by similarity with the title.
         predictor: folder of the summarizer's attention predictor, if decoding needs one.
         words: how texts are cut into words.
-        paragraphs, ranking, graphs, examples, decoding: settings of the stages of these names.
-    """
+        paragraphs, ranking, graphs, examples, decoding: settings of the stages of these names."""
 
     name: str
     why: str
@@ -74,8 +73,7 @@ def find_system(model: str | None) -> SummarySystem:
         model: a root (folder or URI), its `registry`, or the folder of a trained summarizer; None for none.
 
     Raises:
-        StorageError: there is no such folder, or a file in it is damaged or missing.
-    """
+        StorageError: there is no such folder, or a file in it is damaged or missing."""
     if model is None:
         return SummarySystem(EXTRACTIVE, "No model was given, so whole sentences of the sources are chosen.")
     store = Store(model.rstrip("/").removesuffix(f"/{FOLDER}"))

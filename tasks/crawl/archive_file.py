@@ -3,8 +3,7 @@
 Archives are compressed record by record (gzip members, or zstd frames that may share the dictionary at the file's
 start), so that a record can be read from its start. A file that is one stream over many records, or whose members do
 not end where records do, is decoded once to a scratch file in the system's temporary folder (TMPDIR), and offsets refer
-to that file. Only one block is in memory at a time, however large the file or hostile its compression.
-"""
+to that file. Only one block is in memory at a time, however large the file or hostile its compression."""
 
 import errno
 import io

@@ -47,8 +47,7 @@ def crawl_batches(
     reused, the others requested conditionally. `turns`: None = those that all shards of the run share. What is fetched
     is added to the journal. Raises ValueError: the settings name an archive and there are no captures; OSError: an
     archive file cannot be read; CorruptShardError: the earlier crawl's file has been damaged since it was opened;
-    KeyboardInterrupt, SystemExit: the crawl was told to stop; the journal holds what was fetched.
-    """
+    KeyboardInterrupt, SystemExit: the crawl was told to stop; the journal holds what was fetched."""
     # With a million URLs each of these takes 90 MB, so only two of them exist at a time.
     frontier = frontier.select(["url", "drop_reason"])
     give_back()

@@ -18,8 +18,7 @@ def registered_domain(host: str) -> str:
     The public suffixes are those of registries, from the list that `tld` contains. The list's private part (platforms
     whose users have names below theirs, such as `github.io`) does not count: one operator serves them all. An address,
     and a name that no registry knows (`localhost`, `a.test`), is its own domain. `host`: host[:port] of a URL in normal
-    form.
-    """
+    form."""
     found = tld.get_fld(f"http://{host}/", fail_silently=True, search_private=False)
     return found or bare_host(host)
 

@@ -4,8 +4,7 @@ A journal is a directory of segments on any pyarrow filesystem. A segment is an 
 per row, written through to the file at once: however the process ends, all rows before the one being written are kept.
 Segments are closed regularly, because an object store shows only closed files, and small ones are merged, because a
 crawl of weeks with a page a minute would otherwise leave tens of thousands. When a journal is opened again, a torn end
-is left out, and so is a row whose body does not match its digest.
-"""
+is left out, and so is a row whose body does not match its digest."""
 
 import logging
 from collections import Counter

@@ -91,8 +91,7 @@ class Replay(Closing):
         same address with https instead of http, or the reverse, is used. Redirects are followed within the archive;
         `final_url` is the last one. `records` reads files over the network; None if all are local. Raises OSError: an
         archive file cannot be opened or read, which says nothing about the page; ScratchFullError: its decoded copy
-        exceeds the limit.
-        """
+        exceeds the limit."""
         first: dict[str, Any] | None = None
         for number in range(max(1, len(self._captures_of(url, ())))):
             try:

@@ -2,8 +2,7 @@
 
 ai.txt (Spawning, 2023) is written like a robots.txt, and forbids kinds of files by their endings. tdmrep.json (TDM
 Reservation Protocol, W3C community group report, 2024) is a list of rules; the first whose location matches counts.
-What they say becomes entries of `rights_headers`, beside the headers of the page: no page is refused for it here.
-"""
+What they say becomes entries of `rights_headers`, beside the headers of the page: no page is refused for it here."""
 
 import json
 import logging

@@ -6,8 +6,7 @@ at once; and a file with too many rules to apply in bounded time forbids its ori
 
 Where the standard is silent a file is read as Google's open parser (google/robotstxt) reads what people write: a
 version or words after a name, a missing colon, misspelt names of lines, byte order marks.
-Crawl-delay and Request-rate are of no standard; we obey them.
-"""
+Crawl-delay and Request-rate are of no standard; we obey them."""
 
 import logging
 import math

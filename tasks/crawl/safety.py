@@ -2,8 +2,7 @@
 
 A name is resolved once per connection, its addresses are filtered, and the socket is opened to one of the remaining
 ones. There is no second look-up that could give another answer (DNS rebinding). Sockets also have a deadline, so that
-a server that sends a byte now and then cannot exceed the total time of a request.
-"""
+a server that sends a byte now and then cannot exceed the total time of a request."""
 
 import ipaddress
 import socket

@@ -67,8 +67,7 @@ class Service(Closing):
         between the starts of two requests. With a `queue` all processes of this machine take turns by that name, and
         with the crawl at the service's domain, which may be cited too; without, only this client's requests do.
         `connections` are for requests without turns; None = all take turns. `keep_cookies` is for a login. A `resolver`
-        that hangs must not delay the turns of others.
-        """
+        that hangs must not delay the turns of others."""
         self.url = url
         self._patience = patience
         self._turn = None if connections else OwnTurns(delay_seconds).turn

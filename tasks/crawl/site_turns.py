@@ -14,8 +14,7 @@ A request holds its turn until it has been sent, connecting included, so that a 
 it do not arrive together; the delay counts from then. A caller that has to wait is told when to ask again, each a
 turn later than the one before, so that a thousand waiting callers do not ask all the time.
 
-Each request of a crawl waits for its turn at the host, the registered domain and the addresses (`Pace`).
-"""
+Each request of a crawl waits for its turn at the host, the registered domain and the addresses (`Pace`)."""
 
 import hashlib
 import os

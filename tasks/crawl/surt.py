@@ -3,8 +3,7 @@
 Archives file a capture under this key, and look a URL up by it, so that spellings of one address meet: scheme, `www.`,
 letter case, a last slash, the order of the query's fields and session numbers do not count. The rules are those with
 which Common Crawl makes its indexes (the Internet Archive's canonical form); the host is written backwards, so that
-all captures of a domain stand together: `com,example)/path?a=1`.
-"""
+all captures of a domain stand together: `com,example)/path?a=1`."""
 
 import re
 from urllib.parse import quote_from_bytes, unquote_to_bytes

@@ -3,8 +3,7 @@
 A page with a body is a `response` record of the URL where the body was found. Its HTTP headers are those stored in a
 row (status, Content-Type, ETag, Last-Modified, those on rights) and the length of the decoded body; requests and other
 headers are not stored, so they are not written. A URL without a body is a `metadata` record with the reason, because
-failures are part of the corpus too. Both kinds of record have a field for the URL that was cited.
-"""
+failures are part of the corpus too. Both kinds of record have a field for the URL that was cited."""
 
 import io
 import re

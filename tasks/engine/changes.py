@@ -2,8 +2,7 @@
 
 A key says only that something differs. The record of the newest file of the same stage and shard says what that was
 made from, so the two are compared in the order in which a change is easiest to understand: the stage's version, its
-settings, notes, inputs.
-"""
+settings, notes, inputs."""
 
 import json
 from collections.abc import Iterator, Mapping, Sequence

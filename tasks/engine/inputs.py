@@ -2,8 +2,7 @@
 
 The flow writes `same(articles)` for the shard of the same number, `gathered(documents)` for the reader's row group of
 every shard, `only(vocabulary)` for the single shard of a stage, `every(articles, paragraphs)` for lazy access to all
-shards, and `contents(ranker)` for the directory of a model.
-"""
+shards, and `contents(ranker)` for the directory of a model."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field

@@ -5,8 +5,7 @@ A stage's settings class is defined in `settings.py` of the stage's folder. That
 its key. A field declared with `tuning` only decides how fast or how politely the shard is made (pool sizes, retries):
 changing it recomputes nothing.
 
-Secrets come from the environment: settings name the variable, so that no record, parameter or log holds the secret.
-"""
+Secrets come from the environment: settings name the variable, so that no record, parameter or log holds the secret."""
 
 import os
 import re

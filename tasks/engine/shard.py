@@ -110,8 +110,7 @@ def make_directory(job: Job) -> DirectoryRecord:
     The function gets `directory` (a local path that an interrupted run finds again; with an object store also a run on
     another machine) and returns its metrics; their field `published` names the files that readers load. Raises
     CorruptShardError: an input is damaged; StorageFullError: the disk of the local folder is full; complete files are
-    kept for the next run; StorageError: the directory could not be written.
-    """
+    kept for the next run; StorageError: the directory could not be written."""
     store = Store(job.root)
     folder = working_directory(store, job.stage, job.key)
     started = time.monotonic()

@@ -2,8 +2,7 @@
 
 A finished shard is skipped; missing ones are computed on threads, processes or Dask. A shard that fails does not stop
 the others, and the error names it; if a worker process is killed, all unfinished shards of the stage fail. With
-`planning` set, the same walk computes nothing and reports what it would compute.
-"""
+`planning` set, the same walk computes nothing and reports what it would compute."""
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence

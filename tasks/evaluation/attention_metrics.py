@@ -8,8 +8,7 @@ The cross-document standard deviation (CDS, app. G): a token's attention to the 
 a softmax is taken over these sums, and the standard deviation of its shares is averaged over the tokens. As in their
 released code it is that of a population, divided by N. The sums add up to 1, so the softmax leaves small numbers: two
 documents give .231 at most, more give less; compare systems on the same articles. It is a deviation of shares, and
-shown in points of 100.
-"""
+shown in points of 100."""
 
 from collections.abc import Collection, Sequence
 
@@ -53,8 +52,7 @@ def cross_document_deviation(attention: Floats, pages: Sequence[str]) -> float:
 
     Args:
         attention: [T, P] of each of T > 0 tokens to each of P paragraphs, 0-1.
-        pages: the document of each paragraph, at least one; columns beyond them are left out.
-    """
+        pages: the document of each paragraph, at least one; columns beyond them are left out."""
     sums = attention[:, : len(pages)] @ _members(pages)
     shares = np.exp(sums - sums.max(axis=1, keepdims=True))
     shares /= shares.sum(axis=1, keepdims=True)
@@ -66,8 +64,7 @@ def own_document(looks: Floats, pages: Sequence[str]) -> float:
 
     Args:
         looks: [P, P] of the tokens of each of P paragraphs to those of each, all numbers together 1.
-        pages: the document of each paragraph, at least one; paragraphs beyond them are left out.
-    """
+        pages: the document of each paragraph, at least one; paragraphs beyond them are left out."""
     members = _members(pages)
     return float((members.T @ looks[: len(pages), : len(pages)] @ members).trace())
 

@@ -48,8 +48,7 @@ def predict_baselines(
         training: tables of the `articles` and `ranked` datasets of every shard, which the filler learns from.
 
     Returns:
-        Table of the `predictions` dataset; `tokens` and `attention` are empty.
-    """
+        Table of the `predictions` dataset; `tokens` and `attention` are empty."""
     rows = []
     for article_id, title, target, passages in _articles(articles, ranked, split):
         texts = [passage.text for passage in passages]

@@ -24,8 +24,7 @@ class BertScoreModel:
 
         Raises:
             OSError: there is no such folder, or no model in it.
-            ValueError: it is another kind of model, or the device is not there.
-        """
+            ValueError: it is another kind of model, or the device is not there."""
         model, self._tokenizer = load_model("AutoModel", settings.folder)
         self._model = model.to(find_device(device))
         self._layer = settings.layer

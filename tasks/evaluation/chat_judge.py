@@ -46,8 +46,7 @@ class ChatJudge(Closing):
     """Asks for marks, a request a summary, and counts the summaries that have none; a context manager.
 
     Attributes:
-        unmarked: reason -> summaries without marks.
-    """
+        unmarked: reason -> summaries without marks."""
 
     def __init__(
         self, settings: JudgeSettings, scratch: Scratch, *, total_seconds: float = 300.0, backoff_seconds: float = 2.0
@@ -61,8 +60,7 @@ class ChatJudge(Closing):
             backoff_seconds: wait before the first retry of a request; each further wait is twice as long.
 
         Raises:
-            ValueError: the key is not there.
-        """
+            ValueError: the key is not there."""
         key = read_key(settings)
         self._settings = settings
         self._headers = {"Content-Type": "application/json", **({"Authorization": f"Bearer {key}"} if key else {})}
@@ -100,8 +98,7 @@ class ChatJudge(Closing):
             summary: what it wrote.
 
         Raises:
-            JudgeError: the judge refuses everybody, or does not answer any more.
-        """
+            JudgeError: the judge refuses everybody, or does not answer any more."""
         self._summaries += 1
         sources = "\n".join(f"[{number}] {paragraph}" for number, paragraph in enumerate(paragraphs, 1))
         request = json.dumps(

@@ -3,8 +3,7 @@
 No system writes citations, so they are chosen (`tasks/evaluation/citations.py`) and judged by a test of support. While
 the same verifier chooses and judges, `citation-recall` and `supported` are equal by construction, and a citation lowers
 precision only if its sentence is not supported; with a test by entailment they would differ. An empty summary scores 0,
-so that silence wins nothing.
-"""
+so that silence wins nothing."""
 
 from collections.abc import Collection, Sequence
 
@@ -69,8 +68,7 @@ def citation_scores(cited: Sequence[tuple[str, Sequence[str]]], support: Support
         support: the test.
 
     Raises:
-        ValueError: there is no sentence.
-    """
+        ValueError: there is no sentence."""
     if not cited:
         raise ValueError("a summary without sentences has no citations to score: expected at least one sentence")
     supported = precise = 0

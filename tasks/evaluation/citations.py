@@ -4,8 +4,7 @@ Attention alone is no evidence. The verifier (`tasks/verification/verifier.py`) 
 sentence, or two from which it is put together; attention decides between paragraphs that do so alike. For a sentence
 that it refuses, the paragraphs that hold most of its values are cited, for people to see what it may come from: of sets
 of equally few paragraphs with equally many values, that with the highest product of attention and overlap in content
-words. Without attention all paragraphs are equally likely.
-"""
+words. Without attention all paragraphs are equally likely."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -58,8 +57,7 @@ class Citer:
 
     Attributes:
         support: the values of sentences, and what texts lack of them.
-        verifier: what says whether paragraphs say a sentence.
-    """
+        verifier: what says whether paragraphs say a sentence."""
 
     def __init__(
         self, title: str, paragraphs: Sequence[str], context: Sequence[str] = (), verifier: Verifier | None = None

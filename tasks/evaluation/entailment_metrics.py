@@ -12,8 +12,7 @@ Their Table 13 has it at .2 too, which finds rephrased sentences that the first 
 Citations are those of `citation_metrics.py`, chosen by values; here the test of their support is entailment, as in
 ALCE's evaluation (Gao et al. 2023, sec. 4.3). The article's title stands before the texts, for it is known to all.
 
-An empty summary has 0 of each share, so that silence wins none, and no NED, which is of its sentences.
-"""
+An empty summary has 0 of each share, so that silence wins none, and no NED, which is of its sentences."""
 
 from collections.abc import Collection, Sequence
 from itertools import combinations
@@ -103,8 +102,7 @@ def summac(table: Floats) -> float:
     """Return the zero-shot SummaC score of a summary, 0-1; 0 where nothing was read.
 
     Args:
-        table: [S, N, 2], P(entailment) and P(contradiction) of each of its S sentences, S > 0, by each of N texts.
-    """
+        table: [S, N, 2], P(entailment) and P(contradiction) of each of its S sentences, S > 0, by each of N texts."""
     return float(table[:, :, 0].max(axis=1, initial=0.0).mean())
 
 
@@ -114,8 +112,7 @@ def entailing_pages(table: Floats, pages: Sequence[str], threshold: float) -> fl
     Args:
         table: as in `summac`.
         pages: the page that each of the N texts stands in.
-        threshold: a page entails a sentence where its score, -1 to 1, is above.
-    """
+        threshold: a page entails a sentence where its score, -1 to 1, is above."""
     places: dict[str, list[int]] = {}
     for place, page in enumerate(pages):
         places.setdefault(page, []).append(place)

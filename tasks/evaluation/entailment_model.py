@@ -28,8 +28,7 @@ class EntailmentModel:
 
         Raises:
             FileNotFoundError: there is no such folder, or no model in it.
-            ValueError: it is another kind of model, or the device is not there.
-        """
+            ValueError: it is another kind of model, or the device is not there."""
         self._labels = label_ids(settings)
         model, self._tokenizer = load_model("AutoModelForSequenceClassification", settings.folder)
         self._model = model.to(find_device(device))

@@ -2,8 +2,7 @@
 
 A sentence is matched with a form: the words between the form's own words are the values. If there are several matches,
 the one with the most right values is used. For a numeric fact a value must be a number, otherwise it has a maximum
-number of words; any such value is accepted, so that wrong values are read and recognised as wrong.
-"""
+number of words; any such value is accepted, so that wrong values are read and recognised as wrong."""
 
 import re
 from collections.abc import Callable, Iterator, Mapping

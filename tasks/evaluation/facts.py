@@ -24,8 +24,7 @@ fact, which counts as 0; shares of what is wrong, where lower is better, are not
 
 A fact stated twice with one value counts once; with two values, twice. The topic's name is a fact, and so is a
 person's pronoun. A summary is about its article: a sentence that names another topic states a wrong name, and its
-facts are compared with this article's.
-"""
+facts are compared with this article's."""
 
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping

@@ -3,8 +3,7 @@
 It learns the sentences of training leads with their names and numbers cut out, and where in the paragraphs read the
 values stood that filled each gap: the words around them. For another article it takes the training lead whose gaps are
 filled with most certainty, and leaves out the sentences that are not. A trained summarizer has to be ahead of it;
-otherwise its corpus has too few forms of sentences to show that anything was understood.
-"""
+otherwise its corpus has too few forms of sentences to show that anything was understood."""
 
 import math
 import re
@@ -250,8 +249,7 @@ def _copied(articles: Sequence[tuple[frozenset[str], frozenset[str]]]) -> frozen
     """Return the words of leads that come from their paragraphs: there much oftener than in those of other articles.
 
     Args:
-        articles: words of the lead and of the paragraphs of each.
-    """
+        articles: words of the lead and of the paragraphs of each."""
     written = Counter(word for lead, _ in articles for word in lead)
     both = Counter(word for lead, texts in articles for word in lead & texts)
     anywhere = Counter(word for _, texts in articles for word in texts)

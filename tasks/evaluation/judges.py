@@ -49,8 +49,7 @@ def open_judges(
         settings: those of all that are needed.
         needed: names of their sections.
         device: where their models run: auto | cpu | cuda | cuda:N.
-        scratch: where a language model's answers are kept while the shard is made; it must be given for that judge.
-    """
+        scratch: where a language model's answers are kept while the shard is made; it must be given for that judge."""
     opened: dict[Judge, Prepare] = {}
     if "nli" in needed:
         assert settings.nli is not None

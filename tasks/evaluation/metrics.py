@@ -68,8 +68,7 @@ class Summary:
             without attention.
         attention: [T, P] of each piece to each of the first P ranked paragraphs, 0-1; None (or empty) without any.
         source_attention: [P, P] of the tokens of each of these paragraphs to those of each while they were encoded, all
-            numbers together 1; None for a system that does not say it.
-    """
+            numbers together 1; None for a system that does not say it."""
 
     text: str
     read: int | None = None

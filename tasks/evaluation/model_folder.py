@@ -27,8 +27,7 @@ def check_installed(packages: Mapping[str, str], setting: str) -> None:
         setting: name of the setting, for messages.
 
     Raises:
-        ValueError: one is not, or has another version.
-    """
+        ValueError: one is not, or has another version."""
     for name, version in packages.items():
         found = metadata.version(name) if importlib.util.find_spec(name) else "none"
         if found == "none" or version not in ("", found):
@@ -47,8 +46,7 @@ def read_config(folder: str, setting: str) -> dict[str, Any]:
 
     Raises:
         FileNotFoundError: there is no such folder, or it lacks its configuration, weights or tokenizer.
-        ValueError: its configuration is no JSON object.
-    """
+        ValueError: its configuration is no JSON object."""
     path = Path(folder)
     if not path.is_dir():
         raise FileNotFoundError(f"{setting} is {folder!r}: expected a local folder with a model; there is none")
@@ -74,8 +72,7 @@ def load_model(kind: str, folder: str) -> tuple[Any, Any]:
 
     Raises:
         ValueError: the weights are not those of such a model.
-        OSError: a file is missing.
-    """
+        OSError: a file is missing."""
     import torch
     import transformers  # here, because it takes seconds and comes with an extra that few install
 

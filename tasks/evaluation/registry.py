@@ -82,8 +82,7 @@ def prepare(
     Args:
         article: its texts.
         wanted: names of the requested metrics.
-        judges: all judges that they need, opened.
-    """
+        judges: all judges that they need, opened."""
     prepares = [file.prepare for file in _FILES if any(metric.name in wanted for metric in file.METRICS)]
     prepares += [(judges or {})[judge] for judge in judges_of(wanted)]
     scorers: list[SummaryScorer] = [each(article, wanted) for each in prepares]

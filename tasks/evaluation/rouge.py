@@ -3,8 +3,7 @@
 The library fills a table of Python lists for every subsequence; here n-grams and subsequences come from
 `tasks/text/ngrams.py`, a reference is prepared once for all systems, and each word is stemmed once. A property test
 checks that both agree. `rougeL` takes a summary as one line, `rougeLsum` as sentences (Lin 2004, sec. 3.2), which the
-library expects on separate lines: `models/sentences.py` splits them, in references and summaries alike.
-"""
+library expects on separate lines: `models/sentences.py` splits them, in references and summaries alike."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -36,8 +35,7 @@ class Words:
     """The words of one text, by sentence, plain or stemmed.
 
     Attributes:
-        sentences: words of each sentence.
-    """
+        sentences: words of each sentence."""
 
     def __init__(self, sentences: Sequence[Sequence[str]]) -> None:
         self.sentences = sentences
@@ -62,8 +60,7 @@ class Reference:
 
     Args:
         target: the target, as text or already cut into sentences and (plain) words.
-        metrics: the metrics that `score` returns.
-    """
+        metrics: the metrics that `score` returns."""
 
     def __init__(self, target: str | Words, metrics: Sequence[Metric] = METRICS) -> None:
         self._metrics = tuple(metrics)

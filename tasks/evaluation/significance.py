@@ -88,8 +88,7 @@ def too_few_articles(pairs: Sequence[Comparison], level: float) -> str:
 
     Args:
         pairs: comparisons that were corrected together.
-        level: largest p-value, after correction, of a significant difference.
-    """
+        level: largest p-value, after correction, of a significant difference."""
     least = min(pairs, key=lambda pair: pair.p_least, default=None)
     if least is None or least.p_least <= level:
         return ""
@@ -107,8 +106,7 @@ def summarise_scores(scores: pa.Table, settings: Significance, seed: int) -> lis
         seed: decides the resamples.
 
     Raises:
-        ValueError: an article has two scores of one system and metric.
-    """
+        ValueError: an article has two scores of one system and metric."""
     cells = [
         (system, metric, values) for metric, systems in _by_metric(scores).items() for system, values in systems.items()
     ]
@@ -130,8 +128,7 @@ def compare_systems(scores: pa.Table, settings: Significance, seed: int) -> list
         seed: decides resamples and sign flips.
 
     Raises:
-        ValueError: an article has two scores of one system and metric.
-    """
+        ValueError: an article has two scores of one system and metric."""
     pairs = []
     samples = []
     columns = []
@@ -169,8 +166,7 @@ def bootstrap(values: Floats, settings: Significance, seed: int) -> list[Interva
         seed: decides the resamples.
 
     Raises:
-        ValueError: there is no row.
-    """
+        ValueError: there is no row."""
     articles = len(values)
     if articles == 0:
         raise ValueError("expected at least 1 article for an interval, got 0")
@@ -199,8 +195,7 @@ def randomisation_test(differences: Floats, flips: int, seed: int) -> list[float
         seed: decides the flips, which are the same for all pairs.
 
     Raises:
-        ValueError: there is no article.
-    """
+        ValueError: there is no article."""
     # "not less" rather than "at least", here and below: a NaN, which compares with nothing, then has a p of 1.
     observed = np.abs(differences.sum(axis=0)) - _ROUNDING * len(differences)
     (extreme,) = _shares_of_flips(differences, flips, seed, lambda sums: ~(np.abs(sums) < observed))
@@ -219,8 +214,7 @@ def signed_randomisation_test(differences: Floats, flips: int, seed: int) -> lis
         For each pair the p-value of the first system being no better than the second, and of its being no worse.
 
     Raises:
-        ValueError: there is no article.
-    """
+        ValueError: there is no article."""
     observed, rounding = differences.sum(axis=0), _ROUNDING * len(differences)
     above, below = _shares_of_flips(
         differences, flips, seed, lambda sums: ~(sums < observed - rounding), lambda sums: ~(sums > observed + rounding)
@@ -240,8 +234,7 @@ def _shares_of_flips(
         tests: get sums of the differences under F signs, [F, K], and return which pass.
 
     Raises:
-        ValueError: there is no article.
-    """
+        ValueError: there is no article."""
     articles, pairs = differences.shape
     if articles == 0:
         raise ValueError("expected at least 1 article for a test, got 0")
@@ -300,8 +293,7 @@ def _together(
     Args:
         samples: articles of each column, [N_i] ids.
         columns: [N_i, C] values, the same C for all; `work` returns one result for every C columns.
-        work: turns [N, C * K] values into K results.
-    """
+        work: turns [N, C * K] values into K results."""
     groups: dict[tuple[str, ...], list[int]] = {}
     for index, sample in enumerate(samples):
         groups.setdefault(sample, []).append(index)

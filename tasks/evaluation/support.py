@@ -25,8 +25,7 @@ class VerifiedSupport:
 
     Args:
         verifier: of sentences.
-        title: of the article, known to all.
-    """
+        title: of the article, known to all."""
 
     def __init__(self, verifier: Verifier, title: str) -> None:
         self._verifier, self._title = verifier, title
@@ -45,8 +44,7 @@ class ValueSupport:
 
     Args:
         title: of the article.
-        context: texts on the same subject, to distinguish names at the start of a sentence from other words.
-    """
+        context: texts on the same subject, to distinguish names at the start of a sentence from other words."""
 
     def __init__(self, title: str, context: ValueIndex | None = None) -> None:
         self._title, self._context = title, context

@@ -3,8 +3,7 @@
 Entity-level factual consistency (Nan et al. 2021), also with numbers and dates. Every value counts once. A summary
 that states no value is true of nothing, so that its shares are 0 and silence wins none of them; `values-none` says how
 many such summaries there are. Where the names of a summary cannot be told, because its script has no capitals, it
-counts among them.
-"""
+counts among them."""
 
 from collections.abc import Collection, Sequence
 

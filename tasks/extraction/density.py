@@ -3,8 +3,7 @@
 A page is a sequence of blocks (the text between two block-level tags). The weight of prose is its length; blocks of
 links, and short blocks without a full stop, have negative weight. The element with the largest total weight contains
 the main text; within it the heaviest run of blocks is the main text (Kadane's maximum subarray, with the cost of a gap
-capped, so that an advertisement between two sections cuts nothing off).
-"""
+capped, so that an advertisement between two sections cuts nothing off)."""
 
 import re
 from collections.abc import Sequence

@@ -59,8 +59,7 @@ def extract_documents(
     Where a URL was both cited and found, the row has the citation. A page without a body keeps its reason; a URL that
     is not among the pages has the reason `page_missing`. `boilerplate` only marks the paragraphs that repeat across
     pages of the host; rights, language, quality and personal data are columns and refuse nothing here. Raises
-    RuntimeError: the extracting process cannot be started.
-    """
+    RuntimeError: the extracting process cannot be started."""
     extracted = _extract_pages(pages, settings)
     none = Extracted(None, (), None, DocumentReason.PAGE_MISSING)
     missing = {**columns_of(none, page_columns(none, "", ())), "boilerplate": ()}

@@ -27,8 +27,7 @@ class Extractor(Closing):
     Example:
         >>> with Extractor(ExtractSettings()) as extractor:
         ...     extractor.extract(b"<p>Some text.</p>", mime="text/html", charset=None).paragraphs
-        ('Some text.',)
-    """
+        ('Some text.',)"""
 
     def __init__(self, settings: ExtractSettings, pages_per_process: int = 2000) -> None:
         """Start nothing yet; a process is replaced after so many pages, so that its memory does not grow."""

@@ -2,8 +2,7 @@
 
 alpha = 1 - observed disagreement / disagreement expected by chance (Krippendorff 2011, *Computing Krippendorff's
 Alpha-Reliability*). Values are compared as ranks (its ordinal metric), because neither ratings nor choices have equal
-steps. Raters need not judge the same units.
-"""
+steps. Raters need not judge the same units."""
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence

@@ -2,8 +2,7 @@
 
 A task page has places such as `${text_a}` for the columns of a table. The columns of results are those of Mechanical
 Turk: `Input.NAME` for what the task's table had, `Answer.NAME` for what was answered; other platforms' tables need
-these two headings renamed.
-"""
+these two headings renamed."""
 
 import html
 from collections import defaultdict

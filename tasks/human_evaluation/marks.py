@@ -2,8 +2,7 @@
 
 People give the marks, without seeing who answered or which system wrote the text: each different answer to a question
 is marked once, in a table. The table is filled with drafts, by the values and words that an answer shares with the
-lead's answer; people correct it and say in a column what they have checked, and the next scoring reads it.
-"""
+lead's answer; people correct it and say in a column what they have checked, and the next scoring reads it."""
 
 from collections.abc import Iterable
 

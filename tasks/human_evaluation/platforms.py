@@ -2,8 +2,7 @@
 
 The layouts of the platforms are in `crowd.py` and `potato.py`. Each rater's form becomes one table or project, because
 in `qa` nobody may see an article twice: publish one at a time, and keep its workers out of the next. A form counts as
-one rater, however many people shared its items.
-"""
+one rater, however many people shared its items."""
 
 import json
 from collections.abc import Iterable, Mapping, Sequence

@@ -7,8 +7,7 @@ Potato keeps what an annotator said in a folder of that person below `annotation
 * `annotated_instances.jsonl` of Potato 1 (by the code of 1.2.2): a line an item, with its `id` and
   `"label_annotations": {FIELD: {LABEL: VALUE}}`.
 
-A chosen letter or level is a LABEL; a written answer is the VALUE of its only label.
-"""
+A chosen letter or level is a LABEL; a written answer is the VALUE of its only label."""
 
 import html
 import json

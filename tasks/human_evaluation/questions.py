@@ -2,8 +2,7 @@
 
 The papers' questions were written by hand, two to four on each gold summary (Liu & Lapata 2019, sec. 5). A draft is a
 sentence of the lead with a gap where a name, number or date stood. Values that another question of the article asks
-for are hidden too, so that no question answers another.
-"""
+for are hidden too, so that no question answers another."""
 
 import re
 from collections.abc import Iterable, Mapping, Sequence

@@ -37,8 +37,7 @@ class Summaries:
 
     Attributes:
         systems: system -> the stage that has its summaries and its name there; `STAGE/SYSTEM` where stages of the build
-            share a name, such as champion and challenger.
-    """
+            share a name, such as champion and challenger."""
 
     def __init__(self, store: Store, build: Build) -> None:
         """Look through the build's predictions; texts are read later. Raises ValueError: the build has no summaries;

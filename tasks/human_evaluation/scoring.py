@@ -7,8 +7,7 @@ minus that as worst (Liu & Lapata 2019, sec. 5), and of questions the mean of th
 
 Preferences are wins between systems, and strengths by the model of Bradley & Terry (1952). Under it the chance that
 system i is preferred to j is s_i / (s_i + s_j). Strengths are fitted by Hunter's (2004) MM iterations and given as
-logarithms with mean 0, so a difference of 1.1 means odds of 3 to 1.
-"""
+logarithms with mean 0, so a difference of 1.1 means odds of 3 to 1."""
 
 from collections import defaultdict
 from collections.abc import Sequence

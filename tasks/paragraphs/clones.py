@@ -4,8 +4,7 @@ The rule of Liu & Lapata 2019, sec. 4 reads a paragraph against the whole lead, 
 into one paragraph, and nothing else. Mirrors break lines where the article does: each of their paragraphs holds one
 paragraph of the lead, and none holds 0.8 of it. The paper means to drop "copies of some parts", so the same rule is
 applied to each paragraph of the lead as well. The other direction (a paragraph most of which occurs in the lead) is
-there, but off: in real articles with long leads it finds quotations, where the lead copied the page.
-"""
+there, but off: in real articles with long leads it finds quotations, where the lead copied the page."""
 
 from collections.abc import Iterable, Sequence
 from itertools import chain

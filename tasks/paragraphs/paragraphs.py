@@ -45,8 +45,7 @@ def build_paragraphs(
 
     Articles are sorted by article_id, documents in any order. `given` are GIVEN rows in the order of the source's
     partitions; of several articles with one title only the first one's are used, as in `merge_articles`. Raises
-    ValueError: articles are not sorted.
-    """
+    ValueError: articles are not sorted."""
     kept = articles.filter(pc.is_null(articles["drop_reason"]))
     if given is not None:
         documents = pa.concat_tables([_of_first_articles(given), documents])

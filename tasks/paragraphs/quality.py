@@ -2,8 +2,7 @@
 
 Rules refuse what no author writes. What passes them and is still no source for a summary (references, captions, teasers
 of other stories, comments of readers, notes on authors) differs from prose by degrees, so its marks (`junk.toml`) are
-weighed. The weights were fitted on paragraphs read one by one (`benchmarks/paragraph_quality.py`).
-"""
+weighed. The weights were fitted on paragraphs read one by one (`benchmarks/paragraph_quality.py`)."""
 
 import math
 import re

@@ -76,8 +76,7 @@ def pretrain(
     passages of the splits `train` and `valid`, the vocabulary a mask. `progress` is called every `log_interval` steps
     and after a validation. Raises ValueError: the settings contradict each other or the run in `directory`, or there is
     no passage; TrainingError: training cannot continue, see its message; TrainingStopped: by SIGTERM; the same call
-    continues from the checkpoint that was saved.
-    """
+    continues from the checkpoint that was saved."""
     words = read_vocabulary(vocabulary)
     denoising = _denoising(words, seed)
     layout = _layout(words, settings)

@@ -62,8 +62,7 @@ def train_ranker(
     `initial_loss`, the validation loss of that ranker. Raises ValueError: there is nothing to train on, the directory
     contains a run with other settings, or `initial` is a ranker with another vocabulary or architecture; TrainingError:
     training cannot continue, see its message; TrainingStopped: by SIGTERM; the same call continues from the checkpoint
-    that was saved.
-    """
+    that was saved."""
     words = read_vocabulary(vocabulary)
     with torch_threads(_THREADS):
         objective = RankerObjective(shards, words, settings, seed, initial)

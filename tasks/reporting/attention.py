@@ -1,7 +1,6 @@
 """The attention of a summarizer while it wrote, by token, paragraph and sentence.
 
-Shapes: T tokens of a summary, P ranked paragraphs.
-"""
+Shapes: T tokens of a summary, P ranked paragraphs."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -86,8 +86,7 @@ def write_report(
 
     Raises:
         CorruptShardError: a shard is damaged.
-        ValueError: a metrics file of the training is damaged, or an article has two scores of one system.
-    """
+        ValueError: a metrics file of the training is damaged, or an article has two scores of one system."""
     recipe = config.recipe() if isinstance(config, Settings) else config
     baseline_scores, trained_scores, ranking_scores = read_scores(scores)
     ranking = rank_systems(baseline_scores, trained_scores, settings, seed)

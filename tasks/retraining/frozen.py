@@ -6,8 +6,7 @@ registry.
 
 The original article still exists in the corpus and can move to training: its split depends on its title (or its group),
 which can be renamed, or on the source, which may change its split. So a row of training or validation that is a frozen
-article, renamed or edited (`same_article.py`), is refused with the reason `frozen_test_article`.
-"""
+article, renamed or edited (`same_article.py`), is refused with the reason `frozen_test_article`."""
 
 from collections.abc import Collection, Iterable
 

@@ -2,8 +2,7 @@
 
 The frozen split never changes, so that scores of two weeks can be compared; but it ages, and a model that handles new
 topics better is not rewarded on it. So each week fixes the test articles that have come in since the week before, and
-those of the last weeks together are the second, rolling test split.
-"""
+those of the last weeks together are the second, rolling test split."""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -94,8 +93,7 @@ def new_articles(
     An article that was used in training and then moved to the test split, by a rename or by its source, is not new, and
     neither is one that was edited then: champion and challenger have seen it. The corpus of this week (`now`) is read
     several times; those of the week before and of the test articles that are fixed already (`known`) are read twice. A
-    stable hash decides which at most `articles` are taken.
-    """
+    stable hash decides which at most `articles` are taken."""
     tables = [ARTICLES.schema.empty_table()]
     for (table,) in now:
         tables.append(table.filter(pc.and_(pc.equal(table["split"], "test"), pc.is_null(table["drop_reason"]))))

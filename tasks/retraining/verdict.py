@@ -6,8 +6,7 @@ either role gets significantly worse on any of them.
 
 There is a challenger every week, and each has another chance to be promoted by luck. So the number of false promotions
 per year is bounded: each week has an equal share of it (alpha spending in equal parts; Bonferroni over weeks and test
-splits, which is valid however the weeks depend on each other).
-"""
+splits, which is valid however the weeks depend on each other)."""
 
 import math
 from collections.abc import Mapping, Sequence

@@ -48,11 +48,8 @@ def starting_models(store: Store, champion: VersionModels | None) -> VersionMode
 
     A week's gain may be real but too small to be certain. So a refused challenger's training is not lost: the next one
     adds to it, until the sum is large enough. Its test scores are not used here: otherwise chance gains would be kept
-    and chance losses dropped, and in the end chance would be promoted.
-
-    Raises:
-        StorageError: a file of the last challenger is missing.
-    """
+    and chance losses dropped, and in the end chance would be promoted. Raises StorageError: a file of the last
+    challenger is missing."""
     newest = newest_version(store)
     if champion is None or newest is None or newest.parent != champion.version.number:
         return champion

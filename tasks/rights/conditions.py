@@ -2,8 +2,7 @@
 
 `licence=CC-BY-4.0|CC0-1.0`, `terms=free|non-commercial`, `reservations=none`, `language=en|unknown`, `words>=50`,
 `emails<=3`: a column, a comparison and a value. Text is compared without case and may have `*`; `unknown` stands for
-null, `none` for an empty list. `terms` is what the licence allows (`tasks.rights.licences`).
-"""
+null, `none` for an empty list. `terms` is what the licence allows (`tasks.rights.licences`)."""
 
 import operator
 import re

@@ -5,8 +5,7 @@ Jurisdictions and missing versions are kept as written, so that no page is said 
 
 What a licence allows follows from its name. A free one allows everybody to share the text and to change it, if need be
 with the author's name (BY) or under the same licence (SA). NC forbids commercial use, ND sharing what has been changed;
-and a choice of paragraphs, cut and labelled, may count as a change.
-"""
+and a choice of paragraphs, cut and labelled, may count as a change."""
 
 import re
 from typing import Literal, get_args

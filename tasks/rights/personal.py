@@ -3,8 +3,7 @@
 Numbers are only what their writing shows to be one: a telephone number has a country code, brackets around its area
 code, a word such as "tel." before it, or the spelling of North America, Britain or France; cards and accounts (IBAN)
 have check digits; an IP address is one that is routed on the internet, begins no text and follows no word such as
-"section", so that versions, headings and private networks do not count. Names and addresses of people are not found.
-"""
+"section", so that versions, headings and private networks do not count. Names and addresses of people are not found."""
 
 import ipaddress
 import re

@@ -7,8 +7,7 @@ ai.txt are asked for only where the crawl's settings say so (`tasks.crawl.reserv
 these signs may still reserve its rights elsewhere, in its terms of use for example.
 
 Directives may be for one crawler. They speak of what texts are used for, not of who fetches them, so they are signs
-with its name, such as "header noai for gptbot".
-"""
+with its name, such as "header noai for gptbot"."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping

@@ -31,8 +31,7 @@ def search_articles(
     An article whose source has search results keeps them, with provider `source`. Every other title is one query (none
     with provider `none`), whose answer is kept in `scratch`, so that none is paid for twice; a query that fails becomes
     a row with its reason, and the search continues. Raises FileNotFoundError: the file of recorded results does not
-    exist; ValueError: a line of it is malformed, or the endpoint is not a web address.
-    """
+    exist; ValueError: a line of it is malformed, or the endpoint is not a web address."""
     rows: list[dict[str, Any]] = []
     columns = articles.select(["article_id", "title", "search_results", "drop_reason"]).to_pylist()
     kept = [article for article in columns if article["drop_reason"] is None]

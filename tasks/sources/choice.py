@@ -57,8 +57,7 @@ def running_web(settings: SourceSettings) -> Iterator[Mapping[str, str]]:
     """Serve the embedded web while the context lasts, where the source has one.
 
     Yields:
-        Pattern of host -> `address:port` to which its connections go instead; empty for the real web.
-    """
+        Pattern of host -> `address:port` to which its connections go instead; empty for the real web."""
     if settings.kind != "miniweb":
         yield {}
         return

@@ -2,8 +2,7 @@
 
 A listing asks the same questions in the same order, each with the token that the answer before it gave. So it is simply
 begun again: a question whose answer is kept is not asked, and the first request goes on from the last token. The check
-before a run keeps its answers for the run, which so reads the same revisions.
-"""
+before a run keeps its answers for the run, which so reads the same revisions."""
 
 import base64
 import hashlib

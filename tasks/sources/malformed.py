@@ -53,8 +53,7 @@ def parsed(
 
     Raises:
         ValueError: the file has more malformed rows than it may: names the first twenty of the part, and how many
-            there are.
-    """
+            there are."""
     found, number = Malformed(), 0
     for place, row in rows:
         try:

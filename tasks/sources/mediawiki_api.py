@@ -26,8 +26,7 @@ class MediaWikiError(ValueError):
 
     Attributes:
         code: the wiki's code for the error.
-        info: what it says about it.
-    """
+        info: what it says about it."""
 
     def __init__(self, code: str, info: str) -> None:
         super().__init__(f"{code}: {info}")

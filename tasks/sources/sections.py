@@ -2,8 +2,7 @@
 
 With target `section`, one article becomes many topics, each with the URLs that its section cites. Target `lead` follows
 the Wikipedia domains of Shen et al. 2023 (sec. 5): the lead is the target, every section is a document, and nothing is
-fetched.
-"""
+fetched."""
 
 import hashlib
 from collections import Counter

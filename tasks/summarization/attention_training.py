@@ -56,8 +56,7 @@ def train_attention(
     model, and metrics of the run: `validation_error`, and `uniform_error`, the error of predicting equal attention to
     all paragraphs. Raises ValueError: there is no such summarizer, it has no paragraph embeddings, the settings
     contradict it or the run in `directory`, or there are no training examples; TrainingError: training cannot continue,
-    see its message; TrainingStopped: by SIGTERM; the same call continues from the checkpoint that was saved.
-    """
+    see its message; TrainingStopped: by SIGTERM; the same call continues from the checkpoint that was saved."""
     trained = load_summarizer(summarizer, device=find_device(device))
     check_predictable(to_config_dict(trained.model)["architecture"])
     check_budget(trained.layout, settings.batch_tokens)

@@ -90,8 +90,7 @@ def decode_shard(
 
     Raises:
         ValueError: a directory does not contain the model, a graph, predictor or score is missing, or the settings
-            contradict each other.
-    """
+            contradict each other."""
     search = settings.search()
     _check_inputs(settings, predictor, ranked)
     test = examples.filter(pc.equal(examples.column("split"), "test"))

@@ -2,8 +2,7 @@
 
 Training on the others teaches it to invent values (Nan et al. 2021). The sentence that defines the subject has most
 values and is often among them; the next one then says "he" of nobody, and a summarizer would learn to begin so. Hence
-the first sentence learned names the subject where another word stands for it.
-"""
+the first sentence learned names the subject where another word stands for it."""
 
 import re
 from collections.abc import Sequence

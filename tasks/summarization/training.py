@@ -84,8 +84,7 @@ def train_summarizer(
     one model together.
     Raises ValueError: the settings contradict each other or the run in `directory`, there are no training examples, or
     `initial` is a summarizer with another vocabulary or architecture; TrainingError: training cannot continue, see its
-    message; TrainingStopped: by SIGTERM; the same call continues from the checkpoint that was saved.
-    """
+    message; TrainingStopped: by SIGTERM; the same call continues from the checkpoint that was saved."""
     words = read_vocabulary(vocabulary, sentences=settings.sees_sentences)
     layout = layout_of(settings, words)
     check_budget(layout, training.batch_tokens)

@@ -2,8 +2,7 @@
 
 A sentence of the model stays if verifier and model together hold it true. One that fails gives way to the sentences of
 the paragraphs that hold its values and speak of the subject; where there are none it is left out. Last come a few
-sentences of the paragraphs with what several of them hold and the summary lacks, since much fails.
-"""
+sentences of the paragraphs with what several of them hold and the summary lacks, since much fails."""
 
 import re
 from collections import Counter
@@ -53,8 +52,7 @@ class VerifiedWriter:
             verifier: says whether a paragraph says a sentence.
             title: of the article.
             paragraphs: what the model read.
-            least: verifier's times model's probability of a sentence that stays.
-        """
+            least: verifier's times model's probability of a sentence that stays."""
         self._verifier, self._title, self._paragraphs, self._least = verifier, title, paragraphs, least
         self._context, self._own = ValueIndex([title, *paragraphs]), ValueIndex([title])
         name = frozenset(words_of(subject_of(title))) - _SMALL
@@ -66,8 +64,7 @@ class VerifiedWriter:
         """Return the sentences of the summary, of which the first names the subject.
 
         Args:
-            written: sentences of the model.
-        """
+            written: sentences of the model."""
         kept: list[WrittenSentence] = []
         definition = written[0].text if written else ""
         for place, one in enumerate(written):
@@ -146,8 +143,7 @@ def verified(
         writer: has read the paragraphs of `hypothesis.attention`, in their order.
         hypothesis: the summary.
         written: its sentences.
-        vocabulary: of the model.
-    """
+        vocabulary: of the model."""
     tokens: list[int] = []
     attention: list[Tensor] = [hypothesis.attention[:0]]
     for sentence in writer.write(written):

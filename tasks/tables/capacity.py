@@ -4,8 +4,7 @@ On CUDA batches grow until the allocator, limited in a separate process, runs ou
 tensors during an update are measured for two batch sizes; each example adds the same number of bytes to their peak, so
 the line through both gives the batch at which the limit is reached, without using that much memory.
 
-The examples have the maximum length, equal for all systems ("1600 input tokens ... to ensure fairness").
-"""
+The examples have the maximum length, equal for all systems ("1600 input tokens ... to ensure fairness")."""
 
 import gc
 import math

@@ -42,8 +42,7 @@ def measure_efficiency(
 
     Return `seconds` over `articles`, `device`, `parameters`, the largest `batch`, the `way` in which it was found, and
     `published`: `efficiency.json` with the same values. Raises ValueError: the directory has no summarizer, or one
-    example does not fit into a batch.
-    """
+    example does not fit into a batch."""
     trained = load_summarizer(summarizer, device=find_device(device), source_tokens=source_tokens)
     layout = replace(trained.layout, max_paragraphs=paragraphs, max_source_tokens=source_tokens)
     table = validation_examples(shards, trained.graph, articles)

@@ -44,8 +44,7 @@ def write_tables(
     system was trained for `steps`.
 
     Return `published`, the files, and the headline metric in percent by system. Raises CorruptShardError: a shard is
-    damaged; ValueError: an article has two scores of one system.
-    """
+    damaged; ValueError: an article has two scores of one system."""
     wanted = [table for table in PUBLISHED if table.name in settings.tables]
     looked_at = sorted({row.system for table in wanted if table.measure is Measure.ATTENTION for row in table.rows})
     run = [system for system in looked_at if system not in reasons]

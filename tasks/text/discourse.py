@@ -2,8 +2,7 @@
 
 The appendix asks whether two adjacent paragraphs "are connected with" a marker. A marker connects the text after it to
 the text before it, so it is searched in the first sentence of the later paragraph. Further down it connects sentences
-within that paragraph, and words such as "also" would connect nearly every pair.
-"""
+within that paragraph, and words such as "also" would connect nearly every pair."""
 
 import re
 from collections.abc import Iterator, Sequence

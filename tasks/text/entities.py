@@ -2,8 +2,7 @@
 alone.
 
 The default, `rules`, is a spaCy pipeline of a blank English tokenizer and the component below; it needs no download,
-and finds names but not their types. A trained one, such as `en_core_web_sm`, is loaded by name if it is installed.
-"""
+and finds names but not their types. A trained one, such as `en_core_web_sm`, is loaded by name if it is installed."""
 
 from collections.abc import Collection, Iterable, Iterator
 from functools import lru_cache

@@ -2,8 +2,7 @@
 
 A name is a run of capitalised words, possibly joined by particles and "of", or a title in quotation marks. The capital
 of a word that opens a sentence is no evidence, unless the word is also capitalised elsewhere in the paragraph or the
-words around it suggest a name. `benchmarks/entities.py` measures it on Wikigold.
-"""
+words around it suggest a name. `benchmarks/entities.py` measures it on Wikigold."""
 
 import re
 from collections.abc import Iterator, Sequence

@@ -28,8 +28,7 @@ def split_words(text: str, rule: WordRule = "rouge") -> list[str]:
     `rouge` gives exactly the words of rouge-score's tokeniser without stemming, on which the papers' labels and scores
     are based: runs of a-z and 0-9, separated by everything else ("Zürich" is "z", "rich"; a Russian text has no words).
     `unicode` keeps letters, digits and combining marks of every script, and takes each character of a script without
-    spaces as a word; on ASCII text the two are the same. Raises ValueError: unknown rule.
-    """
+    spaces as a word; on ASCII text the two are the same. Raises ValueError: unknown rule."""
     if rule == "rouge":
         if not text.isascii():
             text = text.lower()  # some non-ASCII letters have ASCII lower-case forms, such as the Kelvin sign

@@ -45,8 +45,7 @@ def defects(sentence: str) -> int:
     It points back or elsewhere, is furniture of a page or names other parts of it, talks to somebody or in the first
     person, quotes somebody who is not named, has a pronoun before any name, a time that only the page's day tells, a
     plan that may be overtaken, a credit, marks of a page, a bracket or quotation that it does not close, asks,
-    exclaims, shouts, is mostly figures, or has over 60 words.
-    """
+    exclaims, shouts, is mostly figures, or has over 60 words."""
     words = sentence.split()
     unpaired = sentence.count('"') % 2 or any(sentence.count(a) != sentence.count(b) for a, b in _PAIRS)
     long = [word for word in words if len(word) > 3]

@@ -6,8 +6,7 @@ these first the column of keys, and the other columns only where one of them is 
 does not grow with the file.
 
 Which captures of a URL are tried is decided by the rule of the CDX look-up (`tasks.crawl.common_crawl`), for whole
-columns.
-"""
+columns."""
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Mapping

@@ -18,8 +18,7 @@ class SplitFiles:
 
     Attributes:
         counts: split -> counts of its rows.
-        written: split -> its `rows`, `bytes` and `sha256`.
-    """
+        written: split -> its `rows`, `bytes` and `sha256`."""
 
     def __init__(self, sinks: Mapping[str, IO[bytes]], dataset: Dataset) -> None:
         self.counts = {split: Counts() for split in sinks}

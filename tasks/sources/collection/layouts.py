@@ -13,8 +13,7 @@
 * hed (github.com/DAMO-NLP-SG/HierEncDec, github.com/Shen-Chenhui/MReD): columns `text` and `summary`; `<REVBREAK>`
   separates documents, `<sep>` paragraphs. MReD, MReD+ and the four domains of Wikipedia are published like this.
 * wikisum (`wikisum export`): `data/train-*.parquet` and so on, with `id`, `title`, `licence`, `group`,
-  `summary` and `documents`, objects of `url`, `title` and `text`, whose lines are paragraphs; null = left out.
-"""
+  `summary` and `documents`, objects of `url`, `title` and `text`, whose lines are paragraphs; null = left out."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -36,8 +36,7 @@ def plain_prose(wikitext: str, site: Site) -> str:
     Removed are templates (but see `templates`), tables, references, files with their captions, galleries, categories,
     lists and indented lines, bare URLs, maths in TeX, pronunciation and empty brackets. Of links and emphasis the text
     is kept. A sentence that only introduces what was removed (`There are three kinds:`) is removed too. The source is
-    without comments and its own heading.
-    """
+    without comments and its own heading."""
     text = _PRIVATE.sub("", wikitext)
     text = _without_open_links(balanced(_without_boxes(without_references(text))))
     text = _QUOTES.sub("", _MAGIC_WORD.sub("", text))

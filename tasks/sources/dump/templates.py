@@ -2,8 +2,7 @@
 
 Words in another language are shown without the language's name; a measure is shown as given, not converted; dates,
 eras, ordinals, amounts and ships are written out; pronunciation, notes, coordinates, navigation and all unknown
-templates are removed.
-"""
+templates are removed."""
 
 import re
 from collections.abc import Callable, Mapping

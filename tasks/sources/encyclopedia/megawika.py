@@ -7,8 +7,7 @@ hub holds no text of the cited pages, so they are crawled like those of any othe
 
 Read as `schema.md` of that copy says, by `type` and field names; not checked against its files. `wikicode` is used only
 to recognise redirects and disambiguations; it may be missing. Titles of other namespaces are recognised by the names
-that every MediaWiki knows and by English ones.
-"""
+that every MediaWiki knows and by English ones."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any

@@ -6,8 +6,7 @@ Unlike in wikitext, templates are expanded. `article_body.wikitext` is not read.
 
 Read as the specification of Parsoid's HTML (mediawiki.org/wiki/Specs/HTML) says. Parts of two rows of the test data of
 github.com/wikimedia-enterprise/wme-sdk-go were read by eye; this code has not run on a real row or dump. The parser is
-lxml's, since mwparserfromhtml builds its tree with BeautifulSoup, which takes several times as long.
-"""
+lxml's, since mwparserfromhtml builds its tree with BeautifulSoup, which takes several times as long."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any

@@ -3,8 +3,7 @@
 A citation is a footnote mark, whose text is in an `<ol class="mw-references">`; a citation template elsewhere; or a
 link in a section that lists references. Of a template the fields count that were written (`data-mw`), as in wikitext:
 a template's elements have one `about`, and the first of them has the fields. Of other text the links count, without
-those of identifiers.
-"""
+those of identifiers."""
 
 import json
 from collections.abc import Iterator, Mapping

@@ -8,8 +8,7 @@ The lead is the first section if that has no name or the name Abstract, else `ab
 references: their articles have sources only from a search.
 
 Read as the schemas and examples of github.com/wikimedia-enterprise say; not checked against files of the hub, so nested
-columns may also be strings of JSON. Infoboxes and tables are not read: what only they cite comes last.
-"""
+columns may also be strings of JSON. Infoboxes and tables are not read: what only they cite comes last."""
 
 import json
 from collections.abc import Iterator, Mapping, Sequence

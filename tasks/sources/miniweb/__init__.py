@@ -2,5 +2,4 @@
 
 names, world, kinds: topics and their facts; prose, chatter, pages, html, pdf: texts about them, and the pages with
 these; links, site, server: the URLs, their behaviour, and HTTP; source: the articles. `tasks.evaluation.facts` reads
-its sentences back.
-"""
+its sentences back."""

@@ -24,8 +24,7 @@ class MiniwebServer(ThreadingHTTPServer):
 
     Attributes:
         web: the web that is served.
-        requests: how often each URL was requested (HEAD included), if `count_requests`; robots.txt too.
-    """
+        requests: how often each URL was requested (HEAD included), if `count_requests`; robots.txt too."""
 
     daemon_threads = True
     request_queue_size = 128

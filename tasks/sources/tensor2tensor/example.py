@@ -5,8 +5,7 @@ data. There is nothing else in the file.
 
 Example  { Features features = 1 }                Features { map<string, Feature> feature = 1 }
 Feature  { oneof: BytesList bytes_list = 1, FloatList float_list = 2, Int64List int64_list = 3 }
-...List  { repeated value = 1 }                   a map entry has its key in field 1 and its value in field 2
-"""
+...List  { repeated value = 1 }                   a map entry has its key in field 1 and its value in field 2"""
 
 import struct
 from collections.abc import Iterator, Sequence

@@ -5,8 +5,7 @@ other pages, `+` of other pages, the first of an aspect that no lead mentions, `
 that names the topic but states no fact, `%` a sentence that nobody here writes, but the reader understands. Lines of
 one aspect follow each other, leads first. In a line `[a|b]` means either text, `{slot}` a fact, `{S}` the name that the
 narrator chooses for the topic ("the River Tavil", "the river", "it"), `{he}` and `{his}` its pronoun. "a" becomes "an"
-where necessary, the first letter becomes a capital, and a full stop is added.
-"""
+where necessary, the first letter becomes a capital, and a full stop is added."""
 
 import re
 from collections.abc import Collection, Mapping
