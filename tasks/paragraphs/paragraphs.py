@@ -1,6 +1,6 @@
 """The candidate paragraphs of each article: documents split into paragraphs, each kept or refused with a reason."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import numpy as np
@@ -116,20 +116,16 @@ class _Candidates:
         words = [split_words(text, rule) if len(text) <= MAX_CHARACTERS else [] for text in texts]
         reasons = [
             drop_reason(text, settings.filter, split if rule == "rouge" else None)
-            or (ParagraphReason.HOST_BOILERPLATE if repeat else None)
-            for text, split, repeat in zip(texts, words, repeats, strict=True)
+            for text, split in zip(texts, words, strict=True)
         ]
+        reasons = _refused_too(reasons, repeats, ParagraphReason.HOST_BOILERPLATE)
         if self._language is not None and self._has_language(engine):
             other = in_other_language(texts, [reason is not None for reason in reasons], self._language)
-            reasons = [
-                reason or (ParagraphReason.LANGUAGE if no else None) for reason, no in zip(reasons, other, strict=True)
-            ]
+            reasons = _refused_too(reasons, other, ParagraphReason.LANGUAGE)
             language = self._language
         if settings.quality is not None and engine in HTML_ENGINES:
             junk = find_junk(texts, [reason is not None for reason in reasons], settings.quality, language)
-            reasons = [
-                reason or (ParagraphReason.JUNK if no else None) for reason, no in zip(reasons, junk, strict=True)
-            ]
+            reasons = _refused_too(reasons, junk, ParagraphReason.JUNK)
         kept = [
             [] if reason is not None else split or split_words(text, rule)
             for text, split, reason in zip(texts, words, reasons, strict=True)
@@ -157,6 +153,11 @@ class _Candidates:
             return ParagraphReason.DUPLICATE
         self._seen.add(key)
         return None
+
+
+def _refused_too(reasons: Iterable[str | None], refused: Iterable[bool], reason: str) -> list[str | None]:
+    """Return the reasons, with another one for rows that are refused and have none yet."""
+    return [former or (reason if no else None) for former, no in zip(reasons, refused, strict=True)]
 
 
 def _within_bounds(paragraphs: pa.Array | None) -> tuple[list[str], str]:

@@ -7,7 +7,7 @@ have check digits; an IP address is one that is routed on the internet, begins n
 
 import ipaddress
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from storage.page_columns import PERSONAL_DATA
@@ -104,28 +104,31 @@ def mask_personal(text: str) -> str:
 
 def _found(text: str) -> Iterator[PersonalData]:
     if "@" in text:
-        yield from (PersonalData("emails", *match.span()) for match in _EMAIL.finditer(text))
+        yield from _matches("emails", _EMAIL, text)
     if _DIGITS.search(text):
-        spans = [match.span() for match in _PHONE.finditer(text)] + [match.span(1) for match in _CALLED.finditer(text)]
-        for start, end in spans:
-            if sum(map(str.isdigit, text[start:end])) in _PHONE_DIGITS:
-                yield PersonalData("phones", start, end)
-        yield from (
-            PersonalData("cards", *match.span()) for match in _CARD.finditer(text) if _has_check_digit(match[0])
-        )
+        yield from _matches("phones", _PHONE, text, _has_digits_of_phone)
+        yield from _matches("phones", _CALLED, text, _has_digits_of_phone, group=1)
+        yield from _matches("cards", _CARD, text, _has_check_digit)
     for match in _ACCOUNT.finditer(text):
         if (length := _length_of_account(match[0])) is not None:
             yield PersonalData("accounts", match.start(), match.start() + length)
     if "." in text:
-        yield from (
-            PersonalData("ip_addresses", *match.span())
-            for match in _IP4.finditer(text)
-            if match.start() and _is_public(match[0]) and _is_address(text, match)  # at its start it numbers a heading
-        )
+        for match in _IP4.finditer(text):
+            if match.start() and _is_public(match[0]) and _is_address(text, match):  # at its start it numbers a heading
+                yield PersonalData("ip_addresses", *match.span())
     if "::" in text or text.count(":") > 6:
-        yield from (
-            PersonalData("ip_addresses", *match.span()) for match in _IP6.finditer(text) if _is_public(match[0])
-        )
+        yield from _matches("ip_addresses", _IP6, text, _is_public)
+
+
+def _matches(
+    kind: str, pattern: re.Pattern[str], text: str, holds: Callable[[str], object] = bool, group: int = 0
+) -> Iterator[PersonalData]:
+    """Yield the matches of a pattern, or of its group, for which a test of what is written holds."""
+    return (PersonalData(kind, *match.span(group)) for match in pattern.finditer(text) if holds(match[group]))
+
+
+def _has_digits_of_phone(written: str) -> bool:
+    return sum(map(str.isdigit, written)) in _PHONE_DIGITS
 
 
 def _is_public(written: str) -> bool:
