@@ -44,11 +44,9 @@ class Progress(Protocol):
     @property
     def share(self) -> float:
         """Done, 0-1."""
-        ...
 
     def __str__(self) -> str:
         """One line for people: numbers with their units."""
-        ...
 
 
 class ProgressLog:

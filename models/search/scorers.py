@@ -25,11 +25,9 @@ class Scorer(Protocol):
     @property
     def when(self) -> When:
         """When the term counts."""
-        ...
 
     def __call__(self, hypotheses: Hypotheses) -> Tensor:
         """Return the term [b, K] of each hypothesis; it must not depend on the next token."""
-        ...
 
 
 @dataclass(frozen=True)

@@ -49,7 +49,6 @@ class Records(Protocol):
 
     def read(self, url: str, offset: int, length: int) -> bytes:
         """Return a range of a file, or raise FetchError."""
-        ...
 
 
 class Replay(Closing):

@@ -29,16 +29,13 @@ class ReservationFile(Protocol):
     @property
     def sign(self) -> str:
         """Its entry in `rights_headers` where it reserves a page."""
-        ...
 
     @property
     def bytes(self) -> int:
         """Memory that it takes, about."""
-        ...
 
     def reader(self) -> Callable[[str], bool]:
         """Parse the rules; return a function that tells whether a URL is reserved."""
-        ...
 
 
 @dataclass(frozen=True)

@@ -31,19 +31,15 @@ class Executor(Protocol):
 
     def run(self, make: Callable[[Job], Any], jobs: Sequence[Job], after: Sequence[Any] = ()) -> dict[str, Outcome]:
         """Return job name -> record or exception; the UI draws jobs `after` inputs that `show` returned."""
-        ...
 
     def begin(self, planned: "StagePlan") -> None:
         """Say that what is missing of a stage or directory will be computed now, and why."""
-        ...
 
     def show(self, planned: "StagePlan", after: Sequence[Any]) -> Any:
         """Show a stage or directory as done, after its inputs; return a reference for `after`."""
-        ...
 
     def publish(self, result: StageResult, planned: "StagePlan") -> None:
         """Show the content of a finished stage."""
-        ...
 
 
 class InlineExecutor:

@@ -25,7 +25,6 @@ class Similarity(Protocol):
 
     def __call__(self, summary: str, lead: str) -> Score:
         """Return F1, precision and recall; neither text is empty."""
-        ...
 
 
 def check_bertscore(settings: BertScoreSettings) -> None:

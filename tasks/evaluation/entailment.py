@@ -17,7 +17,6 @@ class Entailment(Protocol):
 
     def __call__(self, pairs: Sequence[Pair]) -> Floats:
         """Return [N, 2], P(entailment) and P(contradiction) of each of N pairs, 0-1."""
-        ...
 
 
 def label_ids(settings: NliSettings) -> list[int]:

@@ -44,7 +44,6 @@ class Marker(Protocol):
 
     def marks(self, title: str, paragraphs: Sequence[str], summary: str) -> JudgeMarks | None:
         """Return the marks of a summary of an article by its title and what was read, or None."""
-        ...
 
 
 def prepare(article: ArticleTexts, wanted: Collection[str], *, judge: Marker) -> SummaryScorer:

@@ -95,7 +95,6 @@ class SummaryScorer(Protocol):
 
     def __call__(self, summary: Summary) -> dict[str, Score]:
         """Return scores by the name of their metric."""
-        ...
 
 
 # Prepares an article once for all its summaries; the names are those of the requested metrics.

@@ -17,7 +17,6 @@ class SupportTest(Protocol):
 
     def __call__(self, premises: Sequence[str], sentence: str) -> bool:
         """Return whether the premises, taken together, support the sentence; no premises support nothing."""
-        ...
 
 
 class VerifiedSupport:

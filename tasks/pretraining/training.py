@@ -41,7 +41,6 @@ class PassageShards(Protocol):
 
     def read(self, shard: int) -> tuple[pa.Table, ...]:
         """Return the PASSAGES rows of a shard."""
-        ...
 
 
 class _Split:

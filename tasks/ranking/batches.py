@@ -27,7 +27,6 @@ class RankerShards(Protocol):
 
     def read(self, shard: int) -> tuple[pa.Table, ...]:
         """Return the three tables of a shard."""
-        ...
 
 
 @dataclass(frozen=True)

@@ -51,15 +51,12 @@ class SearchProvider(Protocol):
     @property
     def name(self) -> str:
         """Name of the provider in the table `search`."""
-        ...
 
     def search(self, query: str, results: int) -> list[str]:
         """Return the URLs of at most `results` results, best first. Raises SearchError: there is no answer."""
-        ...
 
     def close(self) -> None:
         """Release the provider's connections."""
-        ...
 
 
 class _RecordedLine(BaseModel):

@@ -102,14 +102,11 @@ class Source(Protocol):
     @property
     def gives_documents(self) -> bool:
         """Whether articles may have documents that the source itself holds."""
-        ...
 
     def partitions(self) -> list[Partition]:
         """Return the partitions in a fixed order. Raises FileNotFoundError: an input is missing; ValueError: an input
         is not of the format in the settings."""
-        ...
 
     def read(self, partition: Partition) -> Iterator[Article]:
         """Yield the articles of a partition in a fixed order. Raises ValueError: malformed input, naming file and
         line."""
-        ...

@@ -39,11 +39,9 @@ class ArticleShards(Protocol):
 
     def __len__(self) -> int:
         """Number of shards."""
-        ...
 
     def read(self, shard: int) -> tuple[pa.Table, ...]:
         """Return the EXAMPLES rows of a shard and, if there are graphs, its GRAPHS rows."""
-        ...
 
 
 @dataclass(frozen=True)

@@ -29,11 +29,9 @@ class Arguments(Protocol):
 
     def __getitem__(self, key: int | str) -> str:
         """Return an argument by its number, counted from 1, or its name; empty if it is missing."""
-        ...
 
     def positional(self) -> list[str]:
         """Return the arguments without names, in order."""
-        ...
 
 
 Expansion = Callable[[Arguments], str]

@@ -34,15 +34,12 @@ class Rows(Protocol):
 
     def files(self) -> list[InputFile]:
         """Return the files in order."""
-        ...
 
     def partitions(self) -> list[Partition]:
         """Return the partitions; a digest covers the bytes of their rows."""
-        ...
 
     def parse(self, partition: Partition, parser: Callable[[Row], T]) -> Iterator[T]:
         """Yield what a parser returns for each row of a partition."""
-        ...
 
 
 def rows_in(paths: Sequence[str], setting: str, columns: Sequence[str], partition_bytes: int) -> Rows:
