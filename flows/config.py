@@ -15,7 +15,7 @@ from models.presets import TrainingRecipe, check_predictable, find_preset
 from tasks.across.settings import AcrossSettings
 from tasks.crawl.settings import CrawlSettings
 from tasks.engine.settings import Settings, tuning
-from tasks.evaluation.settings import BaselineSettings, ScoringSettings
+from tasks.evaluation.settings import EXTRACTOR, BaselineSettings, ScoringSettings
 from tasks.exchange.ranked_wikisum.settings import ImportSettings
 from tasks.extraction.settings import ExtractSettings
 from tasks.paragraphs.settings import ParagraphSettings
@@ -183,6 +183,15 @@ class BuildConfig(Settings):
                 f"summarizer.preset {self.summarizer.preset!r} has heads that see sentences (Hie-BART), and imported "
                 "shards are token ids, in which no sentence is marked: expected a summarizer without sentence_heads, "
                 "or a corpus of your own"
+            )
+        return self
+
+    @model_validator(mode="after")
+    def _extractor_is_trained(self) -> Self:
+        if EXTRACTOR in self.baselines.systems and not self.summarizer.extracts_first:
+            raise ValueError(
+                f"baselines.systems names {EXTRACTOR!r}, but summarizer.preset {self.summarizer.preset!r} has no "
+                "encoder that is first trained to extract: expected a preset such as bertsumextabs, or no such baseline"
             )
         return self
 

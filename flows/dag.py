@@ -131,9 +131,17 @@ def examples_read(session: Session) -> results.Examples:
 
 
 @once
+def extractor(session: Session) -> results.ExtractorModel | None:
+    """Train the summarizer's encoder to extract; None where it begins to write at once."""
+    return training.extractor(session, examples_read(session), vocabulary(session))
+
+
+@once
 def summarizer(session: Session) -> results.SummarizerModel:
     """Train the summarizer."""
-    return training.summarizer(session, graphs_read(session), examples_read(session), vocabulary(session))
+    return training.summarizer(
+        session, graphs_read(session), examples_read(session), vocabulary(session), extractor=extractor(session)
+    )
 
 
 @once
@@ -147,7 +155,9 @@ def predictor(session: Session) -> results.PredictorModel | None:
 @once
 def baselines(session: Session) -> results.Baselines:
     """Summarize the test articles with systems without training."""
-    return evaluation.baselines(session, articles(session), ranked(session))
+    if not evaluation.extracts(session):
+        return evaluation.baselines(session, articles(session), ranked(session))
+    return evaluation.baselines(session, articles(session), ranked(session), examples_read(session), extractor(session))
 
 
 @once

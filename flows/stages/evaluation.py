@@ -8,6 +8,7 @@ from flows.stages.results import (
     Baselines,
     BaselineScores,
     Examples,
+    ExtractorModel,
     Graphs,
     Predictions,
     PredictorModel,
@@ -20,11 +21,23 @@ from storage import schemas
 from tasks.engine.inputs import Input, StageResult, contents, every, same
 from tasks.engine.recipe import Recipe
 from tasks.evaluation.judges import judge_notes
+from tasks.evaluation.settings import EXTRACTOR
 from tasks.summarization.settings import DecodingSettings, check_lengths
 
 
-def baselines(session: Session, articles: Articles, ranked: Ranked) -> Baselines:
-    """Summarize the test articles with the systems without training."""
+def extracts(session: Session) -> bool:
+    """Tell whether the extractor's summaries are asked for."""
+    return EXTRACTOR in session.config.baselines.systems
+
+
+def baselines(
+    session: Session,
+    articles: Articles,
+    ranked: Ranked,
+    examples: Examples | None = None,
+    extractor: ExtractorModel | None = None,
+) -> Baselines:
+    """Summarize the test articles with the systems without training, and with the extractor if it is given."""
     config = session.config
     function = "tasks.evaluation.baselines:predict_baselines"
     arguments: dict[str, Any] = {"words": config.words}
@@ -33,8 +46,15 @@ def baselines(session: Session, articles: Articles, ranked: Ranked) -> Baselines
         arguments["read"] = config.summarizer.max_paragraphs
     if "filler" in config.baselines.systems:
         inputs["training"] = every(articles, ranked)
+    context = {}
+    if examples is not None and extractor is not None:
+        function = "tasks.summarization.extraction:predict_with_extractor"
+        inputs |= {"examples": same(examples), "extractor": contents(extractor)}
+        context = {"device": config.engine.device}
     recipe = Recipe(schemas.PREDICTIONS, function, settings=config.baselines, arguments=arguments)
-    return Baselines(session.run.stage(recipe, shards=len(ranked.shards), inputs=inputs, name="baselines"))
+    return Baselines(
+        session.run.stage(recipe, shards=len(ranked.shards), inputs=inputs, context=context, name="baselines")
+    )
 
 
 def predictions(

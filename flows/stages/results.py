@@ -26,8 +26,10 @@ Ranked = NewType("Ranked", StageResult)
 RankingScores = NewType("RankingScores", StageResult)
 Graphs = NewType("Graphs", StageResult)
 Examples = NewType("Examples", StageResult)
-# A summarizer, the predictor of its attention, and a checkpoint to start from with the passages it was trained on.
+# A summarizer, what its encoder was first trained in, the predictor of its attention, and a checkpoint to start from
+# with the passages it was trained on.
 SummarizerModel = NewType("SummarizerModel", DirectoryResult)
+ExtractorModel = NewType("ExtractorModel", DirectoryResult)
 PredictorModel = NewType("PredictorModel", DirectoryResult)
 Passages = NewType("Passages", StageResult)
 PretrainedModel = NewType("PretrainedModel", DirectoryResult)

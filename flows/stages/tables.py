@@ -80,8 +80,12 @@ def _evaluate(session: Session, name: str, made: _Made) -> EvaluatedSystem:
     graphs = dag.graphs(session) if settings.graph != "none" else None
     recipe = f"{system.ranked} {settings.model_dump_json()} {how.model_dump_json()}"
     if recipe not in made.models:
+        vocabulary = dag.vocabulary(session)
+        extractor = training.extractor(
+            session, examples, vocabulary, settings=settings, training=how, name=f"extractor-{owner}"
+        )
         made.models[recipe] = training.summarizer(
-            session, graphs, examples, dag.vocabulary(session), settings=settings, training=how, name=owner
+            session, graphs, examples, vocabulary, settings=settings, training=how, extractor=extractor, name=owner
         )
     decoding = decoding_of(system, config.tables, config.decoding)
     work = recipe, decoding.model_dump_json()

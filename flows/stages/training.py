@@ -1,7 +1,7 @@
 """Train a summarizer (Liu & Lapata 2019, sec. 3.2), and the predictor of its attention to paragraphs."""
 
 from flows.running.session import Session
-from flows.stages.results import Examples, Graphs, PredictorModel, SummarizerModel, VocabularyTable
+from flows.stages.results import Examples, ExtractorModel, Graphs, PredictorModel, SummarizerModel, VocabularyTable
 from tasks.engine.inputs import contents, every, only
 from tasks.engine.recipe import Recipe
 from tasks.summarization.settings import AttentionSettings, SummarizerSettings, TrainingSettings, check_lengths
@@ -16,9 +16,11 @@ def summarizer(
     settings: SummarizerSettings | None = None,
     training: TrainingSettings | None = None,
     initial: SummarizerModel | None = None,
+    extractor: ExtractorModel | None = None,
     name: str = "summarizer",
 ) -> SummarizerModel:
-    """Train a summarizer, as models/NAME, from weights of `initial` if given; `graphs` are None if it reads none."""
+    """Train a summarizer, as models/NAME, from weights of `initial` or the encoder of `extractor` if given; `graphs`
+    are None if it reads none."""
     settings = settings or session.config.summarizer
     check_lengths(settings, settings.max_target_tokens - 1, "summarizer.max_target_tokens")
     recipe = Recipe(
@@ -36,7 +38,38 @@ def summarizer(
                 "shards": every(examples, *([] if graphs is None else [graphs])),
                 "vocabulary": only(vocabulary),
                 **({} if initial is None else {"initial": contents(initial)}),
+                **({} if extractor is None else {"extractor": contents(extractor)}),
             },
+            context={"progress": session.progress(name), "device": session.config.engine.device},
+        )
+    )
+
+
+def extractor(
+    session: Session,
+    examples: Examples,
+    vocabulary: VocabularyTable,
+    *,
+    settings: SummarizerSettings | None = None,
+    training: TrainingSettings | None = None,
+    name: str = "extractor",
+) -> ExtractorModel | None:
+    """Train a summarizer's encoder to extract, as models/NAME; None for one that is not trained so."""
+    settings = settings or session.config.summarizer
+    if not settings.extracts_first:
+        return None
+    recipe = Recipe(
+        f"models/{name}",
+        "tasks.summarization.extraction:train_extractor",
+        settings=settings,
+        notes=_start(session, settings),
+        arguments={"training": training or session.config.training, "seed": session.config.seed},
+        version=1,
+    )
+    return ExtractorModel(
+        session.run.directory(
+            recipe,
+            inputs={"shards": every(examples), "vocabulary": only(vocabulary)},
             context={"progress": session.progress(name), "device": session.config.engine.device},
         )
     )

@@ -98,7 +98,8 @@ def _summarizer(
     start: VersionModels | None,
 ) -> SummarizerModel:
     if start is None or not summarizer_fits(start.version, session.config.summarizer):
-        return training.summarizer(session, graphs, examples, vocabulary)
+        extractor = training.extractor(session, examples, vocabulary)
+        return training.summarizer(session, graphs, examples, vocabulary, extractor=extractor)
     how, before = warm_training(session.config.training, session.config.retraining), registered(start).summarizer
     return training.summarizer(session, graphs, examples, vocabulary, training=how, initial=before)
 

@@ -62,7 +62,7 @@ def predict_baselines(
                 summary = _concepts(title, target, passages)
             else:
                 summary = _SYSTEMS[system](title, target, texts, words)
-            rows.append(_row(article_id, system, summary))
+            rows.append(prediction(article_id, system, summary))
     return pa.Table.from_pylist(rows, schema=PREDICTIONS.schema)
 
 
@@ -102,7 +102,8 @@ def _articles(articles: pa.Table, ranked: pa.Table, split: str) -> Iterator[tupl
             yield article_id, title, target, passages
 
 
-def _row(article_id: str, system: str, summary: str) -> dict[str, Any]:
+def prediction(article_id: str, system: str, summary: str) -> dict[str, Any]:
+    """Return the PREDICTIONS row of a system that has no attention."""
     no_attention: dict[str, Any] = {"tokens": [], "attention": [], "source_attention": []}
     return {"article_id": article_id, "system": system, "summary": summary, **no_attention}
 
@@ -126,17 +127,22 @@ def _concepts(title: str, target: str, passages: Sequence[PilePassage]) -> str:
     return " ".join(one.text for one in chosen) or first_words([title, *(one.text for one in passages)], length)
 
 
-def _greedy_rouge2(title: str, target: str, texts: Sequence[str], rule: WordRule) -> str:
-    bigrams = TargetNgrams(split_words(target), 2)
-    words = [split_words(text) for text in texts]
+def best_rouge2(target: Sequence[str], texts: Sequence[Sequence[str]]) -> list[int]:
+    """Return which texts together have the highest ROUGE-2 F1 with the target, all given as words, found greedily."""
+    bigrams = TargetNgrams(target, 2)
 
     def f1(chosen: Sequence[int]) -> float:
-        joined = [word for index in chosen for word in words[index]]
+        joined = [word for index in chosen for word in texts[index]]
         total = max(len(joined) - 1, 0) + bigrams.total
         return 2 * bigrams.matched(joined) / total if total else 0.0
 
-    useful = [index for index, paragraph in enumerate(words) if bigrams.matched(paragraph)]
-    return " ".join(" ".join(texts[index].split()) for index in sorted(greedy_oracle(useful, f1)))
+    useful = [index for index, text in enumerate(texts) if bigrams.matched(text)]
+    return sorted(greedy_oracle(useful, f1))
+
+
+def _greedy_rouge2(title: str, target: str, texts: Sequence[str], rule: WordRule) -> str:
+    chosen = best_rouge2(split_words(target), [split_words(text) for text in texts])
+    return " ".join(" ".join(texts[index].split()) for index in chosen)
 
 
 _SYSTEMS: dict[str, Callable[[str, str, Sequence[str], WordRule], str]] = {

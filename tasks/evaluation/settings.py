@@ -11,7 +11,8 @@ from tasks.evaluation.registry import METRICS, deciding_metric, judges_of, known
 
 MetricName = Annotated[str, AfterValidator(known_metric)]
 DecidingMetric = Annotated[str, AfterValidator(deciding_metric)]
-Baseline = Literal["lead", "lexrank", "concepts", "filler", "greedy-rouge2", "ceiling"]
+EXTRACTOR = "bertsumext"
+Baseline = Literal["bertsumext", "lead", "lexrank", "concepts", "filler", "greedy-rouge2", "ceiling"]
 
 
 class BaselineSettings(Settings):
@@ -20,8 +21,9 @@ class BaselineSettings(Settings):
     systems: tuple[Baseline, ...] = ("lead", "lexrank", "concepts", "greedy-rouge2")
     """lead and lexrank are the baselines of Liu & Lapata 2019, Table 2; concepts takes whole sentences that hold the
     names, numbers and words that leads are likely to have; filler writes the sentences of training leads with the
-    values of the paragraphs; greedy-rouge2, the papers' oracle, is shown the target and takes the paragraphs that raise
-    ROUGE-2 most, one by one; ceiling is the target without what the paragraphs lack"""
+    values of the paragraphs; bertsumext takes the sentences that the encoder of BERTSUMEXTABS was first trained to
+    choose, if that is the summarizer; greedy-rouge2, the papers' oracle, is shown the target and takes the paragraphs
+    that raise ROUGE-2 most, one by one; ceiling is the target without what the paragraphs lack"""
 
 
 def _metrics_at_hand(given: Mapping[str, Any]) -> tuple[str, ...]:

@@ -7,7 +7,7 @@ import torch
 
 from models.bart import Bart, BartConfig
 from models.bert_folder import check_bert, load_bert
-from models.bertsum import BertSum, BertSumConfig
+from models.bertsum import BertSum, BertSumConfig, SentenceExtractor
 from models.contract import Summarizer
 from models.huggingface import LibrarySummarizer
 from models.huggingface_folder import check_huggingface, has_own_outputs, load_huggingface
@@ -15,6 +15,7 @@ from models.presets import OF_TRANSFORMERS, find_preset
 from models.pretrained import check_pretrained, load_pretrained
 from models.registry import build_summarizer, configuration, fields_of
 from models.vocabulary import Vocabulary
+from models.weights_file import check_complete, open_safetensors, put_weights
 from tasks.evaluation.model_folder import folder_digest
 from tasks.summarization.folders import check_folder, folder_vocabulary
 from tasks.summarization.settings import SummarizerSettings
@@ -50,6 +51,30 @@ def fresh_model(
         )
         load_pretrained(model, settings.pretrained, added=added)
     return model
+
+
+def fresh_extractor(
+    settings: SummarizerSettings, vocabulary: Vocabulary, seed: int, *, dropout: float | None = None
+) -> SentenceExtractor:
+    """Make the extractor that a summarizer's encoder is first trained in; arguments and errors are `fresh_model`'s."""
+    config = configuration(settings.preset, **_fields(settings, vocabulary, dropout))
+    torch.manual_seed(seed)
+    model = SentenceExtractor(config)
+    if settings.pretrained is not None:
+        load_bert(model.encoder, settings.pretrained)
+    return model
+
+
+def start_encoder(model: Summarizer, weights: Path, *, words: bool) -> None:
+    """Put the encoder of a trained extractor, given its weights, into a summarizer; `words`: those of its decoder begin
+    with the encoder's too. Raises ValueError: the weights are of another model."""
+    assert isinstance(model, BertSum)
+    file = open_safetensors(weights)
+    names = {name: f"encoder.{name}" for name in model.encoder.state_dict()}
+    check_complete(file, [name for name in names.values() if name not in file.shapes], [])
+    put_weights(model.encoder, weights, lambda name, _: file.tensor(names[name]))
+    if words:
+        model.start_words()
 
 
 def check_start(settings: SummarizerSettings, vocabulary: Vocabulary) -> str | None:

@@ -93,6 +93,11 @@ class SummarizerSettings(Settings):
         """Whether the summarizer reads examples with `[BOS]` before each sentence (Akiyama et al. 2021)."""
         return sees_sentences(self.preset, self.overrides)
 
+    @property
+    def extracts_first(self) -> bool:
+        """Whether the summarizer's encoder is first trained to extract sentences (BERTSUMEXTABS)."""
+        return bool({**find_preset(self.preset).settings, **self.overrides}.get("extraction_layers"))
+
     @model_validator(mode="after")
     def _can_be_made(self) -> Self:
         architecture = find_preset(self.preset).architecture

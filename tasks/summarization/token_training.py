@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+from torch import nn
 
 from models.contract import Summarizer
 from models.registry import to_config_dict
@@ -54,15 +55,16 @@ def token_trainer(
         evaluate=evaluate,
     )
     settings = trainer_settings(training, seed, processes=ranks.world, continued=continued)
-    schedules = [learning_rate(training, model)]
+    size = to_config_dict(model)["model_size"]
+    schedules = [learning_rate(training, size)]
     if (pace := model.pace) is not None:
-        schedules.append(learning_rate(training, model, rate=pace.rate, warmup=pace.warmup))
+        schedules.append(learning_rate(training, size, rate=pace.rate, warmup=pace.warmup))
     return Trainer(
         objective, schedules, settings, directory, ranks=ranks, progress=progress, fingerprint=dict(fingerprint)
     )
 
 
-def outcome(result: TrainingResult, model: Summarizer) -> dict[str, Any]:
+def outcome(result: TrainingResult, model: nn.Module) -> dict[str, Any]:
     """Return what every such training reports of itself."""
     return {
         "steps": result.step,
@@ -93,7 +95,7 @@ def fixed_settings(training: TrainingSettings) -> dict[str, Any]:
 
 
 def learning_rate(
-    training: TrainingSettings, model: Summarizer, *, rate: float = 1.0, warmup: int | None = None
+    training: TrainingSettings, model_size: int, *, rate: float = 1.0, warmup: int | None = None
 ) -> Schedule:
     """Return the learning rate by step, `rate` times that of the settings, with their warm-up or another."""
     warmup = training.warmup if warmup is None else warmup
@@ -101,5 +103,4 @@ def learning_rate(
         return constant(rate * training.learning_rate)
     if training.schedule == "linear":
         return linear(peak=rate * training.learning_rate, warmup=warmup, steps=training.steps)
-    size = to_config_dict(model)["model_size"]
-    return noam(factor=rate * training.learning_rate_factor, model_size=size, warmup=warmup)
+    return noam(factor=rate * training.learning_rate_factor, model_size=model_size, warmup=warmup)

@@ -25,7 +25,7 @@ from tasks.engine.together import run_together
 from tasks.engine.torch_threads import torch_threads
 from tasks.evaluation.rouge import Metric, Reference
 from tasks.summarization.directory import describe_summarizer, load_summarizer, published_files, with_graphs
-from tasks.summarization.fresh_model import fresh_model, start_digest
+from tasks.summarization.fresh_model import fresh_model, start_digest, start_encoder
 from tasks.summarization.layouts import layout_of
 from tasks.summarization.settings import Graph, SummarizerSettings, TrainingSettings
 from tasks.summarization.token_training import fixed_settings, outcome, token_trainer
@@ -70,6 +70,7 @@ def train_summarizer(
     # a trained summarizer from whose weights training starts, and which stays the best unless later weights validate
     # better; the optimizer and the schedule start anew
     initial: Path | None = None,
+    extractor: Path | None = None,  # a trained extractor, whose encoder the summarizer begins with (BERTSUMEXTABS)
     device: str = "cpu",  # auto | cpu | cuda | cuda:N
     progress: Callable[[TrainingProgress], None] | None = None,  # see `Trainer`
 ) -> dict[str, Any]:
@@ -90,11 +91,14 @@ def train_summarizer(
     if processes > 1:
         arguments = {"shards": shards, "vocabulary": vocabulary, "settings": settings, "training": training}
         arguments |= {"directory": directory, "seed": seed, "initial": initial, "device": device}
+        arguments |= {"extractor": extractor}
         return run_together(train_summarizer, arguments, processes, progress)
     valid = validation_examples(shards, settings.graph, training.validation_articles)
     with torch_threads(training.torch_threads), process_group(device) as ranks:
         if initial is None:
             model = fresh_model(settings, words, seed, dropout=training.dropout)
+            if extractor is not None:
+                start_encoder(model, extractor / WEIGHTS, words=settings.pretrained is not None)
         else:
             unloaded = settings.model_copy(update={"pretrained": None})
             model = fresh_model(unloaded, words, seed, dropout=training.dropout)
@@ -108,7 +112,7 @@ def train_summarizer(
             directory=directory,
             seed=seed,
             ranks=ranks,
-            fingerprint=_fingerprint(settings, training, words, seed, initial),
+            fingerprint=_fingerprint(settings, training, words, seed, initial, extractor),
             evaluate=_evaluator(valid.slice(0, training.decoded_articles), layout, words, ranks),
             continued=initial is not None,
             progress=progress,
@@ -147,11 +151,17 @@ def _start_from(model: Summarizer, directory: Path, vocabulary: Vocabulary) -> N
 
 
 def _fingerprint(
-    settings: SummarizerSettings, training: TrainingSettings, vocabulary: Vocabulary, seed: int, initial: Path | None
+    settings: SummarizerSettings,
+    training: TrainingSettings,
+    vocabulary: Vocabulary,
+    seed: int,
+    initial: Path | None,
+    extractor: Path | None,
 ) -> dict[str, Any]:
     """Settings that must not change during a run."""
-    start = None if initial is None else weights_digest(initial / WEIGHTS)
-    starts = {"seed": seed, "vocabulary": vocabulary.digest, "initial": start}
+    starts: dict[str, Any] = {"seed": seed, "vocabulary": vocabulary.digest}
+    for name, start in (("initial", initial), ("extractor", extractor)):
+        starts[name] = None if start is None else weights_digest(start / WEIGHTS)
     return {**settings.recipe(), **fixed_settings(training), **starts, **_started_from(settings, initial)}
 
 

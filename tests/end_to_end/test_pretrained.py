@@ -11,6 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from tests.end_to_end.test_build import PROJECT
+from tests.models.word_pieces import TINY, write_bert
 from tests.patience import PATIENCE
 
 pytestmark = pytest.mark.integration
@@ -154,3 +155,44 @@ def test_a_checkpoint_is_made_moved_tuned_and_judged(tmp_path: Path) -> None:
     refused = call(tmp_path, *build, "--summarizer.pretrained=facebook/bart-base")
     assert refused.returncode == 1
     assert "hf download facebook/bart-base --local-dir FOLDER" in refused.stderr
+
+
+@pytest.mark.slow
+def test_a_bertsum_extracts_first_and_then_writes(tmp_path: Path) -> None:
+    """Fine-tuned from a folder with a BERT: extractor, summarizer, and both among the systems of one table."""
+    pytest.importorskip("transformers", reason="needs the extra `backbones`")
+    mine = records(tmp_path / "mine.jsonl", 300)
+    bert = tmp_path / "bert"
+    write_bert(bert, positions=128)
+    shape = {**TINY, "max_positions": 160, "source_tokens": 160}
+    build = (
+        "flows.build_wikisum",
+        *("--root", tmp_path / "data", f"--source.records.paths={mine}", *SMALL),
+        *("--summarizer.preset=bertsumextabs", f"--summarizer.overrides={json.dumps(shape)}"),
+        *("--baselines.systems=lead,bertsumext", f"--summarizer.pretrained={bert}", "--decoding.min-length=5"),
+    )
+    planned = worked(call(tmp_path, *build, "--dry-run"))
+    assert "models/extractor" in planned
+    table = worked(call(tmp_path, *build))
+    assert all(name in table for name in ("bertsumext ", "bertsumextabs ", "lead "))
+    models = {
+        kind: json.loads(file.read_text())
+        for kind in ("extractor", "summarizer")
+        for file in (tmp_path / "data" / "models" / kind).glob("*.json")
+    }
+    digests = {described["metrics"]["pretrained_sha256"] for described in models.values()}
+    assert len(digests) == 1
+    assert models["extractor"]["metrics"]["steps"] == 1  # a quarter of 6
+    rows = [
+        row
+        for folder in ("predictions", "baselines")
+        if (tmp_path / "data" / folder).is_dir()
+        for file in (tmp_path / "data" / folder).glob("*.parquet")
+        for row in pq.read_table(file).to_pylist()
+    ]
+    extracts = [row["summary"] for row in rows if row["system"] == "bertsumext"]
+    assert len(extracts) == 2
+    assert all(summary.startswith(("The river", "It is known", "Many boats", "The hills")) for summary in extracts)
+    assert not any("[SEP]" in row["summary"] or "[CLS]" in row["summary"] for row in rows)
+    again = worked(call(tmp_path, *build))
+    assert again.splitlines()[:12] == table.splitlines()[:12]

@@ -167,6 +167,10 @@ def test_a_length_penalty_that_is_none_is_named(tmp_path: Path, penalty: object)
         ),
         ({"summarizer": {"preset": "bart-base", "graph": "similarity"}}, "'bart', which reads no graph"),
         (
+            {"summarizer": {"preset": "bart-base"}, "baselines": {"systems": ["lead", "bertsumext"]}},
+            "names 'bertsumext', but summarizer.preset 'bart-base' has no encoder that is first trained to extract",
+        ),
+        (
             {"imported": {"folder": "f", "vocabulary": "v"}, "summarizer": {"preset": "hie-bart", "graph": "none"}},
             "'hie-bart' has heads that see sentences .* expected a summarizer without sentence_heads",
         ),
