@@ -56,11 +56,8 @@ class _State(NamedTuple):
 
 
 class _SourceOfValues:
-    """The values of one source.
-
-    Args:
-        pieces: of the vocabulary.
-        texts: the tokens of its title and paragraphs, those that were cut without what the cut left unfinished."""
+    """The values of one source. `pieces`: of the vocabulary; `texts`: the tokens of its title and paragraphs, those
+    that were cut without what the cut left unfinished."""
 
     def __init__(self, pieces: Pieces, texts: Sequence[Sequence[int]]) -> None:
         self.evidence = ValueIndex(chain.from_iterable(map(pieces.texts, texts)))
@@ -80,13 +77,9 @@ class _SourceOfValues:
 
 
 class SourceValues:
-    """Which tokens may come next in summaries of a batch of articles.
-
-    Args:
-        pieces: of the vocabulary.
-        source: the batch.
-        may_be_cut: tells of the number of tokens of a paragraph, and of all together, whether its end may be cut off
-            (`Layout.may_be_cut`)."""
+    """Which tokens may come next in summaries of a batch of articles. `pieces`: of the vocabulary; `source`: the batch;
+    `may_be_cut`: tells of the number of tokens of a paragraph, and of all together, whether its end may be cut off
+    (`Layout.may_be_cut`)."""
 
     def __init__(self, pieces: Pieces, source: SourceBatch, may_be_cut: Callable[[int, int], bool]) -> None:
         """Make the trie of each article of a batch."""

@@ -14,11 +14,8 @@ _BYTE = re.compile(r"<0x([0-9A-F]{2})>")  # how pieces spell parts of characters
 
 
 class Pieces:
-    """Properties of a vocabulary's pieces that decide whether they belong to a value.
-
-    Args:
-        pieces: the V pieces in order of their ids.
-        marks: ids without text (padding, begin, end); None counts for nothing."""
+    """Properties of a vocabulary's pieces that decide whether they belong to a value. `pieces`: the V pieces in order
+    of their ids; `marks`: ids without text (padding, begin, end); None counts for nothing."""
 
     def __init__(self, pieces: Sequence[str], marks: Collection[int | None]) -> None:
         self.size = len(pieces)

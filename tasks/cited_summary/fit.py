@@ -23,10 +23,7 @@ _SAMPLE = 200  # paragraphs
 
 def fitting(system: SummarySystem, texts: Sequence[str]) -> SummarySystem:
     """Return the system, or the extractive one ranked by similarity if the model's vocabulary does not suit the texts.
-
-    Args:
-        system: a system.
-        texts: the usable paragraphs of the sources."""
+    `system`: a system; `texts`: the usable paragraphs of the sources."""
     folder = system.summarizer or system.ranker
     if folder is None or not texts:
         return system
@@ -41,11 +38,8 @@ def fitting(system: SummarySystem, texts: Sequence[str]) -> SummarySystem:
 
 
 def doubts(name: str, sentences: Sequence[SummarySentence]) -> str | None:
-    """Return why what a model wrote is not to be shown in place of the sources' own sentences; None if it is.
-
-    Args:
-        name: of the model.
-        sentences: what it wrote, judged."""
+    """Return why what a model wrote is not to be shown in place of the sources' own sentences; None if it is. `name`:
+    of the model; `sentences`: what it wrote, judged."""
     if not sentences:
         return f"{name} wrote nothing, so whole sentences of the sources are chosen."
     supported = sum(sentence.supported for sentence in sentences)

@@ -68,14 +68,8 @@ def megabytes(size: int) -> str:
 
 def read_sources(names: Iterable[str], limit: int, standard_input: IO[bytes]) -> list[GivenSource]:
     """Return everything that was named on a command line, in order; of a folder, the files of known types by name.
-
-    Args:
-        names: URLs, files, folders, or `-` for the standard input.
-        limit: bytes of a file, at most.
-        standard_input: where `-` is read from.
-
-    Raises:
-        FileNotFoundError: a name is neither a URL nor a file nor a folder."""
+    `names`: URLs, files, folders, or `-` for the standard input; `limit`: bytes of a file, at most; `standard_input`:
+    where `-` is read from. Raises FileNotFoundError: a name is neither a URL nor a file nor a folder."""
     return [given for name in names for given in _read(name, limit, standard_input)]
 
 

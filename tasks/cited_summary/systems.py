@@ -68,12 +68,8 @@ class SummarySystem:
 
 def find_system(model: str | None) -> SummarySystem:
     """Return the best system that is there: the champion's summarizer, the latest build's, the folder's, else concepts.
-
-    Args:
-        model: a root (folder or URI), its `registry`, or the folder of a trained summarizer; None for none.
-
-    Raises:
-        StorageError: there is no such folder, or a file in it is damaged or missing."""
+    `model`: a root (folder or URI), its `registry`, or the folder of a trained summarizer; None for none. Raises
+    StorageError: there is no such folder, or a file in it is damaged or missing."""
     if model is None:
         return SummarySystem(EXTRACTIVE, "No model was given, so whole sentences of the sources are chosen.")
     store = Store(model.rstrip("/").removesuffix(f"/{FOLDER}"))

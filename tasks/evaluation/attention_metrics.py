@@ -48,11 +48,8 @@ def prepare(article: ArticleTexts, wanted: Collection[str]) -> SummaryScorer:
 
 
 def cross_document_deviation(attention: Floats, pages: Sequence[str]) -> float:
-    """Return the CDS of a summary.
-
-    Args:
-        attention: [T, P] of each of T > 0 tokens to each of P paragraphs, 0-1.
-        pages: the document of each paragraph, at least one; columns beyond them are left out."""
+    """Return the CDS of a summary. `attention`: [T, P] of each of T > 0 tokens to each of P paragraphs, 0-1; `pages`:
+    the document of each paragraph, at least one; columns beyond them are left out."""
     sums = attention[:, : len(pages)] @ _members(pages)
     shares = np.exp(sums - sums.max(axis=1, keepdims=True))
     shares /= shares.sum(axis=1, keepdims=True)
@@ -60,11 +57,9 @@ def cross_document_deviation(attention: Floats, pages: Sequence[str]) -> float:
 
 
 def own_document(looks: Floats, pages: Sequence[str]) -> float:
-    """Return the share of attention that stays in the document of the token that attends, 0-1.
-
-    Args:
-        looks: [P, P] of the tokens of each of P paragraphs to those of each, all numbers together 1.
-        pages: the document of each paragraph, at least one; paragraphs beyond them are left out."""
+    """Return the share of attention that stays in the document of the token that attends, 0-1. `looks`: [P, P] of the
+    tokens of each of P paragraphs to those of each, all numbers together 1; `pages`: the document of each paragraph, at
+    least one; paragraphs beyond them are left out."""
     members = _members(pages)
     return float((members.T @ looks[: len(pages), : len(pages)] @ members).trace())
 

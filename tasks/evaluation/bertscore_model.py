@@ -16,15 +16,9 @@ class BertScoreModel:
     """The encoder of a folder. Texts that are too long for it are cut at their end."""
 
     def __init__(self, settings: BertScoreSettings, device: str = "auto") -> None:
-        """Load the encoder.
-
-        Args:
-            settings: where it is, and which of its layers counts.
-            device: where it runs: auto | cpu | cuda | cuda:N.
-
-        Raises:
-            OSError: there is no such folder, or no model in it.
-            ValueError: it is another kind of model, or the device is not there."""
+        """Load the encoder. `settings`: where it is, and which of its layers counts; `device`: where it runs: auto |
+        cpu | cuda | cuda:N. Raises OSError: there is no such folder, or no model in it; ValueError: it is another kind
+        of model, or the device is not there."""
         model, self._tokenizer = load_model("AutoModel", settings.folder)
         self._model = model.to(find_device(device))
         self._layer = settings.layer

@@ -90,15 +90,9 @@ class ChatJudge(Closing):
             logger.warning("%s gave no marks to %d of %d: %s", self._settings.model, total, self._summaries, reasons)
 
     def marks(self, title: str, paragraphs: Sequence[str], summary: str) -> JudgeMarks | None:
-        """Return the marks of a summary, or None, counted with its reason.
-
-        Args:
-            title: of its article.
-            paragraphs: what its system read.
-            summary: what it wrote.
-
-        Raises:
-            JudgeError: the judge refuses everybody, or does not answer any more."""
+        """Return the marks of a summary, or None, counted with its reason. `title`: of its article; `paragraphs`: what
+        its system read; `summary`: what it wrote. Raises JudgeError: the judge refuses everybody, or does not answer
+        any more."""
         self._summaries += 1
         sources = "\n".join(f"[{number}] {paragraph}" for number, paragraph in enumerate(paragraphs, 1))
         request = json.dumps(

@@ -99,20 +99,14 @@ def prepare(article: ArticleTexts, wanted: Collection[str], *, entailment: Entai
 
 
 def summac(table: Floats) -> float:
-    """Return the zero-shot SummaC score of a summary, 0-1; 0 where nothing was read.
-
-    Args:
-        table: [S, N, 2], P(entailment) and P(contradiction) of each of its S sentences, S > 0, by each of N texts."""
+    """Return the zero-shot SummaC score of a summary, 0-1; 0 where nothing was read. `table`: [S, N, 2], P(entailment)
+    and P(contradiction) of each of its S sentences, S > 0, by each of N texts."""
     return float(table[:, :, 0].max(axis=1, initial=0.0).mean())
 
 
 def entailing_pages(table: Floats, pages: Sequence[str], threshold: float) -> float:
-    """Return how many pages entail a sentence, on average (NED).
-
-    Args:
-        table: as in `summac`.
-        pages: the page that each of the N texts stands in.
-        threshold: a page entails a sentence where its score, -1 to 1, is above."""
+    """Return how many pages entail a sentence, on average (NED). `table`: as in `summac`; `pages`: the page that each
+    of the N texts stands in; `threshold`: a page entails a sentence where its score, -1 to 1, is above."""
     places: dict[str, list[int]] = {}
     for place, page in enumerate(pages):
         places.setdefault(page, []).append(place)

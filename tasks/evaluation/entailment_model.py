@@ -20,15 +20,9 @@ class EntailmentModel:
     """The model of a folder. Of a pair that is too long for it the longer text is cut at its end."""
 
     def __init__(self, settings: NliSettings, device: str = "auto") -> None:
-        """Load the model.
-
-        Args:
-            settings: where it is.
-            device: where it runs: auto | cpu | cuda | cuda:N.
-
-        Raises:
-            FileNotFoundError: there is no such folder, or no model in it.
-            ValueError: it is another kind of model, or the device is not there."""
+        """Load the model. `settings`: where it is; `device`: where it runs: auto | cpu | cuda | cuda:N. Raises
+        FileNotFoundError: there is no such folder, or no model in it; ValueError: it is another kind of model, or the
+        device is not there."""
         self._labels = label_ids(settings)
         model, self._tokenizer = load_model("AutoModelForSequenceClassification", settings.folder)
         self._model = model.to(find_device(device))

@@ -247,9 +247,7 @@ def _around(signs: Sequence[str], start: int, end: int) -> set[str]:
 
 def _copied(articles: Sequence[tuple[frozenset[str], frozenset[str]]]) -> frozenset[str]:
     """Return the words of leads that come from their paragraphs: there much oftener than in those of other articles.
-
-    Args:
-        articles: words of the lead and of the paragraphs of each."""
+    `articles`: words of the lead and of the paragraphs of each."""
     written = Counter(word for lead, _ in articles for word in lead)
     both = Counter(word for lead, texts in articles for word in lead & texts)
     anywhere = Counter(word for _, texts in articles for word in texts)

@@ -20,14 +20,8 @@ _MOST_TOKENS = 512  # of an input, where neither tokenizer nor model says less: 
 
 
 def check_installed(packages: Mapping[str, str], setting: str) -> None:
-    """See that packages of the extra `judges` are there.
-
-    Args:
-        packages: name -> version that it must have; "" = any.
-        setting: name of the setting, for messages.
-
-    Raises:
-        ValueError: one is not, or has another version."""
+    """See that packages of the extra `judges` are there. `packages`: name -> version that it must have; "" = any;
+    `setting`: name of the setting, for messages. Raises ValueError: one is not, or has another version."""
     for name, version in packages.items():
         found = metadata.version(name) if importlib.util.find_spec(name) else "none"
         if found == "none" or version not in ("", found):
@@ -38,15 +32,9 @@ def check_installed(packages: Mapping[str, str], setting: str) -> None:
 
 
 def read_config(folder: str, setting: str) -> dict[str, Any]:
-    """Return the configuration of the model in a folder.
-
-    Args:
-        folder: where it is.
-        setting: name of the setting, for messages.
-
-    Raises:
-        FileNotFoundError: there is no such folder, or it lacks its configuration, weights or tokenizer.
-        ValueError: its configuration is no JSON object."""
+    """Return the configuration of the model in a folder. `folder`: where it is; `setting`: name of the setting, for
+    messages. Raises FileNotFoundError: there is no such folder, or it lacks its configuration, weights or tokenizer;
+    ValueError: its configuration is no JSON object."""
     path = Path(folder)
     if not path.is_dir():
         raise FileNotFoundError(f"{setting} is {folder!r}: expected a local folder with a model; there is none")
@@ -64,15 +52,9 @@ def folder_digest(folder: str, also: tuple[str, ...] = ()) -> str:
 
 
 def load_model(kind: str, folder: str) -> tuple[Any, Any]:
-    """Return the model and the tokenizer of a folder, from its files alone: no network, no pickle, no code.
-
-    Args:
-        kind: class of transformers that loads it, such as AutoModel.
-        folder: where it is.
-
-    Raises:
-        ValueError: the weights are not those of such a model.
-        OSError: a file is missing."""
+    """Return the model and the tokenizer of a folder, from its files alone: no network, no pickle, no code. `kind`:
+    class of transformers that loads it, such as AutoModel; `folder`: where it is. Raises ValueError: the weights are
+    not those of such a model; OSError: a file is missing."""
     import torch
     import transformers  # here, because it takes seconds and comes with an extra that few install
 

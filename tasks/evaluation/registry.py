@@ -77,12 +77,8 @@ def judges_of(wanted: Collection[str]) -> list[Judge]:
 def prepare(
     article: ArticleTexts, wanted: Collection[str], judges: Mapping[Judge, Prepare] | None = None
 ) -> SummaryScorer:
-    """Return a scorer of an article's summaries for the requested metrics, in the order of `METRICS`.
-
-    Args:
-        article: its texts.
-        wanted: names of the requested metrics.
-        judges: all judges that they need, opened."""
+    """Return a scorer of an article's summaries for the requested metrics, in the order of `METRICS`. `article`: its
+    texts; `wanted`: names of the requested metrics; `judges`: all judges that they need, opened."""
     prepares = [file.prepare for file in _FILES if any(metric.name in wanted for metric in file.METRICS)]
     prepares += [(judges or {})[judge] for judge in judges_of(wanted)]
     scorers: list[SummaryScorer] = [each(article, wanted) for each in prepares]

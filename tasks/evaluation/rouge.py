@@ -56,11 +56,8 @@ class Words:
 
 
 class Reference:
-    """One target, prepared to score many summaries against it.
-
-    Args:
-        target: the target, as text or already cut into sentences and (plain) words.
-        metrics: the metrics that `score` returns."""
+    """One target, prepared to score many summaries against it. `target`: the target, as text or already cut into
+    sentences and (plain) words; `metrics`: the metrics that `score` returns."""
 
     def __init__(self, target: str | Words, metrics: Sequence[Metric] = METRICS) -> None:
         self._metrics = tuple(metrics)

@@ -84,11 +84,9 @@ class Comparison:
 
 
 def too_few_articles(pairs: Sequence[Comparison], level: float) -> str:
-    """Return why none of some pairs can differ significantly, in words for a sentence; empty if one can.
-
-    Args:
-        pairs: comparisons that were corrected together.
-        level: largest p-value, after correction, of a significant difference."""
+    """Return why none of some pairs can differ significantly, in words for a sentence; empty if one can. `pairs`:
+    comparisons that were corrected together; `level`: largest p-value, after correction, of a significant
+    difference."""
     least = min(pairs, key=lambda pair: pair.p_least, default=None)
     if least is None or least.p_least <= level:
         return ""
@@ -99,14 +97,8 @@ def too_few_articles(pairs: Sequence[Comparison], level: float) -> str:
 
 def summarise_scores(scores: pa.Table, settings: Significance, seed: int) -> list[SystemScore]:
     """Return mean and interval of every system and metric, in order of metric and system as they first appear.
-
-    Args:
-        scores: table of the `scores` dataset, in any order.
-        settings: resamples and confidence.
-        seed: decides the resamples.
-
-    Raises:
-        ValueError: an article has two scores of one system and metric."""
+    `scores`: table of the `scores` dataset, in any order; `settings`: resamples and confidence; `seed`: decides the
+    resamples. Raises ValueError: an article has two scores of one system and metric."""
     cells = [
         (system, metric, values) for metric, systems in _by_metric(scores).items() for system, values in systems.items()
     ]
@@ -121,14 +113,8 @@ def summarise_scores(scores: pa.Table, settings: Significance, seed: int) -> lis
 
 def compare_systems(scores: pa.Table, settings: Significance, seed: int) -> list[Comparison]:
     """Test every pair of systems under every metric, by its figure; pairs without a common article are left out.
-
-    Args:
-        scores: table of the `scores` dataset, in any order.
-        settings: resamples and confidence.
-        seed: decides resamples and sign flips.
-
-    Raises:
-        ValueError: an article has two scores of one system and metric."""
+    `scores`: table of the `scores` dataset, in any order; `settings`: resamples and confidence; `seed`: decides
+    resamples and sign flips. Raises ValueError: an article has two scores of one system and metric."""
     pairs = []
     samples = []
     columns = []
@@ -158,15 +144,9 @@ def compare_systems(scores: pa.Table, settings: Significance, seed: int) -> list
 
 
 def bootstrap(values: Floats, settings: Significance, seed: int) -> list[Interval]:
-    """Return the mean of each column and its percentile bootstrap interval (Efron 1979).
-
-    Args:
-        values: [N, K] one row per article; the K columns are resampled together.
-        settings: resamples and confidence.
-        seed: decides the resamples.
-
-    Raises:
-        ValueError: there is no row."""
+    """Return the mean of each column and its percentile bootstrap interval (Efron 1979). `values`: [N, K] one row per
+    article; the K columns are resampled together; `settings`: resamples and confidence; `seed`: decides the resamples.
+    Raises ValueError: there is no row."""
     articles = len(values)
     if articles == 0:
         raise ValueError("expected at least 1 article for an interval, got 0")
@@ -287,13 +267,9 @@ def _together(
     samples: list[tuple[str, ...]], columns: list[Floats], work: Callable[[Floats], Sequence[Result]]
 ) -> list[Result]:
     """Run `work` once for all columns over the same articles, and return the results in the order of the columns.
-
-    Resampling costs far more than another column, and most systems are scored on the same articles.
-
-    Args:
-        samples: articles of each column, [N_i] ids.
-        columns: [N_i, C] values, the same C for all; `work` returns one result for every C columns.
-        work: turns [N, C * K] values into K results."""
+    Resampling costs far more than another column, and most systems are scored on the same articles. `samples`: articles
+    of each column, [N_i] ids; `columns`: [N_i, C] values, the same C for all; `work` returns one result for every C
+    columns; `work`: turns [N, C * K] values into K results."""
     groups: dict[tuple[str, ...], list[int]] = {}
     for index, sample in enumerate(samples):
         groups.setdefault(sample, []).append(index)

@@ -20,11 +20,8 @@ class SupportTest(Protocol):
 
 
 class VerifiedSupport:
-    """Support by the verifier: one premise says the sentence, or it is put together from two.
-
-    Args:
-        verifier: of sentences.
-        title: of the article, known to all."""
+    """Support by the verifier: one premise says the sentence, or it is put together from two. `verifier`: of sentences;
+    `title`: of the article, known to all."""
 
     def __init__(self, verifier: Verifier, title: str) -> None:
         self._verifier, self._title = verifier, title
@@ -36,14 +33,10 @@ class VerifiedSupport:
 
 
 class ValueSupport:
-    """Support by values: all names, numbers and dates of a sentence occur in the premises together.
-
-    The article's title counts as part of every premise. A sentence without values other than the title's is supported
-    if the premises contain half of its content words; words of the title count only if there are no others.
-
-    Args:
-        title: of the article.
-        context: texts on the same subject, to distinguish names at the start of a sentence from other words."""
+    """Support by values: all names, numbers and dates of a sentence occur in the premises together. The article's title
+    counts as part of every premise. A sentence without values other than the title's is supported if the premises
+    contain half of its content words; words of the title count only if there are no others. `title`: of the article;
+    `context`: texts on the same subject, to distinguish names at the start of a sentence from other words."""
 
     def __init__(self, title: str, context: ValueIndex | None = None) -> None:
         self._title, self._context = title, context

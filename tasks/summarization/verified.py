@@ -61,10 +61,8 @@ class VerifiedWriter:
         self._held = Counter(value for text in paragraphs for value in self._values(text))
 
     def write(self, written: Sequence[Written]) -> list[WrittenSentence]:
-        """Return the sentences of the summary, of which the first names the subject.
-
-        Args:
-            written: sentences of the model."""
+        """Return the sentences of the summary, of which the first names the subject. `written`: sentences of the
+        model."""
         kept: list[WrittenSentence] = []
         definition = written[0].text if written else ""
         for place, one in enumerate(written):
