@@ -30,9 +30,8 @@ def check_bert(path: str | Path, config: BertSumConfig) -> None:
 
 
 def load_bert(encoder: SentenceEncoder, path: str | Path) -> None:
-    """Load the weights of a folder into an encoder; nothing of it is changed unless all of them fit.
-
-    Positions beyond the folder's keep the values that they were drawn with. Raises ValueError: see `check_bert`."""
+    """Load the weights of a folder into an encoder; nothing of it is changed unless all of them fit. Positions beyond
+    the folder's keep the values that they were drawn with. Raises ValueError: see `check_bert`."""
     names, file = _names(Path(path), encoder)
 
     def value(name: str, tensor: Tensor) -> Tensor:

@@ -185,9 +185,8 @@ class SentenceExtractor(nn.Module):
 
 
 def best_sentences(scores: Sequence[float], texts: Sequence[str], words: int) -> list[int]:
-    """Return the sentences of the highest scores that have `words` words together, in the order of the texts.
-
-    A sentence that shares three words in a row with a better one is left out (trigram blocking, sec. 4.3)."""
+    """Return the sentences of the highest scores that have `words` words together, in the order of the texts. A
+    sentence that shares three words in a row with a better one is left out (trigram blocking, sec. 4.3)."""
     chosen: list[int] = []
     seen: set[tuple[str, ...]] = set()
     for number in sorted(range(len(texts)), key=lambda number: -scores[number]):

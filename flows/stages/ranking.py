@@ -36,9 +36,8 @@ def ranker(
 
 
 def ranked(session: Session, corpus: Corpus, ranker: RankerModel | None, name: str | None = None) -> Ranked:
-    """Keep the L' best paragraphs of every article; without a ranker, the first L' in the order they were found.
-
-    Only the method `ranking` reads the ranker: with another, a new ranker ranks no shard again."""
+    """Keep the L' best paragraphs of every article; without a ranker, the first L' in the order they were found. Only
+    the method `ranking` reads the ranker: with another, a new ranker ranks no shard again."""
     settings = session.config.ranking
     settings = settings if ranker is not None else settings.model_copy(update={"method": "found"})
     read = ranker if settings.method == "ranking" else None

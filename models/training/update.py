@@ -45,11 +45,10 @@ class Updater(Generic[Item]):
         self.optimizer = objective.optimizer()
 
     def update(self, step: int, rates: Sequence[float], batches: Sequence[Item], units: float) -> Update:
-        """Change the weights once, each part at its rate, unless the gradient is not finite; steps count from 1.
-
-        The batches are this process's, `units` the number of units in those of all, such as target tokens. Dropout
-        draws from a generator seeded by (seed, step, rank): a resumed run draws the same numbers.
-        Raises TrainingError: memory ran out."""
+        """Change the weights once, each part at its rate, unless the gradient is not finite; steps count from 1. The
+        batches are this process's, `units` the number of units in those of all, such as target tokens. Dropout draws
+        from a generator seeded by (seed, step, rank): a resumed run draws the same numbers. Raises TrainingError:
+        memory ran out."""
         for parameters, rate in zip(self.optimizer.param_groups, rates, strict=True):
             parameters["lr"] = rate
         seeds = np.random.SeedSequence((self.settings.seed, step, self.ranks.rank))

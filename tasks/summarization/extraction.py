@@ -1,8 +1,7 @@
 """BERTSUMEXT (Liu & Lapata 2019, *Text Summarization with Pretrained Encoders*): BERT learns to choose the sentences of
 a summary, before its encoder learns to write; and the summaries of the sentences that it chooses.
 
-Shapes: B articles, N sentences of an article; where BERT's `[CLS]` stands before the title, that counts as one.
-"""
+Shapes: B articles, N sentences of an article; where BERT's `[CLS]` stands before the title, that counts as one."""
 
 import json
 from collections.abc import Callable, Iterator, Sequence
