@@ -164,7 +164,6 @@ def _cited(
 
 
 def _write(topic: pa.Table, ranked: pa.Table, system: SummarySystem, settings: SummarySettings) -> Summary:
-    """Return the summary of the ranked paragraphs."""
     if system.summarizer is None:
         rows = ranked.select(["text", "url", "position"]).to_pylist()
         paragraphs = [Paragraph(row["text"], row["url"], row["position"]) for row in rows]

@@ -56,7 +56,6 @@ def share(sharing: Sharing, *, dry_run: bool = False, tell: Callable[[str], None
 
 
 def _settings(sharing: Sharing) -> SharedCorpusSettings:
-    """Return the settings of a corpus."""
     columns = None
     if sharing.columns is not None:
         columns = tuple(part.strip() for part in sharing.columns.split(",") if part.strip())

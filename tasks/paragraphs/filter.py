@@ -86,7 +86,6 @@ def _has_any(text: str, signs: tuple[str, ...]) -> bool:
 
 
 def _words_and_symbols(text: str) -> tuple[int, int]:
-    """Return how many words and how many symbols a text has."""
     latin = text.encode("latin-1", "replace")
     if text.isascii() or latin.count(b"?") == text.count("?") + sum(map(text.count, _SIGNS_OUTSIDE_LATIN)):
         return len(latin.translate(_WORD_BYTES).split()), len(latin) - len(latin.translate(None, _SYMBOL_BYTES))

@@ -69,7 +69,6 @@ def _scores(version: Version) -> ReportSection:
 
 
 def _findings(verdict: Mapping[str, Any]) -> ReportSection:
-    """The evidence of the verdict."""
     roles = {criterion["metric"]: criterion["role"] for criterion in verdict.get("criteria", ())}
     asked = {"improve": "must improve", "hold": "must not get worse"}
     rows = [

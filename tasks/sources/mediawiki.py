@@ -151,7 +151,6 @@ class MediaWikiSource:
 
 
 def _titles(path: Path) -> Iterator[str]:
-    """Yield the titles of a file."""
     malformed = Malformed()
     with path.open(encoding="utf-8-sig") as lines:
         try:
