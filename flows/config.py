@@ -159,12 +159,18 @@ class BuildConfig(Settings):
     def _checkpoint_is_kept(self) -> Self:
         training, number = self.training, self.decoding.checkpoint
         validations = -(-training.steps // training.validation_interval)
-        kept = min(training.keep_best, validations)
+        kept = min(training.keep_best, max(validations, 1))
         if number >= kept:
             raise ValueError(
                 f"decoding.checkpoint is {number}: expected at most {kept - 1}, because training keeps {kept} "
                 f"checkpoints (training.keep_best {training.keep_best}, {validations} validations)"
             )
+        return self
+
+    @model_validator(mode="after")
+    def _weights_come_from_somewhere(self) -> Self:
+        if not self.training.steps and self.summarizer.pretrained is None:
+            raise ValueError("training.steps is 0: expected at least 1, or weights in summarizer.pretrained")
         return self
 
     @model_validator(mode="after")

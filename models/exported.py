@@ -11,20 +11,25 @@ from typing import Any, Literal
 import pyarrow as pa
 import torch
 
+from models.causal_folder import FAMILIES, check_base, folder_fields, load_base
 from models.contract import Summarizer
-from models.registry import from_config_dict
+from models.registry import build_summarizer, configuration, from_config_dict
 from models.search.beam import beam_search
 from models.search.blocking import commas
 from models.search.certainty import likely_summaries
 from models.search.settings import SearchSettings
 from models.search.source_values import SourceValues
 from models.search.value_pieces import value_pieces
+from models.tokenization.huggingface_tokenizer import is_causal, read_tokenizer
 from models.training.layout import ExampleTable, Layout, source_batch
 from models.training.weights import load_weights
 from models.vocabulary import Vocabulary
+from models.weights_file import read_config
 
 WEIGHTS, CONFIG, VOCABULARY, SEARCH = "model.safetensors", "config.json", "vocabulary.model", "search.json"
 SETTINGS = "settings.json"  # of the build that an export comes from
+# Of a language model as its makers left it: tokens read of a paragraph, and room for a summary.
+_PARAGRAPH, _SUMMARY = 200, 400
 _TOKENS = pa.list_(pa.int32())
 _EDGE = pa.struct([("i", pa.int32()), ("j", pa.int32()), ("weight", pa.float32())])
 _ROW = pa.schema([("title", _TOKENS), ("source", pa.list_(_TOKENS)), ("target", _TOKENS), ("graph", pa.list_(_EDGE))])
@@ -108,9 +113,12 @@ def read_summarizer(
     device: torch.device | str = "cpu",
     source_tokens: int | None = None,
 ) -> TrainedSummarizer:
-    """Load a trained summarizer from a build's directory or an export, with its weights or those of another file.
-    `source_tokens` is the maximum of an article, for an architecture with such a limit; None = as in training. Raises
-    ValueError: the directory has no summarizer, or one of its files is damaged."""
+    """Load a trained summarizer from a build's directory or an export, with its weights or those of another file; or a
+    causal language model from a folder of Hugging Face's, as it is there. `source_tokens` is the maximum of an article,
+    for an architecture with such a limit; None = as in training. Raises ValueError: the directory has no summarizer, or
+    one of its files is damaged."""
+    if has_causal(directory):
+        return _of_causal(directory, device, source_tokens)
     if not (directory / CONFIG).is_file() or not (directory / WEIGHTS).is_file():
         raise ValueError(f"expected a trained summarizer in {directory}, found no {CONFIG} and {WEIGHTS}")
     try:
@@ -123,11 +131,51 @@ def read_summarizer(
     load_weights(model, weights or directory / WEIGHTS)
     return TrainedSummarizer(
         model=model.to(device).eval(),
-        vocabulary=Vocabulary.from_file(directory / VOCABULARY),
+        vocabulary=vocabulary_in(directory),
         layout=layout,
         graph=record["graph"],
         preset=record["preset"],
     )
+
+
+def vocabulary_in(directory: Path) -> Vocabulary:
+    """Return the vocabulary of a directory from which `read_summarizer` loads. Raises ValueError: it is damaged."""
+    if has_causal(directory):
+        return Vocabulary(read_tokenizer(directory))
+    return Vocabulary.from_file(directory / VOCABULARY)
+
+
+def has_causal(directory: Path) -> bool:
+    """Whether a directory holds a causal language model in Hugging Face's layout."""
+    try:
+        return is_causal(read_config(directory))
+    except ValueError:
+        return False
+
+
+def check_causal(directory: Path) -> str:
+    """Return the preset of a directory's causal language model after looking at it; its weights are read once. Raises
+    ValueError: it cannot summarize, or a file is missing or damaged."""
+    vocabulary = vocabulary_in(directory)
+    preset, fields = _causal_fields(directory, vocabulary)
+    check_base(configuration(preset, vocabulary_size=vocabulary.size, pad=vocabulary.pad, **fields), directory)
+    return preset
+
+
+def _causal_fields(directory: Path, vocabulary: Vocabulary) -> tuple[str, dict[str, Any]]:
+    fields = folder_fields(directory, vocabulary, paragraph=_PARAGRAPH, summary=_SUMMARY)
+    return FAMILIES[fields["family"]], {**fields, "lora_rank": 0, "folder": None}
+
+
+def _of_causal(directory: Path, device: torch.device | str, source_tokens: int | None) -> TrainedSummarizer:
+    vocabulary = vocabulary_in(directory)
+    preset, fields = _causal_fields(directory, vocabulary)
+    fields["source_tokens"] = min(source_tokens or fields["source_tokens"], fields["source_tokens"])
+    with torch.device("meta"):
+        model = build_summarizer(preset, vocabulary_size=vocabulary.size, pad=vocabulary.pad, **fields)
+    load_base(model, directory)
+    layout = Layout(vocabulary.pad, None, max_paragraph_tokens=_PARAGRAPH, max_source_tokens=fields["source_tokens"])
+    return TrainedSummarizer(model.to(device).eval(), vocabulary, layout, "none", preset)
 
 
 def load_exported(folder: str | Path, *, device: torch.device | str = "cpu") -> ExportedSummarizer:

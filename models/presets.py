@@ -86,11 +86,12 @@ SOURCE_LIMITED = (
     "t5",
     "longt5",
     "bertsum",
+    "causal",
 )
 # Architectures whose decoder has an embedding for each position -> how many by default (`max_positions`).
 LEARNED_POSITIONS = {"bart": 1024, "led": 1024}
 # Architectures whose layers are those of transformers.
-OF_TRANSFORMERS = ("led", "t5", "longt5", "bertsum")
+OF_TRANSFORMERS = ("led", "t5", "longt5", "bertsum", "causal")
 
 
 def find_preset(name: str) -> Preset:

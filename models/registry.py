@@ -7,6 +7,7 @@ from typing import Any
 
 from models.bart import Bart, BartConfig
 from models.bertsum import BertSum, BertSumConfig
+from models.causal import Causal, CausalConfig
 from models.contract import Summarizer
 from models.flat import FlatConfig, FlatTransformer
 from models.graphsum import GraphSum, GraphSumConfig
@@ -44,6 +45,7 @@ ARCHITECTURES: dict[str, Architecture] = {
     "t5": Architecture(T5Config, T5),
     "longt5": Architecture(LongT5Config, LongT5),
     "bertsum": Architecture(BertSumConfig, BertSum),
+    "causal": Architecture(CausalConfig, Causal),
 }
 
 

@@ -101,6 +101,7 @@ def read_tokenizer(folder: Path) -> bytes:
     begin piece; where both are given and differ, as in BART, targets continue with the begin piece.
     Raises ValueError: the folder has neither tokenizer.json nor vocab.json and merges.txt, one of its files is no JSON
     object, the tokenizer is of a kind that cannot be read, it lacks a piece, or config.json gives the piece another id.
+    A causal model's pieces may have other ids in config.json, which is about plain text and not about a dialogue.
     """
     file, described = described_tokenizer(folder)
     config = read_object(folder / CONFIG) if (folder / CONFIG).is_file() else {}
@@ -111,6 +112,8 @@ def read_tokenizer(folder: Path) -> bytes:
     except ValueError as error:
         raise ValueError(f"{file}: {error}") from error
     ids = {role: tokenizer.token_to_id(names[role]) for role in roles}
+    if is_causal(config):
+        return document_of(described, _causal_specials(file, described, names["eos"], ids))
     for role in ("pad", "eos"):
         if ids[role] is None:
             raise ValueError(f"{file}: expected a piece {names[role]!r} ({role}), which the folder's files name")
@@ -122,6 +125,11 @@ def read_tokenizer(folder: Path) -> bytes:
                 f"in {file.name}: tokenizer and model do not belong together"
             )
     return document_of(described, _specials(ids, config.get("decoder_start_token_id")))
+
+
+def is_causal(config: Mapping[str, Any]) -> bool:
+    """Whether a config.json is that of a causal language model."""
+    return any(str(name).endswith("ForCausalLM") for name in config.get("architectures") or ())
 
 
 def document_of(described: Mapping[str, Any], specials: Specials) -> bytes:
@@ -184,6 +192,22 @@ def _specials(ids: Mapping[str, int | None], start: int | None) -> Specials:
         mask=ids["mask"],
         separator=ids["separator"],
     )
+
+
+def _causal_specials(file: Path, described: Mapping[str, Any], eos: str, ids: Mapping[str, int | None]) -> Specials:
+    """Return the specials of a causal model: its request has the marks of the chat template, and the end token stands
+    for what its answer begins after. Many have no padding, or pad with the end: then it is a special piece that no
+    answer has, the unknown one or the last that was added."""
+    end = ids["eos"]
+    if end is None:
+        raise ValueError(f"{file}: expected a piece {eos!r} (eos), which the folder's files name")
+    added = [piece["id"] for piece in described.get("added_tokens") or () if piece.get("special")]
+    others = [id_ for id_ in (ids["pad"], ids["unk"], *reversed(added)) if id_ not in (None, end, ids["bos"])]
+    if not others:
+        raise ValueError(f"{file}: expected a special piece besides {eos!r} for padding, found none")
+    pad = others[0]
+    assert pad is not None
+    return Specials(pad=pad, begin=end, end=end, unk=None if ids["unk"] == pad else ids["unk"])
 
 
 def _names_in(folder: Path, roles: Mapping[str, tuple[str, str]]) -> dict[str, str]:

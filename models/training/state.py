@@ -37,7 +37,9 @@ class TrainerSettings:
     seed: int = 0  # of dropout
 
     def __post_init__(self) -> None:
-        least_one = ("steps", "accumulation", "log_interval", "validation_interval", "keep_best", "max_skipped")
+        if self.steps < 0:
+            raise ValueError(f"expected steps of at least 0, got {self.steps}")
+        least_one = ("accumulation", "log_interval", "validation_interval", "keep_best", "max_skipped")
         for name in (*least_one, "checkpoint_interval", "patience"):
             value = getattr(self, name)
             if value is not None and value < 1:

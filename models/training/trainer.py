@@ -226,7 +226,7 @@ class Trainer(Generic[Item]):
 
     def _report(self, rate: float) -> None:
         state = self.state
-        share = 1.0 if self._over else max(state.share, state.step / self.settings.steps)
+        share = 1.0 if self._over else max(state.share, state.step / max(self.settings.steps, 1))
         if self.progress is not None:
             self.progress(
                 TrainingProgress(

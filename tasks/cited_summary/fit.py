@@ -4,7 +4,7 @@ in many pieces; what it then writes does, as next to nothing of it is in the sou
 
 from collections.abc import Sequence
 
-from models.exported import VOCABULARY
+from models.exported import vocabulary_in
 from models.vocabulary import Vocabulary
 from tasks.cited_summary.cited import SummarySentence
 from tasks.cited_summary.systems import SummarySystem
@@ -27,7 +27,7 @@ def fitting(system: SummarySystem, texts: Sequence[str]) -> SummarySystem:
     folder = system.summarizer or system.ranker
     if folder is None or not texts:
         return system
-    rate = pieces_per_word(Vocabulary.from_file(folder / VOCABULARY), texts[:_SAMPLE])
+    rate = pieces_per_word(vocabulary_in(folder), texts[:_SAMPLE])
     if rate <= MOST_PIECES:
         return system
     why = (

@@ -8,9 +8,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from models.exported import VOCABULARY
+from models.exported import vocabulary_in
 from models.extractive import first_words
-from models.vocabulary import Vocabulary
 from storage.schemas import DOCUMENTS
 from tasks.cited_summary.cited import CitedSummary, PassageNumbers, SummarySentence
 from tasks.cited_summary.fetching import article, fetch
@@ -170,7 +169,7 @@ def _write(topic: pa.Table, ranked: pa.Table, system: SummarySystem, settings: S
         chosen = choose(topic["title"][0].as_py(), paragraphs, settings.words, language=settings.language)
         # On lines of their own, so that they are also cited one by one; without a whole sentence, the first words.
         return Summary("\n".join(one.text for one in chosen) or first_words(ranked["text"].to_pylist(), settings.words))
-    vocabulary = Vocabulary.from_file(system.summarizer / VOCABULARY)
+    vocabulary = vocabulary_in(system.summarizer)
     examples = build_examples(topic, ranked, vocabulary, system.examples)
     (row,) = decode_shard(
         examples,

@@ -8,7 +8,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from models.exported import CONFIG, SETTINGS, WEIGHTS
+from models.exported import CONFIG, SETTINGS, WEIGHTS, check_causal, has_causal
 from storage.builds import latest_build
 from storage.directories import DirectoryRecord, fetch_directory, find_directory
 from storage.errors import StorageError
@@ -74,6 +74,8 @@ def find_system(model: str | None) -> SummarySystem:
         return SummarySystem(EXTRACTIVE, "No model was given, so whole sentences of the sources are chosen.")
     store = Store(model.rstrip("/").removesuffix(f"/{FOLDER}"))
     folder = Path(store.base)
+    if store.is_local and has_causal(folder):
+        return _of_causal(folder)
     if store.is_local and (folder / CONFIG).is_file() and (folder / WEIGHTS).is_file():
         return _of_folder(folder)
     check_root(store)
@@ -112,6 +114,15 @@ def _of_folder(folder: Path) -> SummarySystem:
     return replace(
         system, words=settings.get("words", system.words), decoding=decoding.model_copy(update=alone), **found
     )
+
+
+def _of_causal(folder: Path) -> SummarySystem:
+    """Return the system of a causal language model's folder, as its makers left it."""
+    try:
+        name = check_causal(folder)
+    except ValueError as error:
+        raise StorageError(str(error)) from error
+    return SummarySystem(name, f"{name} is the language model in {folder}, as it is there; the title ranks.", folder)
 
 
 def _of_root(

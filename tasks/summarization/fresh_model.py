@@ -8,6 +8,8 @@ import torch
 from models.bart import Bart, BartConfig
 from models.bert_folder import check_bert, load_bert
 from models.bertsum import BertSum, BertSumConfig, SentenceExtractor
+from models.causal import Causal, CausalConfig
+from models.causal_folder import check_base, load_base
 from models.contract import Summarizer
 from models.huggingface import LibrarySummarizer
 from models.huggingface_folder import check_huggingface, has_own_outputs, load_huggingface
@@ -18,6 +20,7 @@ from models.vocabulary import Vocabulary
 from models.weights_file import check_complete, open_safetensors, put_weights
 from tasks.evaluation.model_folder import folder_digest
 from tasks.summarization.folders import check_folder, folder_vocabulary
+from tasks.summarization.layouts import causal_fields
 from tasks.summarization.settings import SummarizerSettings
 
 _SETTING = "summarizer.pretrained"
@@ -34,7 +37,8 @@ def fresh_model(
     not of such a summarizer."""
     fields = _fields(settings, vocabulary, dropout)
     torch.manual_seed(seed)
-    if settings.pretrained is None or find_preset(settings.preset).architecture == "bertsum":
+    if settings.pretrained is None or fields.get("lora_rank") or find_preset(settings.preset).architecture == "bertsum":
+        # Adapters are made with the folder's weights below them.
         model = build_summarizer(settings.preset, **fields)
         if isinstance(model, BertSum) and settings.pretrained is not None:
             load_bert(model.encoder, settings.pretrained)
@@ -42,7 +46,9 @@ def fresh_model(
         return model
     with torch.device("meta"):  # so that the weights exist once
         model = build_summarizer(settings.preset, **fields)
-    if isinstance(model, LibrarySummarizer):
+    if isinstance(model, Causal):
+        load_base(model, settings.pretrained)
+    elif isinstance(model, LibrarySummarizer):
         load_huggingface(model, settings.pretrained)
     else:
         assert isinstance(model, Bart)
@@ -79,8 +85,9 @@ def start_encoder(model: Summarizer, weights: Path, *, words: bool) -> None:
 
 def check_start(settings: SummarizerSettings, vocabulary: Vocabulary) -> str | None:
     """Return a digest of the folder `summarizer.pretrained`, None if there is none, after checking before work starts
-    that a training with the build's vocabulary can start from it; no weight is read. Raises FileNotFoundError: there is
-    no such folder; ValueError: it has another tokenizer, its sizes are not the preset's, or a file cannot be read."""
+    that a training with the build's vocabulary can start from it; of causal models alone the weights are read. Raises
+    FileNotFoundError: there is no such folder; ValueError: it has another tokenizer, its sizes are not the preset's, or
+    a file cannot be read."""
     folder = settings.pretrained
     if folder is None:
         return None
@@ -102,6 +109,8 @@ def check_start(settings: SummarizerSettings, vocabulary: Vocabulary) -> str | N
         config = configuration(settings.preset, **_fields(settings, words, None))
         if isinstance(config, BertSumConfig):
             check_bert(path, config)
+        elif isinstance(config, CausalConfig):
+            check_base(config, path)
         elif isinstance(config, BartConfig):
             check_pretrained(path, config, added=words.size - own.size)
         else:
@@ -131,7 +140,7 @@ def _fields(settings: SummarizerSettings, vocabulary: Vocabulary, dropout: float
     fields |= {name: id_ for name, id_ in marks.items() if name in known and id_ is not None}
     if settings.pretrained is not None and "own_outputs" in known:
         fields["own_outputs"] = has_own_outputs(settings.pretrained)
-    fields |= settings.overrides
+    fields |= {**settings.overrides, **causal_fields(settings, vocabulary)}
     if dropout is not None:
         fields["dropout"] = dropout
     if settings.graph != "none":

@@ -125,8 +125,8 @@ class SummarizerSettings(Settings):
 class TrainingSettings(Settings):
     """How a summarizer is trained."""
 
-    steps: int = Field(500_000, ge=1)
-    """updates of the weights (Liu & Lapata 2019, sec. 4: 500,000)"""
+    steps: int = Field(500_000, ge=0)
+    """updates of the weights; 0 = those of summarizer.pretrained as they are (Liu & Lapata 2019, sec. 4: 500,000)"""
     batch_tokens: int = Field(10_500, ge=16)
     """source tokens, and target tokens, of a batch, padding included (released HT: 10,500)"""
     accumulation: int = Field(4, ge=1)

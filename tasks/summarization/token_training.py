@@ -81,9 +81,10 @@ def trainer_settings(
 ) -> TrainerSettings:
     """Return what the trainer wants to know, for each of `processes`."""
     names = {field.name for field in fields(TrainerSettings)}
-    # The initial weights are among the checkpoints, so that continued training cannot raise the validation loss.
+    # The initial weights are among the checkpoints, so that continued training cannot raise the validation loss; with
+    # no steps they are all that there is.
     fields_ = training.model_dump(include=names) | {"accumulation": training.accumulation // processes}
-    return TrainerSettings(**fields_, seed=seed, validate_start=continued)
+    return TrainerSettings(**fields_, seed=seed, validate_start=continued or not training.steps)
 
 
 def fixed_settings(training: TrainingSettings) -> dict[str, Any]:

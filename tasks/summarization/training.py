@@ -11,6 +11,7 @@ import pyarrow.compute as pc
 
 from models.contract import Summarizer
 from models.exported import WEIGHTS
+from models.presets import find_preset
 from models.registry import to_config_dict
 from models.search.beam import beam_search
 from models.search.settings import SearchSettings
@@ -100,7 +101,9 @@ def train_summarizer(
             if extractor is not None:
                 start_encoder(model, extractor / WEIGHTS, words=settings.pretrained is not None)
         else:
-            unloaded = settings.model_copy(update={"pretrained": None})
+            # A causal model's folder says what surrounds its source, and has the weights below adapters.
+            causal = find_preset(settings.preset).architecture == "causal"
+            unloaded = settings if causal else settings.model_copy(update={"pretrained": None})
             model = fresh_model(unloaded, words, seed, dropout=training.dropout)
             _start_from(model, initial, words)
         trainer = token_trainer(

@@ -64,6 +64,11 @@ TINY: dict[str, dict[str, object]] = {
         "attention_dropout": 0.0,
         "sentence_begin": 7,
     },
+    "causal": {
+        **{**_TINY, "heads": 4, "key_value_heads": 2, "layers": 2, "positions": 200, "source_tokens": 64},
+        **{"more": {"tie_word_embeddings": True}, "before_title": (5, 9), "before_paragraphs": (6,), "after": (7, 8)},
+        "marks": tuple((10, 11 + number) for number in range(9)),
+    },
 }
 DEPTHS = ("local_layers", "global_layers", "decoder_layers", "encoder_layers", "graph_layers", "sentence_heads")
 

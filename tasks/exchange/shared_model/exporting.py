@@ -72,8 +72,13 @@ def export_model(store: Store, target: Store, which: str, *, dry_run: bool = Fal
     size = store.sizes(f"{record.path}/{weights}".rpartition("/")[0]).get(weights.rpartition("/")[2], 0)
     if dry_run:
         return f"dry run: {chosen.name}, {size / 1e6:,.1f} MB of weights; nothing was written to {target.root}"
-    folder.begin()
     config = _config(json.loads(_read(store, chosen, CONFIG)), decoding)
+    if config["model"].get("folder"):
+        raise ValueError(
+            f"{chosen.name} is adapters of the weights in {config['model']['folder']!r}, which are not ours to "
+            "pass on: expected a summarizer with weights of its own (lora_rank 0 among summarizer.overrides)"
+        )
+    folder.begin()
     search = {
         "search": asdict(decoding.search()),
         "source_values": decoding.source_values,
