@@ -1,6 +1,6 @@
 """Training, decoding and memory of the summarizers on a GPU, against straightforward peers, in one command.
 
-    python -m benchmarks.gpu [--minutes N] [--json FILE] [--parts NAME ...]
+    python -m benchmarks.gpu [--minutes N] [--json FILE] [--parts NAME ...] [--systems NAME ...]
     python -m benchmarks.gpu --device cpu --scale core --minutes 20     # on one core: the papers' sizes, few updates
     python -m benchmarks.gpu --device cpu --scale tiny        # whether everything runs; its figures mean nothing
 
@@ -18,21 +18,25 @@ import sys
 import tempfile
 import threading
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Literal
 
 from benchmarks.frame import OptionError, command
 from benchmarks.gpu.part import PARTS
 from benchmarks.gpu.table import render
+from benchmarks.gpu.workload import SYSTEMS
 from models.training.distributed import find_device
 
 
-def run_part(part: str, device: str, scale: str, seconds: float) -> tuple[dict[str, Any], list[dict[str, Any]]]:
-    """Run a part for at most `seconds` and return the device's description and the measurements.
+def run_part(
+    part: str, systems: Sequence[str], device: str, scale: str, seconds: float
+) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+    """Run a part for some systems for at most `seconds` and return the device's description and the measurements.
 
     A process that ends early adds one measurement `failed` for each that is missing.
     """
-    call = [sys.executable, "-m", "benchmarks.gpu.part", part, "--on", device, "--scale", scale]
+    call = [sys.executable, "-m", "benchmarks.gpu.part", part, "--on", device, "--scale", scale, "--systems", *systems]
     machine: dict[str, Any] = {}
     rows: list[dict[str, Any]] = []
     with tempfile.TemporaryFile("w+") as errors:
@@ -61,7 +65,6 @@ def run_part(part: str, device: str, scale: str, seconds: float) -> tuple[dict[s
         errors.seek(0)
         last = (errors.read().strip().splitlines() or [f"exit status {process.returncode}"])[-1]
     reason = "no time left (--minutes)" if late.is_set() else last
-    systems = PARTS[part][1]
     return machine, rows + [{"part": part, "system": name, "failed": reason} for name in systems[len(rows) :]]
 
 
@@ -69,6 +72,7 @@ def main(
     device: str = "auto",
     scale: Literal["full", "core", "tiny"] = "full",
     parts: tuple[str, ...] = tuple(PARTS),
+    systems: tuple[str, ...] = tuple(SYSTEMS),
     minutes: float = 8.0,
     json: Path | None = None,
 ) -> int:
@@ -77,8 +81,9 @@ def main(
         find_device(device)
     except ValueError as error:
         raise OptionError(str(error)) from error
-    if unknown := [part for part in parts if part not in PARTS]:
-        raise OptionError(f"unknown --parts {unknown[0]!r}: expected some of {', '.join(PARTS)}")
+    for option, given, known in (("parts", parts, PARTS), ("systems", systems, SYSTEMS)):
+        if unknown := [name for name in given if name not in known]:
+            raise OptionError(f"unknown --{option} {unknown[0]!r}: expected some of {', '.join(known)}")
     if minutes <= 0:
         raise OptionError(f"expected --minutes above 0, got {minutes:g}")
     if json is not None and not json.parent.is_dir():
@@ -87,7 +92,8 @@ def main(
     machine: dict[str, Any] = {}
     rows: list[dict[str, Any]] = []
     for part in parts:
-        found, more = run_part(part, device, scale, deadline - time.monotonic())
+        chosen = [name for name in PARTS[part][1] if name in systems]
+        found, more = run_part(part, chosen, device, scale, deadline - time.monotonic())
         machine, rows = machine or found, rows + more
         if json is not None:
             _write(json, {"scale": scale, "machine": machine, "rows": rows})

@@ -2,14 +2,13 @@
 hypothesis (HT), or every prefix decoded again for each token (PHT).
 """
 
-import time
 from collections.abc import Callable
 from typing import Any
 
 import torch
 
 from benchmarks.beam_search import articles_of, one_by_one, rerun, rows_of, shared, tiled
-from benchmarks.gpu.machine import finish
+from benchmarks.gpu.machine import clock, finish
 from benchmarks.gpu.workload import BenchmarkedSystem
 from models.contract import SourceBatch, Summarizer
 from models.search.settings import SearchSettings
@@ -36,10 +35,10 @@ def compare(system: BenchmarkedSystem, device: torch.device) -> dict[str, Any]:
         source = rows_of(articles_of(scale.decoded, paragraphs, tokens, system.pieces), slice(articles)).to(device)
         search(model, rows_of(source, slice(1)), SearchSettings(min_length=3, max_length=3))
         finish(device)
-        started = time.perf_counter()
+        started = clock(device)
         summaries[way] = search(model, source, settings)
         finish(device)
-        found[way] = articles / (time.perf_counter() - started)
+        found[way] = articles / (clock(device) - started)
     same = [ours == released for ours, released in zip(summaries["ours"], summaries["released"], strict=False)]
     return {**found, "same": sum(same) / len(same)}
 

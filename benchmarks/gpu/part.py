@@ -1,6 +1,6 @@
 """One part of `benchmarks.gpu` in its own process: a line of JSON for each measurement, as soon as it is made.
 
-    python -m benchmarks.gpu.part PART --on DEVICE --scale NAME
+    python -m benchmarks.gpu.part PART --on DEVICE --scale NAME --systems NAME ...
 
 A measurement that fails is a line with its reason, and the next one is made.
 """
@@ -28,13 +28,13 @@ PARTS: dict[str, tuple[Measure, tuple[str, ...]]] = {
 }
 
 
-def main(part: str, on: str = "auto", scale: str = "full") -> None:
+def main(part: str, on: str = "auto", scale: str = "full", systems: tuple[str, ...] = ()) -> None:
     """Print the device and then a line for each measurement."""
     device = find_device(on)
     if device.type == "cpu":
         torch.set_num_threads(1)
     print(json.dumps(describe(device)), flush=True)
-    measure, systems = PARTS[part]
+    measure, _ = PARTS[part]
     for name in systems:
         try:
             found = measure(BenchmarkedSystem(name, SCALES[scale]), device)

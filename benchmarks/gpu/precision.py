@@ -1,12 +1,11 @@
 """Speed of float32, TF32 and bfloat16, and how far their losses and gradients are from float32's."""
 
-import time
 from typing import Any, cast
 
 import torch
 from torch import Tensor
 
-from benchmarks.gpu.machine import finish
+from benchmarks.gpu.machine import clock, finish
 from benchmarks.gpu.training import update
 from benchmarks.gpu.workload import BenchmarkedSystem
 from models.training.distributed import Ranks
@@ -41,13 +40,13 @@ def compare(system: BenchmarkedSystem, device: torch.device) -> dict[str, Any]:
             for step in range(system.scale.warmup):
                 update(updater, batch, step + 2)
             finish(device)
-            started = time.perf_counter()
+            started = clock(device)
             for step in range(system.scale.steps):
                 update(updater, batch, step + 2)
             finish(device)
             difference = abs(loss - exact[0]) / exact[0]
             found[way] = {
-                "tokens_per_second": system.scale.steps * batch.source_tokens / (time.perf_counter() - started),
+                "tokens_per_second": system.scale.steps * batch.source_tokens / (clock(device) - started),
                 "loss_difference": difference,
                 "gradient_difference": float((gradient - exact[1]).norm() / exact[1].norm()),
                 "agrees": difference <= AGREES[way],

@@ -10,17 +10,19 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
+import numpy as np
+import pyarrow as pa
 import torch
 from torch._dynamo import explain
 from torch.nn.attention import SDPBackend, sdpa_kernel
 from torch.utils.flop_counter import FlopCounterMode
 
-from benchmarks.gpu.machine import finish, peak_bytes
+from benchmarks.gpu.machine import clock, finish, peak_bytes
 from benchmarks.gpu.workload import BenchmarkedSystem
 from benchmarks.peers.plain_design import PlainObjective, plain_design
-from benchmarks.training import random_batches
-from models.training.batches import Batch, BatchStream, TableShards
+from models.training.batches import Batch, BatchStream, Position, TableShards, lay_out
 from models.training.distributed import Ranks
+from models.training.layout import ExampleTable, Layout
 from models.training.prefetch import prefetch
 from models.training.state import TrainerSettings, TrainingError
 from models.training.token_objective import TokenObjective
@@ -67,21 +69,21 @@ class Side:
             for step, batch in enumerate(islice(batches, scale.warmup), start=1):
                 update(updater, batch, step)
             finish(self.device)
-            waited, started = 0.0, time.perf_counter()
+            waited, began, started = 0.0, time.perf_counter(), clock(self.device)
             for step in range(scale.warmup + 1, scale.warmup + scale.steps + 1):
                 asked = time.perf_counter()
                 timed.append(next(batches))
                 waited += time.perf_counter() - asked
                 update(updater, timed[-1], step)
             finish(self.device)
-            seconds = time.perf_counter() - started
+            seconds, elapsed = clock(self.device) - started, time.perf_counter() - began
             largest = max(timed, key=lambda batch: batch.padded_tokens)
             memory = peak_bytes(self.device, held(updater), lambda: update(updater, largest, 1))
         real, padded = (sum(getattr(batch, name) for batch in timed) for name in ("source_tokens", "padded_tokens"))
         return {
             "tokens_per_second": real / seconds,
             "padding": 1 - real / padded,
-            "data_wait": waited / seconds,
+            "data_wait": waited / elapsed,
             "peak_bytes": float(memory),
         }
 
@@ -100,6 +102,19 @@ class Side:
             for batch in batches:
                 update(updater, batch, 1)
         return counter.get_total_flops() / sum(batch.source_tokens for batch in batches)
+
+
+def random_batches(table: pa.Table, layout: Layout, batch_tokens: int) -> Iterator[Batch]:
+    """Cut randomly ordered examples into batches that fit the same budget, padded to the longest of each."""
+    rows = ExampleTable(table, layout)
+    shapes = rows.shapes()
+    batch: list[int] = []
+    for row in np.random.default_rng(1).permutation(len(rows)).tolist():
+        paragraphs, longest, target = shapes[[*batch, row]].max(axis=0)
+        if batch and (len(batch) + 1) * max(paragraphs * longest, target) > batch_tokens:
+            yield lay_out(rows, np.array(batch), Position())
+            batch = []
+        batch.append(row)
 
 
 def update(updater: Updater[Batch], batch: Batch, step: int) -> None:

@@ -21,7 +21,6 @@ from torch import Tensor
 from torch.nn.attention import SDPBackend, sdpa_kernel
 from torch.nn.utils.rnn import pad_sequence
 
-from benchmarks.peers.dense_target import dense_target
 from models.contract import SourceBatch
 from models.layers.paragraphs import FlatTokens, ParagraphRows
 from models.layers.places import Packing, TokenPlaces
@@ -64,6 +63,13 @@ class PlainObjective(TokenObjective):
         smoothed = -(dense_target(log_probs_MV, target_M, pad, self.label_smoothing) * log_probs_MV).sum()
         nll = F.nll_loss(log_probs_MV.detach(), target_M, ignore_index=pad, reduction="sum")
         return smoothed, nll
+
+
+def dense_target(log_probs_MV: Tensor, target_M: Tensor, pad: int, smoothing: float) -> Tensor:
+    """Return [M, V]: 1 - smoothing on the target, the rest spread over all pieces; zeros where there is padding."""
+    truth_MV = torch.full_like(log_probs_MV, smoothing / log_probs_MV.shape[1])
+    truth_MV.scatter_add_(1, target_M.unsqueeze(1), torch.full_like(log_probs_MV[:, :1], 1 - smoothing))
+    return truth_MV.masked_fill((target_M == pad).unsqueeze(1), 0.0)
 
 
 def _every_cell(mask_RT: Tensor) -> Packing:

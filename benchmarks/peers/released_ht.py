@@ -16,7 +16,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from benchmarks.peers.dense_target import dense_target
+from benchmarks.peers.plain_design import dense_target
 from models.contract import SourceBatch
 from models.hierarchical import HierarchicalConfig
 from models.layers.embeddings import paragraph_positions, sinusoids

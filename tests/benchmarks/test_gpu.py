@@ -49,7 +49,7 @@ def test_the_largest_batch_is_found(limit: int) -> None:
 def test_it_needs_few_packages() -> None:
     """A GPU machine has neither Prefect nor what `tasks` needs."""
     files = [*(PROJECT / "benchmarks/gpu").glob("*.py"), *(PROJECT / "benchmarks/peers").glob("*.py")]
-    files += [PROJECT / f"benchmarks/{name}.py" for name in ("training", "beam_search", "frame")]
+    files += [PROJECT / f"benchmarks/{name}.py" for name in ("beam_search", "frame")]
     allowed = LEAN | {"benchmarks", "models", "storage"} | sys.stdlib_module_names
     assert {name for path in files for _, name in imported(path)} <= allowed
     # Only these files of `benchmarks` are imported, so that no other one brings more packages along.
@@ -59,7 +59,7 @@ def test_it_needs_few_packages() -> None:
         for node in ast.walk(ast.parse(path.read_text()))
         if isinstance(node, ast.ImportFrom) and node.module and node.module.startswith("benchmarks.")
     }
-    ours = {"benchmarks.training", "benchmarks.beam_search", "benchmarks.frame"}
+    ours = {"benchmarks.beam_search", "benchmarks.frame"}
     assert {name for name in names if not name.startswith(("benchmarks.gpu", "benchmarks.peers."))} == ours
 
 
