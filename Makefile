@@ -61,9 +61,14 @@ test-all: lint types ## every test, faults and full tables included
 # One that misses its goal (status 1) stops none of the others; their names come at the end.
 benchmarks: $(VENV)/.dev ## every figure we claim, each beside its peer; DATA=folder for those that need real pages
 	@missed=; measure() { echo "== $$*"; $(BIN)/python -m benchmarks."$$@" || missed="$$missed $$1"; }; \
-	for name in labels crawl recrawl lexrank ranker beam_search bart_search hed_step pretrained_loading dropout \
-	  columnar_index summarize training stage_memory stage_costs orchestration scaling; do measure $$name; done; \
-	test -z "$(DATA)" || { measure extraction "$(DATA)/extraction"; measure rights "$(DATA)/extraction/html"; }; \
+	for name in labels crawl recrawl lexrank bart_search pretrained_loading dropout columnar_index summarize training \
+	  stages orchestration scaling; do measure $$name; done; \
+	measure gpu --device cpu --scale core --minutes 20; measure gpu --device cpu --scale small --parts decoding; \
+	test -z "$(DATA)" || { measure extraction "$(DATA)/extraction"; measure rights "$(DATA)/extraction/html"; \
+	  measure verifiers "$(DATA)" --count 100; \
+	  $(BIN)/wikisum corpus --preset records --root build/wikigraph --source.records.paths "$(DATA)/wikigraph/articles.jsonl" \
+	    --crawl.archive "$(DATA)/wikigraph/pages.warc.gz" \
+	    && measure extractors build/wikigraph --papers "$(DATA)/scisummnet_mds.jsonl.gz"; }; \
 	test -z "$$missed" || { echo "a goal was missed, or the benchmark failed:$$missed"; exit 1; }
 
 mutants: $(VENV)/.dev ## how many small faults the tests notice, by chance; an hour; ARGS='--group storage --draw 10'

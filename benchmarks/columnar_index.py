@@ -12,7 +12,6 @@ more, or if the results differ.
 
 import tempfile
 import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -31,14 +30,7 @@ from tasks.crawl.surt import surt_key
 
 GOAL = 1_000_000  # look-ups a minute
 FILE_ROWS, GROUP_ROWS, HOST_PAGES = 500_000, 100_000, 20
-PLACES = [
-    "fetch_time",
-    "fetch_status",
-    "content_truncated",
-    "warc_filename",
-    "warc_record_offset",
-    "warc_record_length",
-]
+KEPT = ["fetch_time", "fetch_status", "content_truncated", "warc_filename", "warc_record_offset", "warc_record_length"]
 
 
 def joined(*parts: Any) -> pa.Array:
@@ -93,20 +85,6 @@ def urls_of(rows: int, count: int) -> list[str]:
     ]
 
 
-def measured(work: Callable[[], tuple[int, int, float]]) -> dict[str, Any]:
-    """Return the captures found and the sum of their offsets, seconds of wall and of processors, and peak bytes."""
-    started, used = time.perf_counter(), time.process_time()
-    captures, offsets, keyed = work()
-    return {
-        "keys": keyed - used if keyed else 0.0,
-        "captures": captures,
-        "offsets": offsets,
-        "seconds": time.perf_counter() - started,
-        "processor": time.process_time() - used,
-        "peak": peak_bytes(),
-    }
-
-
 def ours(folder: str, urls: list[str]) -> tuple[int, int, float]:
     """Look up as a build does; the last figure is the processor time at which the URLs had their keys and files."""
     settings = CrawlSettings.model_validate({"common_crawl": {"tables": [folder]}})
@@ -132,7 +110,7 @@ def by_duckdb(folder: str, keys: pa.Table) -> tuple[int, int, float]:
         captures, offsets = connection.execute(
             f"""
             select count(*), sum(warc_record_offset) from (
-                select {", ".join(PLACES)}, row_number() over (partition by keys.key order by fetch_time desc) as place
+                select {", ".join(KEPT)}, row_number() over (partition by keys.key order by fetch_time desc) as place
                 from read_parquet('{folder}/**/*.parquet') as t join keys on t.url_surtkey = keys.key
                 where fetch_status between 200 and 299 and content_truncated is null
             ) where place <= 2
@@ -143,19 +121,26 @@ def by_duckdb(folder: str, keys: pa.Table) -> tuple[int, int, float]:
 
 def by_whole_columns(folder: str, keys: pa.Table) -> tuple[int, int, float]:
     """Read the columns whole, and join in pyarrow; that every page has at most two captures spares it the ranking."""
-    table = pads.dataset(folder).to_table(columns=["url_surtkey", *PLACES])
+    table = pads.dataset(folder).to_table(columns=["url_surtkey", *KEPT])
     found = keys.join(table, "key", "url_surtkey", join_type="inner")
     return found.num_rows, int(pc.sum(found.column("warc_record_offset")).as_py() or 0), 0.0
 
 
 def measure(who: str, folder: str, rows: int, count: int) -> dict[str, Any]:
-    """Measure one of them in this process."""
+    """Look up in this process; return the captures found and the sum of their offsets, seconds and peak bytes."""
     urls = urls_of(rows, count)
-    if who == "ours":
-        return measured(lambda: ours(folder, urls))
-    keys = pa.table({"key": [surt_key(url) for url in urls]})
-    peer = {"duckdb": by_duckdb, "whole columns": by_whole_columns}[who]
-    return measured(lambda: peer(folder, keys))
+    peers = {"duckdb": by_duckdb, "whole columns": by_whole_columns}
+    keys = pa.table({"key": [surt_key(url) for url in urls]}) if who in peers else None
+    started, used = time.perf_counter(), time.process_time()
+    captures, offsets, keyed = ours(folder, urls) if keys is None else peers[who](folder, keys)
+    return {
+        "keys": keyed - used if keyed else 0.0,
+        "captures": captures,
+        "offsets": offsets,
+        "seconds": time.perf_counter() - started,
+        "processor": time.process_time() - used,
+        "peak": peak_bytes(),
+    }
 
 
 def main(rows: int = 2_000_000, urls: int = 1_000_000, keep: str | None = None) -> int:

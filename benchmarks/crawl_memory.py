@@ -15,8 +15,6 @@ import time
 from dataclasses import asdict
 from typing import Any
 
-import pyarrow as pa
-
 from benchmarks.crawl import BAR_BYTES
 from benchmarks.frame import apart, command, peak_bytes
 from benchmarks.loopback_web import address, served
@@ -41,16 +39,10 @@ def path_of(kind: str, number: int) -> str:
     return f"/{folder}/{number:07d}/{SLUG}"
 
 
-def make_frontier(kind: str, count: int, hosts: int, port: int) -> pa.Table:
-    """Return a frontier of one URL per reference of an article, with alternating hosts."""
-    urls = (f"http://{address(number % hosts + 1)}:{port}{path_of(kind, number)}" for number in range(count))
-    return frontier_of(urls, cited=50)
-
-
 def write_frontier(kind: str, count: int, hosts: int, port: int, folder: str) -> dict[str, Any]:
-    """Write the frontier in this process, and return its row group."""
-    written = Store(folder).write_table(NAME, make_frontier(kind, count, hosts, port), FRONTIER)
-    return asdict(written.groups[0])
+    """Write a frontier in this process, of one URL per reference and alternating hosts; return its row group."""
+    urls = (f"http://{address(number % hosts + 1)}:{port}{path_of(kind, number)}" for number in range(count))
+    return asdict(Store(folder).write_table(NAME, frontier_of(urls, cited=50), FRONTIER).groups[0])
 
 
 def crawl_one(kind: str, folder: str, group: dict[str, Any]) -> dict[str, float]:

@@ -21,7 +21,7 @@ import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 
 from benchmarks.frame import command
-from benchmarks.synthetic import ExplorerCorpus as Texts
+from benchmarks.synthetic import SyntheticCorpus
 from storage import schemas
 from storage.builds import Build, save_build
 from storage.schemas import Dataset
@@ -50,7 +50,7 @@ def article_id(shard: int, number: int) -> str:
 
 def write_articles(store: Store) -> None:
     """Write every article shard; leads repeat, ids and titles do not."""
-    texts = Texts(seed=1)
+    texts = SyntheticCorpus(seed=1)
     leads, words = texts.texts(ARTICLES, 139, texts.topic()), texts.texts(ARTICLES, 3, texts.topic())
     Path(store.path("articles")).mkdir(parents=True)
     for shard in range(SHARDS):
@@ -78,7 +78,7 @@ def url(number: int) -> str:
 
 def write_one_article(store: Store) -> None:
     """Write the shards that the view of article 7 reads."""
-    texts = Texts(seed=2)
+    texts = SyntheticCorpus(seed=2)
     some = texts.texts(2_000, 70, texts.topic())
     owners = [article_id(0, number) for number in range(ARTICLES) for _ in range(PARAGRAPHS)]
     count = len(owners)

@@ -32,7 +32,6 @@ from benchmarks.frame import command
 from tasks.extraction import density, engines
 from tasks.extraction.charset import decode
 from tasks.extraction.engines import extract
-from tasks.extraction.extractor import Extractor
 from tasks.extraction.markup import join_wrapped, page_title, parse
 from tasks.extraction.settings import ExtractSettings
 
@@ -217,16 +216,6 @@ def _trafilatura(**options: bool) -> Callable[[bytes], str]:
     return lambda html: trafilatura.extract(html, **options) or ""
 
 
-def _bounded_rate(pages: list[LabelledPage]) -> float:
-    """Return pages per wall second through the killable process, without its start."""
-    with Extractor(ExtractSettings()) as extractor:
-        extractor.extract(pages[0].html, mime="text/html", charset=None)
-        start = time.perf_counter()
-        for page in pages:
-            extractor.extract(page.html, mime="text/html", charset=None)
-        return len(pages) / (time.perf_counter() - start)
-
-
 def main(folder: Path) -> None:
     """Print the table; exit with 1 if our engines miss their figure on held-out sites."""
     pages = read_pages(folder)
@@ -247,7 +236,6 @@ def main(folder: Path) -> None:
             f"{name:<40}{result.precision:>12.4f}{result.recall:>9.4f}{result.f1:>9.4f}{result.pages_per_second:>9.1f}"
         )
     print(f"density alone: {measure(pages, _ours(engine='density')).pages_per_second:.1f} pages/s")
-    print(f"default through the bounded process: {_bounded_rate(pages):.1f} pages per wall second")
     for choice, count in choices.most_common():
         print(f"chosen without {count} of the sites: {dict(zip(THRESHOLDS, choice, strict=True))}")
     print(f"our engines must reach {_REACHED} on held-out sites: {ours.f1:.4f}")

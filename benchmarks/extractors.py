@@ -1,4 +1,4 @@
-"""Extractive systems on real prose, by every measure: concepts beside Lead, LexRank, coverage and the bound.
+"""Extractive systems on real prose, by every measure: concepts beside Lead, LexRank and the bound.
 
     python -m benchmarks.extractors ROOT [--papers scisummnet_mds.jsonl.gz] [--write]
 
@@ -17,22 +17,17 @@ the weights that ship.
 import gzip
 import json
 import random
-from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
-import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.parquet as pq
 
-from benchmarks.coverage import coverage
 from benchmarks.frame import command
+from benchmarks.latest import latest_shards
 from benchmarks.scisummnet import records
 from models.extractive import best_first, first_words, lexrank_scores
-from storage.builds import latest_build
-from storage.store import Store
 from tasks.engine.grouping import join_by_article
 from tasks.evaluation.metrics import ArticleTexts, Summary
 from tasks.evaluation.rouge import Reference
@@ -81,17 +76,8 @@ def by_title(title: str, passages: Sequence[PilePassage]) -> list[PilePassage]:
 
 def topics_of(root: str) -> list[Topic]:
     """Return the topics of a corpus's latest build that have a paragraph."""
-    store = Store(root)
-    build = latest_build(store)
-    if build is None:
-        raise SystemExit(f"{root}: no build; expected a corpus, see `benchmarks/paragraph_quality.py`")
-
-    def tables(stage: str) -> list[pa.Table]:
-        paths = build.stages[stage].values()
-        return [pq.read_table(store.path(path), filesystem=store.filesystem) for path in paths]
-
     topics = []
-    for articles, paragraphs in zip(tables("articles"), tables("paragraphs"), strict=True):
+    for articles, paragraphs in zip(*(latest_shards(root, stage) for stage in ("articles", "paragraphs")), strict=True):
         kept = articles.filter(pc.is_null(articles["drop_reason"]))
         usable = paragraphs.filter(pc.is_null(paragraphs["drop_reason"])).select(
             ["article_id", "text", "url", "position"]
@@ -157,15 +143,15 @@ def chosen(topic: Topic, pile: Pile, worth: Worth | None, rules: Rules = RULES) 
     return " ".join(one.text for one in sentences) or lead(topic)
 
 
-def in_hand(example: LabelledPile) -> Worth:
-    """Return the worth of a pile to one who has the lead in hand."""
-    return Worth([each.astype(float) for each in example.said], example.shares)
+def bound(topic: Topic, example: LabelledPile) -> dict[str, str]:
+    """Return the summary of one who has the lead in hand."""
+    worth = Worth([each.astype(float) for each in example.said], example.shares)
+    return {"greedy with the lead": chosen(topic, example.pile, worth)}
 
 
 def peers(topic: Topic) -> dict[str, str]:
     """Return the summaries of the systems that learn nothing."""
-    covered = " ".join(coverage(topic.best(FEW), topic.length))
-    return {"lead": lead(topic), "lexrank": lexrank(topic), "coverage": covered or lead(topic)}
+    return {"lead": lead(topic), "lexrank": lexrank(topic)}
 
 
 def left_out(topics: Sequence[Topic], examples: Sequence[LabelledPile]) -> list[Worth | None]:
@@ -207,15 +193,19 @@ def show(topics: Sequence[Topic], found: dict[str, Floats], name: str, against: 
             print(f"  {measure:10} {interval.mean:+6.2f} {ends}; articles: {spread}")
 
 
+def scored(summaries: Sequence[dict[str, str]], scorers: Sequence[Scorer]) -> dict[str, Floats]:
+    """Return the scores [T, measures] of each system, from each topic's summaries by system."""
+    return {
+        name: np.array([score(each[name]) for each, score in zip(summaries, scorers, strict=True)])
+        for name in summaries[0]
+    }
+
+
 def main(root: str, papers: Path | None = None, write: bool = False) -> None:
     """Print the tables; with --write learn from all topics and write the shipped weights."""
     topics = topics_of(root)
-    scorers = [Scorer(topic) for topic in topics]
-    systems: defaultdict[str, list[list[float]]] = defaultdict(list)
-    for topic, scorer in zip(topics, scorers, strict=True):
-        for name, summary in peers(topic).items():
-            systems[name].append(scorer(summary))
-    found = {name: np.array(rows) for name, rows in systems.items()}
+    scorers = list(map(Scorer, topics))
+    found = scored(list(map(peers, topics)), scorers)
     for count in (FEW, MANY):
         examples = [LabelledPile.of(Pile(topic.title, topic.passages[:count]), topic.lead) for topic in topics]
         worths = left_out(topics, examples)
@@ -224,11 +214,10 @@ def main(root: str, papers: Path | None = None, write: bool = False) -> None:
             for rules in GRID
         ]
         found[f"concepts, {count} paragraphs"] = with_best_rules(topics, np.array(scores))
-    rows = [s(chosen(t, e.pile, in_hand(e))) for t, e, s in zip(topics, examples, scorers, strict=True)]
-    found["greedy with the lead"] = np.array(rows)
+    found |= scored([bound(t, e) for t, e in zip(topics, examples, strict=True)], scorers)
     articles = len({topic.article for topic in topics})
     print(f"{len(topics)} topics of {articles} articles, each article left out", flush=True)
-    show(topics, found, f"concepts, {MANY} paragraphs", ("lead", "coverage", "lexrank"))
+    show(topics, found, f"concepts, {MANY} paragraphs", ("lead", "lexrank"))
     if write:
         WEIGHTS.write_text(learn(examples).to_json(), encoding="utf-8")
     if papers is not None:
@@ -237,18 +226,13 @@ def main(root: str, papers: Path | None = None, write: bool = False) -> None:
 
 def of_papers(topics: Sequence[Topic]) -> None:
     """Print the table of papers, by the shipped weights."""
-    systems: defaultdict[str, list[list[float]]] = defaultdict(list)
-    for topic in topics:
-        scorer = Scorer(topic)
-        example = LabelledPile.of(Pile(topic.title, topic.passages[:MANY]), topic.lead)
-        summaries = peers(topic) | {
-            "concepts": chosen(topic, example.pile, shipped().worth(example.pile)),
-            "greedy with the lead": chosen(topic, example.pile, in_hand(example)),
-        }
-        for name, summary in summaries.items():
-            systems[name].append(scorer(summary))
+    examples = [LabelledPile.of(Pile(topic.title, topic.passages[:MANY]), topic.lead) for topic in topics]
+    summaries = [
+        peers(t) | {"concepts": chosen(t, e.pile, shipped().worth(e.pile))} | bound(t, e)
+        for t, e in zip(topics, examples, strict=True)
+    ]
     print(f"\n{len(topics)} papers, by the shipped weights")
-    show(topics, {name: np.array(rows) for name, rows in systems.items()}, "concepts", ("lead", "coverage", "lexrank"))
+    show(topics, scored(summaries, list(map(Scorer, topics))), "concepts", ("lead", "lexrank"))
 
 
 if __name__ == "__main__":

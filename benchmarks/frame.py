@@ -48,19 +48,24 @@ class OptionError(ValueError):
     """An option's value cannot be used; the message says what was expected."""
 
 
-def apart(function: Callable[..., Result], *arguments: Any) -> Result:
+def apart(function: Callable[..., Result], *arguments: Any, seconds: float | None = None) -> Result:
     """Call a module's function in a process of its own, so that its peak memory includes nothing else.
 
     The function is one of a module; arguments and result go through JSON.
 
     Raises:
         SystemExit: it failed; with the end of its standard error.
+        TimeoutError: it did not end within so many `seconds`.
     """
     module = function.__module__
     if module == "__main__":
         module = sys.modules[module].__spec__.name  # type: ignore[union-attr]
     call = [sys.executable, "-m", "benchmarks.frame", f"{module}:{function.__name__}"]
-    done = subprocess.run(call, input=json.dumps(arguments), capture_output=True, text=True, check=False)
+    given, limit = json.dumps(arguments), None if seconds is None else max(seconds, 0.0)
+    try:
+        done = subprocess.run(call, input=given, capture_output=True, text=True, check=False, timeout=limit)
+    except subprocess.TimeoutExpired as error:
+        raise TimeoutError(f"{module}:{function.__name__} did not end within {seconds:.0f} s") from error
     if done.returncode:
         raise SystemExit(f"{module}:{function.__name__} failed:\n{done.stderr[-3000:]}")
     result: Result = json.loads(done.stdout.splitlines()[-1])

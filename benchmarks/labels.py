@@ -13,6 +13,7 @@ from rouge_score import rouge_scorer
 
 from benchmarks.frame import command, fastest
 from benchmarks.synthetic import SyntheticCorpus
+from flows.running.estimates import CORPUS_ARTICLES
 from storage.schemas import ARTICLES, PARAGRAPHS
 from tasks.paragraphs.clones import LeadClones
 from tasks.paragraphs.settings import CloneSettings
@@ -21,7 +22,6 @@ from tasks.text.ngrams import split_words
 
 PARAGRAPH_COUNT, PARAGRAPH_WORDS, LEAD_WORDS = 525, 70, 139
 BAR = 1 / 8
-CORPUS_ARTICLES = 1_579_360  # training articles of the released ranked WikiSum
 
 
 def peer_labels(lead: str, paragraphs: list[str]) -> list[float]:

@@ -3,20 +3,18 @@ same run.
 
     python -m benchmarks.lexrank
 
-Three ratios: from the similarity matrix to scores (networkx has to build its graph and run `pagerank`), end to end
-from texts (the peer with scikit-learn's tf-idf), and from words to their counts alone, against scikit-learn's
-CountVectorizer. Each is the best of several rounds; scores must agree.
+Two ratios: from the similarity matrix to scores (networkx has to build its graph and run `pagerank`), and end to end
+from texts (the peer with scikit-learn's tf-idf). Each is the best of several rounds; scores must agree.
 """
 
 import networkx
 import numpy as np
-from sklearn.feature_extraction.text import CountVectorizer, TfidfVectorizer
+from sklearn.feature_extraction.text import TfidfVectorizer
 
 from benchmarks.frame import command, fastest
 from benchmarks.synthetic import SyntheticCorpus
 from models.extractive import lexrank_scores
-from tasks.text.ngrams import split_words
-from tasks.text.tfidf import TfIdf, tfidf_matrix
+from tasks.text.tfidf import tfidf_matrix
 
 PARAGRAPHS, WORDS = 525, 70  # Liu & Lapata 2019, sec. 4
 TOLERANCE = 1e-6  # for networkx, which stops at N times this value
@@ -52,8 +50,6 @@ def main(rounds: int = 5) -> None:
     scores, expected = lexrank_scores(similarity), pagerank(similarity)
     gap = float(np.abs(scores - expected).max() / expected.mean())
     assert gap < 1e-4, f"scores differ by {gap:.1e} of their mean"
-    words = [split_words(text) for text in texts]
-    counter = CountVectorizer(analyzer=lambda paragraph: paragraph)
     took = fastest(
         {
             "matrix": lambda: lexrank_scores(similarity),
@@ -61,8 +57,6 @@ def main(rounds: int = 5) -> None:
             "graph, networkx": lambda: pagerank(similarity),
             "texts": lambda: ours(texts),
             "scikit-learn, networkx": lambda: peer(texts),
-            "words": lambda: TfIdf(words),
-            "scikit-learn": lambda: counter.fit_transform(words),
         },
         rounds,
     )
@@ -70,7 +64,6 @@ def main(rounds: int = 5) -> None:
     for what, own, peers in (
         ("matrix to scores", "matrix", ("networkx", "graph, networkx")),
         ("texts to scores", "texts", ("scikit-learn, networkx", "networkx")),
-        ("words to vectors, against counts alone", "words", ("scikit-learn",)),
     ):
         ratios = "; ".join(f"{one} {took[one] * 1e3:.1f} ms: {took[one] / took[own]:.1f} x" for one in peers)
         print(f"{what}: ours {took[own] * 1e3:.1f} ms; {ratios}")

@@ -11,7 +11,7 @@ import asyncio
 import random
 import subprocess
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
 
@@ -36,7 +36,7 @@ def large_page() -> bytes:
     return b"<!doctype html><html><body><p>" + noise + b"</p>" + b"<p>The end.</p>" * 6_600 + b"</body></html>"
 
 
-def answer(path: str, large: bytes) -> bytes:
+def answer(path: str, _headers: Mapping[str, str], *, large: bytes) -> bytes:
     """Return the answer to a request."""
     if path == "/robots.txt":
         return response("200 OK", "text/plain", ROBOTS)
@@ -52,11 +52,15 @@ def response(status: str, kind: str, body: bytes) -> bytes:
     return f"HTTP/1.1 {status}\r\nContent-Type: {kind}\r\nContent-Length: {len(body)}\r\n\r\n".encode() + body
 
 
+Answer = Callable[[str, Mapping[str, str]], bytes]
+"""Returns the response for a path and the request's headers, whose names are in lower case."""
+
+
 class LoopbackConnection(asyncio.Protocol):
     """Answers GET requests of one connection, which stays open."""
 
-    def __init__(self, answer: Callable[[str], bytes]) -> None:
-        """Take the function that returns the response for a path."""
+    def __init__(self, answer: Answer) -> None:
+        """Take the function that answers."""
         self._answer = answer
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
@@ -70,11 +74,12 @@ class LoopbackConnection(asyncio.Protocol):
         self._received += data
         while b"\r\n\r\n" in self._received:
             head, _, self._received = self._received.partition(b"\r\n\r\n")
-            path = head.split(b" ", 2)[1].decode()
-            self._transport.write(self._answer(path))
+            first, *lines = head.decode().split("\r\n")
+            headers = {name.lower(): value.strip() for name, _, value in (line.partition(":") for line in lines)}
+            self._transport.write(self._answer(first.split(" ", 2)[1], headers))
 
 
-async def serve(answer: Callable[[str], bytes], addresses: Sequence[str]) -> None:
+async def serve(answer: Answer, addresses: Sequence[str]) -> None:
     """Print a free port and serve there, on all addresses, until standard input is closed."""
     loop, port, servers = asyncio.get_running_loop(), 0, []
     for one in addresses:

@@ -10,7 +10,6 @@ as many hashes and bands, indexes a sample in the same run: it holds all in memo
 """
 
 import random
-import resource
 import tempfile
 import time
 from collections.abc import Iterator
@@ -20,7 +19,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from benchmarks.frame import command
+from benchmarks.frame import command, peak_bytes
 from flows.config import BuildConfig
 from flows.running.session import Session
 from flows.stages import across
@@ -165,7 +164,7 @@ def main(shards: int = 4, articles: int = 100) -> int:
         compared = across.compared(session, made["paragraphs"], overlaps)
         seconds = time.process_time() - started
         assert overlaps is not None
-        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6
+        peak = peak_bytes() / 1e9
         stages = {name: session.run.stages[name].in_order for name in ("sketches", "twins", "overlaps", "compared")}
         share, pairs, strangers = recall(session.run.store, overlaps, shards * articles)
     count = shards * articles * ARTICLE_PARAGRAPHS

@@ -3,7 +3,7 @@
     wikisum corpus --preset records --root data/wikigraph \\
         --source.records.paths ../shared/data/wikigraph/articles.jsonl \\
         --crawl.archive ../shared/data/wikigraph/pages.warc.gz
-    python -m benchmarks.paragraph_quality data/wikigraph [--write] [--funnel] [--leads LEADS]
+    python -m benchmarks.paragraph_quality data/wikigraph [--write] [--leads LEADS]
 
 Labels are in `tests/tasks/paragraphs/quality_labels.csv`, without the texts: each names a paragraph by page, position
 and digest. They were drawn in the order of the digests (of `final`, of a hash of them), at most two kept and two
@@ -23,8 +23,7 @@ pages of 1, 2, 4, 8 and 16 of its page's paragraphs, cut around it at a place dr
 with a small weight. The leads of FreshWiki (LEADS), good prose, are whole pages as well: of a sentence, of two, of a
 paragraph, of all their paragraphs; they teach too, and are judged by models that saw no page of their article.
 
-`--write` fits the weights of `tasks.paragraphs.quality`; `--funnel` counts what the whole corpus keeps, without and
-with the model, and how long the model takes.
+`--write` fits the weights of `tasks.paragraphs.quality`. What a corpus keeps with and without them its report says.
 """
 
 import csv
@@ -32,16 +31,13 @@ import gzip
 import hashlib
 import json
 import re
-import time
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.parquet as pq
 import tld
 from sklearn.ensemble import GradientBoostingClassifier
 from sklearn.linear_model import LogisticRegression
@@ -50,15 +46,13 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from benchmarks.frame import command
+from benchmarks.latest import latest_shards
 from models.sentences import split_sentences
-from storage.builds import latest_build
-from storage.store import Store
 from tasks.paragraphs import quality
 from tasks.paragraphs.filter import drop_reason
 from tasks.paragraphs.foreign import in_other_language
-from tasks.paragraphs.paragraphs import build_paragraphs
 from tasks.paragraphs.quality import page_features
-from tasks.paragraphs.settings import ParagraphFilterSettings, ParagraphSettings
+from tasks.paragraphs.settings import ParagraphFilterSettings
 
 LABELS = Path(__file__).parents[1] / "tests" / "tasks" / "paragraphs" / "quality_labels.csv"
 _ARCHIVED = re.compile(r"https?://web\.archive\.org/web/[^/]+/(https?):/+(.*)")
@@ -110,7 +104,7 @@ def read_pages(root: str, urls: set[str]) -> dict[str, Page]:
     """Return the pages of a corpus's latest build."""
     pages: dict[str, Page] = {}
     settings = ParagraphFilterSettings()
-    for table in _shards(root, "documents"):
+    for table in latest_shards(root, "documents"):
         for row in table.select(["url", "paragraphs", "boilerplate", "reason"]).to_pylist():
             if row["url"] in urls and row["url"] not in pages and row["reason"] is None:
                 marks = zip(row["paragraphs"], row["boilerplate"], strict=True)
@@ -296,22 +290,6 @@ def table(labels: Labelled, rows: Mapping[str, np.ndarray]) -> str:
     return "\n".join([head, *(line(name, labels, junk) for name, junk in rows.items())])
 
 
-def corpus_funnel(root: str, thresholds: Sequence[float | None]) -> str:
-    """Return what the paragraphs stage keeps and refuses of the corpus at each threshold."""
-    articles = pa.concat_tables(_shards(root, "articles")).sort_by("article_id")
-    documents = pa.concat_tables(_shards(root, "documents"))
-    lines = []
-    for threshold in thresholds:
-        start = time.process_time()
-        rows = build_paragraphs(articles, documents, ParagraphSettings(quality=threshold))
-        seconds = time.process_time() - start
-        reasons = Counter(rows["drop_reason"].to_pylist())
-        kept = reasons.pop(None)
-        refused = ", ".join(f"{reason} {count:,}" for reason, count in reasons.most_common())
-        lines.append(f"quality {threshold or 'off'}: kept {kept:,}; {refused}; {seconds:.0f} s of processor time")
-    return "\n".join(lines)
-
-
 def write_weights(model: Any, path: Path) -> None:
     """Write the file of weights."""
     scaler, regression = (step for _, step in model.steps)
@@ -328,17 +306,7 @@ def write_weights(model: Any, path: Path) -> None:
     path.write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
-def _shards(root: str, stage: str) -> list[pa.Table]:
-    store = Store(root)
-    build = latest_build(store)
-    if build is None:
-        raise SystemExit(f"{root}: no build; expected a corpus, see the commands above")
-    return [pq.read_table(store.path(path), filesystem=store.filesystem) for path in build.stages[stage].values()]
-
-
-def main(
-    root: str, write: bool = False, funnel: bool = False, leads: str = "../shared/data/freshwiki_lead.jsonl.gz"
-) -> None:
+def main(root: str, write: bool = False, leads: str = "../shared/data/freshwiki_lead.jsonl.gz") -> None:
     """Print the tables, and with --write fit the weights."""
     parts, lead_pages = read_labels(LABELS, root), read_leads(leads)
     fit, good = parts["fit"], [page for pages in lead_pages.values() for page in pages]
@@ -370,8 +338,6 @@ def main(
             rows |= {f"{name} >= {threshold}": values >= threshold for threshold in THRESHOLDS}
         print(table(labels, rows))
         print(size_table(labels, found["linear"] >= _THRESHOLD))
-    if funnel:
-        print("\n" + corpus_funnel(root, (None, 0.7)))
 
 
 if __name__ == "__main__":

@@ -6,14 +6,9 @@ rules on the sites of one half, `--half 1` to report on those of the other.
 
     python -m benchmarks.rights ../shared/data/wikigraph/pages.warc.gz --pages 200
     python -m benchmarks.rights ../shared/data/wikigraph/pages.warc.gz --half 1 --show 30
-
-Precision and recall of licences, on small pages whose licence a person has written beside them, by half of them:
-
-    python -m benchmarks.rights tests/tasks/rights/claim_cases.json
 """
 
 import gzip
-import json
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -58,40 +53,32 @@ def in_half(url: str, half: int | None) -> bool:
     return half is None or (unit_interval("rights", urlsplit(url).netloc or url) < 0.5) == (half == 0)
 
 
-class Timer:
-    """Processor seconds by part."""
-
-    def __init__(self) -> None:
-        self.seconds: Counter[str] = Counter()
-
-    def __call__(self, part: str, function: Callable[..., Any], *arguments: Any) -> Any:
-        """Return what a function returns, and add its time to a part."""
-        start = time.process_time()
-        result = function(*arguments)
-        self.seconds[part] += time.process_time() - start
-        return result
-
-
 def measure(source: Path, most: int, half: int | None) -> tuple[int, Counter[str]]:
     """Return the number of pages and the processor seconds of each part."""
-    timer = Timer()
-    number = 0
+    number, seconds = 0, Counter[str]()
+
+    def timed(part: str, function: Callable[..., Any], *arguments: Any) -> Any:
+        start = time.process_time()
+        result = function(*arguments)
+        seconds[part] += time.process_time() - start
+        return result
+
     language_of(["The first call loads the model of languages, which takes a second."])
     for url, body in islice((page for page in read_pages(source) if in_half(page[0], half)), most):
         text = decode(body, "utf-8")
         tree = parse(text)
         if tree is None:
             continue
-        timer("licence", page_claim, text, tree)
-        timer("reservations", page_reservations, text, tree)
-        found: Extracted = timer("extraction", extract, body, "text/html", "utf-8", _SETTINGS)
-        timer("columns", page_columns, found, url, ())
+        timed("licence", page_claim, text, tree)
+        timed("reservations", page_reservations, text, tree)
+        found: Extracted = timed("extraction", extract, body, "text/html", "utf-8", _SETTINGS)
+        timed("columns", page_columns, found, url, ())
         if found.paragraphs:
-            timer("language", language_of, found.paragraphs)
-            timer("quality", quality_signals, found.paragraphs)
-            timer("personal data", count_personal, found.paragraphs)
+            timed("language", language_of, found.paragraphs)
+            timed("quality", quality_signals, found.paragraphs)
+            timed("personal data", count_personal, found.paragraphs)
         number += 1
-    return number, timer.seconds
+    return number, seconds
 
 
 def show_hits(source: Path, most: int, half: int | None) -> None:
@@ -120,28 +107,8 @@ def show_hits(source: Path, most: int, half: int | None) -> None:
                 print(f"{kind:12} {url[:70]}\n             {hit}")
 
 
-def score(cases: Path) -> None:
-    """Print precision and recall of the licences found on small pages, of every other one and of the rest."""
-    written = json.loads(cases.read_text(encoding="utf-8"))
-    for half in (0, 1):
-        right = found = wanted = 0
-        for case in written[half::2]:
-            tree = parse(case["html"])
-            claim = None if tree is None else page_claim(case["html"], tree)
-            licence = None if claim is None else claim.licence
-            found += licence is not None
-            wanted += case["licence"] is not None
-            right += licence is not None and licence == case["licence"]
-        print(
-            f"half {half}: precision {right / found:.3f} ({right} of {found}), recall {right / wanted:.3f} of {wanted}"
-        )
-
-
 def main(source: Path, pages: int = 200, half: Literal[0, 1] | None = None, show: int = 0) -> int:
-    """Print the cost, hits, or how many licences of small pages are found; 1 if the cost passes the goal."""
-    if source.suffix == ".json":
-        score(source)
-        return 0
+    """Print the cost, or hits; 1 if the cost passes the goal."""
     if show:
         show_hits(source, show, half)
         return 0

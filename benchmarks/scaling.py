@@ -10,35 +10,30 @@ peer is a plain pool of processes (`concurrent.futures`) with the same jobs: wha
 which two workers share the memory, and often the cache or one core.
 
 Growth is that of a corpus of 1, 4 and 16 shards of the same size on one worker: processor milliseconds an article and
-the highest memory of a job, by stage. The crawl is that of benchmarks/crawl_memory.py, of one shard whose URLs grow, in
-a process of its own. What a thousand shards add to a reader's own part is in benchmarks/rehearsal/fan_in.py. Goals are
-marked as reached or missed; the exit status is 1 if one was missed, or if a byte differs.
+the highest memory of a job. The crawl grows in benchmarks/crawl_memory.py. What a thousand shards add to a reader's own
+part is in benchmarks/rehearsal/fan_in.py. Goals are marked as reached or missed; the exit status is 1 if one was
+missed, or if a byte differs.
 """
 
 import hashlib
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass
-from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
 from prefect import flow
 
-from benchmarks import crawl_memory
 from benchmarks.frame import OptionError, command
-from benchmarks.orchestration import write_records
-from benchmarks.rehearsal.measuring import JobCost, MeasuringExecutor, read_measured
+from benchmarks.jobs import JobCost, MeasuringExecutor, PlainPool, read_measured
+from benchmarks.synthetic import write_records
 from flows import dag
 from flows.config import BuildConfig
 from flows.running.session import Session
 from flows.running.temporary_server import use_prefect_api
 from storage.store import Store
-from tasks.engine.shard import Job
-from tasks.engine.stage import InlineExecutor, Outcome, Run
+from tasks.engine.stage import Run
 
 GOALS = {"processes": 1.8, "dask": 1.7}  # times as fast on two workers as on one
 GROWTH = 1.10  # times as much an article at most, however many there are
@@ -51,7 +46,7 @@ class Walked:
     """What the walk over a corpus took."""
 
     seconds: float  # of the clock
-    jobs: list[JobCost]  # what each job took; none on the plain pool
+    jobs: list[JobCost]  # what each job took
     files: dict[str, str]  # relative path -> SHA-256 of its bytes
 
     @property
@@ -65,34 +60,13 @@ class Walked:
         return max(job.peak_bytes for job in self.jobs)
 
 
-class PlainPool(InlineExecutor):
-    """Runs jobs on processes and nothing else: the peer."""
-
-    def __init__(self, workers: int) -> None:
-        self._workers = workers
-        self._pool: ProcessPoolExecutor | None = None
-
-    @contextmanager
-    def serving(self) -> Iterator[None]:
-        """Keep the processes until the block ends."""
-        with ProcessPoolExecutor(self._workers, mp_context=get_context("spawn")) as self._pool:
-            yield
-
-    def run(self, make: Callable[[Job], Any], jobs: Sequence[Job], after: Sequence[Any] = ()) -> dict[str, Outcome]:
-        """Return job name -> record."""
-        assert self._pool is not None, "jobs run inside `serving`"
-        return dict(zip([job.name for job in jobs], self._pool.map(make, jobs), strict=True))
-
-
 def configuration(records: Path, root: Path, shards: int, kind: str, workers: int) -> BuildConfig:
     """Return the settings of a build of a file of records."""
     return BuildConfig.model_validate(
         {
             "root": str(root),
             "source": {"kind": "records", "records": {"paths": [str(records)]}},
-            "search": {
-                "provider": "none"
-            },  # a build's defaults are those of the embedded web, which is not served here
+            "search": {"provider": "none"},  # the default is that of the embedded web, which is not served here
             "shards": {"articles": shards, "hosts": shards},
             "engine": {"kind": kind, "workers": workers},
         }
@@ -136,7 +110,7 @@ def run(folder: Path, kind: str, workers: int, sizes: Sequence[int]) -> list[Wal
     configs = [configuration(folder / f"{name}.jsonl", place / name, count, *engine) for name, count in corpora]
     if kind != "plain":
         return walk_all(configs, measured)[1:]
-    pool = PlainPool(workers)
+    pool = PlainPool(workers, measured)
     with pool.serving():
         return [walk(config, pool, measured) for config in configs][1:]
 
@@ -166,23 +140,23 @@ def show_scaling(walked: dict[str, dict[int, Walked]], workers: int) -> bool:
     return passed and same
 
 
-def show_growth(unit: str, units: Sequence[int], processor: Sequence[float], peaks: Sequence[float]) -> bool:
-    """Print processor time of a unit and memory at each size; return whether neither grew by more than a tenth.
+def show_growth(articles: Sequence[int], processor: Sequence[float], peaks: Sequence[float]) -> bool:
+    """Print processor time of an article and memory at each size; return whether neither grew by more than a tenth.
 
-    There are so many `units` at each size, the smallest first; seconds are for all of them, peaks in bytes.
+    There are so many `articles` at each size, the smallest first; seconds are for all of them, peaks in bytes.
     """
     passed = True
-    each = [seconds / count for seconds, count in zip(processor, units, strict=True)]
-    for count, one, peak in zip(units, each, peaks, strict=True):
+    each = [seconds / count for seconds, count in zip(processor, articles, strict=True)]
+    for count, one, peak in zip(articles, each, peaks, strict=True):
         time_ratio, peak_ratio = one / each[0], peak / peaks[0]
         reached = max(time_ratio, peak_ratio) <= GROWTH
         passed &= reached
         figures = f"{1000 * one:10.2f} ms each{time_ratio:8.2f} x{peak / 1e6:10.0f} MB at most{peak_ratio:8.2f} x"
-        print(f"{count:8,} {unit:10}{figures}   goal {GROWTH:.2f}: {mark(reached)}", flush=True)
+        print(f"{count:8,} articles  {figures}   goal {GROWTH:.2f}: {mark(reached)}", flush=True)
     return passed
 
 
-def main(articles: int = 20, workers: int = 2, crawled: int = 1_000) -> int:
+def main(articles: int = 20, workers: int = 2) -> int:
     """Print ratios and growth; return the exit status."""
     if workers < 2 or articles < 1:
         raise OptionError("expected --workers of at least 2 and --articles of at least 1")
@@ -202,14 +176,8 @@ def main(articles: int = 20, workers: int = 2, crawled: int = 1_000) -> int:
                 if grows:
                     growing = found
     passed = show_scaling(walked, workers)
-    articles = [size * articles for size in SIZES]
     figures = [one.processor for one in growing], [one.peak_bytes for one in growing]
-    passed &= show_growth("articles", articles, *figures)
-    if crawled:
-        urls = [size * crawled for size in SIZES]
-        crawls = [crawl_memory.measure("good", count, hosts=50) for count in urls]
-        figures = [one["seconds"] for one in crawls], [one["peak"] for one in crawls]
-        passed &= show_growth("URLs", urls, *figures)
+    passed &= show_growth([size * articles for size in SIZES], *figures)
     return 0 if passed else 1
 
 

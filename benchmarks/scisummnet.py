@@ -1,6 +1,6 @@
 """The papers' systems on real text with human summaries: ScisummNet (Yasunaga et al. 2019) as a multi-document corpus.
 
-    python -m benchmarks.scisummnet FOLDER/scisummnet_mds.jsonl.gz [--root data/scisummnet] [OPTION ...]
+    python -m benchmarks.scisummnet FOLDER/scisummnet_mds.jsonl.gz [--root data/scisummnet] [--steps 400]
 
 A topic is a paper of computational linguistics. Its lead is the summary that people wrote; its documents are the
 sentences of other papers that cite it, each a paragraph, and its own sections, cut into paragraphs of three sentences.
@@ -8,10 +8,9 @@ The abstract, of which most summaries take sentences, is left out of them.
 
 The records go to ROOT/records.jsonl; then `flows.reproduce_tables` trains and evaluates FT, HT, PHT and PHT with
 attention alignment beside Lead and LexRank, on two cores in some 20 minutes. After an interruption the same
-command continues. Further options, such as `--tables.steps 40`, are passed on and override those given here.
+command continues.
 """
 
-import argparse
 import gzip
 import html
 import json
@@ -22,6 +21,8 @@ import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
+
+from benchmarks.frame import command
 
 SENTENCES = 3  # of a paragraph of the paper
 _WORD = re.compile(r"\w+")
@@ -40,7 +41,6 @@ SIZES = (
     "--attention.validation-interval=100",
     "--decoding.max-length=200",
     "--decoding.beam=4",
-    "--tables.steps=400",
     "--tables.tables=000-2,002-1,002-2,002-4,002-5",
     "--tables.systems=ft-800,ht,ft-3,ht-3,pht,pht-attalign",
 )
@@ -113,22 +113,16 @@ def write_records(source: Path, target: Path) -> int:
     return len(written)
 
 
-def main() -> int:
+def main(data: Path, root: Path = Path("data/scisummnet"), steps: int = 400) -> int:
     """Write the records, run the tables, and say how long that took; return the exit code of the tables."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("data", type=Path, help="scisummnet_mds.jsonl.gz")
-    parser.add_argument("--root", type=Path, default=Path("data/scisummnet"), help="folder everything goes to")
-    options, others = parser.parse_known_args()
-    file = options.root / "records.jsonl"
-    print(f"{write_records(options.data, file)} papers in {file}", flush=True)
-    call = [sys.executable, "-m", "flows.reproduce_tables", "--root", str(options.root)]
-    # Named twice, a list of settings would hold both.
-    own = [size for size in SIZES if size.partition("=")[0] not in {other.partition("=")[0] for other in others}]
+    file = root / "records.jsonl"
+    print(f"{write_records(data, file)} papers in {file}", flush=True)
+    own = [f"--root={root}", f"--source.records.paths={file}", f"--tables.steps={steps}"]
     started = time.monotonic()
-    done = subprocess.run([*call, f"--source.records.paths={file}", *own, *others], check=False)
+    done = subprocess.run([sys.executable, "-m", "flows.reproduce_tables", *own, *SIZES], check=False)
     print(f"{time.monotonic() - started:.0f} s in this run")
     return done.returncode
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    command(main, __doc__)

@@ -15,7 +15,7 @@ import psutil
 import requests
 
 from benchmarks.frame import command
-from benchmarks.synthetic import make_pages
+from benchmarks.synthetic import SyntheticCorpus, page_of
 from storage.store import Store
 from tasks.cited_summary.settings import SummarySettings
 from tasks.explorer.article import read_article, read_page
@@ -29,7 +29,8 @@ POLL_SECONDS = 0.02
 
 def synthetic() -> tuple[str, list[bytes]]:
     """Return a title and ten pages of forty paragraphs, 30 KB each."""
-    return "Page 1", make_pages(-(-PAGES // 3))["body"].to_pylist()[:PAGES]
+    corpus = SyntheticCorpus(seed=2)
+    return "Page 1", [page_of(f"Page {n}", corpus.texts(40, 70, corpus.topic())) for n in range(PAGES)]
 
 
 def of_corpus(root: str) -> tuple[str, list[bytes]]:

@@ -1,16 +1,22 @@
 """Text whose word statistics are like those of real pages, for benchmarks: Zipf's law, topics, punctuation."""
 
+import io
+import json
 from collections.abc import Iterable
+from contextlib import ExitStack
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
+from warcio.statusandheaders import StatusAndHeaders
+from warcio.warcwriter import WARCWriter
 
-from storage.schemas import ARTICLES, DOCUMENTS, FRONTIER, PAGES, SEARCH
+from storage.schemas import FRONTIER
 from tasks.crawl.urls import host_of
 
+LEAD_WORDS, DOCUMENTS, DOCUMENT_PARAGRAPHS, WORDS = 139, 15, 35, 70
 VOCABULARY = 50_000
 TOPIC_WORDS = 300
 TOPIC_SHARE = 0.3  # of the words of a text
@@ -61,79 +67,53 @@ class SyntheticCorpus:
         return " ".join(words)
 
 
-def make_articles(articles: int, lead_words: int = 139, references: int = 47) -> pa.Table:
-    """Return ARTICLES rows; the mean lead of WikiSum has 139 tokens (Liu & Lapata 2019, sec. 4)."""
+def page_of(title: str, texts: Iterable[str], size: int = 30_000) -> bytes:
+    """Return the HTML of a page: prose between a menu and a script that fills it up to `size` bytes."""
+    prose = "\n".join(f"<p>{text}</p>" for text in texts)
+    menu = "".join(f'<li><a href="/section/{item}">Section {item}</a></li>' for item in range(60))
+    html = f"<html><head><title>{title}</title></head><body><ul>{menu}</ul><article>{prose}</article>"
+    script = "<script>" + "x = 1; " * (max(0, size - len(html.encode())) // 7) + "</script>"
+    return f"{html}{script}</body></html>".encode()
+
+
+def write_records(file: Path, articles: int, archive: Path | None = None) -> None:
+    """Write articles as JSONL, each with its documents; or with references to pages, which go to a WARC file.
+
+    An article has a lead of 139 words and 525 paragraphs of 70 words (Liu & Lapata 2019, sec. 4) in 15 documents. Every
+    tenth one is of the test split, the one before it of the validation split.
+    """
     corpus = SyntheticCorpus(seed=1)
-    rows = []
-    for number in range(articles):
-        topic = corpus.topic()
-        lead, title = corpus.texts(1, lead_words, topic)[0], corpus.texts(1, 3, topic)[0]
-        cited = [f"http://host{cite}.test/articles/{number}/sources/{cite}.html" for cite in range(references)]
-        rows.append(
-            {"article_id": f"{number:016x}", "title": title, "lead": lead, "references": cited, "split": "train"}
-        )
-    return pa.Table.from_pylist(rows, schema=ARTICLES.schema)
+    with ExitStack() as stack:
+        lines = stack.enter_context(file.open("w"))
+        pages = None if archive is None else WARCWriter(stack.enter_context(archive.open("wb")), gzip=True)
+        for number in range(articles):
+            topic = corpus.topic()
+            lead, title = corpus.texts(1, LEAD_WORDS, topic)[0], corpus.texts(1, 3, topic)[0]
+            split = {8: "valid", 9: "test"}.get(number % 10, "train")
+            article: dict[str, Any] = {"title": f"{title} {number}", "lead": lead, "split": split}
+            documents = [
+                (f"http://host{n}.test/articles/{number}.html", corpus.texts(DOCUMENT_PARAGRAPHS, WORDS, topic))
+                for n in range(DOCUMENTS)
+            ]
+            if pages is None:
+                article["documents"] = [{"url": url, "paragraphs": texts} for url, texts in documents]
+            else:
+                article["references"] = [url for url, _ in documents]
+                for url, texts in documents:
+                    head = StatusAndHeaders("200 OK", [("Content-Type", "text/html; charset=utf-8")], "HTTP/1.1")
+                    body = io.BytesIO(page_of(title, texts))
+                    pages.write_record(pages.create_warc_record(url, "response", body, http_headers=head))
+            lines.write(json.dumps(article) + "\n")
 
 
-def make_documents(articles: int, documents: int = 25, paragraphs: int = 21, words: int = 70) -> pa.Table:
-    """Return DOCUMENTS rows: 525 paragraphs of 70 tokens per article (Liu & Lapata 2019, sec. 4)."""
-    corpus = SyntheticCorpus(seed=1)  # the same words as the articles'
-    batches = []
-    for number in range(articles):
-        texts = corpus.texts(documents * paragraphs, words, corpus.topic())
-        rows = [
-            {
-                "article_id": f"{number:016x}",
-                "article_shard": 0,
-                "url": f"http://host{document}.test/articles/{number}/sources/{document}.html",
-                "provenance": "citation" if document < documents // 2 else "search",
-                "rank": document % (documents // 2),
-                "paragraphs": texts[document * paragraphs : (document + 1) * paragraphs],
-                "boilerplate": [False] * paragraphs,
-                "engine": "synthetic",
-            }
-            for document in range(documents)
-        ]
-        batches += pa.Table.from_pylist(rows, schema=DOCUMENTS.schema).to_batches()
-    return pa.Table.from_batches(batches, schema=DOCUMENTS.schema)
-
-
-def make_search(articles: int, results: int = 10) -> pa.Table:
-    """Return SEARCH rows: ten results per article, as in the papers; none is among the references."""
-    rows = [
-        {
-            "article_id": f"{number:016x}",
-            "url": f"http://found{rank}.test/articles/{number}/pages/{rank}.html",
-            "rank": rank,
-            "provider": "synthetic",
-        }
-        for number in range(articles)
-        for rank in range(results)
-    ]
-    return pa.Table.from_pylist(rows, schema=SEARCH.schema)
-
-
-PAGES_PER_ARTICLE = 3  # in a host shard as large as a shard of 1,000 articles is
-HOSTS = 30
-
-
-def _page_url(page: int) -> str:
-    return f"http://host{page % HOSTS}.test/pages/{page}.html"
-
-
-def make_host_frontier(articles: int) -> pa.Table:
-    """Return FRONTIER rows of one host shard: the URL of every page of `make_pages`, each cited once."""
-    return frontier_of(map(_page_url, range(articles * PAGES_PER_ARTICLE)), cited=PAGES_PER_ARTICLE, shards=64)
-
-
-def frontier_of(urls: Iterable[str], *, cited: int = 1, shards: int = 1) -> pa.Table:
+def frontier_of(urls: Iterable[str], *, cited: int = 1) -> pa.Table:
     """Return FRONTIER rows of one host shard: every article cites as many of the URLs, which come in their order."""
     pieces, numbered = [FRONTIER.schema.empty_table()], enumerate(urls)
     while piece := list(islice(numbered, 10_000)):  # Python's objects take more memory than the table
         rows = [
             {
                 "article_id": f"{number // cited:016x}",
-                "article_shard": number % shards,
+                "article_shard": 0,
                 "url": url,
                 "host": host_of(url),
                 "host_shard": 0,
@@ -144,48 +124,3 @@ def frontier_of(urls: Iterable[str], *, cited: int = 1, shards: int = 1) -> pa.T
         ]
         pieces.append(pa.Table.from_pylist(rows, schema=FRONTIER.schema))
     return pa.concat_tables(pieces)
-
-
-def make_pages(articles: int, paragraphs: int = 40, words: int = 70, page_bytes: int = 30_000) -> pa.Table:
-    """Return PAGES rows of one host shard: three pages per article, prose between menus, 30 KB each."""
-    corpus = SyntheticCorpus(seed=2)
-    batches = []
-    for page in range(articles * PAGES_PER_ARTICLE):
-        texts = corpus.texts(paragraphs, words, corpus.topic())
-        prose = "\n".join(f"<p>{text}</p>" for text in texts)
-        menu = "".join(f'<li><a href="/section/{item}">Section {item}</a></li>' for item in range(60))
-        html = f"<html><head><title>Page {page}</title></head><body><ul>{menu}</ul><article>{prose}</article>"
-        script = "<script>" + "x = 1; " * (max(0, page_bytes - len(html.encode())) // 7) + "</script>"
-        body = f"{html}{script}</body></html>".encode()
-        row = {
-            "url": _page_url(page),
-            "host": f"host{page % HOSTS}.test",
-            "status": 200,
-            "final_url": _page_url(page),
-            "mime": "text/html",
-            "charset": "utf-8",
-            "bytes": len(body),
-            "body": body,
-        }
-        batches += pa.Table.from_pylist([row], schema=PAGES.schema).to_batches()
-    return pa.Table.from_batches(batches, schema=PAGES.schema)
-
-
-def make_ranker(vocabulary: pa.Table, directory: Path, size: int) -> dict[str, Any]:
-    """Write a ranker of random weights, on whose values memory and speed do not depend, into `directory`.
-
-    `size` is that of its embeddings and LSTMs.
-    """
-    import torch  # here, because the other stages' processes need none
-
-    from models.ranker import ParagraphRanker, RankerConfig
-    from models.training.weights import save_weights
-    from tasks.ranking.directory import CONFIG, VOCABULARY, WEIGHTS, describe_ranker
-    from tasks.text.vocabulary import read_vocabulary
-
-    pieces = read_vocabulary(vocabulary)
-    config = RankerConfig(vocabulary=pieces.size, pad=pieces.pad, embedding=size, hidden=size)
-    torch.manual_seed(0)
-    save_weights(ParagraphRanker(config), directory / WEIGHTS)
-    describe_ranker(directory, config, pieces, title_tokens=32, paragraph_tokens=100)
-    return {"published": [WEIGHTS, CONFIG, VOCABULARY]}

@@ -1,10 +1,10 @@
 """Twelve weeks of retraining on a mini web that grows every week: new topics, edited leads, dead links.
 
-    python -m benchmarks.twelve_weeks --root FOLDER [--weeks 12] [--topics 300] [--growth .5] [--shards 6]
+    python -m benchmarks.twelve_weeks FOLDER [--weeks 12] [--topics 300] [--growth .5] [--shards 6]
 
 One Prefect server serves all weeks; each is a run of the flow `retrain`, as the schedule starts it, and judges by the
 defaults. One line per week prints how many shards each stage computed, the verdict, the scores on the frozen test
-split, the bytes on disk and the time; a table at the end repeats them and checks that:
+split, the bytes on disk and the time; at the end it is checked that:
 
 * at least three challengers were promoted over a champion, and the last champion is better than the first in values
   F1 and no worse in the share of its values that its input contains;
@@ -18,18 +18,15 @@ The exit status is 1 if a check fails. Started again on its folder, it continues
 for weeks done earlier, artifacts are not counted and the bytes are the current ones.
 """
 
-import argparse
 import os
-import sys
 import time
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import requests
-from rich.console import Console
-from rich.table import Table
 
+from benchmarks.frame import command
 from flows.config import BuildConfig
 from flows.retrain import retrain
 from flows.running.temporary_server import use_prefect_api
@@ -78,36 +75,42 @@ class Week:
         )
 
 
-def main() -> int:
-    """Run the weeks and print their results; return the exit code."""
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.twelve_weeks")
-    parser.add_argument("--root", required=True, help="folder everything is written below")
-    parser.add_argument("--weeks", type=int, default=12)
-    # A tenth is for tests: a gain of ten points is significant on some 80 articles, one of five on 300.
-    parser.add_argument("--topics", type=int, default=300, help="articles in the first week")
-    parser.add_argument("--growth", type=float, default=0.5, help="new ones a week, as a share of these")
-    parser.add_argument("--shards", type=int, default=6, help="of articles; half as many of hosts")
-    options = parser.parse_args()
+@dataclass(frozen=True)
+class GrowingWeb:
+    """The web of all weeks."""
+
+    root: Path  # folder everything is written below
+    topics: int  # articles in the first week
+    growth: float  # new ones a week, as a share of these
+    shards: int  # of articles; half as many of hosts
+
+
+def main(root: Path, weeks: int = 12, topics: int = 300, growth: float = 0.5, shards: int = 6) -> int:
+    """Run the weeks and print their results; return the exit code.
+
+    A tenth of the topics is for tests: a gain of ten points is significant on some 80 articles, one of five on 300.
+    """
     use_prefect_api()
-    corpus = configuration(options, 0).name
+    web = GrowingWeb(root, topics, growth, shards)
+    corpus = configuration(web, 0).name
     before = {key: artifact_count(artifact_key(corpus, key)) for key in ARTIFACTS}  # of weeks done earlier
-    weeks = []
-    for week in range(options.weeks):
-        weeks.append(run_week(options, week))
-        print(weeks[-1].line(), flush=True)
+    done = []
+    for week in range(weeks):
+        done.append(run_week(web, week))
+        print(done[-1].line(), flush=True)
     history = {key: artifact_count(artifact_key(corpus, key)) - count for key, count in before.items()}
-    show(weeks, history)
-    failed = problems(weeks, history)
+    print("artifacts: " + ", ".join(f"{count} {key}" for key, count in history.items()))
+    failed = problems(done, history)
     for problem in failed:
         print(f"FAILED: {problem}")
     return 1 if failed else 0
 
 
-def configuration(options: argparse.Namespace, week: int) -> BuildConfig:
+def configuration(web: GrowingWeb, week: int) -> BuildConfig:
     """Return the settings of a week; only the week differs from one to the next."""
     world = {
-        "topics": options.topics,
-        "growth": options.growth,
+        "topics": web.topics,
+        "growth": web.growth,
         "week": week,
         "edits": 0.01,
         "deaths": 0.002,
@@ -118,17 +121,17 @@ def configuration(options: argparse.Namespace, week: int) -> BuildConfig:
     return BuildConfig.model_validate(
         {
             **SMALL,
-            "root": options.root,
-            "shards": {"articles": options.shards, "hosts": max(1, options.shards // 2)},
+            "root": str(web.root),
+            "shards": {"articles": web.shards, "hosts": max(1, web.shards // 2)},
             "source": {"miniweb": world},
             "retraining": {**SMALL["retraining"], "week": f"2026-W{week + 1:02d}"},
         }
     )
 
 
-def run_week(options: argparse.Namespace, week: int) -> Week:
+def run_week(web: GrowingWeb, week: int) -> Week:
     """Run the flow for a week."""
-    config, store = configuration(options, week), Store(options.root)
+    config, store = configuration(web, week), Store(str(web.root))
     made = version_of(store, config.retraining.period) is None
     started = time.monotonic()
     retrain(config)
@@ -136,12 +139,7 @@ def run_week(options: argparse.Namespace, week: int) -> Week:
     version = version_of(store, config.retraining.period)
     assert version is not None, f"week {week} left no version"
     return Week(
-        version,
-        config.source.miniweb.topics_now,
-        int(options.topics * options.growth),
-        disk_bytes(Path(options.root)),
-        seconds,
-        made,
+        version, config.source.miniweb.topics_now, int(web.topics * web.growth), disk_bytes(web.root), seconds, made
     )
 
 
@@ -190,37 +188,6 @@ def problems(weeks: list[Week], history: dict[str, int]) -> list[str]:
     return complaints
 
 
-def show(weeks: list[Week], history: dict[str, int]) -> None:
-    """Print the table of all weeks."""
-    stages = ("articles", "frontier", "pages", "documents", "paragraphs", "ranked", "graphs", "examples")
-    table = Table(title="shards computed, of all", title_justify="left")
-    for heading in ("week", *stages, "verdict", "champion / challenger", "least p", "MB", "s"):
-        table.add_column(heading)
-    for week in weeks:
-        verdict, computed = week.version.verdict, week.version.computed
-        table.add_row(
-            week.version.label,
-            *("/".join(map(str, computed[stage])) for stage in stages),
-            "promoted" if verdict["promoted"] else "refused",
-            _scores(week.version),
-            _least_p(week.version),
-            f"{week.bytes / 1e6:.1f}",
-            f"{week.seconds:.0f}",
-        )
-    Console(width=200).print(table)
-    print("artifacts: " + ", ".join(f"{count} {key}" for key, count in history.items()))
-
-
-def _least_p(version: Version) -> str:
-    """Return the least p-value of the metric that must improve, and the test split where it was found."""
-    found = [
-        (finding["p_better"], finding["split"])
-        for finding in version.verdict["findings"]
-        if finding["metric"] == METRICS[0]
-    ]
-    return "{:.2g} {}".format(*min(found)) if found else "-"
-
-
 def _scores(version: Version) -> str:
     """Return the scores of the champion and the challenger on the frozen test split."""
     before = {
@@ -234,4 +201,4 @@ def _scores(version: Version) -> str:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    command(main, __doc__)

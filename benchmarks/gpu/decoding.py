@@ -1,19 +1,15 @@
-"""Summaries a second of beam search, against the released ways: article by article, the memory repeated for every
-hypothesis (HT), or every prefix decoded again for each token (PHT).
-"""
+"""Summaries a second of beam search, whose hypotheses share keys and values of their article, and the released way."""
 
-from collections.abc import Callable
 from typing import Any
 
 import torch
 
-from benchmarks.beam_search import articles_of, one_by_one, rerun, rows_of, shared, tiled
 from benchmarks.gpu.machine import clock, finish
 from benchmarks.gpu.workload import BenchmarkedSystem
-from models.contract import SourceBatch, Summarizer
+from benchmarks.peers.released_search import released, rows_of, shared
 from models.search.settings import SearchSettings
 
-Search = Callable[[Summarizer, SourceBatch, SearchSettings], list[list[int]]]
+SYSTEMS = ("HT", "GraphSum", "PHT")
 
 
 def compare(system: BenchmarkedSystem, device: torch.device) -> dict[str, Any]:
@@ -23,16 +19,13 @@ def compare(system: BenchmarkedSystem, device: torch.device) -> dict[str, Any]:
     """
     scale = system.scale
     model = system.model().eval().to(device)
-    paragraphs, tokens = scale.max_paragraphs, scale.max_paragraph_tokens * 2 // 3
+    batch = system.equal_articles(scale.decoded).source
     settings = SearchSettings(min_length=scale.decoded_tokens, max_length=scale.decoded_tokens)
     found: dict[str, Any] = {}
     summaries: dict[str, list[list[int]]] = {}
-    for way, search, articles in (
-        ("ours", shared, scale.decoded),
-        ("released", RELEASED[system.name], scale.decoded_plain),
-    ):
+    for way, search, articles in (("ours", shared, scale.decoded), ("released", released, scale.decoded_plain)):
         # The same articles: those of a shorter batch are the first of a longer one.
-        source = rows_of(articles_of(scale.decoded, paragraphs, tokens, system.pieces), slice(articles)).to(device)
+        source = rows_of(batch, slice(articles)).to(device)
         search(model, rows_of(source, slice(1)), SearchSettings(min_length=3, max_length=3))
         finish(device)
         started = clock(device)
@@ -41,10 +34,3 @@ def compare(system: BenchmarkedSystem, device: torch.device) -> dict[str, Any]:
         found[way] = articles / (clock(device) - started)
     same = [ours == released for ours, released in zip(summaries["ours"], summaries["released"], strict=False)]
     return {**found, "same": sum(same) / len(same)}
-
-
-def _tiled_one_by_one(model: Summarizer, source: SourceBatch, settings: SearchSettings) -> list[list[int]]:
-    return [summary for article in one_by_one(source) for summary in tiled(model, article, settings)]
-
-
-RELEASED: dict[str, Search] = {"HT": _tiled_one_by_one, "PHT": rerun}

@@ -65,11 +65,14 @@ SCALES = {
         decoded_tokens=40,
         memory=1 * 2**30,
     ),
-    "small": Scale(  # a model for laptops (`ht-small`)
+    "small": Scale(  # models for laptops, HT as `ht-small`
         pieces=8_000,
         batch_tokens=4_992,
         warmup=2,
         steps=10,
+        decoded=4,
+        decoded_plain=1,
+        decoded_tokens=40,
         sizes={
             "model_size": 128,
             "feed_forward_size": 512,

@@ -7,8 +7,8 @@ from typing import Any, Literal
 import pyarrow as pa
 from prefect import flow
 
+from benchmarks.jobs import MeasuringExecutor, read_measured
 from benchmarks.loopback_web import served
-from benchmarks.rehearsal.measuring import MeasuringExecutor, read_measured
 from benchmarks.rehearsal.world import write_articles
 from flows import dag
 from flows.config import BuildConfig
@@ -100,7 +100,7 @@ def execute(folder: Path, articles: int, end: End = "report") -> dict[str, Any]:
     (folder / "measured").mkdir(parents=True, exist_ok=True)
     write_articles(folder / "articles.jsonl", articles)
     use_prefect_api()
-    with served("benchmarks.rehearsal.web") as port:
+    with served("benchmarks.rehearsal.world") as port:
         made = rehearse(configuration(folder), {"*.com": f"127.0.0.1:{port}"}, folder, end)
     taken: dict[str, dict[str, float]] = {}
     for job in read_measured(folder / "measured"):

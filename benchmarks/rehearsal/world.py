@@ -1,14 +1,23 @@
-"""The world of the rehearsal: articles and pages of the papers' sizes, each the same whenever it is asked for."""
+"""The world of the rehearsal: articles and pages of the papers' sizes, each the same whenever it is asked for.
 
+    python -m benchmarks.rehearsal.world
+
+The command serves the pages on loopback. Its port is printed once connections are accepted; it ends when its standard
+input is closed.
+"""
+
+import asyncio
 import gzip
 import json
 import random
+import re
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from benchmarks.loopback_web import ROBOTS, response, serve
 from benchmarks.synthetic import SyntheticCorpus
 from flows.running.estimates import ARTICLE_PARAGRAPHS
 
@@ -26,6 +35,8 @@ DOMAINS = 5_000
 SPLIT_EVERY = 43
 
 _SHARES = np.cumsum(1 / np.arange(1, DOMAINS + 1))
+_PATH = re.compile(r"/articles/(\d+)/sources/(\d+)\.html")
+_GONE = response("404 Not Found", "text/plain", b"gone")
 _FILLER = 400  # pieces, of which each page has other ones
 _PIECE_WORDS = 500
 
@@ -104,3 +115,19 @@ def _script(number: int, words: list[str]) -> str:
 def _menu(number: int, words: list[str]) -> str:
     items = (f'<li class="item"><a href="/topics/{number}/{word}">{word}</a></li>' for word in words[:100])
     return f"<nav><ul>{''.join(items)}</ul></nav>"
+
+
+def answer(world: RehearsalWorld, path: str) -> bytes:
+    """Return the response for a path."""
+    if path == "/robots.txt":
+        return response("200 OK", "text/plain", ROBOTS)
+    found = _PATH.fullmatch(path)
+    page = None if found is None else world.page(int(found[1]), int(found[2]))
+    if page is None:
+        return _GONE
+    return response("200 OK\r\nContent-Encoding: gzip", "text/html; charset=utf-8", page)
+
+
+if __name__ == "__main__":
+    world = RehearsalWorld()
+    asyncio.run(serve(lambda path, _: answer(world, path), ["127.0.0.1"]))

@@ -3,9 +3,10 @@
 import gzip
 import json
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from lxml import html
 from warcio.archiveiterator import ArchiveIterator
@@ -34,7 +35,13 @@ class BenchmarkPassage:
 
 def passages(data: Path) -> list[BenchmarkPassage]:
     """Return the passages of the three corpora."""
-    return [*_wikigraph(data / "wikigraph"), *_scisummnet(data), *_freshwiki(data)]
+    return [
+        *_wikigraph(data / "wikigraph"),
+        *_of_lines(
+            "scisummnet", data / "scisummnet_mds.jsonl.gz", "id", lambda paper: [" ".join(paper["abstract"].split())]
+        ),
+        *_of_lines("freshwiki", data / "freshwiki_lead.jsonl.gz", "title", lambda one: one["lead"].split("\n")),
+    ]
 
 
 def _usable(text: str) -> bool:
@@ -71,22 +78,14 @@ def _wikigraph(folder: Path) -> Iterator[BenchmarkPassage]:
             yield from (BenchmarkPassage("wikigraph", group, text, group not in _LATER_GROUPS) for text in usable)
 
 
-def _scisummnet(data: Path) -> Iterator[BenchmarkPassage]:
-    with gzip.open(data / "scisummnet_mds.jsonl.gz", "rt", encoding="utf-8") as file:
-        for line in file:
-            paper = json.loads(line)
-            text = " ".join(paper["abstract"].split())
-            if _usable(text):
-                yield BenchmarkPassage("scisummnet", paper["id"], text, _teaches(paper["id"]))
-
-
-def _freshwiki(data: Path) -> Iterator[BenchmarkPassage]:
-    with gzip.open(data / "freshwiki_lead.jsonl.gz", "rt", encoding="utf-8") as file:
-        for line in file:
-            article = json.loads(line)
-            for text in article["lead"].split("\n"):
-                if _usable(text):
-                    yield BenchmarkPassage("freshwiki", article["title"], text, _teaches(article["title"]))
+def _of_lines(
+    corpus: str, file: Path, name: str, texts: Callable[[dict[str, Any]], list[str]]
+) -> Iterator[BenchmarkPassage]:
+    """Yield the usable texts of each line of a compressed file; the field `name` says which article they are of."""
+    with gzip.open(file, "rt", encoding="utf-8") as lines:
+        for one in map(json.loads, lines):
+            usable = filter(_usable, texts(one))
+            yield from (BenchmarkPassage(corpus, one[name], text, _teaches(one[name])) for text in usable)
 
 
 def _teaches(article: str) -> bool:

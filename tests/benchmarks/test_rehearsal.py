@@ -6,13 +6,12 @@ from typing import Any
 
 import pytest
 
+from benchmarks.jobs import measured
 from benchmarks.rehearsal import fan_in
 from benchmarks.rehearsal.execution import configuration, execute
 from benchmarks.rehearsal.extrapolation import Extrapolation, Prices
-from benchmarks.rehearsal.measuring import measured
 from benchmarks.rehearsal.page import write_page
-from benchmarks.rehearsal.web import answer
-from benchmarks.rehearsal.world import ARTICLE_URLS, PAGES, RehearsalWorld
+from benchmarks.rehearsal.world import ARTICLE_URLS, PAGES, RehearsalWorld, answer
 from flows.running.estimates import ARTICLE_PARAGRAPHS, CORPUS_ARTICLES
 
 MIB = 2**20

@@ -2,7 +2,7 @@
 
 import pytest
 
-from benchmarks.rehearsal.measuring import JobCost
+from benchmarks.jobs import JobCost
 from benchmarks.scaling import Walked, show_growth, show_scaling
 
 FILES = {"features/part-00000.parquet": "ab"}
@@ -34,9 +34,9 @@ def test_other_bytes_on_several_workers_are_a_failure(files: dict[str, str], cap
 
 
 def test_growth_is_that_of_one_article_and_of_the_memory(capsys: pytest.CaptureFixture[str]):
-    assert show_growth("articles", [10, 40], [2.0, 8.8], [2e8, 2.2e8])
+    assert show_growth([10, 40], [2.0, 8.8], [2e8, 2.2e8])
     first, second = capsys.readouterr().out.splitlines()
     assert " ".join(first.split()) == "10 articles 200.00 ms each 1.00 x 200 MB at most 1.00 x goal 1.10: reached"
     assert " ".join(second.split()) == "40 articles 220.00 ms each 1.10 x 220 MB at most 1.10 x goal 1.10: reached"
-    assert not show_growth("articles", [10, 40], [2.0, 8.9], [1.0, 1.0])
-    assert not show_growth("articles", [10, 40], [2.0, 8.0], [1.0, 1.2])
+    assert not show_growth([10, 40], [2.0, 8.9], [1.0, 1.0])
+    assert not show_growth([10, 40], [2.0, 8.0], [1.0, 1.2])

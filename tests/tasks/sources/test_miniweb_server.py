@@ -110,7 +110,7 @@ def test_a_flaky_page_fails_once(server: MiniwebServer) -> None:
     url = next(link for link in links if link.fate is Fate.FLAKY).url
     assert [ask(server, url).status for _ in range(3)] == [500, 200, 200]
     assert server.requests[url] == 3
-    server.requests.clear()  # as benchmarks/recrawl.py does before it crawls again
+    server.requests.clear()
     assert ask(server, url).status == 200
 
 

@@ -1,22 +1,18 @@
-"""Time and memory of planning a build of full size: 1,000 shards of articles and of hosts, 90 M URLs.
-
-    python -m benchmarks.full_size_plan [--shards N] [--urls N] [--keep DIRECTORY]
+"""The plan of a build of full size: 1,000 shards of articles and of hosts, 90 M URLs.
 
 Nothing is fetched or computed. A walk over the corpus's stages writes the record of each shard as a build would, with
 a digest for each of its row groups, beside a file of the right size without content; stages after the corpus wait.
 Then, in separate processes, a plan is made of the empty root, of the finished one (every shard is done), and of one
-whose crawl setting has changed (`frontier`, `pages` and all stages below must be computed again). Each must take
-seconds and stay below 2 GB; the exit status is 1 if a plan needs more memory or its counts are wrong.
+whose crawl setting has changed (`frontier`, `pages` and all stages below must be computed again).
 """
 
 import hashlib
-import tempfile
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from benchmarks.frame import apart, command, peak_bytes
+from benchmarks.frame import apart, peak_bytes
 from flows import dag
 from flows.config import BuildConfig
 from flows.running.execution import PrefectExecutor
@@ -28,9 +24,7 @@ from tasks.engine.inputs import StageResult
 from tasks.engine.shard import Job
 from tasks.engine.stage import InlineExecutor, Outcome, Run, StagePlan
 
-BAR_BYTES = 2_000_000_000
 PARTITIONS = 1_000
-PLANS = ("empty", "finished", "changed")
 ROW_BYTES = 200
 
 
@@ -92,7 +86,7 @@ def record_build(root: str, shards: int, urls: int) -> None:
 
 
 def plan(kind: str, root: str, shards: int) -> dict[str, Any]:
-    """Plan a root of PLANS in this process; return seconds (wall and processor), peak bytes and counts of shards."""
+    """Plan a root that is `empty`, `finished` or `changed`; return seconds, peak bytes and counts of shards."""
     session = planning_session(configuration(root, shards, kind == "changed"))
     started, used = time.perf_counter(), time.process_time()
     dag.corpus(session)
@@ -106,28 +100,17 @@ def plan(kind: str, root: str, shards: int) -> dict[str, Any]:
     }
 
 
-def main(shards: int = 1_000, urls: int = 90_000_000, keep: str | None = None) -> int:
-    """Print the plans' figures; return the exit status."""
-    with tempfile.TemporaryDirectory() as temporary:
-        root = keep or temporary
-        plans = {"empty": apart(plan, "empty", root, shards)}
-        record_build(root, shards, urls)
-        plans |= {kind: apart(plan, kind, root, shards) for kind in PLANS[1:]}
-        records = sum(file.stat().st_size for file in Path(root).rglob("*.json"))
-    print(f"{shards:,} shards, {urls:,} URLs, {records / 1e6:,.0f} MB of records")
-    for kind, figures in plans.items():
-        print(
-            f"{kind:10}{figures['seconds']:7.1f} s ({figures['processor']:.1f} s of a core)"
-            f"{figures['peak'] / 1e6:8.0f} MB   "
-            f"done {figures['done']:,}, to compute {figures['missing']:,}, waiting {figures['waiting']:,}"
-        )
-    right = (
-        plans["empty"]["done"] == 0
-        and plans["finished"]["missing"] == plans["finished"]["waiting"] == 0
-        and plans["changed"]["missing"] >= shards
-    )
-    return 0 if right and max(figures["peak"] for figures in plans.values()) <= BAR_BYTES else 1
+def plans(folder: Path, shards: int, urls: int) -> dict[str, Any]:
+    """Plan an empty root, and the finished and the changed one; return what each took.
 
-
-if __name__ == "__main__":
-    command(main, __doc__)
+    Raises:
+        SystemExit: a plan counts other shards than were recorded.
+    """
+    root = str(folder / "planned")
+    made = {"empty": apart(plan, "empty", str(folder / "unplanned"), shards)}
+    record_build(root, shards, urls)
+    made |= {kind: apart(plan, kind, root, shards) for kind in ("finished", "changed")}
+    finished = made["finished"]
+    if made["empty"]["done"] or finished["missing"] or finished["waiting"] or made["changed"]["missing"] < shards:
+        raise SystemExit(f"the plans count other shards than were recorded: {made}")
+    return made

@@ -8,8 +8,10 @@ import json
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
+from multiprocessing import get_context
 from pathlib import Path
 from pkgutil import resolve_name
 from typing import Any
@@ -21,7 +23,7 @@ from flows.running.execution import PrefectExecutor
 from flows.running.graph import StageTaskRun
 from flows.running.settings import EngineSettings
 from tasks.engine.shard import Job
-from tasks.engine.stage import Outcome
+from tasks.engine.stage import InlineExecutor, Outcome
 
 _STATUS, _CLEAR = Path("/proc/self/status"), Path("/proc/self/clear_refs")  # Linux
 
@@ -108,6 +110,27 @@ class MeasuringExecutor(PrefectExecutor):
     ) -> dict[str, Outcome]:
         """Submit every job (`PrefectExecutor.run`)."""
         return super().run(MeasuredJob(make, self._folder), jobs, after)
+
+
+class PlainPool(InlineExecutor):
+    """Runs jobs on processes and nothing else, without Prefect, and measures each."""
+
+    def __init__(self, workers: int, folder: Path, *, fresh: bool = False) -> None:
+        """Take the number of processes and the folder of the measurements; `fresh`: each job has one of its own."""
+        self._folder = str(folder)
+        self._pool = ProcessPoolExecutor(
+            workers, mp_context=get_context("spawn"), max_tasks_per_child=1 if fresh else None
+        )
+
+    @contextmanager
+    def serving(self) -> Iterator[None]:
+        """Keep the processes until the block ends."""
+        with self._pool:
+            yield
+
+    def run(self, make: Callable[[Job], Any], jobs: Sequence[Job], after: Sequence[Any] = ()) -> dict[str, Outcome]:
+        """Return job name -> record."""
+        return dict(zip([job.name for job in jobs], self._pool.map(MeasuredJob(make, self._folder), jobs), strict=True))
 
 
 def read_measured(folder: Path) -> list[JobCost]:
