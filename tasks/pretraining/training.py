@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -20,6 +20,7 @@ from models.training.state import TrainingProgress
 from models.training.weights import load_weights
 from models.vocabulary import Vocabulary
 from storage.schemas import PASSAGES
+from tasks.engine.inputs import ReadableShards
 from tasks.engine.together import run_together
 from tasks.engine.torch_threads import torch_threads
 from tasks.pretraining.settings import PretrainingSettings
@@ -34,19 +35,10 @@ _SPAN_TOKENS = 3.0  # mean length of a hidden span, Poisson distributed
 _PERMUTE_SENTENCES = True
 
 
-class PassageShards(Protocol):
-    """Shards of `passages`."""
-
-    def __len__(self) -> int: ...
-
-    def read(self, shard: int) -> tuple[pa.Table, ...]:
-        """Return the PASSAGES rows of a shard."""
-
-
 class _Split:
     """The passages of one split."""
 
-    def __init__(self, shards: PassageShards, split: str) -> None:
+    def __init__(self, shards: ReadableShards, split: str) -> None:
         self._shards, self._split = shards, split
 
     def __len__(self) -> int:
@@ -58,7 +50,7 @@ class _Split:
 
 
 def pretrain(
-    shards: PassageShards,
+    shards: ReadableShards,
     vocabulary: pa.Table | Vocabulary,
     settings: PretrainingSettings,
     *,

@@ -3,7 +3,7 @@ batch depends only on the seed and its position. One shard and the paragraphs dr
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Protocol, Self
+from typing import Self
 
 import numpy as np
 import pyarrow as pa
@@ -14,19 +14,11 @@ from models.training.batches import Position
 from models.vocabulary import Vocabulary
 from tasks.engine.dice import draws
 from tasks.engine.hashing import stable_hash
+from tasks.engine.inputs import ReadableShards
 from tasks.ranking.candidates import Candidates, Split, candidates, features_of, place_in_run
 from tasks.ranking.texts import Texts, shuffled_batches
 
 NOTHING_TO_LEARN = "no paragraph to train the ranker on: expected kept paragraphs in the training split"
-
-
-class RankerShards(Protocol):
-    """Shards of (ARTICLES, PARAGRAPHS, FEATURES) tables of the same articles, read on request."""
-
-    def __len__(self) -> int: ...
-
-    def read(self, shard: int) -> tuple[pa.Table, ...]:
-        """Return the three tables of a shard."""
 
 
 @dataclass(frozen=True)
@@ -94,7 +86,7 @@ def draw_paragraphs(
 
 
 def training_batches(
-    shards: RankerShards, vocabulary: Vocabulary, rules: BatchRules, start: Position
+    shards: ReadableShards, vocabulary: Vocabulary, rules: BatchRules, start: Position
 ) -> Iterator[RankerBatch]:
     """Yield the batches from `start` to the last epoch's end. Raises ValueError: there is nothing to train on."""
     for epoch in range(start.epoch, rules.epochs):

@@ -24,8 +24,9 @@ from models.training.trainer import METRICS, Trainer
 from models.training.weights import weights_digest
 from models.vocabulary import Vocabulary
 from tasks.engine.hashing import stable_hash
+from tasks.engine.inputs import ReadableShards
 from tasks.engine.torch_threads import torch_threads
-from tasks.ranking.batches import BatchRules, RankerBatch, RankerShards, training_batches
+from tasks.ranking.batches import BatchRules, RankerBatch, training_batches
 from tasks.ranking.directory import PUBLISHED, WEIGHTS, TrainedRanker, describe_ranker, load_ranker
 from tasks.ranking.settings import RankerSettings
 from tasks.ranking.validation import collect_validation
@@ -40,7 +41,7 @@ _TOP = 5  # paragraphs whose mean ROUGE-2 recall is validated: the shortest L' o
 
 
 def train_ranker(
-    shards: RankerShards,
+    shards: ReadableShards,
     vocabulary: pa.Table | Vocabulary,
     settings: RankerSettings,
     *,
@@ -120,7 +121,7 @@ class RankerObjective(Objective[RankerBatch]):
     unit = "nats/paragraph"
 
     def __init__(
-        self, shards: RankerShards, vocabulary: Vocabulary, settings: RankerSettings, seed: int, initial: Path | None
+        self, shards: ReadableShards, vocabulary: Vocabulary, settings: RankerSettings, seed: int, initial: Path | None
     ) -> None:
         """Draw the validation set and make the ranker, from `initial` if given; ValueError if that does not fit."""
         self.shards, self.vocabulary, self.settings = shards, vocabulary, settings

@@ -6,7 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from models.vocabulary import Vocabulary
-from tasks.ranking.batches import NOTHING_TO_LEARN, BatchRules, Drawn, RankerShards, draw_paragraphs
+from tasks.engine.inputs import ReadableShards
+from tasks.ranking.batches import NOTHING_TO_LEARN, BatchRules, Drawn, draw_paragraphs
 from tasks.ranking.candidates import Split
 from tasks.ranking.directory import TrainedRanker
 from tasks.ranking.ranking import score_paragraphs
@@ -55,7 +56,7 @@ class ValidationSet:
 
 
 def collect_validation(
-    shards: RankerShards, vocabulary: Vocabulary, rules: BatchRules, *, articles: int
+    shards: ReadableShards, vocabulary: Vocabulary, rules: BatchRules, *, articles: int
 ) -> ValidationSet:
     """Draw a validation set from the first shards that have enough articles of the valid split. A corpus without any is
     validated on training articles. `articles` is the minimum, if there are so many: whole shards are added. `rules` say

@@ -27,10 +27,11 @@ from models.training.schedule import noam
 from models.training.state import TrainerSettings, TrainingProgress
 from models.training.trainer import Trainer
 from models.training.weights import weights_digest
+from tasks.engine.inputs import ReadableShards
 from tasks.engine.torch_threads import torch_threads
 from tasks.summarization.directory import PREDICTOR_FILES, describe_predictor, load_summarizer
 from tasks.summarization.settings import AttentionSettings
-from tasks.summarization.training import ArticleShards, TrainingShards, validation_examples
+from tasks.summarization.training import TrainingShards, validation_examples
 
 # Ma & Zong 2022, sec. 5.2, of the predictor: two layers, 1,024 to 256; of PHT: four heads.
 _LAYERS, _HEADS, _FEED_FORWARD = 2, 4, 4
@@ -40,7 +41,7 @@ _THREADS = 2  # of torch on a CPU; fixed, because the last bits of sums depend o
 
 
 def train_attention(
-    shards: ArticleShards,  # rows of the split `train` are for training, those of `valid` choose the best checkpoint
+    shards: ReadableShards,  # rows of the split `train` are for training, those of `valid` choose the best checkpoint
     summarizer: Path,  # directory of a trained summarizer with paragraph embeddings (PHT, GraphSum)
     settings: AttentionSettings,
     *,
@@ -105,7 +106,7 @@ class AttentionObjective(Objective[Batch]):
     unit = "squared error/paragraph"
 
     def __init__(
-        self, shards: ArticleShards, trained: TrainedSummarizer, settings: AttentionSettings, seed: int
+        self, shards: ReadableShards, trained: TrainedSummarizer, settings: AttentionSettings, seed: int
     ) -> None:
         """Make a fresh predictor for a trained summarizer, and gather the validation examples."""
         self.trained, self.settings = trained, settings

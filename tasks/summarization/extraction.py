@@ -30,7 +30,7 @@ from models.training.weights import load_weights
 from models.vocabulary import Vocabulary
 from storage.schemas import PREDICTIONS
 from tasks.engine.grouping import join_by_article
-from tasks.engine.inputs import Shards
+from tasks.engine.inputs import ReadableShards, Shards
 from tasks.engine.torch_threads import torch_threads
 from tasks.evaluation.baselines import best_rouge2, predict_baselines, prediction
 from tasks.evaluation.settings import EXTRACTOR, BaselineSettings
@@ -38,7 +38,7 @@ from tasks.summarization.fresh_model import fresh_extractor, start_digest
 from tasks.summarization.layouts import layout_of
 from tasks.summarization.settings import SummarizerSettings, TrainingSettings
 from tasks.summarization.token_training import fixed_settings, learning_rate, outcome, trainer_settings
-from tasks.summarization.training import ArticleShards, TrainingShards, validation_examples
+from tasks.summarization.training import TrainingShards, validation_examples
 from tasks.text.ngrams import WordRule
 from tasks.text.vocabulary import read_vocabulary
 
@@ -49,7 +49,7 @@ _BATCH, _THREADS = 16, 1  # articles scored at a time, and threads of torch: sha
 
 
 def train_extractor(
-    shards: ArticleShards,
+    shards: ReadableShards,
     vocabulary: pa.Table | Vocabulary,
     settings: SummarizerSettings,  # of the summarizer (BERTSUMEXTABS) that goes on from the encoder
     *,

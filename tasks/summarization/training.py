@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -22,6 +22,7 @@ from models.training.state import TrainingProgress
 from models.training.weights import weights_digest
 from models.vocabulary import Vocabulary
 from storage.schemas import EXAMPLES
+from tasks.engine.inputs import ReadableShards
 from tasks.engine.together import run_together
 from tasks.engine.torch_threads import torch_threads
 from tasks.evaluation.rouge import Metric, Reference
@@ -35,21 +36,11 @@ from tasks.text.vocabulary import read_vocabulary
 _ROUGE: tuple[Metric, ...] = ("rouge1", "rouge2", "rougeL")
 
 
-class ArticleShards(Protocol):
-    """Shards of `examples` and, if the summarizer reads a graph, of `graphs` for the same articles."""
-
-    def __len__(self) -> int:
-        """Number of shards."""
-
-    def read(self, shard: int) -> tuple[pa.Table, ...]:
-        """Return the EXAMPLES rows of a shard and, if there are graphs, its GRAPHS rows."""
-
-
 @dataclass(frozen=True)
 class TrainingShards:
     """The examples of the training split with their graphs, from which batches are made."""
 
-    shards: ArticleShards
+    shards: ReadableShards
     graph: Graph
 
     def __len__(self) -> int:
@@ -61,7 +52,7 @@ class TrainingShards:
 
 
 def train_summarizer(
-    shards: ArticleShards,
+    shards: ReadableShards,
     vocabulary: pa.Table | Vocabulary,
     settings: SummarizerSettings,
     *,
@@ -132,7 +123,7 @@ def train_summarizer(
     }
 
 
-def validation_examples(shards: ArticleShards, graph: Graph, articles: int) -> pa.Table:
+def validation_examples(shards: ReadableShards, graph: Graph, articles: int) -> pa.Table:
     """Return the first `articles` rows of the split `valid`; articles are sharded by hash, so this is a fair sample."""
     tables = [_rows_of(shards, 0, "valid", graph)] if len(shards) else [EXAMPLES.schema.empty_table()]
     for i in range(1, len(shards)):
@@ -202,7 +193,7 @@ def _evaluator(
     return evaluate
 
 
-def _rows_of(shards: ArticleShards, shard: int, split: str, graph: Graph) -> pa.Table:
+def _rows_of(shards: ReadableShards, shard: int, split: str, graph: Graph) -> pa.Table:
     """Return the rows of one split in a shard, with the column `graph` if the summarizer reads one."""
     examples, *graphs = shards.read(shard)
     chosen = examples.filter(pc.equal(examples.column("split"), split))

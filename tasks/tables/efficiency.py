@@ -12,15 +12,16 @@ from models.training.distributed import Ranks, find_device
 from models.training.state import TrainerSettings
 from models.training.token_objective import TokenObjective
 from models.training.update import Updater
+from tasks.engine.inputs import ReadableShards
 from tasks.summarization.directory import load_summarizer
-from tasks.summarization.training import ArticleShards, validation_examples
+from tasks.summarization.training import validation_examples
 from tasks.tables.capacity import find_capacity
 
 FILE = "efficiency.json"
 
 
 def measure_efficiency(
-    shards: ArticleShards,
+    shards: ReadableShards,
     summarizer: Path,
     *,
     articles: int,
