@@ -37,6 +37,7 @@ from tasks.summarization.settings import (
 )
 from tasks.tables.settings import TableSettings
 from tasks.text.ngrams import WordRule
+from tasks.writing.settings import BuildWriterSettings
 
 PRESETS = Path(__file__).parent / "presets"
 Preset = Literal["miniweb", "records", "paper"]
@@ -94,6 +95,8 @@ class BuildConfig(Settings):
     """of pretrain alone: no part of a build's recipe"""
     decoding: DecodingSettings = DecodingSettings()
     baselines: BaselineSettings = BaselineSettings()
+    writer: BuildWriterSettings | None = None
+    """a language model as one more system; null = none"""
     scoring: ScoringSettings = ScoringSettings()
     report: ReportSettings = ReportSettings()
     retraining: RetrainingSettings = tuning(RetrainingSettings())
@@ -119,6 +122,8 @@ class BuildConfig(Settings):
         fields = super().recipe()
         if not self.decoding.guidance.reads_predictor:
             del fields["attention"]
+        if self.writer is None:
+            del fields["writer"]
         return fields
 
     def manifest(self) -> dict[str, Any]:

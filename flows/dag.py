@@ -196,4 +196,5 @@ def report(session: Session) -> results.Report:
         baseline_scores(session),
         predictions(session),
         scores(session),
+        evaluation.written(session, corpus(session), ranked(session)),
     )

@@ -68,10 +68,11 @@ def record_build(
 
 def summarise(records: Collection[ShardRecord]) -> dict[str, Any]:
     """Add up a stage's records: rows, refused rows by reason (most first, equal counts by name) and by blamed value,
-    bytes, seconds, peak memory."""
-    drops: Counter[str] = Counter()
+    bytes, seconds, peak memory; where a stage counts more, its `tally`."""
+    drops, tally = Counter[str](), Counter[str]()
     for record in records:
         drops.update(record.drops)
+        tally.update(record.tally)
     return {
         "rows": sum(record.written.rows for record in records),
         "drops": most_first(drops),
@@ -80,6 +81,7 @@ def summarise(records: Collection[ShardRecord]) -> dict[str, Any]:
         "peak_bytes": max((record.peak_bytes for record in records), default=0),
         "notes": {name: note for record in records for name, note in record.notes.items()},
         "worst": worst_of({value: counts for record in records for value, counts in record.worst.items()}),
+        **({"tally": dict(sorted(tally.items()))} if tally else {}),
     }
 
 

@@ -23,6 +23,7 @@ from storage.store import RowGroup, Store, WrittenTable
 
 JSON = Mapping[str, Any]
 _log = logging.getLogger(__name__)
+TALLY = "tally"  # of the metadata of a stage's table
 WORST = 20  # values of a blamed column that a record names
 
 
@@ -56,6 +57,7 @@ class ShardRecord:
     # Version and git commit of the code that made it, and versions of libraries; for people, not part of the key
     code: Mapping[str, str] = field(default_factory=dict)
     title: str = ""  # name of the stage, if several share a dataset
+    tally: Mapping[str, int] = field(default_factory=dict)  # what the stage counted beside rows
 
     @property
     def path(self) -> str:

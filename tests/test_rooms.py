@@ -18,8 +18,8 @@ ROOMS = {
 # The rooms of tasks/, lowest first: each may import those before it, so that no two import each other.
 ORDER = (
     *("engine", "text", "verification", "extractive", "rights", "across"),
-    *("crawl", "extraction", "paragraphs", "sources", "search", "articles"),
-    *("ranking", "evaluation", "summarization", "pretraining"),
+    *("crawl", "chat", "extraction", "paragraphs", "sources", "search", "articles"),
+    *("ranking", "evaluation", "writing", "summarization", "pretraining"),
     *("reporting", "tables", "exchange", "retraining", "human_evaluation", "cited_summary", "explorer"),
 )
 LEAN = {"torch", "numpy", "pyarrow", "sentencepiece", "safetensors", "tokenizers"}

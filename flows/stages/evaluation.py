@@ -1,6 +1,6 @@
 """Summaries of the test articles and their scores (Liu & Lapata 2019, sec. 5)."""
 
-from typing import Any
+from typing import Any, NamedTuple
 
 from flows.running.session import Session
 from flows.stages.results import (
@@ -15,14 +15,19 @@ from flows.stages.results import (
     Ranked,
     Scores,
     SummarizerModel,
+    WriterScores,
+    WriterSummaries,
 )
 from flows.stages.texts import Corpus
 from storage import schemas
+from tasks.engine.hashing import stable_hash
 from tasks.engine.inputs import Input, StageResult, contents, every, same
 from tasks.engine.recipe import Recipe
 from tasks.evaluation.judges import judge_notes
 from tasks.evaluation.settings import EXTRACTOR
 from tasks.summarization.settings import DecodingSettings, check_lengths
+from tasks.writing.opening import check_writer
+from tasks.writing.prompts import DIGEST
 
 
 def extracts(session: Session) -> bool:
@@ -97,6 +102,49 @@ def predictions(
     )
 
 
+class Written(NamedTuple):
+    """Summaries of a language model, and their scores."""
+
+    summaries: WriterSummaries
+    scores: WriterScores
+
+
+def written(session: Session, corpus: Corpus, ranked: Ranked) -> Written | None:
+    """Have a language model summarize the test articles; None where the settings name none.
+
+    Raises:
+        ChatError: it would have to be asked, and the plan finds that it cannot be.
+    """
+    settings, run = session.config.writer, session.run
+    if settings is None:
+        return None
+    shards = len(ranked.shards)
+    recipe = Recipe(
+        schemas.PREDICTIONS,
+        "tasks.writing.stage:write_summaries",
+        settings=settings,
+        notes={"instructions": DIGEST},
+        arguments={"parts": shards},
+    )
+    made = run.stage(
+        recipe,
+        shards=shards,
+        inputs={"articles": same(corpus.articles), "ranked": same(ranked)},
+        # Shards that are made at the same time share the requests.
+        context={
+            "at_once": max(1, settings.concurrency // min(session.config.engine.parallel, shards)),
+            "progress": session.progress("writing"),
+        },
+        scratch="scratch",
+        lasting=f"{stable_hash(settings.url, settings.model):016x}",
+        name="written",
+    )
+    if run.planning and session.keeps_answers and not made.complete:
+        check_writer(settings, settings.words)
+    summaries = WriterSummaries(made)
+    return Written(summaries, WriterScores(_scores(session, corpus, ranked, summaries, "written_scores", facts=True)))
+
+
 def baseline_scores(session: Session, corpus: Corpus, ranked: Ranked, baselines: Baselines) -> BaselineScores:
     """Score the summaries of systems without training."""
     return BaselineScores(_scores(session, corpus, ranked, baselines, "baseline_scores", facts=True))
@@ -116,7 +164,13 @@ def scores(
 
 
 def _scores(
-    session: Session, corpus: Corpus, ranked: Ranked, summaries: Baselines | Predictions, name: str, *, facts: bool
+    session: Session,
+    corpus: Corpus,
+    ranked: Ranked,
+    summaries: Baselines | Predictions | WriterSummaries,
+    name: str,
+    *,
+    facts: bool,
 ) -> StageResult:
     settings = session.config.scoring
     world = session.config.miniweb if facts else None

@@ -1,6 +1,7 @@
 """The report: content and scores of the build, beside the papers' figures."""
 
 from flows.running.session import Session
+from flows.stages.evaluation import Written
 from flows.stages.results import (
     Baselines,
     BaselineScores,
@@ -35,6 +36,7 @@ def report(
     baseline_scores: BaselineScores,
     predictions: Predictions,
     scores: Scores,
+    written: Written | None,
 ) -> Report:
     """Write the report and the artifacts on all earlier stages."""
     config = session.config
@@ -52,8 +54,17 @@ def report(
         session.run.directory(
             recipe,
             inputs={
-                "scores": every(baseline_scores, scores, ranking_scores),
-                "samples": every(corpus.articles, ranked, baselines, predictions, graphs),
+                "scores": every(
+                    baseline_scores, scores, ranking_scores, *([] if written is None else [written.scores])
+                ),
+                "samples": every(
+                    corpus.articles,
+                    ranked,
+                    baselines,
+                    predictions,
+                    graphs,
+                    *([] if written is None else [written.summaries]),
+                ),
                 "texts": every(corpus.articles, corpus.paragraphs, corpus.features),
                 **{name: every(pages) for name in ("documents", "given") if (pages := session.run.stages.get(name))},
                 **({} if overlaps is None else {"overlaps": every(overlaps)}),

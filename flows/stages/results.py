@@ -33,9 +33,11 @@ ExtractorModel = NewType("ExtractorModel", DirectoryResult)
 PredictorModel = NewType("PredictorModel", DirectoryResult)
 Passages = NewType("Passages", StageResult)
 PretrainedModel = NewType("PretrainedModel", DirectoryResult)
-# Summaries of the test articles, by systems without training and by models; their scores; what people read.
+# Summaries of the test articles, by systems without training, by models, by a language model; their scores; the report.
 Baselines = NewType("Baselines", StageResult)
 BaselineScores = NewType("BaselineScores", StageResult)
 Predictions = NewType("Predictions", StageResult)
+WriterSummaries = NewType("WriterSummaries", StageResult)
 Scores = NewType("Scores", StageResult)
+WriterScores = NewType("WriterScores", StageResult)
 Report = NewType("Report", DirectoryResult)

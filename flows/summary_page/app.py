@@ -24,7 +24,8 @@ def create_app(
     app = FastAPI(title="summaries", docs_url=None, redoc_url=None, openapi_url=None)
     app.add_middleware(BaseHTTPMiddleware, dispatch=guard(credentials))
     app.mount("/static", StaticFiles(directory=FOLDER / "static"), name="static")
-    shared: dict[str, Any] = {"explores": corpus is not None, "has_model": has_model}
+    writer = settings.writer and settings.writer.model
+    shared: dict[str, Any] = {"explores": corpus is not None, "has_model": has_model, "writer": writer}
 
     def job_of(id_: str) -> SummaryJob:
         job = jobs.get(id_)

@@ -17,7 +17,7 @@ def add_results(app: FastAPI, job_of: Callable[[str], SummaryJob], shared: Mappi
     @app.get("/summary/{id_}")
     def result(id_: str) -> HTMLResponse:
         job = job_of(id_)
-        view = None if job.summary is None else summary_view(job.summary)
+        view = None if job.summary is None else summary_view(job.summary, shared["writer"])
         return render("summary.html.j2", job=job, view=view, **shared)
 
     @app.get("/summary/{id_}/export.{kind}")

@@ -14,6 +14,7 @@ from tasks.cited_summary.jobs import Jobs
 from tasks.cited_summary.settings import SummarySettings
 from tasks.cited_summary.systems import find_system
 from tasks.explorer.corpus import ExplorerCorpus
+from tasks.writing.opening import check_writer
 
 _CREDENTIALS = "PREFECT_SERVER_API_AUTH_STRING"  # those of the Prefect server beside it
 
@@ -24,6 +25,8 @@ def serve(model: str | None, explore: str | None, host: str, port: int, at_once:
     is replaced by a free one. Raises StorageError: the model or the corpus cannot be used; ValueError: host, port or
     password are wrong."""
     find_system(model)  # its faults are shown now, not with the first summary
+    if settings.writer is not None:
+        check_writer(settings.writer, settings.words)
     if explore is not None:
         corpus: ExplorerCorpus | None = ExplorerCorpus(Store(explore))
     else:

@@ -13,6 +13,7 @@ from tasks.cited_summary.pipeline import summarize as summarize_sources
 from tasks.cited_summary.settings import Choice, SummarySettings
 from tasks.cited_summary.sources import read_sources
 from tasks.cited_summary.systems import find_system
+from tasks.writing.opening import check_writer
 
 
 def summarize(
@@ -28,6 +29,8 @@ def summarize(
     try:
         given = read_sources(sources, settings.max_bytes, sys.stdin.buffer)
         check_request(title, given, settings)
+        if settings.writer is not None and system == "suitable":
+            check_writer(settings.writer, settings.words)
         summary, _ = summarize_sources(
             title,
             given,

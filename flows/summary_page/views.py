@@ -40,8 +40,8 @@ def inert_response(body: bytes, mime: str | None, charset: str | None, passage: 
     return HTMLResponse(page, headers=headers)
 
 
-def summary_view(summary: CitedSummary) -> dict[str, Any]:
-    """Return a summary as its template shows it; `other` is the system to write it again with."""
+def summary_view(summary: CitedSummary, writer: str | None) -> dict[str, Any]:
+    """Return a summary as its template shows it; `other` is who may write it again: `writer`, if one is set."""
     cited = {(passage.source, passage.position): passage for passage in summary.passages}
     sources = []
     for source in summary.sources:
@@ -53,7 +53,7 @@ def summary_view(summary: CitedSummary) -> dict[str, Any]:
         left_out = len(source.paragraphs) - len(paragraphs)
         sources.append({"source": source, "paragraphs": paragraphs, "left_out": left_out})
     numbers = {passage.number: passage.source for passage in summary.passages}
-    other: Choice = "model" if summary.system == EXTRACTIVE else "extractive"
+    other: Choice = "extractive" if summary.system != EXTRACTIVE else "suitable" if writer else "model"
     return {"summary": summary, "sources": sources, "number_of": numbers, "other": other}
 
 

@@ -84,6 +84,7 @@ class SummarySentence:
     quotes: Sequence[str] = ()  # of each cited passage, the sentence that is closest to this one
     missing: Sequence[str] = ()  # names, numbers and dates that the quotes do not contain
     tested: str = ""  # what was found, in a few words for people
+    heading: str = ""  # of the section that it begins
 
     @property
     def supported(self) -> bool:
@@ -122,10 +123,12 @@ class PassageNumbers:
     passages: list[Passage] = field(default_factory=list)  # those cited so far
     _numbers: dict[int, int] = field(default_factory=dict)
 
-    def of(self, title: str, summary: Summary) -> list[SummarySentence]:
-        """Return the sentences of a summary with the numbers of their passages; unsupported ones stay."""
+    def of(self, title: str, summary: Summary, heading: str = "") -> list[SummarySentence]:
+        """Return the sentences of a summary, or of its section of this heading, with the numbers of their passages;
+        unsupported ones stay."""
         citer = Citer(title, self.texts)
-        return [self._sentence(citer, cited) for cited in citer.cite(summary)]
+        found = [self._sentence(citer, cited) for cited in citer.cite(summary)]
+        return [replace(one, heading="" if number else heading) for number, one in enumerate(found)]
 
     def differing(self, title: str) -> list[SummarySentence]:
         """Return a sentence for each thing of which sources say what differs, with a passage for each value."""

@@ -72,6 +72,7 @@ def to_text(summary: CitedSummary) -> str:
     """Return the summary for a terminal: a sentence a line, then passages and sources."""
     lines = [clean(summary.title), ""]
     for sentence in summary.sentences:
+        lines += ["", clean(sentence.heading)] if sentence.heading else []
         numbers = "".join(f"[{number}]" for number in sentence.passages)
         arrow = " " if sentence.verdict == "said" else "<-"  # doubt is seen at a glance
         lines.append(f"{clean(sentence.text)} {numbers}  {arrow} {_mark(sentence)}")
@@ -100,7 +101,8 @@ FORMATS: Mapping[str, tuple[str, Callable[[CitedSummary], str]]] = {
 def _sentence(sentence: SummarySentence) -> str:
     numbers = "".join(f"[^{number}]" for number in sentence.passages)
     strength = "*" if sentence.verdict == "said" else "**"
-    return f"{escape(sentence.text)}{numbers} {strength}({escape(_mark(sentence))}){strength}"
+    heading = f"## {escape(sentence.heading)}\n\n" if sentence.heading else ""
+    return f"{heading}{escape(sentence.text)}{numbers} {strength}({escape(_mark(sentence))}){strength}"
 
 
 def _mark(sentence: SummarySentence) -> str:

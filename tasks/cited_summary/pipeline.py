@@ -11,13 +11,14 @@ import pyarrow.compute as pc
 from models.exported import vocabulary_in
 from models.extractive import first_words
 from storage.schemas import DOCUMENTS
+from tasks.chat.client import ChatError, NoAnswerError
 from tasks.cited_summary.cited import CitedSummary, PassageNumbers, SummarySentence
 from tasks.cited_summary.fetching import article, fetch
 from tasks.cited_summary.fit import doubts, fitting
 from tasks.cited_summary.listing import list_sources
 from tasks.cited_summary.settings import Choice, SummarySettings
 from tasks.cited_summary.sources import GivenSource
-from tasks.cited_summary.systems import SummarySystem
+from tasks.cited_summary.systems import EXTRACTIVE, SummarySystem
 from tasks.evaluation.metrics import Summary
 from tasks.extraction.documents import extract_documents
 from tasks.extraction.settings import ExtractSettings
@@ -29,6 +30,7 @@ from tasks.ranking.ranking import rank_paragraphs
 from tasks.summarization.decoding import decode_shard
 from tasks.summarization.examples import build_examples
 from tasks.summarization.graphs import build_graphs
+from tasks.writing.opening import open_writer
 
 
 @dataclass(frozen=True)
@@ -99,20 +101,27 @@ def summarize(
     )
     sources = list_sources(given, frontier, documents, paragraphs, settings.language)
     asked, texts = system, paragraphs["text"].filter(pc.is_null(paragraphs["drop_reason"])).to_pylist()
-    if choice == "extractive" and system.summarizer is not None:
+    if choice == "extractive" and (system.summarizer or settings.writer):
         system = system.extractive("The extractive system was asked for.")
     elif choice == "suitable":
-        system = fitting(system, texts)
+        system = system.written_by(settings.writer) if settings.writer else fitting(system, texts)
     number_of = {row["url"]: row["rank"] + 1 for row in frontier.to_pylist() if row["drop_reason"] is None}
-    sentences, citations = _cited(topic, paragraphs, system, settings, number_of, progress)
-    if choice == "suitable" and system.summarizer is not None and texts and (why := doubts(system.name, sentences)):
-        system = system.without_models(why)
-        sentences, citations = _cited(topic, paragraphs, system, settings, number_of, progress)
-    sentences += citations.differing(title)
-    notes = list(_notes(sentences, [source.refused for source in sources]))
-    if choice == "suitable" and system.name != asked.name:
-        notes.insert(0, f"The trained model {asked.name} does not suit these sources: sentences of theirs are shown.")
-    cited = CitedSummary(title, system.name, system.why, sentences, citations.passages, sources, notes)
+    notes, made, why = list[str](), None, None
+    try:
+        made = _cited(topic, paragraphs, system, settings, number_of, progress)
+        if choice == "suitable" and system.summarizer is not None and texts:
+            why = doubts(system.name, made.sentences)
+    except (ChatError, NoAnswerError) as fault:
+        why = f"{system.name} gave no summary ({fault}), so whole sentences of the sources are chosen."
+        notes.append(why)
+    if made is None or why is not None:
+        system = system.without_models(why or "")
+        made = _cited(topic, paragraphs, system, settings, number_of, progress)
+    if choice == "suitable" and asked.summarizer is not None and system.name == EXTRACTIVE and not notes:
+        notes.append(f"The trained model {asked.name} does not suit these sources: sentences of theirs are shown.")
+    made.sentences += made.citations.differing(title)
+    notes += _notes(made, [source.refused for source in sources])
+    cited = CitedSummary(title, system.name, system.why, made.sentences, made.citations.passages, sources, notes)
     bodies = {
         number_of[row["url"]]: SourcePage(row["mime"], row["charset"], row["body"])
         for row in pages.select(["url", "mime", "charset", "body"]).to_pylist()
@@ -139,6 +148,15 @@ def _counted(pages: pa.Table, progress: Report) -> Iterator[pa.RecordBatch]:
         yield from pages.slice(index, 1).to_batches()
 
 
+@dataclass
+class _Made:
+    """What a system wrote, its citations, and how many of its sentences were left out."""
+
+    sentences: list[SummarySentence]
+    citations: PassageNumbers
+    left_out: int
+
+
 def _cited(
     topic: pa.Table,
     paragraphs: pa.Table,
@@ -146,20 +164,32 @@ def _cited(
     settings: SummarySettings,
     number_of: Mapping[str, int],
     progress: Report,
-) -> tuple[list[SummarySentence], PassageNumbers]:
-    """Return what a system writes, and its citations; `number_of` has the sources' numbers by URL."""
-    begun = 0.75 if system.summarizer is not None else 0.9  # the extractive system may come second, and is quick
+) -> _Made:
+    """Return what a system writes; `number_of` has the sources' numbers by URL."""
+    begun = 0.75 if system.summarizer or system.writer else 0.9  # the extractive system may come second, and is quick
     progress(SummaryProgress("ranking paragraphs", begun))
     features = compute_features(topic, paragraphs, system.words)
     ranked = rank_paragraphs(topic, paragraphs, features, system.ranker, system.ranking)
-    summary = Summary("")
+    title, left_out = topic["title"][0].as_py(), 0
+    sections = [("", Summary(""))]
     if ranked.num_rows:
-        progress(SummaryProgress(f"writing with {system.name}", begun + 0.03))
-        summary = _write(topic, ranked, system, settings)
+        writing = f"writing with {system.name}"
+        progress(SummaryProgress(writing, begun + 0.03))
+        if system.writer is None:
+            sections = [("", _write(topic, ranked, system, settings))]
+        else:
+            with open_writer(system.writer, words=settings.words, language=settings.language) as writer:
+                written = writer.write(
+                    title,
+                    ranked["text"].to_pylist(),
+                    lambda now: progress(SummaryProgress(f"{writing}: {now}", begun + 0.05)),
+                )
+            sections, left_out = list(written.by_heading()), written.left_out
     progress(SummaryProgress("citing", begun + 0.06))
     places = zip(ranked["url"].to_pylist(), ranked["position"].to_pylist(), strict=True)
     citations = PassageNumbers(ranked["text"].to_pylist(), [(number_of[url], position) for url, position in places])
-    return citations.of(topic["title"][0].as_py(), summary), citations
+    sentences = [one for heading, summary in sections for one in citations.of(title, summary, heading)]
+    return _Made(sentences, citations, left_out)
 
 
 def _write(topic: pa.Table, ranked: pa.Table, system: SummarySystem, settings: SummarySettings) -> Summary:
@@ -182,15 +212,18 @@ def _write(topic: pa.Table, ranked: pa.Table, system: SummarySystem, settings: S
     return Summary(row["summary"], tokens=row["tokens"], attention=np.array(row["attention"], np.float32))
 
 
-def _notes(sentences: Sequence[SummarySentence], refused: Sequence[str | None]) -> Iterator[str]:
+def _notes(made: _Made, refused: Sequence[str | None]) -> Iterator[str]:
     if unused := sum(reason is not None for reason in refused):
         yield f"{unused} of {_count(len(refused), 'source')} could not be used; the list of sources says why."
-    if not sentences:
+    if not made.sentences:
         yield "There is no summary, because no paragraph of the sources could be used."
         return
-    supported = sum(sentence.supported for sentence in sentences)
-    if supported < len(sentences):
-        yield f"{supported} of {_count(len(sentences), 'sentence')} supported by the sources; the others are marked."
+    supported = sum(sentence.supported for sentence in made.sentences)
+    if supported < len(made.sentences):
+        every = _count(len(made.sentences), "sentence")
+        yield f"{supported} of {every} supported by the sources; the others are marked."
+    if made.left_out:
+        yield f"{_count(made.left_out, 'sentence')} left out, because no passage says so."
 
 
 def _count(number: int, what: str) -> str:

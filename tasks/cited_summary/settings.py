@@ -8,8 +8,10 @@ from tasks.crawl.settings import CrawlSettings, HostPattern
 from tasks.engine.settings import HEADER_TEXT, Settings
 from tasks.paragraphs.settings import ParagraphFilterSettings
 from tasks.text.language import LanguageCode
+from tasks.writing.settings import WriterSettings
 
-# Who writes: the model if it suits the sources, the model whatever it writes, or the extractive system.
+# Who writes: the language model if one is set, else the trained model if it suits the sources; the trained model
+# whatever it writes; or the extractive system.
 Choice = Literal["suitable", "model", "extractive"]
 _TYPES = ("text/html", "application/xhtml+xml", "text/plain", "text/markdown", "application/pdf")
 
@@ -18,7 +20,9 @@ class SummarySettings(Settings):
     """How one's own pages are read and summarized."""
 
     words: int = Field(150, ge=20, le=2000)
-    """words of an extractive summary, at most"""
+    """words of an extractive summary, at most, and about what a language model is asked for, with headings from 600"""
+    writer: WriterSettings | None = None
+    """a language model that writes; null = none"""
     language: LanguageCode | None = "en"
     """ISO 639-1 code: paragraphs surely in another language are refused, but for those of plain text, whose language is
     what was meant; null = every language is kept"""

@@ -20,6 +20,7 @@ from tasks.ranking.settings import RankingSettings
 from tasks.retraining.warm_start import RANKER, SUMMARIZER, champion_models
 from tasks.summarization.settings import DecodingSettings, ExampleSettings, GraphSettings
 from tasks.text.ngrams import WordRule
+from tasks.writing.settings import WriterSettings
 
 EXTRACTIVE = "concepts"
 _PREDICTOR = "models/attention-summarizer"
@@ -41,6 +42,7 @@ class SummarySystem:
         summarizer: folder of the summarizer; None for the extractive system.
         ranker: folder of the ranker; None = paragraphs are ranked by similarity with the title.
         predictor: folder of the summarizer's attention predictor, if decoding needs one.
+        writer: the language model that writes in place of a summarizer; None for none.
         words: how texts are cut into words.
         paragraphs, ranking, graphs, examples, decoding: settings of the stages of these names."""
 
@@ -49,6 +51,7 @@ class SummarySystem:
     summarizer: Path | None = None
     ranker: Path | None = None
     predictor: Path | None = None
+    writer: WriterSettings | None = None
     words: WordRule = "unicode"
     paragraphs: ParagraphSettings = _WITHOUT_JUNK
     ranking: RankingSettings = _BY_TITLE
@@ -58,12 +61,20 @@ class SummarySystem:
 
     def extractive(self, why: str) -> "SummarySystem":
         """Return the extractive system on the same ranking."""
-        return replace(self, name=EXTRACTIVE, why=why, summarizer=None, predictor=None)
+        return replace(self, name=EXTRACTIVE, why=why, summarizer=None, predictor=None, writer=None)
 
     def without_models(self, why: str) -> "SummarySystem":
         """Return the extractive system ranked by similarity, for sources that the models do not suit."""
         ranking = RankingSettings(method="similarity", keep=self.ranking.keep)
         return replace(self.extractive(why), ranker=None, ranking=ranking)
+
+    def written_by(self, writer: WriterSettings) -> "SummarySystem":
+        """Return a language model on paragraphs ranked by similarity."""
+        why = (
+            f"{writer.model} was asked at {writer.url}, and each of its sentences held against the passages. A hosted "
+            "model may change under the same name."
+        )
+        return replace(self.without_models(why), name=writer.model, writer=writer)
 
 
 def find_system(model: str | None) -> SummarySystem:

@@ -1,6 +1,7 @@
 """Make one shard or directory: load its inputs, compute, write file and record. Runs in any process or machine."""
 
 import functools
+import json
 import resource
 import sys
 import time
@@ -13,7 +14,7 @@ import pyarrow as pa
 import pyarrow.fs as pafs
 
 from storage.directories import DirectoryRecord, publish_directory, working_directory
-from storage.recipes import DropCount, ShardRecord, save_record, shard_path
+from storage.recipes import TALLY, DropCount, ShardRecord, save_record, shard_path
 from storage.schemas import DATASETS
 from storage.snapshots import discard_snapshot, kept_on_store
 from storage.store import Store
@@ -53,6 +54,7 @@ class Job:
     notes: Mapping[str, str] = field(default_factory=dict)
     # name of an argument that takes a `Scratch`, for work that should survive an interruption
     scratch: str | None = None
+    lasting: str | None = None  # key of a scratch that outlives its shard, for what no other recipe should pay again
     title: str = ""  # name of the stage for people, if several stages share a dataset; "" = `stage`
 
     @property
@@ -75,7 +77,7 @@ def make_shard(job: Job) -> ShardRecord:
     """Compute a shard, write file and record, return the record; raises CorruptShardError for a damaged input."""
     store = Store(job.root)
     started = time.monotonic()
-    scratch = f"{job.stage}/.scratch-{job.shard:05d}.{job.key}"
+    scratch = f"{job.stage}/.scratch-{job.shard:05d}.{job.lasting or job.key}"
     scratch_argument = {job.scratch: Scratch(store.filesystem, store.path(scratch))} if job.scratch else {}
     drops = DropCount(DATASETS[job.stage])
     rows = _call(job, store, **scratch_argument)
@@ -96,9 +98,10 @@ def make_shard(job: Job) -> ShardRecord:
         worst=drops.worst(),
         code=running_code(),
         title=job.called,
+        tally=json.loads(((isinstance(rows, pa.Table) and rows.schema.metadata) or {}).get(TALLY.encode(), "{}")),
     )
     save_record(store, record)
-    if job.scratch:
+    if job.scratch and not job.lasting:
         store.delete_folder(scratch)
     return record
 

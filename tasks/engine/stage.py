@@ -135,12 +135,13 @@ class Run:
         inputs: Mapping[str, Input],
         context: Mapping[str, Any] | None = None,
         scratch: str | None = None,
+        lasting: str | None = None,
         name: str | None = None,
     ) -> StageResult:
         """Return a stage's shards, computing those that are missing (none when planning). `context` holds arguments
         that change how a shard is made but never its content, `scratch` names the one that takes a folder which
-        survives an interruption (`tasks.engine.shard.Scratch`), `name` tells apart stages that share a dataset. Raises
-        StageFailedError: some shards could not be made."""
+        survives an interruption (`tasks.engine.shard.Scratch`), with a key in `lasting` the shard too; `name` tells
+        apart stages that share a dataset. Raises StageFailedError: some shards could not be made."""
         name = name or recipe.name
         infos = self.store.infos(recipe.name)
         listing = {file: info.size for file, info in infos.items()}
@@ -159,7 +160,11 @@ class Run:
                 reason = reason_of_shard(self.store, infos, recipe, shard, key, found, inputs, name)
                 explained += 1
             if key is not None and digests is not None:
-                jobs.append(self._job(recipe, shard, key, inputs, digests, context, scratch=scratch, title=name))
+                jobs.append(
+                    self._job(
+                        recipe, shard, key, inputs, digests, context, scratch=scratch, lasting=lasting, title=name
+                    )
+                )
         done = len(records)
         plan = StagePlan(name, shards, done, shards - done - len(jobs), reason)
         self.plans.append(plan)

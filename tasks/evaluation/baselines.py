@@ -50,7 +50,7 @@ def predict_baselines(
     Returns:
         Table of the `predictions` dataset; `tokens` and `attention` are empty."""
     rows = []
-    for article_id, title, target, passages in _articles(articles, ranked, split):
+    for article_id, title, target, passages in passages_by_article(articles, ranked, split):
         texts = [passage.text for passage in passages]
         for system in settings.systems:
             if system == "filler":
@@ -73,7 +73,7 @@ def _filler(training: Shards, read: int | None) -> Filler:
         _FILLERS[key] = Filler(
             (title, target, [passage.text for passage in passages[:read]])
             for articles, ranked in training
-            for _, title, target, passages in _articles(articles, ranked, "train")
+            for _, title, target, passages in passages_by_article(articles, ranked, "train")
         )
     return _FILLERS[key]
 
@@ -89,7 +89,9 @@ def ceiling(title: str, target: str, texts: Sequence[str]) -> str:
     return " ".join(kept)
 
 
-def _articles(articles: pa.Table, ranked: pa.Table, split: str) -> Iterator[tuple[str, str, str, list[PilePassage]]]:
+def passages_by_article(
+    articles: pa.Table, ranked: pa.Table, split: str
+) -> Iterator[tuple[str, str, str, list[PilePassage]]]:
     """Yield id, title, target and paragraphs of each article of the split that has a paragraph."""
     wanted = articles.filter(pc.and_(pc.is_null(articles["drop_reason"]), pc.equal(articles["split"], split)))
     if "drop_reason" in ranked.column_names:

@@ -81,11 +81,19 @@ class Citer:
             read = min(read, attention.shape[1])
         cited = []
         for number, (sentence, pieces) in enumerate(sentence_pieces(summary.text, summary.tokens)):
-            claim = sentence if number else self._without_title(sentence)
+            claim = sentence if number else self.untitled(sentence)
             looked = None if attention is None or not attention.size else attention[pieces]
             prior = looked.mean(axis=0)[:read] if looked is not None and len(looked) else None
             cited.append(self._cite(sentence, claim, read, prior))
         return cited
+
+    def untitled(self, sentence: str) -> str:
+        """Return the first sentence of a summary without titles before it, if a paragraph follows them, as in Lead."""
+        rest = sentence.removeprefix(self._title).lstrip()
+        if rest == sentence or not rest:
+            return sentence
+        begins = any(_line(paragraph).startswith(rest[:_SAME_WORDS]) for paragraph in self._paragraphs)
+        return self.untitled(rest) if begins else sentence
 
     def _cite(self, sentence: str, claim: str, read: int, prior: Floats | None) -> CitedSentence:
         shares = () if prior is None else tuple(map(float, prior))
@@ -140,14 +148,6 @@ class Citer:
         """Return the likeliest paragraph that alone has half of the words of a claim without values, if one has."""
         able = [rank for rank in range(len(weights)) if self.support([self._paragraphs[rank]], claim)]
         return tuple(sorted(able, key=lambda rank: (-weights[rank], -overlaps[rank], rank))[:1])
-
-    def _without_title(self, sentence: str) -> str:
-        """Return the first sentence of a summary without the title, if a paragraph follows the title, as in Lead."""
-        rest = sentence.removeprefix(self._title).lstrip()
-        if rest == sentence or not rest:
-            return sentence
-        begins = any(_line(paragraph).startswith(rest[:_SAME_WORDS]) for paragraph in self._paragraphs)
-        return rest if begins else sentence
 
 
 def _sets(holders: Sequence[tuple[frozenset[int], int]]) -> Iterator[tuple[tuple[frozenset[int], int], ...]]:

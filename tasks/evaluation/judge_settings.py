@@ -4,8 +4,8 @@ from typing import Literal, get_args
 
 from pydantic import Field
 
-from tasks.crawl.settings import ServiceUrl
-from tasks.engine.settings import Settings, secret_in, tuning
+from tasks.chat.settings import ChatSettings
+from tasks.engine.settings import Settings, tuning
 
 Judge = Literal["nli", "bertscore", "judge"]  # sections of `scoring`, each null where its judge is not asked
 
@@ -27,15 +27,9 @@ class BertScoreSettings(Settings):
     """whose vectors count (`num_layers`; Zhang et al. 2020: 17 of roberta-large, 9 of bert-base)"""
 
 
-class JudgeSettings(Settings):
+class JudgeSettings(ChatSettings):
     """A language model that gives marks; the texts of articles and summaries are sent to it."""
 
-    url: ServiceUrl
-    """base address of an interface like OpenAI's, such as http://localhost:8000/v1; no key belongs in it"""
-    model: str = Field(min_length=1)
-    """name of the model there"""
-    key_variable: str | None = tuning(None)
-    """environment variable that holds the key; null = none is sent"""
     most_calls: int = Field(1_000, ge=1)
     """requests of one shard of articles; summaries beyond have no marks"""
 
@@ -54,9 +48,3 @@ class JudgesSettings(Settings):
     def judged(self) -> bool:
         """Whether a judge is asked, which takes a while."""
         return any(getattr(self, judge) is not None for judge in get_args(Judge))
-
-
-def read_key(settings: JudgeSettings) -> str | None:
-    """Return the key that the environment holds; None where the settings name no variable. Raises ValueError: the
-    variable is not set, or holds something else than a key."""
-    return secret_in(settings.key_variable, "scoring.judge.key_variable", f"the key of {settings.url}")

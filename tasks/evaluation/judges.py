@@ -4,11 +4,12 @@ from collections.abc import Collection, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from functools import partial
 
+from tasks.chat.settings import read_key
 from tasks.engine.shard import Scratch
 from tasks.evaluation import bertscore_metrics, entailment_metrics, judge_metrics
 from tasks.evaluation.bertscore_metrics import IMPLEMENTATION, VERSION, check_bertscore
 from tasks.evaluation.entailment import label_ids
-from tasks.evaluation.judge_settings import Judge, JudgesSettings, read_key
+from tasks.evaluation.judge_settings import Judge, JudgesSettings
 from tasks.evaluation.metrics import Prepare
 from tasks.evaluation.model_folder import check_installed, folder_digest
 
@@ -23,7 +24,7 @@ def check_judges(settings: JudgesSettings) -> None:
         check_bertscore(settings.bertscore)
         check_installed({"transformers": "", IMPLEMENTATION: VERSION}, "scoring.bertscore.folder")
     if settings.judge is not None:
-        read_key(settings.judge)
+        read_key(settings.judge, "scoring.judge")
 
 
 def judge_notes(settings: JudgesSettings) -> dict[str, str]:

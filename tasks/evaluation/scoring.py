@@ -72,7 +72,7 @@ def score_predictions(
         ValueError: a prediction's article is not in `articles` or refused, a system has two predictions for one, or a
             judge's model is of another kind.
         FileNotFoundError: a judge's model is missing.
-        JudgeError: a language model cannot be asked."""
+        ChatError: a language model cannot be asked."""
     used = articles.filter(pc.is_null(articles["drop_reason"]))
     sources = paragraphs.filter(pc.is_null(paragraphs["drop_reason"]))
     wanted = frozenset(settings.metrics)

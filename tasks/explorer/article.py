@@ -90,7 +90,7 @@ def read_article(corpus: ExplorerCorpus, shard: int, article_id: str) -> Article
     )
     written = [
         StoredSummary(row["system"], citations.of(article["title"], _summary(row)))
-        for stage in ("predictions", "baselines")
+        for stage in ("predictions", "written", "baselines")
         if corpus.has(stage)
         for row in corpus.rows(stage, shard, ["system", "summary", "tokens", "attention"], this).to_pylist()
     ]

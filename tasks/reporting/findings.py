@@ -227,14 +227,17 @@ def rank_systems(baselines: pa.Table, trained: pa.Table, settings: ReportSetting
 
 
 def read_scores(shards: Iterable[tuple[pa.Table, ...]]) -> tuple[pa.Table, pa.Table, pa.Table]:
-    """Return the baselines' scores, the trained systems' scores and the ranking scores of all shards."""
-    columns = list(zip(*shards, strict=True)) or [(), (), ()]
-    empty = (SCORES.schema, SCORES.schema, RANKING_SCORES.schema)
-    baselines, trained, ranking = (
-        pa.concat_tables(tables) if tables else schema.empty_table()
-        for tables, schema in zip(columns, empty, strict=True)
-    )
-    return baselines, trained, ranking
+    """Return the scores of systems not trained here, of those trained here, and the ranking scores of all shards.
+
+    A shard is (baselines, trained, ranking[, written by a language model]).
+    """
+    untrained, trained, ranking = [SCORES.schema.empty_table()], [SCORES.schema.empty_table()], []
+    for baselines, own, ranks, *written in shards:
+        untrained += [baselines, *written]
+        trained.append(own)
+        ranking.append(ranks)
+    every = pa.concat_tables(ranking) if ranking else RANKING_SCORES.schema.empty_table()
+    return pa.concat_tables(untrained), pa.concat_tables(trained), every
 
 
 def distributions(texts: Iterable[tuple[pa.Table, ...]], total: int, shards: int) -> Distributions:

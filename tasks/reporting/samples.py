@@ -86,18 +86,19 @@ class Samples:
 
 def read_samples(shards: Iterable[tuple[pa.Table, ...]], count: int, length_shards: int) -> Samples:
     """Return the first test articles with summaries; only the needed shards are read. A shard is (articles, ranked,
-    baselines, summaries[, graphs]); lengths of summaries are taken from the first `length_shards`."""
+    baselines, summaries[, graphs[, written by a language model]]); lengths of summaries are taken from the first
+    `length_shards`."""
     collected: list[Sample] = []
     words: dict[str, list[Words]] = {}
-    for number, (articles, ranked, baselines, trained, *graphs) in enumerate(shards):
+    for number, (articles, ranked, baselines, trained, *more) in enumerate(shards):
         if number < length_shards:
-            for predictions in (trained, baselines):
+            for predictions in (trained, baselines, *more[1:]):
                 for system in pc.unique(predictions["system"]).to_pylist():
                     predicted = predictions.filter(pc.equal(predictions["system"], system))
                     words.setdefault(system, []).append(count_words(predicted["summary"]))
         if len(collected) < count:
             collected += _samples(
-                articles, ranked, pa.concat_tables([trained, baselines]), graphs, count - len(collected)
+                articles, ranked, pa.concat_tables([trained, baselines, *more[1:]]), more[:1], count - len(collected)
             )
         if len(collected) >= count and number + 1 >= length_shards:
             break

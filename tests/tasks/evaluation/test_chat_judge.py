@@ -8,12 +8,14 @@ from typing import Any
 import pyarrow.fs as pafs
 import pytest
 
+from tasks.chat.client import ChatError, chat_url
+from tasks.chat.settings import read_key
 from tasks.engine.shard import Scratch
-from tasks.evaluation.chat_judge import ChatJudge, JudgeError, chat_url, read_marks
+from tasks.evaluation.chat_judge import ChatJudge, read_marks
 from tasks.evaluation.judge_metrics import METRICS, JudgeMarks, prepare
-from tasks.evaluation.judge_settings import JudgeSettings, read_key
+from tasks.evaluation.judge_settings import JudgeSettings
 from tasks.evaluation.metrics import ArticleTexts, Summary
-from tests.tasks.evaluation.chat_server import Chat, chat_server, marks, said, slowly
+from tests.tasks.chat.chat_server import Chat, chat_server, marks, said, slowly
 
 ARTICLE = ArticleTexts("River Nilir", "lead", ["It is 395 kilometres long.", "Otto Lund has 12 mills."], [])
 KEY = "WIKISUM_TEST_JUDGE_KEY"
@@ -120,7 +122,7 @@ def test_a_refused_summary_is_counted_and_the_next_one_asked(tmp_path: Path) -> 
 @pytest.mark.parametrize("status", [401, 403, 404])
 def test_a_judge_that_refuses_everybody_ends_the_work(status: int, tmp_path: Path) -> None:
     with chat_server(lambda number, body: (status, "{}")) as chat, judge(chat, tmp_path) as client:
-        with pytest.raises(JudgeError, match=rf"/v1/chat/completions gave no answer, 1 times in a row: http_{status}"):
+        with pytest.raises(ChatError, match=rf"/v1/chat/completions gave no answer, 1 times in a row: http_{status}"):
             scores(client)
         assert len(chat.asked) == 1
 
@@ -135,7 +137,7 @@ def test_a_judge_that_is_away_ends_the_work_and_an_answer_between_does_not(tmp_p
     with chat_server(script) as chat, judge(chat, tmp_path) as client:
         found = [scores(client, text)["judge-answered"] for text in SUMMARIES[:9]]
         assert found == [0, 0, 0, 0, 1, 0, 0, 0, 0]
-        with pytest.raises(JudgeError, match="5 times in a row: http_400"):
+        with pytest.raises(ChatError, match="5 times in a row: http_400"):
             scores(client, SUMMARIES[9])
 
 
@@ -195,12 +197,12 @@ def test_a_key_that_is_not_there_is_refused(held: str | None, found: str, monkey
     if held is not None:
         monkeypatch.setenv(KEY, held)
     with pytest.raises(ValueError, match=rf"{KEY}.* expected an environment variable .* it holds {found}"):
-        read_key(JudgeSettings(url="http://h/v1", model="m", key_variable=KEY))
+        read_key(JudgeSettings(url="http://h/v1", model="m", key_variable=KEY), "scoring.judge")
 
 
 def test_no_key_is_part_of_settings_or_recipe(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(KEY, "secret")
     settings = JudgeSettings(url="http://h/v1", model="m", key_variable=KEY)
-    assert read_key(settings) == "secret"
+    assert read_key(settings, "scoring.judge") == "secret"
     assert "secret" not in settings.model_dump_json() + json.dumps(settings.recipe())
     assert settings.recipe() == {"url": "http://h/v1", "model": "m", "most_calls": 1_000}

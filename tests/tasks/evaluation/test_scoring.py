@@ -17,7 +17,7 @@ from tasks.reporting.settings import ReportSettings
 from tasks.retraining.settings import RetrainingSettings
 from tasks.sources.miniweb.settings import MiniwebSettings
 from tasks.sources.miniweb.site import Miniweb
-from tests.tasks.evaluation.chat_server import chat_server, marks
+from tests.tasks.chat.chat_server import chat_server, marks
 
 
 def articles(*rows: tuple[str, str, str | None]) -> pa.Table:

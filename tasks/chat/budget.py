@@ -1,0 +1,61 @@
+"""What may be spent on a language model: requests, tokens and money, counted before each request is sent."""
+
+import threading
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True)
+class Price:
+    """US dollars for a million tokens, read and written."""
+
+    read: float = 0.0
+    written: float = 0.0
+
+    def of(self, read: float, written: float) -> float:
+        """Return the dollars for so many tokens."""
+        return (read * self.read + written * self.written) / 1e6
+
+
+@dataclass
+class Budget:
+    """Limits, None = there is none, and what was spent; usable from many threads.
+
+    What a request may take at most counts as spent until its answer is there, so that no limit is exceeded.
+
+    Attributes:
+        requests, tokens: at most.
+        dollars: at most, by `price`.
+        asked, read, written: requests and tokens so far."""
+
+    requests: int | None = None
+    tokens: int | None = None
+    dollars: float | None = None
+    price: Price = Price()
+    asked: int = 0
+    read: int = 0
+    written: int = 0
+    _lock: threading.Lock = field(default_factory=threading.Lock, repr=False)
+
+    def take(self, read: int, written: int) -> bool:
+        """Count a request of at most so many tokens, if the limits admit it; return whether they do."""
+        with self._lock:
+            tokens = self.read + self.written + read + written
+            dollars = self.price.of(self.read + read, self.written + written)
+            if (
+                (self.requests is not None and self.asked >= self.requests)
+                or (self.tokens is not None and tokens > self.tokens)
+                or (self.dollars is not None and dollars > self.dollars)
+            ):
+                return False
+            self.asked, self.read, self.written = self.asked + 1, self.read + read, self.written + written
+            return True
+
+    def count(self, read: int, written: int) -> None:
+        """Count a request that was paid for before."""
+        with self._lock:
+            self.asked, self.read, self.written = self.asked + 1, self.read + read, self.written + written
+
+    def settle(self, read: int, written: int) -> None:
+        """Correct the tokens of a request that was taken by so many, less than 0 for fewer."""
+        with self._lock:
+            self.read, self.written = self.read + read, self.written + written

@@ -1,0 +1,83 @@
+"""Whether the passages say what was written: first those that a sentence cites, then all."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from models.sentence_pieces import SPACE_MARK
+from models.values import ValueIndex, measurable, missing
+from tasks.evaluation.citations import CitedSentence, Citer, written
+from tasks.evaluation.metrics import Summary
+from tasks.writing.reading import Draft
+
+
+@dataclass(frozen=True)
+class Checked:
+    """A sentence after its check.
+
+    Attributes:
+        draft: the sentence with the passages that support it, or that are closest to it.
+        supported: whether they do.
+        marked: whether a reader is shown that they do not.
+        reason: why not, for the model; "" where they do."""
+
+    draft: Draft
+    supported: bool
+    marked: bool = False
+    reason: str = ""
+
+
+class Checker:
+    """Checks the sentences of one article by the test that also decides what a reader is shown (`Citer`)."""
+
+    def __init__(self, title: str, passages: Sequence[str], read: int) -> None:
+        """Take all passages of the article, best first, of which the model was sent the first `read`."""
+        self._citer = Citer(title, passages)
+        self._sent = passages[:read]
+        self._evidence = ValueIndex([title, *self._sent])
+        self._judged = measurable(" ".join(self._sent))
+
+    def check(self, drafts: Sequence[Draft]) -> list[Checked]:
+        """Return the sentences with their support; right citations stay, wrong ones are replaced."""
+        drafts = [Draft(self._citer.untitled(draft.text), draft.ranks) for draft in drafts]
+        cited = self._citer.cite(as_summary(drafts, len(self._sent)))
+        return [self._checked(draft, one) for draft, one in zip(drafts, cited, strict=True)]
+
+    def lacking(self, text: str) -> list[str]:
+        """Return the names, numbers and dates of a text that neither the title nor a passage has."""
+        values = self._citer.support.values(text)
+        return [written(value, text) for value in self._citer.support.missing(self._sent, values)]
+
+    def _checked(self, draft: Draft, cited: CitedSentence) -> Checked:
+        found = Draft(draft.text, cited.ranks)
+        if cited.verdict == "not judged" and not self._judged:
+            return Checked(found, True)  # the passages are of that script, too, and people are told
+        said = cited.verdict in {"said", "combined"}
+        # The verifier compares word by word: of a name it knows, it may take another order for the same.
+        if said and not missing(draft.text, self._evidence):
+            return Checked(found, True)
+        return Checked(found, False, not said, self._reason(draft))
+
+    def _reason(self, draft: Draft) -> str:
+        if nowhere := self.lacking(draft.text):
+            return f"{', '.join(nowhere)}: in no passage"
+        support = self._citer.support
+        here = support.missing(self._citer.texts(draft.ranks), support.values(draft.text))
+        if here and draft.ranks:
+            named = ", ".join(written(value, draft.text) for value in here)
+            return f"{named}: not in passage {', '.join(str(rank + 1) for rank in draft.ranks)}"
+        return "no passage says this"
+
+
+def as_summary(drafts: Sequence[Draft], read: int) -> Summary:
+    """Return sentences as a summary whose attention is its citations: one piece a sentence, equal shares.
+
+    Args:
+        drafts: the sentences.
+        read: how many passages the model was sent."""
+    attention = np.zeros((len(drafts), read), np.float32)
+    for row, draft in enumerate(drafts):
+        attention[row, list(draft.ranks) or slice(None)] = 1.0 / (len(draft.ranks) or read)
+    tokens = [SPACE_MARK + draft.text.replace(" ", SPACE_MARK) for draft in drafts]
+    return Summary("\n".join(draft.text for draft in drafts), read, tokens, attention if drafts else None)

@@ -1,0 +1,65 @@
+"""Settings of a language model that writes summaries."""
+
+from typing import Literal, Self
+
+from pydantic import Field, model_validator
+
+from tasks.chat.budget import Budget, Price
+from tasks.chat.settings import ChatSettings
+from tasks.engine.settings import tuning
+from tasks.text.language import LanguageCode
+
+OUTLINED = 600  # words from which a summary has headings
+
+
+class WriterSettings(ChatSettings):
+    """A language model that writes summaries; titles and passages are sent to it."""
+
+    unsupported: Literal["left out", "marked"] = "left out"
+    """what becomes of a sentence that no passage says, after it was sent back once"""
+    context: int | None = Field(None, ge=512)
+    """tokens that the model reads and writes together; null = as the server says, or 4096"""
+    seed: int = Field(1, ge=0)
+    """sent with temperature 0, where the server takes one"""
+    concurrency: int = tuning(4, ge=1, le=1000)
+    """requests at the same time"""
+    total_seconds: float = tuning(300.0, gt=0)
+    """limit for one answer"""
+    most_requests: int | None = Field(None, ge=1)
+    """requests, at most; null = no limit"""
+    most_tokens: int | None = Field(None, ge=1)
+    """tokens read and written, at most; null = no limit"""
+    most_dollars: float | None = Field(None, gt=0)
+    """US dollars, at most, by the prices; null = no limit"""
+    price_read: float = Field(0.0, ge=0)
+    """US dollars for a million tokens that the model reads"""
+    price_written: float = Field(0.0, ge=0)
+    """US dollars for a million tokens that it writes"""
+
+    @property
+    def price(self) -> Price:
+        """What tokens cost."""
+        return Price(self.price_read, self.price_written)
+
+    def budget(self, parts: int = 1) -> Budget:
+        """Return what one of so many equal parts of the work may spend."""
+        limits = (self.most_requests, self.most_tokens)
+        requests, tokens = (None if limit is None else limit // parts for limit in limits)
+        return Budget(requests, tokens, None if self.most_dollars is None else self.most_dollars / parts, self.price)
+
+    @model_validator(mode="after")
+    def _dollars_have_a_price(self) -> Self:
+        if self.most_dollars is not None and not (self.price_read or self.price_written):
+            raise ValueError(
+                f"most_dollars is {self.most_dollars:g}: expected price_read or price_written, by which it is counted"
+            )
+        return self
+
+
+class BuildWriterSettings(WriterSettings):
+    """A language model as one more system of a build."""
+
+    words: int = Field(150, ge=20, le=5000)
+    """length to ask for; from 600 on, with headings"""
+    language: LanguageCode | None = "en"
+    """ISO 639-1 code; null = that of the passages"""

@@ -1,0 +1,159 @@
+"""The stage: a language model summarizes the articles of the test split, several at a time."""
+
+import json
+from collections import Counter, deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from storage.recipes import TALLY
+from storage.schemas import PREDICTIONS
+from tasks.chat.client import NOT_ASKED, NoAnswerError
+from tasks.crawl.answers import Answers
+from tasks.engine.shard import Scratch
+from tasks.evaluation.baselines import passages_by_article
+from tasks.extractive.pile import PilePassage
+from tasks.writing.opening import open_writer
+from tasks.writing.settings import BuildWriterSettings
+from tasks.writing.writer import Written
+
+_ANSWERS_A_FILE = 20  # on an object store, where a file is there once it is closed: so many a stop may cost
+_AHEAD = 4  # articles a thread, so that a slow one keeps no other from being asked for
+Item = TypeVar("Item")
+Made = TypeVar("Made")
+
+
+@dataclass(frozen=True)
+class WritingProgress:
+    """Where writing stands: articles, requests and tokens so far."""
+
+    articles: int
+    total: int
+    requests: int
+    tokens: int
+
+    @property
+    def share(self) -> float:
+        """Done, 0-1."""
+        return self.articles / max(self.total, 1)
+
+    def __str__(self) -> str:
+        return f"{self.articles:,} of {self.total:,} articles, {self.requests:,} requests, {self.tokens:,} tokens"
+
+
+def write_summaries(
+    articles: pa.Table,
+    ranked: pa.Table,
+    settings: BuildWriterSettings,
+    *,
+    parts: int,
+    scratch: Scratch,
+    at_once: int,
+    split: str = "test",
+    progress: Callable[[WritingProgress], None] | None = None,
+) -> pa.Table:
+    """Have every article of the split that has a paragraph summarized.
+
+    Args:
+        articles: table of the `articles` dataset, sorted by article.
+        ranked: table of the `ranked` dataset, sorted by article and rank.
+        settings: whom to ask, and for what.
+        parts: among how many equal parts of the work the budget is divided; this is one of them.
+        scratch: where answers are kept, so that none is paid for twice.
+        at_once: articles at the same time.
+        split: split whose articles are summarized: train | valid | test.
+        progress: called after each article.
+
+    Returns:
+        Table of the `predictions` dataset, whose citations stand as attention. An article whose answers hold nothing
+        that the passages say has an empty summary, one beyond the budget no row. The metadata of its schema count
+        requests, tokens, sentences, answers of each model that the server named, and articles without a summary by
+        reason.
+
+    Raises:
+        ChatError: the model cannot be asked.
+        ValueError: its context is too small, or the key is not there."""
+    total = pc.count_distinct(_summarized(articles, ranked, split)).as_py()
+    rows: list[dict[str, Any]] = []
+    tally: Counter[str] = Counter()
+    budget = settings.budget(parts)
+    answers = Answers(scratch.filesystem, scratch.path, rows=_ANSWERS_A_FILE)
+    if not total:
+        return PREDICTIONS.schema.empty_table()
+    opened = open_writer(
+        settings, words=settings.words, language=settings.language, answers=answers, budget=budget, at_once=at_once
+    )
+    with opened as writer, _pool(at_once) as pool:
+
+        def work(article: tuple[str, str, str, Sequence[PilePassage]]) -> tuple[str, Written | NoAnswerError]:
+            article_id, title, _, passages = article
+            try:
+                return article_id, writer.write(title, [passage.text for passage in passages])
+            except NoAnswerError as fault:
+                return article_id, fault
+
+        every = passages_by_article(articles, ranked, split)
+        for done, (article_id, written) in enumerate(in_order(pool, work, every, _AHEAD * at_once), 1):
+            if not (isinstance(written, NoAnswerError) and written.reason == NOT_ASKED):
+                rows.append(_row(article_id, settings.model, written))
+            _count(tally, written)
+            if progress is not None:
+                progress(WritingProgress(done, total, budget.asked, budget.read + budget.written))
+    tally |= {"requests": budget.asked, "tokens read": budget.read, "tokens written": budget.written}
+    table = pa.Table.from_pylist(rows, schema=PREDICTIONS.schema)
+    return table.replace_schema_metadata({TALLY: json.dumps(tally)})
+
+
+def _summarized(articles: pa.Table, ranked: pa.Table, split: str) -> pa.ChunkedArray:
+    """Return the ids, of ranked paragraphs, whose articles are of a split."""
+    wanted = articles.filter(pc.and_(pc.is_null(articles["drop_reason"]), pc.equal(articles["split"], split)))
+    return ranked["article_id"].filter(pc.is_in(ranked["article_id"], wanted["article_id"].combine_chunks()))
+
+
+def _row(article_id: str, system: str, written: Written | NoAnswerError) -> dict[str, Any]:
+    row: dict[str, Any] = {"article_id": article_id, "system": system, "summary": "", "tokens": [], "attention": []}
+    if isinstance(written, Written):
+        summary = written.summary()
+        attention = [] if summary.attention is None else summary.attention.tolist()
+        row |= {"summary": summary.text, "tokens": summary.tokens, "attention": attention}
+    return {**row, "source_attention": []}
+
+
+def _count(tally: Counter[str], written: Written | NoAnswerError) -> None:
+    if isinstance(written, NoAnswerError):
+        tally[f"no summary: {written.reason}"] += 1
+        return
+    tally["sentences"] += sum(len(section.sentences) for section in written.sections)
+    tally["sentences mended"] += written.mended
+    tally["sentences left out"] += written.left_out
+    tally.update({f"answers of {name or 'a model without a name'}": count for name, count in written.models.items()})
+
+
+def in_order(
+    pool: ThreadPoolExecutor, work: Callable[[Item], Made], items: Iterable[Item], ahead: int
+) -> Iterator[Made]:
+    """Yield what `work` makes of each item, in order, at most so many of them begun or waiting ahead of it."""
+    waiting = deque[Future[Made]]()
+    for item in items:
+        waiting.append(pool.submit(work, item))
+        if len(waiting) > ahead:
+            yield waiting.popleft().result()
+    while waiting:
+        yield waiting.popleft().result()
+
+
+@contextmanager
+def _pool(threads: int) -> Iterator[ThreadPoolExecutor]:
+    """Run so many threads; after an error nothing more is begun, but what is paid for is waited for, and kept."""
+    pool = ThreadPoolExecutor(threads, thread_name_prefix="writer")
+    try:
+        yield pool
+    except BaseException as error:
+        pool.shutdown(wait=isinstance(error, Exception), cancel_futures=True)
+        raise
+    pool.shutdown()

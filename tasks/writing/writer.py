@@ -1,0 +1,230 @@
+"""Write, check, mend: a language model's summary of numbered passages, of which only what they say is shown."""
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from tasks.chat.client import ChatAnswer, ChatClient, Message, NoAnswerError, tokens
+from tasks.evaluation.metrics import Summary
+from tasks.text.content_words import words_of
+from tasks.writing.checking import Checked, Checker, as_summary
+from tasks.writing.prompts import SECTIONS, SENTENCES, mend_messages, outline_messages, passage_json, write_messages
+from tasks.writing.reading import Draft, read_sections, read_sentences
+from tasks.writing.settings import OUTLINED, WriterSettings
+
+CONTEXT = 4096  # tokens, where neither the settings nor the server say more: what Ollama begins with
+_TOKENS_A_WORD = 3  # of an answer: with its JSON, and twice as many as English takes
+_ANSWER = 256  # tokens beside those of its words
+_PASSAGE = 200  # tokens of one, at least
+_SECTION = 200  # words
+_MOST_SECTIONS = 12
+_UNREADABLE = "there is no sentence in your answer: expected the JSON object"
+NO_SENTENCE = "no_sentence"  # the reason where an answer holds nothing that is supported
+
+
+@dataclass(frozen=True)
+class WrittenSection:
+    """Sentences under a heading, "" for a summary without headings, each with the ranks of its passages."""
+
+    heading: str
+    sentences: Sequence[Draft]
+
+
+@dataclass(frozen=True)
+class Written:
+    """A summary, and how it came about.
+
+    Attributes:
+        sections: one, or several with headings.
+        read: how many passages the model was sent.
+        mended: sentences that failed and were written again so that a passage says them.
+        left_out: sentences that failed twice.
+        models: who answered, as the server says -> answers."""
+
+    sections: Sequence[WrittenSection]
+    read: int
+    mended: int
+    left_out: int
+    models: Mapping[str, int]
+
+    def summary(self) -> Summary:
+        """Return all sentences, without headings."""
+        return as_summary([one for section in self.sections for one in section.sentences], self.read)
+
+    def by_heading(self) -> Iterator[tuple[str, Summary]]:
+        """Yield each section's heading and sentences."""
+        for section in self.sections:
+            yield section.heading, as_summary(section.sentences, self.read)
+
+
+class Writer:
+    """Writes summaries; usable from many threads.
+
+    Attributes:
+        settings: what becomes of unsupported sentences, and what is sent.
+        words: length to ask for.
+        language: ISO 639-1 code; None = that of the passages."""
+
+    def __init__(
+        self, client: ChatClient, settings: WriterSettings, *, words: int, language: str | None, context: int | None
+    ) -> None:
+        """Prepare; `context` is what the server says of the model's tokens, None = nothing.
+
+        Raises:
+            ValueError: the context has no room for a passage."""
+        self._client, self.settings, self.words, self.language = client, settings, words, language
+        self._context = settings.context or context or CONTEXT
+        if self._room("") < _PASSAGE:
+            raise ValueError(
+                f"writer.context: the model has {self._context:,} tokens, too few for one passage beside an answer of "
+                f"{words:,} words: expected {self._context - self._room('') + _PASSAGE:,}, or fewer words"
+            )
+
+    def write(self, title: str, passages: Sequence[str], said: Callable[[str], None] = lambda text: None) -> Written:
+        """Return a summary; the fewer passages are read, the smaller the model's context.
+
+        Args:
+            title: of the article.
+            passages: best first, at least one.
+            said: called with what is being done, in a few words.
+
+        Raises:
+            NoAnswerError: there is no summary; it says why.
+            ChatError: the model cannot be asked any more."""
+        return _Summary(self, title, passages, said).write()
+
+    def fitting(self, title: str, passages: Sequence[str]) -> list[str]:
+        """Return the best passages that a request has room for, as they are sent; NoAnswerError: not even one."""
+        room, sent = self._room(title), list[str]()
+        for rank, text in enumerate(passages):
+            sent.append(passage_json(rank, text))
+            room -= tokens([{"content": sent[-1]}])
+            if room < 0:
+                sent.pop()
+                break
+        if not sent:
+            raise NoAnswerError("context")
+        return sent
+
+    def most(self, title: str, passages: Sequence[str]) -> tuple[int, int, int]:
+        """Return requests, tokens read and tokens written that a summary takes at most."""
+        sent, answer = self.fitting(title, passages), self._answer(self.words)
+        sections = self.sections(len(sent))
+        requests = 2 * sections + (sections > 1)
+        first = tokens(self._request(title, sent))
+        return requests, requests * (first + 2 * answer), (1 + (sections > 1)) * 2 * answer
+
+    def sections(self, passages: int) -> int:
+        """Return how many sections a summary of so many passages has."""
+        wanted = round(self.words / _SECTION) if self.words >= OUTLINED else 1
+        return max(1, min(wanted, passages, _MOST_SECTIONS))
+
+    def ask(self, messages: Sequence[Message], words: int, form: Mapping[str, Any]) -> ChatAnswer:
+        """Return the answer to a request for so many words in a form."""
+        return self._client.ask(
+            messages, seed=self.settings.seed, max_tokens=self._answer(words), response_format=dict(form)
+        )
+
+    def _room(self, title: str) -> int:
+        """Return the tokens for passages: the second request holds the first one's answer, and reasons as well."""
+        return self._context - 3 * self._answer(self.words) - tokens(self._request(title, []))
+
+    def _request(self, title: str, sent: Sequence[str]) -> list[Message]:
+        return write_messages(title, sent, self.words, self.language)
+
+    @staticmethod
+    def _answer(words: int) -> int:
+        return _TOKENS_A_WORD * words + _ANSWER
+
+
+class _Summary:
+    """One summary in the making."""
+
+    def __init__(self, writer: Writer, title: str, passages: Sequence[str], said: Callable[[str], None]) -> None:
+        self._writer, self._title, self._said = writer, title, said
+        self._sent = writer.fitting(title, passages)
+        self._checker = Checker(title, passages, len(self._sent))
+        self._told: set[tuple[str, ...]] = set()  # words of the sentences so far
+        self._shown: list[str] = []
+        self._mended = self._left_out = 0
+        self._models: Counter[str] = Counter()
+
+    def write(self) -> Written:
+        sections: list[WrittenSection] = []
+        fault = NoAnswerError(NO_SENTENCE)
+        for heading, ranks, words in self._outline():
+            self._said(f"section {len(sections) + 1}: {heading}" if heading else "sentences")
+            sent = [self._sent[rank] for rank in ranks]
+            request = write_messages(self._title, sent, words, self._writer.language, heading=heading, told=self._shown)
+            try:
+                if sentences := self._sentences(request, frozenset(ranks), words):
+                    sections.append(WrittenSection(heading, sentences))
+            except NoAnswerError as error:  # what other sections say stays
+                fault = error
+        if not sections:
+            raise fault
+        return Written(sections, len(self._sent), self._mended, self._left_out, self._models)
+
+    def _outline(self) -> Iterator[tuple[str, Sequence[int], int]]:
+        """Yield heading, ranks of the passages, and words of each section."""
+        every, words = range(len(self._sent)), self._writer.words
+        number, planned = self._writer.sections(len(self._sent)), []
+        if number > 1:
+            self._said("an outline")
+            asked = outline_messages(self._title, self._sent, number, self._writer.language)
+            planned = read_sections(self._ask(asked, words, SECTIONS), len(self._sent))[:number]
+        if not planned:
+            yield "", every, words
+        for place, (heading, ranks) in enumerate(planned, 1):
+            true = heading and not self._checker.lacking(heading)
+            yield heading if true else f"Part {place}", ranks, words // len(planned)
+
+    def _sentences(self, request: list[Message], ranks: frozenset[int], words: int) -> list[Draft]:
+        """Return the sentences of a section that are shown, each once."""
+        written = self._read(self._ask(request, words, SENTENCES), ranks)
+        checked = self._checker.check(written)
+        failed = [number for number, one in enumerate(checked) if not one.supported]
+        if failed or not checked:
+            self._said("mending")
+            faults = [(checked[number].draft.text, checked[number].reason) for number in failed]
+            told = mend_messages([(one.text, one.ranks) for one in written], faults or [("", _UNREADABLE)])
+            try:
+                again = self._read(self._ask([*request, *told], words, SENTENCES), ranks)
+                checked = self._mend(checked, failed, self._checker.check(again))
+            except NoAnswerError:
+                if len(failed) == len(checked):
+                    raise
+        return [one.draft for one in checked if self._stays(one)]
+
+    def _mend(self, checked: list[Checked], failed: Sequence[int], again: Sequence[Checked]) -> list[Checked]:
+        """Return the sentences with those that were mended in the places of those that failed, in order."""
+        if not checked:
+            return list(again)
+        there = {one.draft.text for one in checked}  # some models write the whole summary again
+        better = [one for one in again if one.supported and one.draft.text not in there]
+        for number, one in zip(failed, better, strict=False):
+            checked[number] = one
+            self._mended += 1
+        return checked
+
+    def _stays(self, one: Checked) -> bool:
+        """Whether a sentence is shown: not if it fails, unless such are marked, and not if it was said before."""
+        if not one.supported and (self._writer.settings.unsupported == "left out" or not one.marked):
+            self._left_out += 1
+            return False
+        words = tuple(words_of(one.draft.text))
+        if words in self._told:
+            return False
+        self._told.add(words)
+        self._shown.append(one.draft.text)
+        return True
+
+    def _read(self, answer: str, ranks: frozenset[int]) -> list[Draft]:
+        drafts = read_sentences(answer, len(self._sent))
+        return [replace(one, ranks=tuple(rank for rank in one.ranks if rank in ranks)) for one in drafts]
+
+    def _ask(self, messages: Sequence[Message], words: int, form: Mapping[str, Any]) -> str:
+        answer = self._writer.ask(messages, words, form)
+        self._models[answer.model] += 1
+        return answer.text

@@ -1,0 +1,233 @@
+"""The client of a language model, against a real server on loopback that answers and fails as scripted."""
+
+import json
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import pyarrow.fs as pafs
+import pytest
+
+from tasks.chat.budget import Budget, Price
+from tasks.chat.client import ChatClient, ChatError, NoAnswerError
+from tasks.chat.settings import ChatSettings
+from tasks.crawl.answers import Answers
+from tests.patience import PATIENCE
+from tests.tasks.chat.chat_server import Chat, Reply, chat_server, said
+
+HELLO = [{"role": "user", "content": "Hello"}]
+KEY = "WIKISUM_TEST_CHAT_KEY"
+
+
+def client(chat: Chat, folder: Path | None = None, budget: Budget | None = None, **more: Any) -> ChatClient:
+    settings = {name: more.pop(name) for name in ("model", "key_variable") if name in more}
+    return ChatClient(
+        ChatSettings(url=chat.url, **{"model": "m", **settings}),
+        "writer",
+        None if folder is None else Answers(pafs.LocalFileSystem(), str(folder), rows=20),
+        budget or Budget(),
+        **{"total_seconds": 60.0, "backoff_seconds": 0.01, **more},
+    )
+
+
+def reason(asked: ChatClient, **fields: Any) -> str:
+    with pytest.raises(NoAnswerError) as fault:
+        asked.ask(HELLO, **fields)
+    return fault.value.reason
+
+
+@pytest.mark.parametrize(
+    "fault",
+    [
+        Reply(429, "{}"),
+        Reply(429, "{}", {"Retry-After": "0"}),
+        Reply(500, "{}"),
+        Reply(503, "{}"),
+        Reply(200, said("Half an answer."), cut=True),
+    ],
+)
+def test_what_fails_for_now_is_asked_again(fault: Reply) -> None:
+    with chat_server(lambda number, _: fault if number == 1 else (200, said("Hi"))) as chat, client(chat) as asked:
+        assert asked.ask(HELLO).text == "Hi"
+    assert len(chat.asked) == 2
+
+
+def test_retry_after_is_waited_for() -> None:
+    times = []
+
+    def script(number: int, _: dict[str, Any]) -> Reply:
+        times.append(time.monotonic())
+        return Reply(429, "{}", {"Retry-After": "1"}) if number == 1 else Reply(200, said("Hi"))
+
+    with chat_server(script) as chat, client(chat) as asked:
+        assert asked.ask(HELLO).text == "Hi"
+    assert times[1] - times[0] >= 1.0  # of the server's own asking, however quick the machine
+
+
+@pytest.mark.parametrize(
+    ("fault", "named"),
+    [
+        (Reply(500, "{}"), "http_500"),
+        (Reply(429, "{}"), "rate_limited"),
+        (Reply(200, said("x" * 10_000_000)), "too_large"),
+        (Reply(200, said("Half an answer."), cut=True), "truncated_body"),
+        (Reply(400, "{}"), "http_400"),
+    ],
+)
+def test_what_fails_for_good_has_a_reason(fault: Reply, named: str) -> None:
+    with chat_server(lambda number, _: fault) as chat, client(chat) as asked:
+        assert reason(asked) == named
+
+
+def test_silence_ends_at_the_limit() -> None:
+    waiting = threading.Event()
+
+    def script(number: int, _: dict[str, Any]) -> Reply:
+        waiting.wait(PATIENCE)
+        return Reply(200, said("too late"))
+
+    with chat_server(script) as chat, client(chat, total_seconds=0.2, retries=0) as asked:
+        assert reason(asked) == "timeout"
+        waiting.set()
+
+
+@pytest.mark.parametrize("text", ["no JSON", "[]", "{}", '{"choices": []}', "[" * 100_000, said("x")[:-20]])
+def test_what_is_no_completion_is_an_empty_answer(text: str) -> None:
+    with chat_server(lambda number, _: (200, text)) as chat, client(chat) as asked:
+        assert asked.ask(HELLO).text == ""
+
+
+@pytest.mark.parametrize("status", [400, 422])
+def test_fields_that_a_server_does_not_know_are_left_out_from_then_on(status: int) -> None:
+    def script(number: int, body: dict[str, Any]) -> tuple[int, str]:
+        return (status, "{}") if {"seed", "response_format"} & set(body) else (200, said("Hi"))
+
+    with chat_server(script) as chat, client(chat) as asked:
+        for text in ("one", "two"):
+            assert asked.ask([{"role": "user", "content": text}], seed=1, response_format={}).text == "Hi"
+    assert ["seed" in body for _, _, body in chat.asked] == [True, False, False]
+    assert all(body["temperature"] == 0 for _, _, body in chat.asked)
+
+
+def test_an_answer_is_paid_for_once_whatever_the_server_takes(tmp_path: Path) -> None:
+    usage = {"usage": {"prompt_tokens": 7, "completion_tokens": 5}, "model": "m-2026-01"}
+    with chat_server(lambda number, _: (200, said("Hi", **usage))) as chat:
+        for form in ({}, {"response_format": {"type": "json_object"}}):
+            budget = Budget()
+            with client(chat, tmp_path, budget) as asked:
+                for _ in range(2):
+                    answer = asked.ask(HELLO, **form)
+                    assert (answer.text, answer.model, answer.read, answer.written) == ("Hi", "m-2026-01", 7, 5)
+            assert (budget.asked, budget.read, budget.written) == (1, 7, 5)
+        with client(chat, tmp_path) as asked:
+            asked.ask(HELLO, seed=2)
+            asked.ask([*HELLO, *HELLO])
+    assert len(chat.asked) == 3
+
+
+@pytest.mark.parametrize(
+    ("budget", "fewest", "most"),
+    [
+        (Budget(requests=3), 3, 3),
+        (Budget(tokens=150), 3, 15),
+        (Budget(dollars=0.0005, price=Price(1.0, 10.0)), 1, 17),
+        (Budget(), 20, 20),
+    ],
+)
+def test_no_budget_is_exceeded_by_requests_at_the_same_time(budget: Budget, fewest: int, most: int) -> None:
+    """A request takes at most 9 + 30 tokens and in fact 8 + 2; its reservation counts until its answer is there."""
+
+    def script(number: int, _: dict[str, Any]) -> tuple[int, str]:
+        return 200, said("Hi", usage={"prompt_tokens": 8, "completion_tokens": 2})
+
+    def ask(number: int) -> bool:
+        try:
+            asked.ask([{"role": "user", "content": f"{number}"}], max_tokens=30)
+        except NoAnswerError as fault:
+            assert fault.reason == "not_asked"
+            return False
+        return True
+
+    with chat_server(script) as chat, client(chat, None, budget, connections=8) as asked, ThreadPoolExecutor(8) as pool:
+        done = sum(pool.map(ask, range(20)))
+    assert fewest <= done == len(chat.asked) <= most
+    spent = budget.read + budget.written
+    assert spent == 10 * done
+    assert budget.tokens is None or spent <= budget.tokens
+    assert budget.dollars is None or budget.price.of(budget.read, budget.written) <= budget.dollars
+
+
+def test_as_many_requests_as_connections_are_in_flight() -> None:
+    gate = threading.Barrier(5)
+
+    def script(number: int, _: dict[str, Any]) -> tuple[int, str]:
+        gate.wait(PATIENCE)
+        return 200, said("Hi")
+
+    with chat_server(script) as chat, client(chat, connections=5) as asked, ThreadPoolExecutor(5) as pool:
+        texts = pool.map(lambda n: asked.ask([{"role": "user", "content": str(n)}]).text, range(10))
+        assert list(texts) == ["Hi"] * 10
+    assert chat.most_at_once == 5
+
+
+def test_a_server_says_how_much_its_model_reads() -> None:
+    with chat_server(lambda number, _: (200, said("Hi"))) as chat:
+        for models, context in [
+            (None, None),
+            ([], None),
+            ([{"id": "m"}], None),
+            ([{"id": "other", "max_model_len": 1}, {"id": "m", "max_model_len": 8192}], 8192),
+            ([{"id": "m:latest", "meta": {"n_ctx": 2048}}], 2048),
+            ([{"id": "m", "max_model_len": "many"}], None),
+        ]:
+            chat.models = models
+            with client(chat) as asked:
+                assert asked.check() == context
+    assert chat.asked == []
+
+
+def test_a_model_that_is_not_listed_is_tried_and_named() -> None:
+    def script(number: int, body: dict[str, Any]) -> tuple[int, str]:
+        return (200, said("H")) if body["model"] == "/folder" else (404, "{}")
+
+    with chat_server(script) as chat:
+        chat.models = [{"id": "llama3.2:latest"}, {"id": "qwen3:8b"}]
+        with client(chat, model="/folder") as asked:
+            assert asked.check() is None
+        with client(chat, model="qwen") as asked, pytest.raises(ChatError) as wrong:
+            asked.check()
+    assert "writer.model is 'qwen': expected one" in str(wrong.value)
+    assert "llama3.2:latest, qwen3:8b" in str(wrong.value)
+    assert [body["max_tokens"] for _, _, body in chat.asked] == [1, 1]
+
+
+def test_nobody_there_is_said_in_one_line() -> None:
+    with chat_server(lambda number, _: (200, "")) as chat:
+        pass
+    with client(chat, retries=0) as asked, pytest.raises(ChatError) as away:
+        asked.check()
+    assert f"writer.url is {chat.url!r}: expected a server that answers, but connect_error" in str(away.value)
+    assert "\n" not in str(away.value)
+
+
+def test_a_key_is_sent_and_one_that_is_refused_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(KEY, "secret")
+    with chat_server(lambda number, _: (401, "{}")) as chat, client(chat, key_variable=KEY) as asked:
+        with pytest.raises(ChatError, match="1 times in a row: http_401") as refused:
+            asked.ask(HELLO)
+        assert "secret" not in str(refused.value)
+    assert chat.asked[0][1]["Authorization"] == "Bearer secret"
+    monkeypatch.delenv(KEY)
+    with pytest.raises(ValueError, match=rf"writer\.key_variable is '{KEY}': expected an environment variable"):
+        client(chat, key_variable=KEY)
+
+
+def test_no_answer_holds_a_key(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(KEY, "secret")
+    with chat_server(lambda number, _: (200, said("Hi"))) as chat, client(chat, tmp_path, key_variable=KEY) as asked:
+        asked.ask(HELLO)
+    [file] = tmp_path.iterdir()
+    assert "secret" not in file.read_text()
+    assert json.loads(file.read_text())[1]["text"] == "Hi"
