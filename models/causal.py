@@ -5,8 +5,7 @@ as its answer. With `lora_rank` the weights of a folder stay as they are, and on
 al. 2022).
 
 Shapes: B articles, K hypotheses an article, R = B*K, P paragraphs, L tokens a paragraph, S tokens of a request, T
-target positions, H heads of keys, E size of a head, D model size, V vocabulary.
-"""
+target positions, H heads of keys, E size of a head, D model size, V vocabulary."""
 
 import importlib
 from collections.abc import Mapping

@@ -1,7 +1,5 @@
-"""A causal language model in a local folder in Hugging Face's layout: its request as token ids, and its weights.
-
-The weights are read by name here and not by the library, so that nothing is ever looked for on a network.
-"""
+"""A causal language model in a local folder in Hugging Face's layout: its request as token ids, and its weights. The
+weights are read by name here and not by the library, so that nothing is ever looked for on a network."""
 
 import importlib
 import importlib.util

@@ -101,8 +101,7 @@ def read_tokenizer(folder: Path) -> bytes:
     begin piece; where both are given and differ, as in BART, targets continue with the begin piece.
     Raises ValueError: the folder has neither tokenizer.json nor vocab.json and merges.txt, one of its files is no JSON
     object, the tokenizer is of a kind that cannot be read, it lacks a piece, or config.json gives the piece another id.
-    A causal model's pieces may have other ids in config.json, which is about plain text and not about a dialogue.
-    """
+    A causal model's pieces may have other ids in config.json, which is about plain text and not about a dialogue."""
     file, described = described_tokenizer(folder)
     config = read_object(folder / CONFIG) if (folder / CONFIG).is_file() else {}
     roles = _roles(described)
