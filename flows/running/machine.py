@@ -10,6 +10,7 @@ from flows.config import BuildConfig
 from flows.running.temporary_server import check_prefect_api
 from models.presets import find_preset
 from tasks.evaluation.judges import check_judges
+from tasks.ranking.folders import read_ranking_folder
 
 _CONNECT_SECONDS = 5.0
 _RANKER_BYTES = 12  # a parameter of the ranker: weight, gradient and Adagrad's sum
@@ -109,5 +110,9 @@ def _check_dask(config: BuildConfig) -> None:
         ) from error
 
 
-_HERE = (_check_device, _check_authorities, _check_judges, _check_sizes)
+def _check_ranking(config: BuildConfig) -> None:
+    read_ranking_folder(config.ranking)
+
+
+_HERE = (_check_device, _check_authorities, _check_judges, _check_ranking, _check_sizes)
 _ON_A_CLUSTER = (_check_dask,)

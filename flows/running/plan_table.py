@@ -21,6 +21,8 @@ from flows.running.estimates import (
 )
 from flows.running.session import Session, planning_session
 from tasks.engine.stage import Run
+from tasks.ranking.folders import read_ranking_folder
+from tasks.ranking.settings import RankingSettings
 from tasks.search.settings import WebSearchSettings
 
 _HEADINGS = ("stage", "shards", "done", "would run", "waits for a stage above", "s per shard", "hours left")
@@ -43,7 +45,13 @@ def show_plan(config: BuildConfig, wiring: Callable[[Session], Any], console: Co
     for why in _reasons(run):
         console.print(escape(why), highlight=False, soft_wrap=True)
     archive = archive_line(run, config.crawl.common_crawl)
-    others = [_hours_line(estimates), _search_line(run, config.search), archive, _labels_line(run)]
+    others = [
+        _ranking_line(config.ranking),
+        _hours_line(estimates),
+        _search_line(run, config.search),
+        archive,
+        _labels_line(run),
+    ]
     for line in [*others, *host_lines(run, config.crawl)]:
         if line is not None:
             console.print(escape(line), highlight=False, style="dim", soft_wrap=True)
@@ -88,6 +96,14 @@ def _search_line(run: Run, settings: WebSearchSettings) -> str:
         )
     cost = "" if not price else f", ${asked * price:,.2f}"
     return f"Search: at most {asked:,} queries to {settings.provider} {price_each}{cost}."
+
+
+def _ranking_line(settings: RankingSettings) -> str | None:
+    described = read_ranking_folder(settings)
+    if described is None:
+        return None
+    what = described.architecture if described.classifies else f"{described.architecture}, {described.pooling} pooling"
+    return f"Ranking: {settings.method} of {settings.folder} ({what}, {described.sizes})."
 
 
 def _labels_line(run: Run) -> str:

@@ -1,6 +1,7 @@
 """The ranker (Liu & Lapata 2019, sec. 3.1), and the ranked paragraphs."""
 
 from collections.abc import Mapping
+from typing import Any
 
 from flows.running.session import Session
 from flows.stages.results import Ranked, RankerModel, RankingScores
@@ -8,6 +9,7 @@ from flows.stages.texts import Corpus
 from storage import schemas
 from tasks.engine.inputs import Input, contents, every, only, same
 from tasks.engine.recipe import Recipe
+from tasks.ranking.folders import ranking_notes
 from tasks.ranking.settings import RankerSettings
 
 
@@ -39,13 +41,17 @@ def ranked(session: Session, corpus: Corpus, ranker: RankerModel | None, name: s
     """Keep the L' best paragraphs of every article; without a ranker, the first L' in the order they were found. Only
     the method `ranking` reads the ranker: with another, a new ranker ranks no shard again."""
     settings = session.config.ranking
-    settings = settings if ranker is not None else settings.model_copy(update={"method": "found"})
+    settings = settings if ranker is not None else settings.model_copy(update={"method": "found", "folder": None})
     read = ranker if settings.method == "ranking" else None
+    arguments: dict[str, Any] = {} if read is not None else {"ranker_directory": None}
+    if settings.method == "bm25":
+        arguments["words"] = session.config.words
     recipe = Recipe(
         schemas.RANKED,
         "tasks.ranking.ranking:rank_paragraphs",
         settings=settings,
-        arguments={} if read is not None else {"ranker_directory": None},
+        notes=ranking_notes(settings),
+        arguments=arguments,
     )
     return Ranked(
         session.run.stage(

@@ -153,7 +153,7 @@ def _of_root(
         why = f"The settings of {who} are those of another version of this program ({type(error).__name__})"
         return SummarySystem(EXTRACTIVE, f"{why}, so whole sentences of the sources are chosen.")
     if ranker := records.get(RANKER):
-        learned = ranking.model_copy(update={"method": "ranking"})
+        learned = ranking.model_copy(update={"method": "ranking", "folder": None})
         base = replace(base, ranker=fetch_directory(store, ranker), ranking=learned)
     summarizer, predictor = records.get(SUMMARIZER), records.get(_PREDICTOR)
     if summarizer is None:

@@ -6,7 +6,7 @@ from typing import Protocol
 
 from tasks.evaluation.judge_settings import BertScoreSettings
 from tasks.evaluation.metrics import ArticleTexts, Metric, Score, Summary, SummaryScorer
-from tasks.evaluation.model_folder import read_config
+from tasks.ranking.model_folder import read_config
 
 IMPLEMENTATION, VERSION = "torchmetrics", "1.9.0"
 METRICS = (

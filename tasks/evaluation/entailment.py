@@ -5,7 +5,7 @@ from typing import Protocol
 
 from tasks.evaluation.judge_settings import NliSettings
 from tasks.evaluation.metrics import Floats
-from tasks.evaluation.model_folder import read_config
+from tasks.ranking.model_folder import read_config
 
 Pair = tuple[str, str]  # premise, hypothesis
 _SETTING = "scoring.nli.folder"

@@ -11,7 +11,7 @@ from tasks.evaluation.bertscore_metrics import IMPLEMENTATION, VERSION, check_be
 from tasks.evaluation.entailment import label_ids
 from tasks.evaluation.judge_settings import Judge, JudgesSettings
 from tasks.evaluation.metrics import Prepare
-from tasks.evaluation.model_folder import check_installed, folder_digest
+from tasks.ranking.model_folder import check_installed, folder_digest
 
 
 def check_judges(settings: JudgesSettings) -> None:

@@ -1,5 +1,7 @@
 """The ranked stage: the L' best candidate paragraphs of every article, in order (Liu & Lapata 2019, sec. 3.1)."""
 
+from itertools import chain, groupby
+from operator import itemgetter
 from pathlib import Path
 
 import numpy as np
@@ -12,8 +14,10 @@ from storage.schemas import RANKED
 from tasks.engine.torch_threads import torch_threads
 from tasks.ranking.candidates import Candidates, candidates, features_of
 from tasks.ranking.directory import TrainedRanker, load_ranker
-from tasks.ranking.settings import RankingSettings
+from tasks.ranking.settings import FOLDER_METHODS, RankingSettings
 from tasks.ranking.texts import Texts, batches_by_length
+from tasks.text.bm25 import bm25
+from tasks.text.ngrams import WordRule, split_words
 
 _THREADS = 1  # of torch: shards are ranked in parallel, one per core
 
@@ -24,6 +28,7 @@ def rank_paragraphs(
     features: pa.Table,
     ranker_directory: Path | None,
     settings: RankingSettings,
+    words: WordRule = "rouge",
     *,
     device: str = "cpu",
 ) -> pa.Table:
@@ -32,7 +37,7 @@ def rank_paragraphs(
     read `features`, the method `ranking` the ranker, which has its own vocabulary. `device`: auto | cpu | cuda |
     cuda:N. Raises ValueError: the directory contains no ranker, a feature is missing, or a score is not a number."""
     chosen = candidates(articles, paragraphs)
-    scores = _scores(chosen, features, ranker_directory, settings, device)
+    scores = _scores(chosen, features, ranker_directory, settings, words, device)
     if not np.isfinite(scores).all():
         raise ValueError(f"the scores of method {settings.method!r} are not all numbers: is the ranker damaged?")
     best = chosen.best(scores, settings.keep)
@@ -48,10 +53,22 @@ def rank_paragraphs(
 
 
 def _scores(
-    chosen: Candidates, features: pa.Table, ranker_directory: Path | None, settings: RankingSettings, device: str
+    chosen: Candidates,
+    features: pa.Table,
+    ranker_directory: Path | None,
+    settings: RankingSettings,
+    words: WordRule,
+    device: str,
 ) -> NDArray[np.float32]:
     if settings.method == "similarity":
         return features_of(chosen, features, "title_similarity")
+    if settings.method == "bm25":
+        return _bm25_scores(chosen, words)
+    if settings.method in FOLDER_METHODS:
+        from tasks.ranking.folder_model import score_by_folder  # here, because few need the library
+
+        with torch_threads(_THREADS):
+            return score_by_folder(settings, chosen, find_device(device))
     if settings.method == "rouge":
         return features_of(chosen, features, "rouge2_recall")
     if settings.method == "found":
@@ -63,6 +80,15 @@ def _scores(
     titles = Texts([chosen.titles], ranker.vocabulary, ranker.title_tokens)
     with torch_threads(_THREADS):
         return score_paragraphs(ranker, texts, titles, chosen.article, settings.batch_tokens)
+
+
+def _bm25_scores(chosen: Candidates, words: WordRule) -> NDArray[np.float32]:
+    texts = zip(chosen.article.tolist(), chain.from_iterable(chosen.texts()), strict=True)
+    scores = [
+        bm25(split_words(chosen.titles[article], words), [split_words(text, words) for _, text in its])
+        for article, its in groupby(texts, key=itemgetter(0))
+    ]
+    return np.concatenate([np.zeros(0), *scores]).astype(np.float32)
 
 
 def score_paragraphs(

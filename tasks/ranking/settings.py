@@ -1,10 +1,12 @@
 """Settings of the ranker, and of the order it puts paragraphs in."""
 
-from typing import Literal
+from typing import Literal, Self
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
-from tasks.engine.settings import Settings
+from tasks.engine.settings import Settings, tuning
+
+FOLDER_METHODS = ("sentence-encoder", "cross-encoder")  # those of a model in a local folder
 
 
 class RankerSettings(Settings):
@@ -38,9 +40,22 @@ class RankingSettings(Settings):
 
     keep: int = Field(40, ge=1)
     """L': best paragraphs kept of each article (Liu & Lapata 2019, Table 1 goes to 40)"""
-    method: Literal["ranking", "similarity", "rouge", "found"] = "ranking"
-    """order by the learned ranker, by tf-idf similarity with the title (Liu et al. 2018), by ROUGE-2 recall against the
-    lead itself, which only an upper bound may use, or as found (Liu & Lapata 2019, Table 2, no ranking)"""
+    method: Literal["ranking", "similarity", "bm25", "sentence-encoder", "cross-encoder", "rouge", "found"] = "ranking"
+    """order by the learned ranker, by tf-idf similarity with the title (Liu et al. 2018), by BM25, by the cosine of
+    sentence vectors, by a cross-encoder that reads title and paragraph together, by ROUGE-2 recall against the lead
+    itself, which only an upper bound may use, or as found (Liu & Lapata 2019, Table 2, no ranking)"""
+    folder: str | None = tuning(None)
+    """local folder of the model of sentence-encoder and cross-encoder, in Hugging Face's layout; its content is part of
+    the recipe, its path is not. Nothing is downloaded"""
     batch_tokens: int = Field(16_384, ge=1)
     """paragraph tokens scored at a time, padding included; about 131,072 suits a GPU. Part of the recipe, because the
     last bits of a score, and so the order of all but equal ones, depend on it"""
+
+    @model_validator(mode="after")
+    def _folder_belongs_to_the_method(self) -> Self:
+        if (self.folder is not None) != (self.method in FOLDER_METHODS):
+            raise ValueError(
+                f"method is {self.method!r} and folder {self.folder!r}: expected a folder for "
+                f"{' and '.join(FOLDER_METHODS)}, and for no other method"
+            )
+        return self

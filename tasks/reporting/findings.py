@@ -78,7 +78,7 @@ class Cost:
 class Table1Row:
     """One ranking method, as in Liu & Lapata 2019, Table 1."""
 
-    method: str  # similarity | ranking | rouge | found
+    method: str  # of `ranking.method`
     measured: Mapping[int, float]  # L' -> ROUGE-L recall of the test split, percent
     # L' -> the figure of Liu & Lapata 2019 for WikiSum, percent; empty for a method that is not in their table
     published: Mapping[int, float]

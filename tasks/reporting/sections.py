@@ -38,6 +38,9 @@ from tasks.reporting.verdicts import (
 
 _METHODS = {
     "similarity": "tf-idf similarity with the title",
+    "bm25": "BM25 with the title",
+    "sentence-encoder": "cosine of sentence vectors with the title's",
+    "cross-encoder": "cross-encoder on title and paragraph",
     "ranking": "learned ranker",
     "rouge": "ROUGE-2 recall against the lead",
     "found": "the order in which they were found",

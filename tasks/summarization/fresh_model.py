@@ -18,7 +18,7 @@ from models.pretrained import check_pretrained, load_pretrained
 from models.registry import build_summarizer, configuration, fields_of
 from models.vocabulary import Vocabulary
 from models.weights_file import check_complete, open_safetensors, put_weights
-from tasks.evaluation.model_folder import folder_digest
+from tasks.ranking.model_folder import folder_digest
 from tasks.summarization.folders import check_folder, folder_vocabulary
 from tasks.summarization.layouts import causal_fields
 from tasks.summarization.settings import SummarizerSettings

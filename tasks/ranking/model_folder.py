@@ -19,15 +19,15 @@ _NEEDED = (
 _MOST_TOKENS = 512  # of an input, where neither tokenizer nor model says less: what such models are trained on
 
 
-def check_installed(packages: Mapping[str, str], setting: str) -> None:
-    """See that packages of the extra `judges` are there. `packages`: name -> version that it must have; "" = any;
-    `setting`: name of the setting, for messages. Raises ValueError: one is not, or has another version."""
+def check_installed(packages: Mapping[str, str], setting: str, extra: str = "judges") -> None:
+    """See that packages of an extra are there. `packages`: name -> version that it must have; "" = any; `setting`: name
+    of the setting, for messages. Raises ValueError: one is not, or has another version."""
     for name, version in packages.items():
         found = metadata.version(name) if importlib.util.find_spec(name) else "none"
         if found == "none" or version not in ("", found):
             raise ValueError(
                 f"{setting} is set: expected {f'{name} {version}'.strip()}, found {found}; it comes with the extra of "
-                "this project, pip install 'wikisum[judges]'"
+                f"this project, pip install 'wikisum[{extra}]'"
             )
 
 
@@ -54,18 +54,23 @@ def folder_digest(folder: str, also: tuple[str, ...] = ()) -> str:
 def load_model(kind: str, folder: str) -> tuple[Any, Any]:
     """Return the model and the tokenizer of a folder, from its files alone: no network, no pickle, no code. `kind`:
     class of transformers that loads it, such as AutoModel; `folder`: where it is. Raises ValueError: the weights are
-    not those of such a model; OSError: a file is missing."""
+    not those of such a model, or not all numbers; OSError: a file is missing."""
     import torch
     import transformers  # here, because it takes seconds and comes with an extra that few install
+
+    from models.training.weights import check_finite
 
     transformers.utils.logging.disable_progress_bar()
     own = {"local_files_only": True, "trust_remote_code": False}
     model, report = getattr(transformers, kind).from_pretrained(
         folder, use_safetensors=True, dtype=torch.float32, output_loading_info=True, **own
     )
-    absent = sorted(report["missing_keys"])
+    # Nobody here reads the pooler of a model without a head, and many folders have none.
+    absent = sorted(name for name in report["missing_keys"] if not name.startswith("pooler."))
     if absent:
         raise ValueError(f"{folder}: expected the weights of {type(model).__name__}; {absent[0]} is not among them")
+    for name, tensor in model.state_dict().items():
+        check_finite(name, tensor, Path(folder))
     return model.eval(), transformers.AutoTokenizer.from_pretrained(folder, **own)
 
 
