@@ -119,7 +119,7 @@ def random_batches(table: pa.Table, layout: Layout, batch_tokens: int) -> Iterat
 
 def update(updater: Updater[Batch], batch: Batch, step: int) -> None:
     """Do one update with one batch."""
-    updater.update(step, _RATE, [batch], updater.objective.units(batch))
+    updater.update(step, [_RATE], [batch], updater.objective.units(batch))
 
 
 def held(updater: Updater[Batch]) -> list[torch.Tensor]:
