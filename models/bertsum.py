@@ -15,9 +15,9 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from models.contract import Cache, Decoded, Memory, Pace, SourceBatch
+from models.contract import Pace, SourceBatch
 from models.layers.config import Norm, TransformerConfig, check_heads, check_positive
-from models.layers.decoder import TiedSummarizer, TokenMemory, TransformerDecoder
+from models.layers.decoder import TokenMemory, TokenSummarizer, TransformerDecoder
 from models.layers.embeddings import TiedEmbedding, row_positions
 from models.layers.paragraphs import FlatTokens, ParagraphRows
 from models.layers.places import Packing
@@ -120,7 +120,7 @@ class SentenceEncoder(nn.Module):
         return replace(flat, values=states_BSD), begins_BS
 
 
-class BertSum(TiedSummarizer):
+class BertSum(TokenSummarizer):
     """BERTSUMABS: BERT, and a decoder that is trained from nothing."""
 
     copying = None
@@ -147,13 +147,6 @@ class BertSum(TiedSummarizer):
     def encode(self, source: SourceBatch) -> TokenMemory:
         """Encode B articles: their first `source_tokens` tokens, best paragraphs first."""
         return self.decoder.remember(self.encoder(source)[0], source.tokens.shape[1])
-
-    def decode(
-        self, target_in: Tensor, memory: Memory, cache: Cache | None = None, *, attention: bool = True
-    ) -> Decoded:
-        """Decode target_in ([B*K, T] int64) over the tokens of an article as one flat sequence."""
-        decoded: Decoded = self.decoder(target_in, self.embedding, memory, cache, attention=attention)
-        return decoded
 
 
 class SentenceExtractor(nn.Module):

@@ -5,12 +5,12 @@ Shapes: B articles, S tokens of an article, M tokens of all articles, D model si
 
 from dataclasses import dataclass, replace
 
-from torch import Tensor, nn
+from torch import nn
 
-from models.contract import Cache, Decoded, Memory, SourceBatch
+from models.contract import SourceBatch
 from models.layers.config import Norm, TransformerConfig, check_positive
 from models.layers.copying import CopyHead
-from models.layers.decoder import TiedSummarizer, TokenMemory, TransformerDecoder
+from models.layers.decoder import TokenMemory, TokenSummarizer, TransformerDecoder
 from models.layers.embeddings import TiedEmbedding, row_positions
 from models.layers.paragraphs import ParagraphRows
 from models.layers.transformer import EncoderLayer, final_norm
@@ -36,7 +36,7 @@ class FlatConfig(TransformerConfig):
         check_positive(self, "source_tokens")
 
 
-class FlatTransformer(TiedSummarizer):
+class FlatTransformer(TokenSummarizer):
     """FT: the Transformer of Vaswani et al. over the tokens of all paragraphs, cut at a fixed length."""
 
     def __init__(self, config: FlatConfig) -> None:
@@ -62,13 +62,4 @@ class FlatTransformer(TiedSummarizer):
         for layer in self.layers:
             x_MD = layer(x_MD, packing)
         encoded = replace(flat, values=packing.pad(self.final_norm(x_MD)))
-        memory = self.decoder.remember(encoded, paragraphs.paragraphs)
-        return memory if self.copying is None else replace(memory, copies=self.copying.remember(paragraphs, encoded))
-
-    def decode(
-        self, target_in: Tensor, memory: Memory, cache: Cache | None = None, *, attention: bool = True
-    ) -> Decoded:
-        """Decode target_in ([B*K, T] int64) over the tokens of an article as one flat sequence."""
-        assert isinstance(memory, TokenMemory)
-        decoded: Decoded = self.decoder(target_in, self.embedding, memory, cache, attention=attention)
-        return self.with_copying(decoded, target_in, memory, cache)
+        return self.remember(encoded, paragraphs)

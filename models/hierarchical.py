@@ -6,17 +6,17 @@ that one architecture covers both.
 Shapes: B articles, P paragraphs, N paragraphs that exist, L tokens a paragraph, M tokens that exist, S tokens of an
 article, H heads of a global layer, E size of such a head, D = H*E."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Literal, get_args
 
 import torch
 from torch import Tensor, nn
 
-from models.contract import Cache, Decoded, Memory, SourceBatch
+from models.contract import SourceBatch
 from models.layers.attention import attend, initialise
 from models.layers.config import Norm, TransformerConfig, check_heads
 from models.layers.copying import CopyHead
-from models.layers.decoder import TiedSummarizer, TokenMemory, TransformerDecoder
+from models.layers.decoder import TokenMemory, TokenSummarizer, TransformerDecoder
 from models.layers.dropout import Dropout
 from models.layers.embeddings import PositionOrder, TiedEmbedding, paragraph_positions, row_positions
 from models.layers.paragraphs import ParagraphRows
@@ -151,7 +151,7 @@ class GlobalLayer(nn.Module):
         return self.residual.leave(informed_MD if self.keep_context else x_MD, fed_MD)  # eq. 23
 
 
-class HierarchicalTransformer(TiedSummarizer):
+class HierarchicalTransformer(TokenSummarizer):
     """HT: tokens attend within their paragraph, then paragraphs to each other; the decoder reads all tokens flat."""
 
     def __init__(self, config: HierarchicalConfig) -> None:
@@ -182,16 +182,7 @@ class HierarchicalTransformer(TiedSummarizer):
         for layer in self.global_layers:
             x_MD = layer(x_MD, packing, paragraphs, mask_BP, graph_BPP)
         encoded = paragraphs.joined(self.final_norm(x_MD))
-        memory = self.decoder.remember(encoded, paragraphs.paragraphs)
-        return memory if self.copying is None else replace(memory, copies=self.copying.remember(paragraphs, encoded))
-
-    def decode(
-        self, target_in: Tensor, memory: Memory, cache: Cache | None = None, *, attention: bool = True
-    ) -> Decoded:
-        """Decode target_in ([B*K, T] int64) over the tokens of an article as one flat sequence."""
-        assert isinstance(memory, TokenMemory)
-        decoded: Decoded = self.decoder(target_in, self.embedding, memory, cache, attention=attention)
-        return self.with_copying(decoded, target_in, memory, cache)
+        return self.remember(encoded, paragraphs)
 
     def _positions(self, paragraphs: ParagraphRows) -> Tensor:
         """Return the embeddings [N, L, D] of the positions in rows."""

@@ -15,7 +15,7 @@ from models.layers.attention import CrossAttention, KeyValueCache, SelfAttention
 from models.layers.config import LayerConfig
 from models.layers.copying import CopyableMemory, CopyHead, CopyMemory
 from models.layers.embeddings import TiedEmbedding, sinusoids
-from models.layers.paragraphs import FlatTokens, ParagraphTokens
+from models.layers.paragraphs import FlatTokens, ParagraphRows, ParagraphTokens
 from models.layers.transformer import FeedForward, Residual, final_norm
 
 
@@ -127,6 +127,25 @@ class TiedSummarizer(Summarizer):
             return decoded
         copied = self.copying(decoded.hidden, self.embedding.words(target_in), target_in, memory.copies, cache)
         return with_copies(decoded, copied, memory.copies)
+
+
+class TokenSummarizer(TiedSummarizer):
+    """A summarizer whose decoder reads the tokens of an article as one flat sequence."""
+
+    decoder: TransformerDecoder
+
+    def remember(self, encoded: FlatTokens, paragraphs: ParagraphRows) -> TokenMemory:
+        """Make the memory of the encoded tokens [B, S, D] of these paragraphs."""
+        memory = self.decoder.remember(encoded, paragraphs.paragraphs)
+        return memory if self.copying is None else replace(memory, copies=self.copying.remember(paragraphs, encoded))
+
+    def decode(
+        self, target_in: Tensor, memory: Memory, cache: Cache | None = None, *, attention: bool = True
+    ) -> Decoded:
+        """Decode target_in ([B*K, T] int64) over the tokens of an article as one flat sequence."""
+        assert isinstance(memory, TokenMemory)
+        decoded: Decoded = self.decoder(target_in, self.embedding, memory, cache, attention=attention)
+        return self.with_copying(decoded, target_in, memory, cache)
 
 
 def target_positions(target_RT: Tensor, size: int, cache: Cache | None) -> Tensor:
