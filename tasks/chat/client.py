@@ -118,15 +118,10 @@ class ChatClient(Closing):
             self._answers.close()
 
     def ask(self, messages: Sequence[Message], **fields: Any) -> ChatAnswer:
-        """Return the model's answer, the kept one if there is one.
-
-        Args:
-            messages: with `role` and `content`.
-            fields: further fields of the request; those that not every server knows are left out for such a one.
-
-        Raises:
-            NoAnswerError: there is none to this request.
-            ChatError: the server refuses everybody, or does not answer any more."""
+        """Return the model's answer, the kept one if there is one. `messages`: with `role` and `content`; `fields`:
+        further fields of the request; those that not every server knows are left out for such a one. Raises
+        NoAnswerError: there is none to this request; ChatError: the server refuses everybody, or does not answer any
+        more."""
         request = {"model": self._settings.model, "temperature": 0, "messages": list(messages), **fields}
         known = {name: value for name, value in request.items() if name != "response_format"}
         name = hashlib.sha256(json.dumps([self._url, known], sort_keys=True).encode()).hexdigest()
@@ -155,9 +150,7 @@ class ChatClient(Closing):
 
     def check(self) -> int | None:
         """See that the model can be asked; return the tokens that it reads and writes together, None if nobody says.
-
-        Raises:
-            ChatError: nobody answers, the key is refused, or the server has no such model; it names the setting."""
+        Raises ChatError: nobody answers, the key is refused, or the server has no such model; it names the setting."""
         where = f"{self._section}.url is {self._settings.url!r}"
         try:
             found = self._checking.get(

@@ -34,15 +34,9 @@ class ChatJudge(Closing):
         unmarked: reason -> summaries without marks."""
 
     def __init__(self, settings: JudgeSettings, scratch: Scratch, **patience: float) -> None:
-        """Make the client.
-
-        Args:
-            settings: whom to ask.
-            scratch: where answers are kept while the shard is made: none is paid for twice.
-            patience: `total_seconds` and `backoff_seconds` of `ChatClient`.
-
-        Raises:
-            ValueError: the key is not there."""
+        """Make the client. `settings`: whom to ask; `scratch`: where answers are kept while the shard is made: none is
+        paid for twice; `patience`: `total_seconds` and `backoff_seconds` of `ChatClient`. Raises ValueError: the key is
+        not there."""
         answers = Answers(scratch.filesystem, scratch.path, rows=_ANSWERS_A_FILE)
         self._client = ChatClient(settings, "scoring.judge", answers, Budget(settings.most_calls), **patience)  # type: ignore[arg-type]
         self._model = settings.model

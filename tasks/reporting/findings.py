@@ -227,10 +227,8 @@ def rank_systems(baselines: pa.Table, trained: pa.Table, settings: ReportSetting
 
 
 def read_scores(shards: Iterable[tuple[pa.Table, ...]]) -> tuple[pa.Table, pa.Table, pa.Table]:
-    """Return the scores of systems not trained here, of those trained here, and the ranking scores of all shards.
-
-    A shard is (baselines, trained, ranking[, written by a language model]).
-    """
+    """Return the scores of systems not trained here, of those trained here, and the ranking scores of all shards. A
+    shard is (baselines, trained, ranking[, written by a language model])."""
     untrained, trained, ranking = [SCORES.schema.empty_table()], [SCORES.schema.empty_table()], []
     for baselines, own, ranks, *written in shards:
         untrained += [baselines, *written]

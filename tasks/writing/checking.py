@@ -14,18 +14,12 @@ from tasks.writing.reading import Draft
 
 @dataclass(frozen=True)
 class Checked:
-    """A sentence after its check.
+    """A sentence after its check."""
 
-    Attributes:
-        draft: the sentence with the passages that support it, or that are closest to it.
-        supported: whether they do.
-        marked: whether a reader is shown that they do not.
-        reason: why not, for the model; "" where they do."""
-
-    draft: Draft
-    supported: bool
-    marked: bool = False
-    reason: str = ""
+    draft: Draft  # the sentence with the passages that support it, or that are closest to it
+    supported: bool  # whether they do
+    marked: bool = False  # whether a reader is shown that they do not
+    reason: str = ""  # why not, for the model; "" where they do
 
 
 class Checker:
@@ -71,11 +65,8 @@ class Checker:
 
 
 def as_summary(drafts: Sequence[Draft], read: int) -> Summary:
-    """Return sentences as a summary whose attention is its citations: one piece a sentence, equal shares.
-
-    Args:
-        drafts: the sentences.
-        read: how many passages the model was sent."""
+    """Return sentences as a summary whose attention is its citations: one piece a sentence, equal shares. `drafts`: the
+    sentences; `read`: how many passages the model was sent."""
     attention = np.zeros((len(drafts), read), np.float32)
     for row, draft in enumerate(drafts):
         attention[row, list(draft.ranks) or slice(None)] = 1.0 / (len(draft.ranks) or read)

@@ -31,11 +31,8 @@ class Draft:
 
 
 def read_sentences(answer: str, passages: int) -> list[Draft]:
-    """Return the sentences of an answer; numbers of passages that were not sent are left out.
-
-    Args:
-        answer: whatever a model wrote.
-        passages: how many there are; their numbers begin at 1."""
+    """Return the sentences of an answer; numbers of passages that were not sent are left out. `answer`: whatever a
+    model wrote; `passages`: how many there are; their numbers begin at 1."""
     text = _spoken(answer)
     objects = list(_objects(text, "text"))
     if not objects and "{" not in text:

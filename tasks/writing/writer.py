@@ -33,20 +33,13 @@ class WrittenSection:
 
 @dataclass(frozen=True)
 class Written:
-    """A summary, and how it came about.
+    """A summary, and how it came about."""
 
-    Attributes:
-        sections: one, or several with headings.
-        read: how many passages the model was sent.
-        mended: sentences that failed and were written again so that a passage says them.
-        left_out: sentences that failed twice.
-        models: who answered, as the server says -> answers."""
-
-    sections: Sequence[WrittenSection]
-    read: int
-    mended: int
-    left_out: int
-    models: Mapping[str, int]
+    sections: Sequence[WrittenSection]  # one, or several with headings
+    read: int  # how many passages the model was sent
+    mended: int  # sentences that failed and were written again so that a passage says them
+    left_out: int  # sentences that failed twice
+    models: Mapping[str, int]  # who answered, as the server says -> answers
 
     def summary(self) -> Summary:
         """Return all sentences, without headings."""
@@ -69,10 +62,8 @@ class Writer:
     def __init__(
         self, client: ChatClient, settings: WriterSettings, *, words: int, language: str | None, context: int | None
     ) -> None:
-        """Prepare; `context` is what the server says of the model's tokens, None = nothing.
-
-        Raises:
-            ValueError: the context has no room for a passage."""
+        """Prepare; `context` is what the server says of the model's tokens, None = nothing. Raises ValueError: the
+        context has no room for a passage."""
         self._client, self.settings, self.words, self.language = client, settings, words, language
         self._context = settings.context or context or CONTEXT
         if self._room("") < _PASSAGE:
@@ -82,16 +73,9 @@ class Writer:
             )
 
     def write(self, title: str, passages: Sequence[str], said: Callable[[str], None] = lambda text: None) -> Written:
-        """Return a summary; the fewer passages are read, the smaller the model's context.
-
-        Args:
-            title: of the article.
-            passages: best first, at least one.
-            said: called with what is being done, in a few words.
-
-        Raises:
-            NoAnswerError: there is no summary; it says why.
-            ChatError: the model cannot be asked any more."""
+        """Return a summary; the fewer passages are read, the smaller the model's context. `title`: of the article;
+        `passages`: best first, at least one; `said`: called with what is being done, in a few words. Raises
+        NoAnswerError: there is no summary; it says why; ChatError: the model cannot be asked any more."""
         return _Summary(self, title, passages, said).write()
 
     def fitting(self, title: str, passages: Sequence[str]) -> list[str]:
