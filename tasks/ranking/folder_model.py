@@ -6,6 +6,7 @@ Shapes: N paragraphs, A articles, B texts of a batch, L tokens, D model size.
 
 from collections.abc import Sequence
 from functools import lru_cache
+from threading import Lock
 
 import numpy as np
 import torch
@@ -19,13 +20,18 @@ from tasks.ranking.model_folder import folder_digest, load_model, longest_input
 from tasks.ranking.settings import RankingSettings
 from tasks.ranking.texts import batches_by_length
 
+# Shards are ranked by several threads of a process, which share one model; the library's tokenizers are for one.
+_ONE_THREAD = Lock()
+
 
 def score_by_folder(settings: RankingSettings, chosen: Candidates, device: torch.device) -> NDArray[np.float32]:
     """Return the score of each paragraph, [N]: the cosine of its vector and the title's, or the probability that a
     cross-encoder gives both, 0-1. Raises FileNotFoundError, ValueError: as `read_ranking_folder`; or the model's
     weights or tokenizer cannot be read."""
     assert settings.folder is not None
-    return _opened(settings, folder_digest(settings.folder), device).scores(chosen, settings.batch_tokens)
+    with _ONE_THREAD:
+        model = _opened(settings, folder_digest(settings.folder), device)
+    return model.scores(chosen, settings.batch_tokens)
 
 
 @lru_cache(maxsize=1)
@@ -72,7 +78,8 @@ class FolderModel:
         """Return what the model makes of texts, or of pairs in two columns: vectors of length 1, or logits."""
         if not columns[0]:
             return torch.zeros(0, 1)
-        encoded = self._tokenizer(*columns, truncation="longest_first", max_length=self._limit)
+        with _ONE_THREAD:
+            encoded = self._tokenizer(*columns, truncation="longest_first", max_length=self._limit)
         lengths = np.array([len(ids) for ids in encoded["input_ids"]])
         rows: dict[int, Tensor] = {}
         for places in batches_by_length(lengths, tokens):

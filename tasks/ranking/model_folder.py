@@ -5,6 +5,7 @@ import importlib.util
 from collections.abc import Mapping
 from importlib import metadata
 from pathlib import Path
+from threading import Lock
 from typing import Any
 
 from models.json_file import read_object
@@ -16,6 +17,7 @@ _NEEDED = (
     ("model.safetensors", "model.safetensors.index.json"),  # pickled weights are never read
     ("tokenizer.json", "tokenizer_config.json"),
 )
+_LOADING = Lock()  # the library finds its classes when they are first asked for, which two threads at once break
 _MOST_TOKENS = 512  # of an input, where neither tokenizer nor model says less: what such models are trained on
 
 
@@ -55,23 +57,24 @@ def load_model(kind: str, folder: str) -> tuple[Any, Any]:
     """Return the model and the tokenizer of a folder, from its files alone: no network, no pickle, no code. `kind`:
     class of transformers that loads it, such as AutoModel; `folder`: where it is. Raises ValueError: the weights are
     not those of such a model, or not all numbers; OSError: a file is missing."""
-    import torch
-    import transformers  # here, because it takes seconds and comes with an extra that few install
+    with _LOADING:
+        import torch
+        import transformers  # here, because it takes seconds and comes with an extra that few install
 
-    from models.training.weights import check_finite
+        from models.training.weights import check_finite
 
-    transformers.utils.logging.disable_progress_bar()
-    own = {"local_files_only": True, "trust_remote_code": False}
-    model, report = getattr(transformers, kind).from_pretrained(
-        folder, use_safetensors=True, dtype=torch.float32, output_loading_info=True, **own
-    )
-    # Nobody here reads the pooler of a model without a head, and many folders have none.
-    absent = sorted(name for name in report["missing_keys"] if not name.startswith("pooler."))
-    if absent:
-        raise ValueError(f"{folder}: expected the weights of {type(model).__name__}; {absent[0]} is not among them")
-    for name, tensor in model.state_dict().items():
-        check_finite(name, tensor, Path(folder))
-    return model.eval(), transformers.AutoTokenizer.from_pretrained(folder, **own)
+        transformers.utils.logging.disable_progress_bar()
+        own = {"local_files_only": True, "trust_remote_code": False}
+        model, report = getattr(transformers, kind).from_pretrained(
+            folder, use_safetensors=True, dtype=torch.float32, output_loading_info=True, **own
+        )
+        # Nobody here reads the pooler of a model without a head, and many folders have none.
+        absent = sorted(name for name in report["missing_keys"] if not name.startswith("pooler."))
+        if absent:
+            raise ValueError(f"{folder}: expected the weights of {type(model).__name__}; {absent[0]} is not among them")
+        for name, tensor in model.state_dict().items():
+            check_finite(name, tensor, Path(folder))
+        return model.eval(), transformers.AutoTokenizer.from_pretrained(folder, **own)
 
 
 def longest_input(model: Any, tokenizer: Any) -> int:

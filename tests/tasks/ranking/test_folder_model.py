@@ -1,6 +1,7 @@
 """Ranking by a model in a local folder: scores against the library alone, and what is refused before work starts."""
 
 import json
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ import torch
 from pydantic import ValidationError
 from safetensors.torch import load_file, save_file
 
+from tasks.ranking.folder_model import _opened
 from tasks.ranking.folders import RankingFolder, ranking_notes, read_ranking_folder
 from tasks.ranking.ranking import rank_paragraphs
 from tasks.ranking.settings import RankingSettings
@@ -116,6 +118,16 @@ def test_a_cross_encoder_reads_title_and_paragraph_together(batch_tokens: int, t
             expected = model(**read).logits[0, 0].sigmoid().item()
         assert scores[article, number] == pytest.approx(expected, abs=2e-5)
     assert len(set(scores.values())) > 2
+
+
+def test_threads_share_a_model(tmp_path: Path) -> None:
+    save_model(tmp_path, labels=("score",))
+    expected = found("cross-encoder", tmp_path)
+    _opened.cache_clear()
+    with ThreadPoolExecutor(4) as pool:
+        results = list(pool.map(lambda _: found("cross-encoder", tmp_path), range(12)))
+    assert results == [expected] * 12
+    assert _opened.cache_info().misses == 1
 
 
 def test_no_articles_have_no_scores(tmp_path: Path) -> None:
