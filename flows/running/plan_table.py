@@ -50,6 +50,7 @@ def show_plan(config: BuildConfig, wiring: Callable[[Session], Any], console: Co
         _hours_line(estimates),
         _search_line(run, config.search),
         archive,
+        writer_line(run, config),
         _labels_line(run),
     ]
     for line in [*others, *host_lines(run, config.crawl)]:
@@ -104,6 +105,29 @@ def _ranking_line(settings: RankingSettings) -> str | None:
         return None
     what = described.architecture if described.classifies else f"{described.architecture}, {described.pooling} pooling"
     return f"Ranking: {settings.method} of {settings.folder} ({what}, {described.sizes})."
+
+
+def writer_line(run: Run, config: BuildConfig) -> str | None:
+    """Return what a language model would be asked for what is missing, as the texts are; None where none is asked."""
+    settings, ranked, written = config.writer, run.stages.get("ranked"), run.stages.get("written")
+    if settings is None or ranked is None or written is None or written.complete:
+        return None
+    if not ranked.complete:
+        return "Writer: requests, tokens and money are known once paragraphs are ranked."
+    from tasks.writing.stage import most_asked  # here, because it takes seconds
+
+    articles = run.stages["articles"]
+    requests = read = made = 0
+    for shard in (number for number in ranked.shards if number not in written.records):
+        of_articles, of_ranked = (
+            run.store.read_table(stage.records[shard].path, stage.records[shard].written.sha256)
+            for stage in (articles, ranked)
+        )
+        some = most_asked(of_articles, of_ranked, settings)
+        requests, read, made = requests + some[0], read + some[1], made + some[2]
+    dollars = settings.price.of(read, made)
+    cost = f"${dollars:,.2f}" if dollars else "at an unknown price (writer.price-read, writer.price-written)"
+    return f"Writer: {settings.model}, at most {requests:,} requests, {read:,} tokens read, {made:,} written, {cost}."
 
 
 def _labels_line(run: Run) -> str:

@@ -103,7 +103,7 @@ def write_report(
         *([rights_section(count_rights(pages))] if (pages := [some for some in (documents, given) if some]) else []),
         words.hosts_section(failing_hosts(counts)),
         words.table1_section(recalls),
-        words.scores_section(ranking),
+        words.scores_section(ranking, recipe.get("writer"), counts.get("written", {}).get("tally", {})),
         words.training_section(ranker_curves(ranker) if ranker else [], summarizer_curves(summarizer)),
         words.distributions_section(lengths, collected.summary_words, instances),
         words.samples_section(collected),

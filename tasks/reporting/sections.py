@@ -1,7 +1,7 @@
 """The texts and tables of the report, one function per section; HTML, artifacts and terminal all show these."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import get_args
+from typing import Any, get_args
 
 import numpy as np
 
@@ -145,8 +145,11 @@ def table1_section(table1: Table1) -> ReportSection:
     return ReportSection("table1", title, blocks)
 
 
-def scores_section(ranking: Ranking) -> ReportSection:
-    """Scores of all systems with intervals, and the comparison of each pair."""
+def scores_section(
+    ranking: Ranking, writer: Mapping[str, Any] | None = None, tally: Mapping[str, int] | None = None
+) -> ReportSection:
+    """Scores of all systems with intervals, and the comparison of each pair; `writer` has the settings of a language
+    model that is one of them, `tally` what was counted while it wrote."""
     title = "Summaries: scores"
     if not ranking.systems:
         return ReportSection("scores", title, [Text(NOTHING_SCORED)])
@@ -164,6 +167,15 @@ def scores_section(ranking: Ranking) -> ReportSection:
     notes = [_BASELINES[system] for system in ranking.systems if system in _BASELINES]
     if notes:
         blocks.append(Text(f"Systems without training: {'; '.join(notes)}."))
+    if writer is not None:
+        counted = "; ".join(f"{name} {count:,}" for name, count in (tally or {}).items())
+        blocks.append(
+            Text(
+                f"{writer['model']} is a language model that was asked at {writer['url']}: a hosted model may change "
+                "under the same name, so that the same settings may give other summaries. Each of its sentences was "
+                f"held against its passages, and its citations stand where others have attention. Counted: {counted}."
+            )
+        )
     blocks.append(
         Text(
             "ROUGE-L takes a summary as one line, ROUGE-Lsum sentence by sentence. Intervals are "

@@ -13,14 +13,15 @@ import pyarrow.compute as pc
 
 from storage.recipes import TALLY
 from storage.schemas import PREDICTIONS
-from tasks.chat.client import NOT_ASKED, NoAnswerError
+from tasks.chat.budget import Budget
+from tasks.chat.client import NOT_ASKED, ChatClient, NoAnswerError
 from tasks.crawl.answers import Answers
 from tasks.engine.shard import Scratch
 from tasks.evaluation.baselines import passages_by_article
 from tasks.extractive.pile import PilePassage
 from tasks.writing.opening import open_writer
 from tasks.writing.settings import BuildWriterSettings
-from tasks.writing.writer import Written
+from tasks.writing.writer import Writer, Written
 
 _ANSWERS_A_FILE = 20  # on an object store, where a file is there once it is closed: so many a stop may cost
 _AHEAD = 4  # articles a thread, so that a slow one keeps no other from being asked for
@@ -107,6 +108,23 @@ def write_summaries(
     tally |= {"requests": budget.asked, "tokens read": budget.read, "tokens written": budget.written}
     table = pa.Table.from_pylist(rows, schema=PREDICTIONS.schema)
     return table.replace_schema_metadata({TALLY: json.dumps(tally)})
+
+
+def most_asked(
+    articles: pa.Table, ranked: pa.Table, settings: BuildWriterSettings, split: str = "test"
+) -> tuple[int, int, int]:
+    """Return requests, tokens read and tokens written that a shard takes at most, kept answers not counted."""
+    total = [0, 0, 0]
+    with ChatClient(settings.model_copy(update={"key_variable": None}), "writer", None, Budget()) as client:
+        writer = Writer(client, settings, words=settings.words, language=settings.language, context=None)
+        for _, title, _, passages in passages_by_article(articles, ranked, split):
+            try:
+                most = writer.most(title, [passage.text for passage in passages])
+            except NoAnswerError:  # no passage fits
+                continue
+            total = [one + other for one, other in zip(total, most, strict=True)]
+    requests, read, written = total
+    return requests, read, written
 
 
 def _summarized(articles: pa.Table, ranked: pa.Table, split: str) -> pa.ChunkedArray:

@@ -16,6 +16,7 @@ from tasks.cited_summary.settings import SummarySettings
 from tasks.explorer.corpus import ExplorerCorpus
 from tests.flows.summary_page.page_server import page_server
 from tests.patience import PATIENCE, wait_until
+from tests.tasks.chat.chat_server import chat_server, sentences
 from tests.tasks.cited_summary.test_systems import root_with
 from tests.tasks.cited_summary.topic import TITLE, TODAY
 from tests.tasks.crawl.loopback_server import LoopbackServer, answer
@@ -245,3 +246,19 @@ def test_without_a_corpus_there_is_none_to_explore(tmp_path: Path) -> None:
     with page_server() as page:
         assert get(f"{page}/corpus").status_code == 404
         assert "ExplorerCorpus" not in get(page).text
+
+
+def test_a_language_model_is_a_system_to_choose() -> None:
+    with chat_server(lambda number, _: (200, sentences(("It was automated in 1986.", [1])))) as chat:
+        settings = SummarySettings.model_validate({"writer": {"url": chat.url, "model": "tiny-chat"}})
+        with page_server(settings=settings) as page:
+            form = html.fromstring(get(page).text)
+            assert form.xpath("//input[@name='system']/@value") == ["suitable", "extractive"]
+            assert "tiny-chat" in form.text_content()
+            text = "Skerry Point Lighthouse was automated in 1986, and its last keeper, Ann Molloy, left in March.\n"
+            shown = html.fromstring(get(made(page, text=text)).text)
+            assert "tiny-chat was asked at" in shown.text_content()
+            assert shown.xpath("//*[@id='again']/button/@data-system") == ["extractive"]
+            other = html.fromstring(get(made(page, text=text, system="extractive")).text)
+            assert other.xpath("//*[@id='again']/button/@data-system") == ["suitable"]
+            assert "Write again with tiny-chat" in other.text_content()

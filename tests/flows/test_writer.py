@@ -1,0 +1,130 @@
+"""A language model as one more system of a build: its summaries, scores and report, a repeat, and what a plan says."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from flows import dag
+from flows.config import BuildConfig
+from flows.running.plan_table import writer_line
+from flows.running.session import Session
+from storage.store import Store
+from tasks.chat.client import ChatError
+from tasks.engine.stage import InlineExecutor, Run
+from tasks.sources.choice import running_web
+from tests.flows.command_line import settings_of
+from tests.flows.recording import walked
+from tests.tasks.chat.chat_server import Chat, chat_server, sentences
+from tests.test_stage_outputs import PROJECT
+
+TINY = str(PROJECT / "tests" / "stage_outputs.yaml")
+
+
+def config_of(root: Path, chat: Chat, *more: str) -> BuildConfig:
+    writer = [f"--writer.url={chat.url}", "--writer.model=tiny-chat", "--writer.context=8192", *more]
+    return settings_of(f"--root={root}", f"--config={TINY}", *writer).build
+
+
+def walk(config: BuildConfig, wiring: Callable[[Session], Any] = dag.report) -> Session:
+    executor = InlineExecutor()
+    with running_web(config.source) as connect_to:
+        session = Session(config, executor, Run(Store(config.root), executor), connect_to)  # type: ignore[arg-type]
+        session.once(wiring)
+    return session
+
+
+def first_sentence(number: int, body: dict[str, Any]) -> tuple[int, str]:
+    """What a model that copies writes: the beginning of the first passage, and a lie."""
+    data = json.loads(body["messages"][1]["content"].rpartition("\n\n")[0])
+    said = data["passages"][0]["text"].partition(". ")[0]
+    return 200, sentences((f"{said}.", [1]), ("It was built in 1066 by Wilhelm Unheard.", [1]))
+
+
+@pytest.mark.integration
+def test_a_build_has_its_summaries_scores_and_report_and_repeats_without_a_request(tmp_path: Path) -> None:
+    with chat_server(first_sentence) as chat:
+        config = config_of(tmp_path, chat)
+        session = walk(config)
+        asked = len(chat.asked)
+        written = session.run.stages["written"]
+        rows = [
+            row
+            for one in written.in_order
+            for row in session.run.store.read_table(one.path, one.written.sha256).to_pylist()
+        ]
+        assert rows and {row["system"] for row in rows} == {"tiny-chat"}
+        assert not any("1066" in row["summary"] for row in rows)
+        scores = [
+            row
+            for one in session.run.stages["written_scores"].in_order
+            for row in session.run.store.read_table(one.path, one.written.sha256).to_pylist()
+        ]
+        supported = [row["value"] for row in scores if row["metric"] == "supported"]
+        assert len(supported) == len(rows)
+        assert {value for value, row in zip(supported, rows, strict=True) if row["summary"]} == {1.0}
+        report = session.run.directories["reports"].record
+        assert report is not None
+        page = session.run.store.read_bytes(f"{report.path}/report.html").decode()
+        assert "tiny-chat" in page and "may change under the same name" in page
+        tally = sum((record.tally.get("requests", 0) for record in written.in_order), 0)
+        assert tally == asked > 0
+        assert walk(config).run.finished
+        marked = config_of(tmp_path, chat, "--writer.unsupported=marked")
+        walk(marked, lambda session: dag.evaluation.written(session, dag.corpus(session), dag.ranked(session)))
+    assert len(chat.asked) == asked  # other sentences are shown of the same answers
+
+
+def test_a_plan_asks_whether_the_model_is_there_and_a_dry_run_does_not(tmp_path: Path) -> None:
+    with chat_server(first_sentence) as chat:
+        pass
+    config = config_of(tmp_path, chat)
+    for keeps_answers in (False, True):
+        run = Run(Store(config.root), InlineExecutor(), planning=True)
+        session = Session(config, InlineExecutor(), run, keeps_answers=keeps_answers)  # type: ignore[arg-type]
+        if keeps_answers:
+            with pytest.raises(ChatError, match=r"writer\.url is .*expected a server that answers"):
+                session.once(dag.report)
+        else:
+            session.once(dag.report)
+
+
+def test_settings_decide_the_key_and_tuning_does_not(tmp_path: Path) -> None:
+    def keys(**settings: Any) -> set[str]:
+        writer = {"url": "http://h/v1", "model": "m", **settings}
+        _, jobs = walked(BuildConfig.model_validate({"writer": writer}), dag.report, tmp_path / "root")
+        return {job.key for job in jobs if job.called == "written"}
+
+    first = keys()
+    assert first and keys(concurrency=9, total_seconds=1.0) == first
+    for other in ({"model": "n"}, {"words": 80}, {"seed": 2}, {"most_requests": 5}, {"unsupported": "marked"}):
+        assert keys(**other).isdisjoint(first)
+
+
+def test_a_build_without_a_writer_is_as_it_was(tmp_path: Path) -> None:
+    assert "writer" not in BuildConfig().recipe()
+    session, _ = walked(BuildConfig(), dag.report, tmp_path / "root")
+    assert "written" not in session.run.stages
+
+
+@pytest.mark.integration
+def test_a_dry_run_says_requests_tokens_and_money(tmp_path: Path) -> None:
+    with chat_server(first_sentence) as chat:
+        prices = ["--writer.price-read=1", "--writer.price-written=2"]
+        config = config_of(tmp_path, chat, *prices)
+        run = Run(Store(config.root), InlineExecutor(), planning=True)
+        session = Session(config, InlineExecutor(), run, keeps_answers=False)  # type: ignore[arg-type]
+        session.once(dag.report)
+        line = writer_line(session.run, config)
+        assert line == "Writer: requests, tokens and money are known once paragraphs are ranked."
+        session = walk(config, lambda session: (dag.corpus(session), dag.ranked(session)))
+        planned = Run(Store(config.root), InlineExecutor(), planning=True)
+        again = Session(config, InlineExecutor(), planned, keeps_answers=False)  # type: ignore[arg-type]
+        again.once(dag.report)
+        line = writer_line(planned, config)
+        assert (
+            line is not None and line.startswith("Writer: tiny-chat, at most ") and "requests" in line and "$" in line
+        )
+        assert chat.asked == []
