@@ -174,7 +174,9 @@ class _Summary:
             faults = [(checked[number].draft.text, checked[number].reason) for number in failed]
             told = mend_messages([(one.text, one.ranks) for one in written], faults or [("", _UNREADABLE)])
             try:
-                again = self._read(self._ask([*request, *told], words, SENTENCES), ranks)
+                there = {one.draft.text for one in checked}  # some models write the whole summary again
+                answer = self._read(self._ask([*request, *told], words, SENTENCES), ranks)
+                again = [one for one in answer if one.text not in there]
                 checked = self._mend(checked, failed, self._checker.check(again))
             except NoAnswerError:
                 if len(failed) == len(checked):
@@ -185,8 +187,7 @@ class _Summary:
         """Return the sentences with those that were mended in the places of those that failed, in order."""
         if not checked:
             return list(again)
-        there = {one.draft.text for one in checked}  # some models write the whole summary again
-        better = [one for one in again if one.supported and one.draft.text not in there]
+        better = [one for one in again if one.supported]
         for number, one in zip(failed, better, strict=False):
             checked[number] = one
             self._mended += 1
