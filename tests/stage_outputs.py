@@ -121,8 +121,8 @@ def function_of(job: Job) -> str:
 def make_outputs(root: Path) -> dict[str, Output]:
     """Build the tiny corpus below an empty folder, and return what each stage made, by name."""
     executor = Watching()
-    _walk(root, executor, _SUMMARIZED, lambda session: (dag.report(session), freeze(session, dag.corpus(session))))
-    _walk(root, executor, _PRETRAINED, pretrain)
+    walk(root, executor, _SUMMARIZED, lambda session: (dag.report(session), freeze(session, dag.corpus(session))))
+    walk(root, executor, _PRETRAINED, pretrain)
     return _outputs(Store(str(root)), executor.made)
 
 
@@ -184,7 +184,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return 1 if left else 0
 
 
-def _walk(root: Path, executor: Watching, more: Sequence[str], wiring: Callable[[Session], Any]) -> None:
+def walk(root: Path, executor: Watching, more: Sequence[str], wiring: Callable[[Session], Any]) -> None:
+    """Build what `wiring` asks for of the tiny corpus below `root`, with more settings."""
     config: BuildConfig = settings_of(f"--root={root}", f"--config={_CORPUS}", *more).build
     with running_web(config.source) as connect_to:
         session = Session(config, executor, Run(Store(config.root), executor), connect_to)  # type: ignore[arg-type]
