@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -17,8 +18,10 @@ from tests.patience import PATIENCE
 def served(folder: Path, port: int) -> Iterator[str]:
     """Yield the base address of the interface; the name of the model there is the folder's path."""
     command = [str(Path(sys.executable).with_name("transformers")), "serve", str(folder), "--port", str(port)]
-    environment = {**os.environ, "HF_HUB_OFFLINE": "1", "OMP_NUM_THREADS": "1"}
-    with subprocess.Popen([*command, "--device", "cpu", "--host", "127.0.0.1"], env=environment) as server:
+    with tempfile.TemporaryDirectory() as empty:
+        # Its list of models is that of a cache, without which it answers 500.
+        own = {"HF_HUB_OFFLINE": "1", "HF_HUB_CACHE": empty, "OMP_NUM_THREADS": "1"}
+        server = subprocess.Popen([*command, "--device", "cpu", "--host", "127.0.0.1"], env={**os.environ, **own})
         try:
             ends = time.monotonic() + PATIENCE
             while not _answers(f"http://127.0.0.1:{port}/health"):
@@ -28,6 +31,7 @@ def served(folder: Path, port: int) -> Iterator[str]:
             yield f"http://127.0.0.1:{port}/v1"
         finally:
             server.terminate()
+            server.wait(PATIENCE)
 
 
 def _answers(url: str) -> bool:

@@ -6,15 +6,24 @@ import socket
 from pathlib import Path
 
 import httpx
+import pyarrow.fs as pafs
 import pyarrow.parquet as pq
 import pytest
+import torch
 
+from tasks.engine.shard import Scratch
 from tasks.summarization.directory import load_summarizer
+from tasks.writing.prompts import passage_json, write_messages
+from tasks.writing.settings import BuildWriterSettings
+from tasks.writing.stage import write_summaries
 from tests.end_to_end.served_model import served
 from tests.end_to_end.test_pretrained import call, worked
-from tests.models.causal_folders import write_causal
+from tests.models.causal_folders import END, write_causal
 from tests.patience import PATIENCE
+from tests.tasks.writing.scripted import IS, LAMP, PASSAGES
+from tests.tasks.writing.test_stage import articles, ranked, tally
 
+transformers = pytest.importorskip("transformers", reason="needs the extra `backbones`")
 pytest.importorskip("peft", reason="needs the extra `backbones`")
 pytestmark = [pytest.mark.integration, pytest.mark.slow]
 
@@ -37,6 +46,12 @@ SMALL = [
     *("--training.validation-interval=20", "--decoding.verify=0"),
 ]
 STEPS = "--training.steps="
+
+
+def free_port() -> int:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        return int(free.getsockname()[1])
 
 
 def rows(root: Path, system: str = "llama") -> list[dict[str, object]]:
@@ -89,10 +104,7 @@ def test_a_model_is_trained_judged_asked_and_served(tmp_path: Path) -> None:
     assert refused.returncode != 0
 
     # The library's server loads the folder and answers in its words.
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    with served(learned, port) as url:
+    with served(learned, free_port()) as url:
         body = {
             "model": str(learned),
             "messages": [{"role": "user", "content": f"Topic: a river\n{leads[0]}"}],
@@ -102,3 +114,34 @@ def test_a_model_is_trained_judged_asked_and_served(tmp_path: Path) -> None:
         answer = httpx.post(f"{url}/chat/completions", json=body, timeout=PATIENCE, trust_env=False).json()
     assert answer["choices"][0]["message"]["role"] == "assistant"
     assert answer["usage"]["completion_tokens"] > 0
+
+
+def test_a_served_model_writes_what_the_writer_shows(tmp_path: Path) -> None:
+    """It has learned one answer by heart, in the writer's form, and is asked over HTTP."""
+    folder, passages = tmp_path / "model", [passage_json(rank, text) for rank, text in enumerate(PASSAGES)]
+    said = json.dumps({"sentences": [{"text": IS, "passages": [1]}, {"text": LAMP, "passages": [2]}]})
+    asked = [write_messages(title, passages, 20, "en") for title in articles(2)["title"].to_pylist()[:2]]
+    texts = [said, *(message["content"] for messages in asked for message in messages)]
+    shape = {"hidden_size": 32, "max_position_embeddings": 8192, "initializer_range": 0.05}
+    model = write_causal(folder, texts=texts * 3, pieces=900, **shape)
+    tokenizer = transformers.PreTrainedTokenizerFast.from_pretrained(folder)
+    whole = [
+        tokenizer.apply_chat_template([*messages, {"role": "assistant", "content": said}], tokenize=False)
+        for messages in asked
+    ]
+    ids = torch.tensor([tokenizer.encode(text) for text in whole])
+    learned = ids.clone()
+    learned[:, : -len(tokenizer.encode(f"{said}{END}")) - 1] = -100
+    optimizer = torch.optim.Adam(model.parameters(), lr=0.01)
+    for _ in range(120):
+        model.zero_grad()
+        loss = model(ids, labels=learned).loss
+        loss.backward()
+        optimizer.step()
+    model.save_pretrained(folder, max_shard_size="8KB")
+    with served(folder, free_port()) as url:
+        settings = BuildWriterSettings(url=url, model=str(folder), context=8192, words=20)
+        scratch = Scratch(pafs.LocalFileSystem(), str(tmp_path / "answers"))
+        found = write_summaries(articles(2), ranked(2), settings, parts=1, scratch=scratch, at_once=2)
+    assert found["summary"].to_pylist() == [f"{IS}\n{LAMP}"] * 2
+    assert tally(found)["requests"] == 2
