@@ -23,9 +23,12 @@ NOT_MADE = {
     "new_articles",
     "new_paragraphs",
     "paragraphs_of",
+    "predict_with_extractor",
     "read_given_documents",
     "rename_system",
     "seek",
+    "train_extractor",
+    "write_summaries",
     "write_tables",
 }
 
