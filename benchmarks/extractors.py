@@ -1,12 +1,14 @@
 """Extractive systems on real prose, by every measure: concepts beside Lead, LexRank and the bound.
 
-    python -m benchmarks.extractors ROOT [--papers scisummnet_mds.jsonl.gz] [--write]
+    python -m benchmarks.extractors ROOT [--papers scisummnet_mds.jsonl.gz] [--leads freshwiki_lead.jsonl.gz] [--write]
 
 ROOT is a corpus of sections of articles and the pages they cite, such as wikigraph, whose topics of one article have
 one `group`. The weights of `concepts` are learned on the topics of all other articles, each article left out in turn,
 and so are its rules: for each article those of `GRID` that are best on the topics of the others. (There the worth of
 sentences comes from weights that their own article was left out of, and this one was not.) Papers are no part of any
-learning: what is measured there is the shipped weights.
+learning, nor leads of FreshWiki, whose sources are the sections of their own article: what is measured there is the
+shipped weights. FreshWiki's sections have lost the marks between sentences; they are put back where a word
+has a capital that mostly begins sentences.
 
 Every system reads the same 40 paragraphs best by title; `concepts` also 200, as the page of summaries does. Intervals
 are of the differences of topics, .95, and those of articles stand below them. `greedy with the lead` chooses with the
@@ -17,6 +19,7 @@ the weights that ship.
 import gzip
 import json
 import random
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -28,6 +31,8 @@ from benchmarks.frame import command
 from benchmarks.latest import latest_shards
 from benchmarks.scisummnet import records
 from models.extractive import best_first, first_words, lexrank_scores
+from models.sentences import split_sentences
+from models.values import OPENERS
 from tasks.engine.grouping import join_by_article
 from tasks.evaluation.metrics import ArticleTexts, Summary
 from tasks.evaluation.rouge import Reference
@@ -43,10 +48,11 @@ from tasks.text.tfidf import TfIdf, tfidf_matrix
 
 FEW, MANY = 40, 200  # paragraphs read
 MEASURES = ("values F1", "right", "recalled", "ROUGE-1", "ROUGE-2", "ROUGE-L", "length")
-GRID = [replace(RULES, by_length=by_length) for by_length in (0.6, 0.8)]
+GRID = [replace(RULES, by_length=power, by_values=other) for power in (0.4, 0.6, 0.8) for other in (0.3, 0.5, 1.0)]
 WEIGHTS = Path(weights.__file__).with_name("weights.json")
 PAPERS = 100
 _SEED = 1
+_LOST = re.compile(rf"(?<=[a-z0-9%)\"”]) (?=(?:{'|'.join(sorted(map(str.title, OPENERS)))}) )")
 
 
 @dataclass(frozen=True)
@@ -103,6 +109,22 @@ def topics_of_papers(file: Path) -> list[Topic]:
             for position, text in enumerate(document["paragraphs"])
         ]
         topics.append(Topic(paper["title"], paper["lead"], paper["title"], by_title(paper["title"], passages)))
+    return topics
+
+
+def topics_of_leads(file: Path) -> list[Topic]:
+    """Return the articles of FreshWiki: the paragraphs of three sentences of each section -> their lead."""
+    topics = []
+    with gzip.open(file, "rt", encoding="utf-8") as lines:
+        for article in map(json.loads, lines):
+            title = article["title"].replace("_", " ")
+            passages = []
+            for section in article["sections"]:
+                sentences = split_sentences(_LOST.sub(". ", " ".join(section["text"].split())) + ".")
+                for position, start in enumerate(range(0, len(sentences), 3)):
+                    text = " ".join(sentences[start : start + 3])
+                    passages.append(PilePassage(text, section["title"], position))
+            topics.append(Topic(title, article["lead"], title, by_title(title, passages)))
     return topics
 
 
@@ -201,7 +223,7 @@ def scored(summaries: Sequence[dict[str, str]], scorers: Sequence[Scorer]) -> di
     }
 
 
-def main(root: str, papers: Path | None = None, write: bool = False) -> None:
+def main(root: str, papers: Path | None = None, leads: Path | None = None, write: bool = False) -> None:
     """Print the tables; with --write learn from all topics and write the shipped weights."""
     topics = topics_of(root)
     scorers = list(map(Scorer, topics))
@@ -220,18 +242,21 @@ def main(root: str, papers: Path | None = None, write: bool = False) -> None:
     show(topics, found, f"concepts, {MANY} paragraphs", ("lead", "lexrank"))
     if write:
         WEIGHTS.write_text(learn(examples).to_json(), encoding="utf-8")
+        shipped.cache_clear()
     if papers is not None:
-        of_papers(topics_of_papers(papers))
+        by_shipped(topics_of_papers(papers), "papers")
+    if leads is not None:
+        by_shipped(topics_of_leads(leads), "leads")
 
 
-def of_papers(topics: Sequence[Topic]) -> None:
-    """Print the table of papers, by the shipped weights."""
+def by_shipped(topics: Sequence[Topic], what: str) -> None:
+    """Print the table of topics that taught nothing, by the shipped weights."""
     examples = [LabelledPile.of(Pile(topic.title, topic.passages[:MANY]), topic.lead) for topic in topics]
     summaries = [
         peers(t) | {"concepts": chosen(t, e.pile, shipped().worth(e.pile))} | bound(t, e)
         for t, e in zip(topics, examples, strict=True)
     ]
-    print(f"\n{len(topics)} papers, by the shipped weights")
+    print(f"\n{len(topics)} {what}, by the shipped weights")
     show(topics, scored(summaries, list(map(Scorer, topics))), "concepts", ("lead", "lexrank"))
 
 

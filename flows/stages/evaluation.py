@@ -49,7 +49,7 @@ def baselines(
     inputs = {"articles": same(articles), "ranked": same(ranked)}
     if {"filler", "ceiling"} & set(config.baselines.systems):
         arguments["read"] = config.summarizer.max_paragraphs
-    if "filler" in config.baselines.systems:
+    if {"filler", "concepts"} & set(config.baselines.systems):
         inputs["training"] = every(articles, ranked)
     context = {}
     if examples is not None and extractor is not None:

@@ -3,6 +3,7 @@
 the ceiling: what could be said at best of the paragraphs read."""
 
 from collections.abc import Callable, Hashable, Iterator, Sequence
+from itertools import islice
 from typing import Any
 
 import pyarrow as pa
@@ -17,11 +18,17 @@ from tasks.engine.inputs import Shards
 from tasks.evaluation.filler import Filler
 from tasks.evaluation.settings import BaselineSettings
 from tasks.extractive.choosing import choose
-from tasks.extractive.pile import PilePassage
+from tasks.extractive.learning import LabelledPile, learn
+from tasks.extractive.pile import Pile, PilePassage
+from tasks.extractive.weights import Weights, shipped
 from tasks.text.ngrams import TargetNgrams, WordRule, split_words
 from tasks.text.tfidf import tfidf_matrix
 
-_FILLERS: dict[Hashable, Filler] = {}  # the last one learned: the jobs of a process read the same training articles
+# What was learned last: the jobs of a process read the same training articles.
+_FILLERS: dict[Hashable, Filler] = {}
+_WEIGHTS: dict[Hashable, Weights] = {}
+# Training articles that a corpus' own weights are learned from, in ten seconds; with fewer the shipped ones are used.
+LEARNED_FROM = 200
 _AROUND = ".;:()’'\"“”"  # a word
 
 
@@ -45,7 +52,8 @@ def predict_baselines(
         words: how paragraphs are cut into words for tf-idf.
         split: split whose articles are summarized: train | valid | test.
         read: how many paragraphs of an article filler and ceiling read, as the summarizer does; None = all.
-        training: tables of the `articles` and `ranked` datasets of every shard, which the filler learns from.
+        training: tables of the `articles` and `ranked` datasets of every shard, which filler and concepts learn from;
+            without them, concepts has the shipped weights.
 
     Returns:
         Table of the `predictions` dataset; `tokens` and `attention` are empty."""
@@ -59,7 +67,7 @@ def predict_baselines(
             elif system == "ceiling":
                 summary = ceiling(title, target, texts[:read])
             elif system == "concepts":
-                summary = _concepts(title, target, passages)
+                summary = _concepts(title, target, passages, _weights(training))
             else:
                 summary = _SYSTEMS[system](title, target, texts, words)
             rows.append(prediction(article_id, system, summary))
@@ -76,6 +84,21 @@ def _filler(training: Shards, read: int | None) -> Filler:
             for _, title, target, passages in passages_by_article(articles, ranked, "train")
         )
     return _FILLERS[key]
+
+
+def _weights(training: Shards | None) -> Weights:
+    """Return the weights learned from the leads of the first training articles, or the shipped ones for too few."""
+    if training is None:
+        return shipped()
+    if training.parts not in _WEIGHTS:
+        _WEIGHTS.clear()
+        found = (one for articles, ranked in training for one in passages_by_article(articles, ranked, "train"))
+        some = [LabelledPile.of(Pile(title, own), lead) for _, title, lead, own in islice(found, LEARNED_FROM)]
+        try:
+            _WEIGHTS[training.parts] = learn(some) if len(some) == LEARNED_FROM else shipped()
+        except ValueError:  # leads that say all or nothing of their paragraphs teach nothing
+            _WEIGHTS[training.parts] = shipped()
+    return _WEIGHTS[training.parts]
 
 
 def ceiling(title: str, target: str, texts: Sequence[str]) -> str:
@@ -123,9 +146,9 @@ def _lexrank(title: str, target: str, texts: Sequence[str], rule: WordRule) -> s
     return first_words((texts[i] for i in order), len(target.split()))
 
 
-def _concepts(title: str, target: str, passages: Sequence[PilePassage]) -> str:
+def _concepts(title: str, target: str, passages: Sequence[PilePassage], weights: Weights) -> str:
     length = len(target.split())
-    chosen = choose(title, passages, length)
+    chosen = choose(title, passages, length, weights=weights)
     return " ".join(one.text for one in chosen) or first_words([title, *(one.text for one in passages)], length)
 
 

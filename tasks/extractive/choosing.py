@@ -17,8 +17,8 @@ _DEFINES = re.compile(r"\b(?:is|was|are|were) (?:an?|the|one of)\b")
 _DEFINED_WITHIN = 12  # words before the verb of a definition
 # "The penalty was given": a thing that a sentence before it told of, unless the title names it.
 _UNTOLD = re.compile(
-    r"The ((?:[a-z-]+ ){1,2})"
-    r"(?:is|was|are|were|has|had|made|will|would|can|could|may|did|does|said|left|gave|took|[a-z]+ed)\b"
+    r"The ((?:[a-z-]+ ){1,3})"
+    r"(?:never|also|only|is|was|are|were|has|had|made|will|would|can|could|may|did|does|said|left|gave|took|[a-z]+ed)\b"
 )
 _PER_UNTOLD = 0.5  # such a sentence is worth so much of another
 _YEAR = re.compile(r"\b(1[0-9]{3}|20[0-9]{2})\b")
@@ -46,10 +46,10 @@ class Rules:
     value: float = 3.0
     unlikely: float = 0.15
     by_bigrams: float = 0.5
-    by_values: float = 1.0
-    by_length: float = 0.8
+    by_values: float = 0.5
+    by_length: float = 0.4
     again: float = 0.8
-    floor: float = 0.3
+    floor: float = 0.15
 
 
 RULES = Rules()

@@ -16,7 +16,7 @@ from models.sentences import split_sentences
 from models.values import ValueIndex, find_values
 from tasks.text.content_words import FUNCTION_WORDS, subject_of
 from tasks.text.ngrams import split_words
-from tasks.text.standalone import defects, is_list
+from tasks.text.standalone import defects, is_list, without_opener
 from tasks.text.tfidf import TfIdf
 
 Floats = NDArray[np.float64]
@@ -45,7 +45,7 @@ class PileSentence:
     """A sentence of a passage.
 
     Attributes:
-        text: as written, on one line.
+        text: as written, on one line, without a first word such as "However".
         passage: number of its passage in the pile.
         place: 0-based, in its passage.
         words: its words as written.
@@ -127,7 +127,7 @@ def bigrams(tokens: Sequence[str]) -> list[tuple[str, str]]:
 
 
 def _sentence(text: str, passage: int, place: int) -> PileSentence:
-    words = text.split()
-    line = " ".join(words)
+    line = without_opener(" ".join(text.split()))
+    words = line.split()
     whole = len(words) >= _LEAST_WORDS and line[0].isupper() and line.endswith(_ENDS) and not is_list(line)
     return PileSentence(line, passage, place, words, split_words(line, "unicode"), defects(line), whole)

@@ -15,6 +15,9 @@ def _pattern(name: str, before: str = r"\b", flags: int = re.IGNORECASE) -> re.P
 
 _POINTS_BACK = _pattern("points_back", r"""^["'“‘(]*""")
 _FURNITURE = _pattern("furniture", r"""^["'“‘(]*""")
+_OPENER = re.compile(
+    rf"(?i:{'|'.join(_LISTS['openers'].split(chr(10))).strip('|')}),? (?=\w)|(?i:{_LISTS['conjunctions']}) (?=[A-Z])"
+)
 _PARTS, _RELATIVE_TIME = _pattern("parts"), _pattern("relative_time")
 _REFERRING = _pattern("referring")
 _THAT_TIME = re.compile(r"\bthat (?:year|month|day|time)\b", re.IGNORECASE)
@@ -22,7 +25,7 @@ _DATE = re.compile(r"\d{4}|\d{1,2} [A-Z][a-z]{2,}|[A-Z][a-z]{2,} \d{1,2}\b")
 _TALKS = _pattern("talks", flags=0)
 _CREDITS, _PROVISIONAL = _pattern("credits"), _pattern("provisional")
 _MARKUP = re.compile(
-    r"https?:|www\.|@|[*|•©→»]|\.\.\.|…|^\W*\d+[.)] |\[\w{1,3}\]"
+    r"https?:|www\.|@|[*|•©→»]|\.\.\.|…|^\W*\d+[.)] |\[\w{1,3}\]|\. \. \.|\(\d\) |^(?:[A-Z]{3,} ){2}|\d{4} \d\.$"
     r"|^[A-Z][A-Z .’'-]{3,}(?:,[^:—–(-]{2,20})?[:—–(-]|^[^.]{3,40}\((?:AP|AFP|Reuters|CNN)\)"  # a dateline
 )
 _SPOKEN = re.compile(  # a quotation alone, or of somebody without a name
@@ -69,6 +72,12 @@ def defects(sentence: str) -> int:
         len(words) > _MOST_WORDS,
     )
     return sum(map(bool, signs))
+
+
+def without_opener(sentence: str) -> str:
+    """Return a sentence without a first word that only joins it to the one before, such as "However,"."""
+    match = _OPENER.match(sentence)
+    return sentence if match is None else sentence[match.end()].upper() + sentence[match.end() + 1 :]
 
 
 def _untold_time(sentence: str) -> bool:

@@ -11,7 +11,7 @@ from storage.parts import Part
 from storage.schemas import ARTICLES, PARAGRAPHS, PREDICTIONS, RANKED
 from storage.store import Store
 from tasks.engine.inputs import Shards
-from tasks.evaluation.baselines import ceiling, predict_baselines
+from tasks.evaluation.baselines import LEARNED_FROM, ceiling, predict_baselines
 from tasks.evaluation.settings import Baseline, BaselineSettings
 
 ARTICLE_ROWS: list[dict[str, Any]] = [
@@ -119,13 +119,16 @@ def test_an_unknown_system_is_refused() -> None:
         BaselineSettings(systems=("random",))
 
 
-def training(store: Store) -> Shards:
-    """Twenty towns: the lead has the number of mills, the paragraph that of bridges too."""
+def training(store: Store, towns: int = 20) -> Shards:
+    """Towns: the lead has the number of mills, the paragraph that of bridges too."""
     names = [
-        f"{first}{last}" for first in ("Ash", "Elm", "Oak", "Fir") for last in ("ford", "ham", "ton", "wick", "by")
+        f"{first}{middle}{last}"
+        for middle in ("", *"aeiouydrln")
+        for first in ("Ash", "Elm", "Oak", "Fir")
+        for last in ("ford", "ham", "ton", "wick", "by")
     ]
     leads, texts = [], []
-    for number, title in enumerate(names, start=20):
+    for number, title in enumerate(names[:towns], start=20):
         lead = f"{title} is a town. It has {number} mills."
         text = f"In {title} there are {number + 30} bridges. The council of {title} counted {number} mills."
         leads.append({"article_id": title, "title": title, "lead": lead, "split": "train"})
@@ -153,6 +156,24 @@ def test_the_filler_writes_training_sentences_with_the_values_that_stand_where_t
         training=training(Store(str(tmp_path))),
     )
     assert table["summary"].to_pylist() == ["Alder is a town. It has 88 mills."]
+
+
+@pytest.mark.parametrize(
+    ("towns", "summary"),
+    [(LEARNED_FROM, "The council of Alder counted 88 mills."), (LEARNED_FROM - 1, "In Alder there are 87 bridges.")],
+)
+def test_concepts_learns_from_the_corpus_where_it_has_enough_leads(tmp_path: Path, towns: int, summary: str) -> None:
+    rows = [{"article_id": "a", "title": "Alder", "lead": "seven words for a summary of Alder", "split": "test"}]
+    texts = [
+        {"article_id": "a", "rank": 0, "text": "In Alder there are 87 bridges. The council of Alder counted 88 mills."}
+    ]
+    table = predict_baselines(
+        pa.Table.from_pylist(rows, schema=ARTICLES.schema),
+        pa.Table.from_pylist(texts, schema=RANKED.schema),
+        BaselineSettings(systems=("concepts",)),
+        training=training(Store(str(tmp_path)), towns),
+    )
+    assert table["summary"].to_pylist() == [summary]
 
 
 def test_the_ceiling_is_the_target_without_what_the_paragraphs_read_lack() -> None:

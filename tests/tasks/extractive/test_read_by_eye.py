@@ -17,6 +17,8 @@ def test_the_guide_says_what_was_labelled() -> None:
             "the topic and {} stand alone",
         ),
         ("scisummnet", "of {} in 10 summaries of papers {} and {}."),
+        ("wikigraph-again", "of {} sentences in 16 summaries of other sections {} are on the topic and {} stand alone"),
+        ("scisummnet-again", "of {} in 8 summaries of papers {} and {}."),
     ):
         own = [row for row in rows if row["corpus"] == corpus]
         counts = (len(own), *(sum(row[name] == "1" for row in own) for name in ("on_topic", "stands_alone")))

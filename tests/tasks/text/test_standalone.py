@@ -2,7 +2,7 @@
 
 import pytest
 
-from tasks.text.standalone import defects, is_list
+from tasks.text.standalone import defects, is_list, without_opener
 
 
 @pytest.mark.parametrize(
@@ -28,7 +28,7 @@ def test_a_sentence_that_stands_alone(sentence: str) -> None:
     [
         ("It was opened in 1931.", 1),
         ("In March of that year the bridge was opened.", 1),
-        ("“They refused,” he said.", 3),  # points back, nobody is named, and he is nobody
+        ("“They refused,” he said.", 4),  # points back, nobody is named, he is nobody, and who spoke stands elsewhere
         ("“Nobody had asked,” the mayor said.", 1),
         ("We describe a parser that needs no grammar.", 1),
         ("First, the second span was painted in 1931.", 1),
@@ -81,3 +81,20 @@ def test_a_line_of_names_and_figures_is_a_list(line: str) -> None:
 )
 def test_a_sentence_is_no_list(line: str) -> None:
     assert not is_list(line)
+
+
+@pytest.mark.parametrize(
+    ("sentence", "without"),
+    [
+        ("However, the bridge was opened in 1931.", "The bridge was opened in 1931."),
+        ("In addition, Anna Berg left.", "Anna Berg left."),
+        ("Thus in 1931 the bridge was opened.", "In 1931 the bridge was opened."),
+        ("But Anna Berg left.", "Anna Berg left."),
+        ("But then the bridge was closed.", "But then the bridge was closed."),  # more than one word joins it
+        ("Alsop opened the bridge.", "Alsop opened the bridge."),
+        ("Finally", "Finally"),
+        ("", ""),
+    ],
+)
+def test_a_word_that_joins_to_the_sentence_before_is_left_out(sentence: str, without: str) -> None:
+    assert without_opener(sentence) == without
