@@ -25,7 +25,7 @@ from unittest.mock import patch
 import psutil
 
 from benchmarks.frame import OptionError, apart, command
-from benchmarks.synthetic import write_records
+from benchmarks.synthetic import build_of_records, write_records
 
 BAR = 0.05
 PROCESSES = ("flow", "workers", "server")
@@ -39,19 +39,12 @@ def build(folder: str, shards: int, workers: int) -> dict[str, Any]:
     os.environ |= {"PREFECT_HOME": str(root / "prefect")}  # before it is imported: a database of its own
     from benchmarks.jobs import MeasuredJob, read_measured
     from flows.build_corpus import build_corpus
-    from flows.config import BuildConfig
     from flows.running.execution import PrefectExecutor
     from flows.running.temporary_server import use_prefect_api
 
-    config = BuildConfig.model_validate(
-        {
-            "root": str(root / "data"),
-            "source": {"kind": "records", "records": {"paths": [str(root / "articles.jsonl")]}},
-            "search": {"provider": "none"},
-            "shards": {"articles": shards, "hosts": shards},
-            "vocabulary": {"pieces": 4000, "model_type": "bpe"},
-            "engine": {"workers": workers},
-        }
+    pieces = {"pieces": 4000, "model_type": "bpe"}
+    config = build_of_records(
+        root / "articles.jsonl", root / "data", shards, vocabulary=pieces, engine={"workers": workers}
     )
     run = PrefectExecutor.run
 

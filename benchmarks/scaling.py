@@ -27,7 +27,7 @@ from prefect import flow
 
 from benchmarks.frame import OptionError, command
 from benchmarks.jobs import JobCost, MeasuringExecutor, PlainPool, read_measured
-from benchmarks.synthetic import write_records
+from benchmarks.synthetic import build_of_records, write_records
 from flows import dag
 from flows.config import BuildConfig
 from flows.running.session import Session
@@ -58,19 +58,6 @@ class Walked:
     def peak_bytes(self) -> int:
         """Highest memory of a job."""
         return max(job.peak_bytes for job in self.jobs)
-
-
-def configuration(records: Path, root: Path, shards: int, kind: str, workers: int) -> BuildConfig:
-    """Return the settings of a build of a file of records."""
-    return BuildConfig.model_validate(
-        {
-            "root": str(root),
-            "source": {"kind": "records", "records": {"paths": [str(records)]}},
-            "search": {"provider": "none"},  # the default is that of the embedded web, which is not served here
-            "shards": {"articles": shards, "hosts": shards},
-            "engine": {"kind": kind, "workers": workers},
-        }
-    )
 
 
 def walk(config: BuildConfig, executor: Any, measured: Path) -> Walked:
@@ -105,9 +92,11 @@ def run(folder: Path, kind: str, workers: int, sizes: Sequence[int]) -> list[Wal
     """
     place = folder / f"{kind}-{workers}"
     (measured := place / "measured").mkdir(parents=True)
-    engine = ("threads" if kind == "plain" else kind, workers)
+    engine = {"kind": "threads" if kind == "plain" else kind, "workers": workers}
     corpora = [("warm", _WARM_SHARDS * workers), *((str(size), size) for size in sizes)]
-    configs = [configuration(folder / f"{name}.jsonl", place / name, count, *engine) for name, count in corpora]
+    configs = [
+        build_of_records(folder / f"{name}.jsonl", place / name, count, engine=engine) for name, count in corpora
+    ]
     if kind != "plain":
         return walk_all(configs, measured)[1:]
     pool = PlainPool(workers, measured)

@@ -19,9 +19,8 @@ from pathlib import Path
 
 from benchmarks.frame import OptionError, command
 from benchmarks.jobs import PlainPool, read_measured
-from benchmarks.synthetic import DOCUMENTS, write_records
+from benchmarks.synthetic import DOCUMENTS, build_of_records, write_records
 from flows import dag
-from flows.config import BuildConfig
 from flows.running.estimates import CORPUS_ARTICLES
 from flows.running.session import Session
 from storage.store import Store
@@ -41,27 +40,20 @@ class StageCost:
     peak_bytes: int
 
 
-def configuration(folder: Path) -> BuildConfig:
-    """Return the settings of a build of one shard; only the ranker is small, and trained for a few steps."""
-    return BuildConfig.model_validate(
-        {
-            "preset": "paper",
-            "root": str(folder / "root"),
-            "source": {"kind": "records", "records": {"paths": [str(folder / "articles.jsonl")]}},
-            "shards": {"articles": 1, "hosts": 1},
-            "search": {"provider": "none"},
-            "crawl": {"archive": [str(folder / "pages.warc.gz")]},
-            "vocabulary": {"threads": 1},
-            "ranker": {"hidden": 32, "steps": 20, "validation_interval": 20},
-        }
-    )
-
-
 def build(folder: Path, articles: int) -> dict[str, StageCost]:
     """Build a corpus in a folder, which is made, and return what each stage took, in the order of the work."""
     (measured := folder / "measured").mkdir(parents=True)
     write_records(folder / "articles.jsonl", articles, folder / "pages.warc.gz")
-    config, pool = configuration(folder), PlainPool(1, measured, fresh=True)
+    config = build_of_records(
+        folder / "articles.jsonl",
+        folder / "root",
+        shards=1,
+        preset="paper",
+        crawl={"archive": [str(folder / "pages.warc.gz")]},
+        vocabulary={"threads": 1},
+        ranker={"hidden": 32, "steps": 20, "validation_interval": 20},
+    )
+    pool = PlainPool(1, measured, fresh=True)
     session = Session(config, pool, Run(Store(config.root), pool))  # type: ignore[arg-type]
     with pool.serving():
         for stage in (dag.ranking_scores, dag.graphs, dag.examples, dag.baseline_scores):

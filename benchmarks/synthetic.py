@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from contextlib import ExitStack
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
@@ -15,6 +15,9 @@ from warcio.warcwriter import WARCWriter
 
 from storage.schemas import FRONTIER
 from tasks.crawl.urls import host_of
+
+if TYPE_CHECKING:
+    from flows.config import BuildConfig
 
 LEAD_WORDS, DOCUMENTS, DOCUMENT_PARAGRAPHS, WORDS = 139, 15, 35, 70
 VOCABULARY = 50_000
@@ -104,6 +107,21 @@ def write_records(file: Path, articles: int, archive: Path | None = None) -> Non
                     body = io.BytesIO(page_of(title, texts))
                     pages.write_record(pages.create_warc_record(url, "response", body, http_headers=head))
             lines.write(json.dumps(article) + "\n")
+
+
+def build_of_records(records: Path, root: Path, shards: int, **sections: Any) -> "BuildConfig":
+    """Return the settings of a build of a file of records, without a search; `sections` are set beside."""
+    from flows.config import BuildConfig  # here, because a benchmark may have to say first where Prefect's home is
+
+    return BuildConfig.model_validate(
+        {
+            "root": str(root),
+            "source": {"kind": "records", "records": {"paths": [str(records)]}},
+            "search": {"provider": "none"},
+            "shards": {"articles": shards, "hosts": shards},
+            **sections,
+        }
+    )
 
 
 def frontier_of(urls: Iterable[str], *, cited: int = 1) -> pa.Table:

@@ -1,5 +1,5 @@
 """Dropout that draws its mask quickly on a CPU, where PyTorch's own takes a sixth of a training step. Four elements
-share one random draw of 64 bits, 16 bits each: `python -m benchmarks.dropout` compares both."""
+share one random draw of 64 bits, 16 bits each."""
 
 import torch
 from torch import Tensor, nn
