@@ -46,6 +46,10 @@ def learner(preset: str, vocabulary: int, size: int) -> Summarizer:
         fields["memory"] = 64
     if PRESETS[preset].architecture == "memory-compressed":
         fields["block"] = 64
+    if PRESETS[preset].architecture == "causal":
+        # No words around the source, which are tokens of the task here; and weights as wide as others have them.
+        fields |= {"before_title": (), "before_paragraphs": (), "after": (), "marks": ()}
+        fields["more"] = {"tie_word_embeddings": True, "initializer_range": size**-0.5}
     heads = {} if preset == "ht-one-head" else {"heads": 4}
     return build_summarizer(preset, vocabulary_size=vocabulary, pad=PAD, **{**fields, **heads})
 
