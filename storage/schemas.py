@@ -377,7 +377,7 @@ PREDICTIONS = _dataset(
 
 SCORES = _dataset(
     "scores",
-    1,
+    2,
     _column("article_id", pa.string(), "article of the test split"),
     _column("system", pa.string(), "name of the summarizer"),
     _column("metric", pa.string(), "name of a metric, such as values-input or rougeL"),

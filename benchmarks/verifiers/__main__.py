@@ -41,7 +41,7 @@ from tasks.verification.verifier import Verifier, shipped
 FAMILIES = {
     "names": ("name", "name, near", "subject", "role", "voice"),
     "numbers": ("number", "number, near", "date", "unit"),
-    "splices": ("splice", "splice, near"),
+    "splices": ("splice", "splice, near", "joined"),
     "negation": ("negated", "affirmed"),
     "antonyms": ("antonym",),
     "bounds": ("bound dropped", "bound added"),
@@ -57,6 +57,7 @@ GOALS = {
     "date": 5,
     "splice": 10,
     "splice, near": 10,
+    "joined": 10,
     "negated": 10,
     "affirmed": 10,
     "antonym": 10,
@@ -84,7 +85,7 @@ def main(
     if teach and taught is not None:
         fit(taught).save(Path(str(files("tasks.verification") / "shipped.npz")))
         shipped.cache_clear()
-    cases = [*made([*(text for text in texts if not text.teaches), *miniweb()], count), *by_hand()]
+    cases = [*made([*(text for text in texts if not text.teaches), *miniweb()], count), *by_hand(texts)]
     verifier = shipped()
     judges: dict[str, Judge] = {
         "all": accept_all,
@@ -140,7 +141,7 @@ def _tables(cases: Columns, found: Found, said_at: float) -> None:
     for true, side in ((True, "true"), (False, "lie")):
         for kind in sorted(set(cases.kind[(cases.true == true) & ~cases.hand])):
             row(f"{side}: {kind}", (cases.kind == kind) & (cases.true == true) & ~cases.hand)
-    for part in ("by hand, seen", "by hand, unseen"):
+    for part in ("by hand, seen", "by hand, unseen", "by hand, read"):
         for kind in sorted(set(cases.kind[cases.hand])):
             row(f"{part}: {kind}", (cases.kind == kind) & (cases.corpus == part))
     for corpus in sorted(set(cases.corpus)):

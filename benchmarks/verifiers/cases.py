@@ -1,8 +1,10 @@
 """What verifiers are asked: sentences with passages of one article, true or not, by kind and corpus."""
 
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from hashlib import sha256
 from pathlib import Path
 
 from benchmarks.verifiers.corpora import BenchmarkPassage
@@ -10,7 +12,9 @@ from tasks.engine.dice import Dice
 from tasks.verification.learning import LearningArticle, examples_of
 from tasks.verification.words import read
 
-RESTATED = Path(__file__).parent / "restated.txt"
+_RESTATED, _READ = (Path(__file__).with_name(name) for name in ("restated.txt", "read.txt"))
+_LINE = re.compile(r"(?:\+|- (?P<kind>[a-z, ]+):) (?P<text>.+)")
+_DIGITS = 12  # of the digest that names a passage
 _BESIDE = 4  # passages of the same article beside the one that a sentence was made from
 
 
@@ -57,22 +61,33 @@ def made(passages: Sequence[BenchmarkPassage], count: int) -> Iterator[Case]:
                     yield Case(corpus, example.kind, example.true, example.sentence, passage)
 
 
-def by_hand(path: Path = RESTATED) -> Iterator[Case]:
-    """Yield the cases written by hand; those of the passages that may be looked at, every other one, are `seen`.
+def by_hand(passages: Sequence[BenchmarkPassage]) -> Iterator[Case]:
+    """Yield the cases written by hand.
+
+    Those about invented passages that may be looked at, every other one, are `seen`. Those about `passages` are `read`.
 
     Raises:
-        ValueError: a line is none of the file's kinds.
+        ValueError: a line is none of the file's kinds, or names a passage that is not there or teaches.
     """
-    passage, number = "", 0
-    for line in filter(None, map(str.strip, path.read_text(encoding="utf-8").splitlines())):
-        mark, _, rest = line.partition(" ")
-        if mark == "=":
-            passage, number = "", number + 1
-        elif mark in {"+", "-"} and passage:
-            part = "seen" if number % 2 else "unseen"
-            kind, text = ("restated", rest) if mark == "+" else rest.split(": ", 1)
-            yield Case(f"by hand, {part}", kind, mark == "+", text, [passage])
-        elif mark not in {"#", "+", "-"} and not passage:
-            passage = line
-        elif mark != "#":
-            raise ValueError(f"{path}: expected a mark or one line of passage, got {line[:60]!r}")
+    for number, block in enumerate(_blocks(_RESTATED), 1):
+        yield from _written(f"by hand, {'seen' if number % 2 else 'unseen'}", block[1], block[2:])
+    text_of = {sha256(p.text.encode()).hexdigest()[:_DIGITS]: p.text for p in passages if not p.teaches}
+    for block in _blocks(_READ):
+        name = block[0].removeprefix("@ ")
+        if name not in text_of:
+            raise ValueError(f"{_READ}: no passage that taught nothing has the digest {name!r}")
+        yield from _written("by hand, read", text_of[name], block[1:])
+
+
+def _blocks(path: Path) -> Iterator[list[str]]:
+    """Yield the lines of each block of a file; blank lines stand between blocks, comments are left out."""
+    for block in path.read_text(encoding="utf-8").split("\n\n"):
+        if lines := [line for line in block.splitlines() if line and not line.startswith("#")]:
+            yield lines
+
+
+def _written(corpus: str, passage: str, lines: Iterable[str]) -> Iterator[Case]:
+    for line in lines:
+        if not (match := _LINE.fullmatch(line)):
+            raise ValueError(f"expected '+ sentence' or '- kind: sentence', got {line[:60]!r}")
+        yield Case(corpus, match["kind"] or "restated", not match["kind"], match["text"], [passage])

@@ -51,6 +51,15 @@ def matches(sentence: ParsedText, passage: ParsedText) -> Matches:
     return found
 
 
+def longest_gap(found: Matches) -> int:
+    """Return how many content words of a sentence, one after another, its passage has in no form."""
+    longest = run = 0
+    for places in found:
+        run = 0 if places else run + 1
+        longest = max(longest, run)
+    return longest
+
+
 def windows(found: Matches, weights: Sequence[float], passage: ParsedText) -> tuple[Window, Window]:
     """Return the sentence of a passage, and the two sentences, that could best say a sentence.
 

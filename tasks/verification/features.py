@@ -9,7 +9,6 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from itertools import pairwise
 
-from models.values import ValueIndex
 from tasks.text.ngrams import lcs_length
 from tasks.verification.alignment import NOWHERE, Matches, Window, matches, windows
 from tasks.verification.lexicon import BACKWARD, BOUNDS, FORWARD, NEGATORS, bound_of, opposites, related
@@ -27,17 +26,11 @@ _OF_A_WINDOW = (
     "uncovered",
     "heaviest_uncovered",
     "second_uncovered",
-    "names_uncovered",
-    "numbers_uncovered",
-    "names_missing",
-    "numbers_missing",
     "adjacent",
     "near",
     "inversions",
     "longest_run",
     "breaks",
-    "number_neighbours_lost",
-    "name_neighbours_lost",
     "units_changed",
     "substitutions",
     "opposites",
@@ -55,8 +48,6 @@ _OF_A_WINDOW = (
     "over_under_changed",
     "all_some_changed",
     "names_turned",
-    "passive_changed",
-    "roles_turned",
     "connector_turned",
     "subject_covered",
     "subject_first",
@@ -66,6 +57,10 @@ _OF_A_WINDOW = (
     "not_in_order",
     "turned",
     "voice_conflict",
+    "joints_crossed",
+    "passives_changed",
+    "leading_said",
+    "leading_unsaid",
 )
 _OF_BOTH = (
     "covered_by_passage",
@@ -75,7 +70,6 @@ _OF_BOTH = (
     "pair_gains",
     "second_share",
     "second_points_back",
-    "second_subject_shared",
     "words",
     "content_words",
     "numbers",
@@ -106,10 +100,10 @@ def features(sentence: ParsedText, passage: ParsedText, weigh: Weigh) -> list[fl
         *one,
         *two,
         whole,
-        sum(value not in passage.all_evidence for value in sentence.values),
+        sum(value not in passage.evidence for value in sentence.values),
         *unseen(sentence, passage, found),
         two[0] - one[0],
-        *_second(sentence, passage, pair, weights),
+        *_second(passage, pair, weights),
         len(sentence.words),
         len(sentence.content),
         sum(sentence.words[place].kind is WordKind.NUMBER for place in sentence.content),
@@ -138,53 +132,36 @@ def _weight(sentence: ParsedText, place: int, weigh: Weigh) -> float:
 
 def _window(sentence: ParsedText, passage: ParsedText, window: Window, weights: Sequence[float]) -> list[float]:
     """Return the numbers of a window, in the order of their names."""
-    content, places = sentence.content, window.places
+    places = window.places
     every = sum(weights)
     covered = sum(w * q for w, q in zip(weights, window.quality, strict=True)) / every
     exact = sum(w for w, q in zip(weights, window.quality, strict=True) if q == 1) / every
     open_words = [number for number, place in enumerate(places) if place == NOWHERE]
     heaviest = [*sorted((weights[number] for number in open_words), reverse=True), 0.0, 0.0]
-    kinds = [sentence.words[content[number]].kind for number in open_words]
-    lacking = _lacking(sentence, passage, window.sentences)
     opposed, negation = _opposites(sentence, passage, window), _negation(sentence, passage, window)
-    turned, passive = _names_turned(sentence, places), _passive(sentence, passage, places)
     return [
         covered,
         exact,
         len(open_words),
         heaviest[0],
         heaviest[1],
-        kinds.count(WordKind.NAME),
-        kinds.count(WordKind.NUMBER),
-        *lacking,
         *_order(passage, places),
-        _neighbours_lost(sentence, passage, places, WordKind.NUMBER),
-        _neighbours_lost(sentence, passage, places, WordKind.NAME),
         _units_changed(sentence, passage, places),
         _substitutions(passage, places),
         *opposed,
         *negation,
         (opposed[1] + negation[0] + negation[1]) % 2,
         *_bounds(sentence, passage, window),
-        turned,
-        passive,
-        float(turned > 0) * (1 - passive) + float(turned == 0 and _names(sentence) > 1) * passive,
+        _names_turned(sentence, places),
         _connector(sentence, passage, window),
         *_subject(sentence, passage, window, weights),
         *_rest(passage, window),
         *_as_written(sentence, passage, window),
         *_voice(sentence, passage, window),
+        _joints_crossed(sentence, passage, places),
+        _passives_changed(sentence, passage, places),
+        *_leading(passage, window, weights),
     ]
-
-
-def _lacking(sentence: ParsedText, passage: ParsedText, numbers: Sequence[int]) -> tuple[float, float]:
-    """Return how many names, and how many numbers and dates, the sentences of a window lack."""
-    if len(numbers) == 1:
-        evidence = passage.evidence[numbers[0]]
-    else:
-        evidence = ValueIndex([passage.sentences[number] for number in numbers])
-    lacking = [value.kind for value in sentence.values if value not in evidence]
-    return lacking.count("name"), len(lacking) - lacking.count("name")
 
 
 def _order(passage: ParsedText, places: Sequence[int]) -> list[float]:
@@ -205,18 +182,6 @@ def _order(passage: ParsedText, places: Sequence[int]) -> list[float]:
         max(runs) / (len(places) or 1),
         sum(not 0 < step <= 2 * _REACH for step in steps),
     ]
-
-
-def _neighbours_lost(sentence: ParsedText, passage: ParsedText, places: Sequence[int], kind: WordKind) -> float:
-    """Return how many numbers (or names) have another word after and before them than in the passage."""
-    order = passage.ordinal
-    lost = 0
-    for number, place in enumerate(places):
-        if place == NOWHERE or sentence.words[sentence.content[number]].kind is not kind:
-            continue
-        beside = [places[n] for n in (number - 1, number + 1) if 0 <= n < len(places)]
-        lost += not any(p != NOWHERE and abs(order[p] - order[place]) <= 2 for p in beside) and bool(beside)
-    return lost
 
 
 def _units_changed(sentence: ParsedText, passage: ParsedText, places: Sequence[int]) -> float:
@@ -332,10 +297,6 @@ def _as_written(sentence: ParsedText, passage: ParsedText, window: Window) -> tu
     return common / len(own), len(own) - common
 
 
-def _names(sentence: ParsedText) -> int:
-    return len(_name_runs(sentence))
-
-
 def _name_runs(sentence: ParsedText) -> list[list[int]]:
     """Return the runs of names in a sentence, as numbers of content words; numbers count as names here."""
     runs: list[list[int]] = []
@@ -357,14 +318,6 @@ def _names_turned(sentence: ParsedText, places: Sequence[int]) -> float:
     return sum(b < a for a, b in pairwise(firsts))
 
 
-def _passive(sentence: ParsedText, passage: ParsedText, places: Sequence[int]) -> float:
-    """Return whether one of both has "by" between the words that it says, and the other has not."""
-    there = [place for place in places if place != NOWHERE]
-    inside = range(min(there), max(there)) if there else range(0)
-    own = any(word.text == "by" for word in sentence.words)
-    return float(own != any(passage.words[place].text == "by" for place in inside))
-
-
 _BE = frozenset(["is", "are", "was", "were", "be", "been", "being"])
 
 
@@ -382,6 +335,45 @@ def _voice(sentence: ParsedText, passage: ParsedText, window: Window) -> tuple[f
     low, high = max(min(places) - 1, 0), max(places)
     theirs = _is_passive([passage.words[place].text for place in range(low, high + 1)])
     return float(turned), float(turned != (own != theirs))
+
+
+def _joints_crossed(sentence: ParsedText, passage: ParsedText, places: Sequence[int]) -> float:
+    """Return how many clauses begin in the passage between words that are neighbours in the sentence, and not there."""
+    said = [(own, there) for own, there in zip(sentence.content, places, strict=True) if there != NOWHERE]
+    steps = (
+        (passage.joints[q] - passage.joints[p], sentence.joints[b] - sentence.joints[a])
+        for (a, p), (b, q) in pairwise(said)
+    )
+    return sum(max(0, abs(theirs) - own) for theirs, own in steps)
+
+
+def _passives_changed(sentence: ParsedText, passage: ParsedText, places: Sequence[int]) -> float:
+    """Return how many words stand after a form of "be" in one of both alone."""
+    words = [pair for pair in zip(sentence.content, places, strict=True) if pair[1] != NOWHERE]
+    of_words = [(a, b) for a, b in words if sentence.words[a].kind is WordKind.WORD]
+    return sum(_after_be(sentence, own) != _after_be(passage, there) for own, there in of_words)
+
+
+def _after_be(text: ParsedText, place: int) -> bool:
+    return any(text.words[before].text in _BE for before in range(max(place - 2, 0), place))
+
+
+def _leading(passage: ParsedText, window: Window, weights: Sequence[float]) -> tuple[float, float]:
+    """Return how many of the first words of the window's sentences are said, and how much is said of sentences whose
+    first words are not, and point to none before them.
+    """
+    said = set(window.places)
+    shares = []
+    unsaid = 0.0
+    for number in window.sentences:
+        leading = passage.leading[number]
+        held = sum(place in said for place in leading) / (len(leading) or 1)
+        shares.append(held)
+        start, end = passage.bounds[number]
+        if not held and start < end and passage.words[start].text not in _POINTING:
+            of_it = (w for w, p in zip(weights, window.places, strict=True) if p != NOWHERE and start <= p < end)
+            unsaid += sum(of_it) / sum(weights)
+    return min(shares), unsaid
 
 
 def _connector(sentence: ParsedText, passage: ParsedText, window: Window) -> float:
@@ -429,20 +421,10 @@ def _rest(passage: ParsedText, window: Window) -> tuple[float, float]:
     return len(places) / (content or 1), inside - len(places)
 
 
-def _second(
-    sentence: ParsedText, passage: ParsedText, pair: Window, weights: Sequence[float]
-) -> tuple[float, float, float]:
-    """Return what the later sentence of a pair gives alone, whether it points back, whether it names the subject."""
+def _second(passage: ParsedText, pair: Window, weights: Sequence[float]) -> tuple[float, float]:
+    """Return what the later sentence of a pair gives alone, and whether it points back."""
     if len(pair.sentences) < 2:
-        return 0.0, 0.0, 0.0
-    later = pair.sentences[1]
-    numbers = [passage.words[place].sentence if place != NOWHERE else -1 for place in pair.places]
-    share = sum(w for w, number in zip(weights, numbers, strict=True) if number == later) / sum(weights)
-    start, end = passage.bounds[later]
-    points = start < end and passage.words[start].text in _POINTING
-    earlier = {passage.words[place].key for place in range(*passage.bounds[pair.sentences[0]])}
-    shared = any(
-        passage.words[place].kind is WordKind.NAME and passage.words[place].key in earlier
-        for place in range(start, min(start + 4, end))
-    )
-    return share, float(points), float(shared)
+        return 0.0, 0.0
+    start, end = passage.bounds[pair.sentences[1]]
+    share = sum(w for w, place in zip(weights, pair.places, strict=True) if start <= place < end) / sum(weights)
+    return share, float(start < end and passage.words[start].text in _POINTING)

@@ -73,7 +73,7 @@ class Forest:
         from sklearn.ensemble import RandomForestClassifier  # here, because it takes a second that readers need not
 
         model = RandomForestClassifier(
-            trees, min_samples_leaf=4, max_leaf_nodes=400, max_features=0.3, random_state=seed, n_jobs=1
+            trees, min_samples_leaf=6, max_leaf_nodes=400, max_features=0.35, random_state=seed, n_jobs=1
         )
         model.fit(rows, true, sample_weight=weights)
         found = [estimator.tree_ for estimator in model.estimators_]

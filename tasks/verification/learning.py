@@ -34,14 +34,14 @@ _WORDS = range(5, 51)  # of a sentence that teaches
 _FAR = 6  # passages of the topic that lend names and ends of sentences
 _SHORT = 0.3  # of the passages that are cut to the sentence itself, alone or with the next: sources may be short
 _ALIGNED = 0.7  # of a lead's sentence, what a passage must hold, with all its values
-_BY_HAND = 0.5  # weight of the sentences written by hand, as a share of that of all others
+_BY_HAND = 0.8  # weight of the sentences written by hand, as a share of that of all others
 _LEAD = ", lead"  # after the kind of a lie that is made of a lead's sentence
 _HELD_OUT = 0.2  # of the topics, on which the threshold is chosen
 # The lowest threshold, whatever the held out lies say, as no lie of a person is among them: at .4 a fifth of the true
 # sentences in other words are refused (`benchmarks.verifiers`, the half that may be looked at).
 _LEAST_SURE = 0.3
 _MOST_SURE = 0.9
-_MOST_PASSING = 0.05  # of their lies
+_MOST_PASSING = 0.07  # of their lies
 
 
 @dataclass(frozen=True)
@@ -201,4 +201,4 @@ def _usable(sentence: str) -> bool:
 def _nearly_says(passage: str, line: str) -> bool:
     own, other = read(line), read(passage)
     held = sum(bool(places) for places in matches(own, other))
-    return held >= _ALIGNED * len(own.content) and all(value in other.all_evidence for value in own.values)
+    return held >= _ALIGNED * len(own.content) and all(value in other.evidence for value in own.values)

@@ -1,11 +1,13 @@
 """What the verifier knows of English: words of one meaning, words that turn a sentence round, words that bound a claim.
 
-`synonyms.txt` and `antonyms.txt` beside this file hold the words; forms of a word are joined by `stem`. In another
-language the lists know nothing, and only words as written, names and numbers are compared.
+`synonyms.txt` and `antonyms.txt` beside this file hold the words; forms of a word are joined by `stem`. `phrases.txt`
+holds what may replace what as it is written. In another language the lists know nothing, and only words as written,
+names and numbers are compared.
 """
 
 from functools import cache, lru_cache
 from importlib.resources import files
+from itertools import chain
 
 from tasks.engine.data_files import read_data
 
@@ -111,9 +113,14 @@ def antonym_pairs() -> list[tuple[list[str], list[str]]]:
     return [(one.split(), other.split()) for one, other in sides]
 
 
-def synonym_groups() -> list[list[str]]:
-    """Return the groups of words, as written, that may stand for one another."""
-    return [line.split() for line in _lines("synonyms.txt")]
+def phrases() -> dict[str, list[str]]:
+    """Return the phrases that may stand for one another as they are written: by each, those that may replace it."""
+    found: dict[str, list[str]] = {}
+    for line in _lines("phrases.txt"):
+        replaced, *only = (side.split(" | ") for side in line.split(" > "))
+        for phrase in replaced:
+            found.setdefault(phrase, []).extend(other for other in chain(replaced, *only) if other != phrase)
+    return found
 
 
 def _lines(name: str) -> list[str]:

@@ -174,6 +174,12 @@ def _splice_near(sentence: str, others: Others, dice: Dice) -> Iterator[str]:
     return _splice(sentence, [other for other in others.near if (a := _about(other)) and not a & own], dice)
 
 
+def _joined(sentence: str, others: Others, dice: Dice) -> Iterator[str]:
+    """Yield the sentence and one of another passage in one."""
+    for other in dice.sample(others.far, 2):
+        yield f"{sentence.rstrip('.')}{dice.pick((',', ''))} and {_low(other)}"
+
+
 def _about(sentence: str) -> frozenset[str]:
     """Return the content words before the first verb that is seen; none where a pronoun or nothing stands there."""
     return frozenset(word.key for word in read(_leading(sentence)).words if word.kind)
@@ -367,6 +373,7 @@ KINDS: dict[str, Maker] = {
     "unit": _unit,
     "splice": _splice_far,
     "splice, near": _splice_near,
+    "joined": _joined,
     "negated": _negated,
     "affirmed": _affirmed,
     "antonym": _antonym,

@@ -1,7 +1,7 @@
 """Restatements: true sentences made of a passage's own, by rules that keep what is said.
 
-They teach the verifier what may change: the sentence shortened, in synonyms, joined with its neighbour, with its
-pronoun resolved, its opening moved to its end, its passive made active, its numbers written in digits.
+They teach the verifier what may change: the sentence shortened or cut to one clause, in other phrases, joined with its
+neighbour, with a pronoun for its subject, its time or place elsewhere, its voice turned, its numbers in digits.
 """
 
 import re
@@ -9,23 +9,45 @@ from collections.abc import Callable, Iterator
 from functools import cache
 
 from tasks.engine.dice import Dice
-from tasks.verification.lexicon import opposites, stem, synonym_groups
+from tasks.verification.lexicon import phrases, small_words
 from tasks.verification.words import WordKind, read
 
 _PARENTHESIS = re.compile(r" ?\([^()]{1,200}\)")
 _OPENING = re.compile(r"(?:However|Moreover|Also|Furthermore|Meanwhile|In addition|Later|Today|Then|Additionally), ")
-_TIME = re.compile(r"(?P<time>(?:In|On|By|During|Since) [^,]{2,40}), (?P<rest>\w)")
-_PRONOUN = re.compile(r"(?:It|He|She|They) (?=(?:is|are|was|were|has|have|had)\b|[a-z]+ed\b)")
-_SUBJECT = re.compile(
-    r"(?P<subject>(?:The |A |An )?[A-Z][^,;:]{1,50}?) (?=(?:is|are|was|were|has|have|had)\b|[a-z]{2,}ed\b)"
+_TIME = re.compile(r"(?P<time>(?:In|On|By|During|Since|Until) [^,]{2,40}), (?P<rest>\w)")
+_DATE = r"(?:in|on|since|until) (?:early |late |the )?(?:\d{1,2} )?(?:[A-Z][a-z]+ )?(?:\d{1,2},? )?\d{4}s?"
+_DATED = re.compile(rf"(?P<before>[^,;:]{{8,80}}) (?P<time>{_DATE})(?P<after>(?: [^,;:]{{1,60}})?)\.")
+_PLACED = re.compile(rf"(?P<place> (?:in|at|near) (?:the )?[A-Z]\w+(?: [A-Z]\w+)?)(?P<time> {_DATE})(?=[ .,])")
+_CLAUSES = re.compile(r"\b(?:that|which|who|whose|when|where|while|and|but|or|because|if|as|to|than)\b")
+_VERB = r"(?:is|are|was|were|has|have|had)\b"
+_DONE = "[a-z]{2,20}ed|built|won|made|led|found|sold|bought|sent|held|taught|lost|brought|caught|sunk|paid|left"
+_PRONOUN = re.compile(rf"(?P<pronoun>It|He|She|They) (?={_VERB}|[a-z]+ed\b)")
+_SUBJECT = re.compile(rf"(?P<subject>(?:The |A |An )?[A-Z][^,;:]{{1,50}}?) (?=(?P<verb>{_VERB}|[a-z]{{2,20}}ed\b))")
+_ASIDE = re.compile(
+    rf"(?P<subject>[A-Z][^,;:]{{2,50}}), (?:(?:which|who) (?P<clause>{_VERB}[^,]{{1,200}}|[a-z]{{2,20}}ed [^,]{{1,200}})|(?P<what>(?:an?|the) "  # noqa: E501
+    rf"[^,]{{1,200}})), (?P<verb>is|are|was|were|has|had|[a-z]{{2,20}}ed)\b"
 )
+_REDUCED = re.compile(rf", (?:which|who) (?:is|are|was|were) (?=(?:{_DONE}) (?:in|by|on|at|from)\b)")
 _PASSIVE = re.compile(
-    r"(?P<object>[A-Z][^,;:]{2,60}?) (?:was|were) (?P<verb>[a-z]{2,}ed|built|written|won|made|led|found) by "
-    r"(?P<subject>[A-Z][^,;:.]{2,60})(?P<end>[.,])"
+    rf"(?P<object>[A-Z][^,;:]{{2,60}}?) (?:was|were) (?P<verb>{_DONE}) by "
+    r"(?P<subject>(?:the |an? )?[A-Z][\w’'-]{0,30}(?: (?:of |de )?[A-Z][\w’'-]{0,30}){0,4})(?P<end>[., ].{0,300})"
 )
-_WORD = re.compile(r"[^\W\d_]+")
-_ENDINGS = ("ing", "ed", "ly", "s")
-_MOST_SYNONYMS = 3
+_ACTIVE = re.compile(
+    rf"(?P<subject>[A-Z][\w’'-]{{0,30}}(?: [A-Z][\w’'-]{{0,30}}){{0,4}}) (?P<verb>{_DONE}) (?P<object>(?:the|an?)(?: [\w’'-]{{1,30}}){{1,3}}?)"  # noqa: E501
+    r"(?P<end>(?: (?:in|on|at|from|for|with|after|before) [^,;:]{1,100})?)\."
+)
+_OF = re.compile(
+    r"\bthe (mayor|president|capital|king|queen|founder|owner|author|son|daughter|wife|brother|sister|director|leader|"
+    r"captain|population|history|father|mother|government|army|people|death|birth|victory|defeat|name|house|books?) of "
+    r"((?:[A-Z][a-z]+ )?[A-Z][a-z]+)\b(?!')"
+)
+_NUMBER = re.compile(r"(?<= )([2-9]|1[0-2])(?= [a-z]{4,})")
+_NUMBERS = small_words("numbers")
+_NAMELESS = frozenset(
+    ["The", "A", "An", "It", "He", "She", "They", "Its", "His", "Her", "Their", "This", "These", "There"]
+)
+_LEADING = frozenset(["But", "And", "So", "I", "We", "You", "If", "When", "As"])  # of what has no subject of its own
+_MOST_PHRASES = 3
 Restater = Callable[[str, str, Dice], Iterator[str]]
 
 
@@ -54,13 +76,9 @@ def _shortened(sentence: str, following: str, dice: Dice) -> Iterator[str]:
         yield _capital(sentence[match.end() :])
     if match := _TIME.match(sentence):
         yield _capital(sentence[match.end("time") + 2 :])
+    if match := _ASIDE.match(sentence):
+        yield f"{match['subject']} {sentence[match.start('verb') :]}"
     parts = sentence.rstrip(".").split(", ")
-    if (
-        len(parts) == 3
-        and not _TIME.match(sentence)
-        and parts[1].startswith(("which ", "who ", "a ", "an ", "the ", "where ", "based ", "known "))
-    ):
-        yield f"{parts[0]} {parts[2]}."
     if len(parts) > 1 and parts[-1].startswith(
         ("which ", "who ", "where ", "including ", "with ", "while ", "making ")
     ):
@@ -70,104 +88,129 @@ def _shortened(sentence: str, following: str, dice: Dice) -> Iterator[str]:
         yield f"{head}."
 
 
+def _clause(sentence: str, following: str, dice: Dice) -> Iterator[str]:
+    """Yield what an aside says, and the second of two verbs with its subject."""
+    if match := _ASIDE.match(sentence):
+        past = match["verb"] in {"was", "were", "had"} or match["verb"].endswith("ed")
+        yield f"{match['subject']} {match['clause'] or ('was ' if past else 'is ') + match['what']}."
+    if (match := _SUBJECT.match(sentence)) and not {",", ";"} & set(sentence):
+        _, joint, second = sentence[match.end() :].rpartition(" and ")
+        if joint and re.match(rf"{_VERB}|[a-z]+ed\b", second) and not _CLAUSES.search(match["subject"]):
+            yield f"{match['subject']} {second}"
+
+
 def _capital(text: str) -> str:
     return text[:1].upper() + text[1:]
 
 
+def _small(text: str) -> str:
+    """Return the beginning of a sentence as it stands within one; empty where its capital may be a name's or not."""
+    first, _, rest = text.partition(" ")
+    if first in _NAMELESS:
+        return f"{first.lower()} {rest}"
+    return text if rest[:1].isupper() else ""
+
+
 @cache
-def _synonyms() -> dict[str, list[list[str]]]:
-    found: dict[str, list[list[str]]] = {}
-    for group in synonym_groups():
-        words = [word for word in group if word.isalpha()]
-        for word in words:
-            found.setdefault(stem(word), []).append(words)
-    return found
+def _replaceable() -> re.Pattern[str]:
+    listed = sorted(phrases(), key=len, reverse=True)
+    return re.compile("|".join(rf"(?<!\w){re.escape(phrase)}(?!\w)" for phrase in listed))
 
 
-def in_synonyms(sentence: str, dice: Dice, most: int = _MOST_SYNONYMS) -> str:
-    """Return a sentence with some of its ordinary words replaced by synonyms with the same ending."""
-    ordinary = {word.text for word in read(sentence).words if word.kind is WordKind.WORD}
-    options = []
-    for match in list(_WORD.finditer(sentence))[1:]:
-        word = match[0]
-        if word not in ordinary:
-            continue
-        ending = _ending(word)
-        own = stem(word)
-        for group in _synonyms().get(own, ()):
-            alike = [w for w in group if stem(w) != own and _ending(w) == ending and stem(w) not in opposites(own)]
-            options += [(match.start(), match.end(), other) for other in alike]
-    chosen: dict[int, tuple[int, str]] = {}
-    for start, end, other in dice.sample(options, most):
-        chosen.setdefault(start, (end, other))
-    for start, (end, other) in sorted(chosen.items(), reverse=True):
-        sentence = f"{sentence[:start]}{other}{sentence[end:]}"
+def in_phrases(sentence: str, dice: Dice, most: int = _MOST_PHRASES) -> str:
+    """Return a sentence with some of its phrases replaced by others that say the same."""
+    chosen = dice.sample(list(_replaceable().finditer(sentence)), most)
+    for match in sorted(chosen, key=lambda one: -one.start()):
+        sentence = f"{sentence[: match.start()]}{dice.pick(phrases()[match[0]])}{sentence[match.end() :]}"
     return sentence
 
 
-def _ending(word: str) -> str:
-    return next((ending for ending in _ENDINGS if word.endswith(ending)), "")
-
-
-def _in_synonyms(sentence: str, following: str, dice: Dice) -> Iterator[str]:
-    if (changed := in_synonyms(sentence, dice)) != sentence:
+def _in_phrases(sentence: str, following: str, dice: Dice) -> Iterator[str]:
+    if (changed := in_phrases(sentence, dice)) != sentence:
         yield changed
 
 
-def _both(sentence: str, following: str, dice: Dice) -> Iterator[str]:
-    for shorter in list(_shortened(sentence, following, dice))[:1]:
-        yield in_synonyms(shorter, dice)
+def _several(sentence: str, following: str, dice: Dice) -> Iterator[str]:
+    """Yield a sentence restated in two ways."""
+    for restater in dice.sample((_shortened, _clause, _moved, _turned, _pronoun), 5):
+        for once in list(restater(sentence, following, dice))[:1]:
+            twice = [text for again in (_moved, _turned) for text in again(once, "", dice)]
+            yield in_phrases(dice.pick([once, *twice]), dice)
 
 
 def _fused(sentence: str, following: str, dice: Dice) -> Iterator[str]:
-    """Yield a sentence joined with the next one, whose pronoun is its subject."""
-    match = _PRONOUN.match(following)
-    if match and _SUBJECT.match(sentence) and len(sentence.split()) + len(following.split()) < 45:
-        yield f"{sentence.rstrip('.')} and {following[match.end() :]}"
-        if tail := _SUBJECT.match(sentence):
-            yield f"{tail['subject']} {following[match.end() :]}"
-            first = sentence[tail.end() :].rstrip(".")
-            yield f"{tail['subject']} {following[match.end() :].rstrip('.')} and {first}."
+    """Yield a sentence joined with the next one, whose pronoun may be its subject."""
+    if following and (second := _small(following)) and len(f"{sentence} {following}".split()) < 45:
+        yield f"{sentence.rstrip('.')}{dice.pick((',', ''))} and {second}"
+    match, own = _PRONOUN.match(following), _SUBJECT.match(sentence)
+    if match and own and own["subject"].split()[0] not in _LEADING and len(f"{sentence} {following}".split()) < 45:
+        theirs = following[match.end() :]
+        yield f"{sentence.rstrip('.')} and {theirs}"
+        yield f"{own['subject']} {theirs}"
+        yield f"{own['subject']} {theirs.rstrip('.')} and {sentence[own.end() :].rstrip('.')}."
+        if "," not in theirs:
+            which = "which" if match["pronoun"] == "It" else "who"
+            yield f"{own['subject']}, {which} {theirs.rstrip('.')}, {sentence[own.end() :]}"
 
 
 def _pronoun(sentence: str, following: str, dice: Dice) -> Iterator[str]:
     """Yield a sentence whose subject is a pronoun, as after a sentence that names it."""
-    if match := _SUBJECT.match(sentence):
-        yield f"{dice.pick(('It', 'He', 'She', 'It'))} {sentence[match.end() :]}"
+    match = _SUBJECT.match(sentence)
+    if match and not _CLAUSES.search(match["subject"]) and not sentence.startswith(" by ", match.end("verb")):
+        after = _PRONOUN.match(following)
+        thing = "They" if match["verb"] in {"are", "were", "have"} else "It"
+        if match["subject"].startswith(("The ", "A ", "An ")) or (
+            after and match["subject"].split()[0] not in _LEADING
+        ):
+            yield f"{after['pronoun'] if after else thing} {sentence[match.end() :]}"
 
 
 def _moved(sentence: str, following: str, dice: Dice) -> Iterator[str]:
-    if (match := _TIME.match(sentence)) and sentence.endswith("."):
-        rest = sentence[match.end("time") + 2 :].rstrip(".")
-        yield f"{_capital(rest)} {match['time'][:1].lower()}{match['time'][1:]}."
+    """Yield a sentence whose time or place stands elsewhere."""
+    match = _TIME.match(sentence)
+    if match and sentence.endswith(".") and not {",", ";"} & set(rest := sentence[match.end("time") + 2 : -1]):
+        if not _CLAUSES.search(rest):
+            yield f"{_capital(rest)} {match['time'][:1].lower()}{match['time'][1:]}."
+        yield f"{match['time']} {rest}."
+    if (match := _DATED.fullmatch(sentence)) and not _CLAUSES.search(sentence):
+        if before := _small(match["before"]):
+            yield f"{_capital(match['time'])}{dice.pick((',', ''))} {before}{match['after']}."
+        yield f"{match['before']}{match['after']} {match['time']}."
+    if match := _PLACED.search(sentence):
+        yield f"{sentence[: match.start()]}{match['time']}{match['place']}{sentence[match.end() :]}"
 
 
-def _active(sentence: str, following: str, dice: Dice) -> Iterator[str]:
-    if match := _PASSIVE.match(sentence):
-        what = (
-            match["object"] if match["object"].split()[0] not in {"The", "A", "An", "It"} else _small(match["object"])
-        )
-        yield f"{match['subject']} {match['verb']} {what}."
-
-
-def _small(text: str) -> str:
-    return text[:1].lower() + text[1:]
+def _turned(sentence: str, following: str, dice: Dice) -> Iterator[str]:
+    """Yield a sentence in the other voice, without "which was", or with "'s" for "of"."""
+    match = _PASSIVE.fullmatch(sentence)
+    if match and (what := _small(match["object"])) and not _CLAUSES.search(what):
+        yield f"{_capital(match['subject'])} {match['verb']} {what}{match['end']}"
+    if match := _ACTIVE.fullmatch(sentence):
+        number = "were" if re.search(r"[^siu]s$", match["object"]) else "was"
+        yield f"{_capital(match['object'])} {number} {match['verb']} by {match['subject']}{match['end']}."
+    if (rest := _REDUCED.sub(", ", sentence)) != sentence:
+        yield rest
+    if (rest := _OF.sub(r"\2's \1", sentence, count=1)) != sentence:
+        yield _capital(rest)
 
 
 def _digits(sentence: str, following: str, dice: Dice) -> Iterator[str]:
     for word in read(sentence).words:
         if word.kind is WordKind.NUMBER and word.text.isalpha() and word.text != "one" and word.key.isdigit():
             yield re.sub(rf"\b{word.text}\b", word.key, sentence, count=1)
+    if match := _NUMBER.search(sentence):
+        yield f"{sentence[: match.start()]}{_NUMBERS[int(match[0])]}{sentence[match.end() :]}"
 
 
 KINDS: dict[str, Restater] = {
     "unchanged": _same,
     "shortened": _shortened,
-    "synonyms": _in_synonyms,
-    "shortened, synonyms": _both,
+    "clause": _clause,
+    "other phrases": _in_phrases,
+    "several": _several,
     "fused": _fused,
     "pronoun": _pronoun,
     "moved": _moved,
-    "active": _active,
+    "turned": _turned,
     "digits": _digits,
 }

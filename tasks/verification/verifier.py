@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from models.values import measurable
 from tasks.engine.hashing import stable_hash
-from tasks.verification.alignment import matches, windows
+from tasks.verification.alignment import longest_gap, matches, windows
 from tasks.verification.context import in_context
 from tasks.verification.features import NAMES, features
 from tasks.verification.forest import Forest
@@ -24,6 +24,7 @@ from tasks.verification.words import read
 _UNSEEN = [NAMES.index("numbers_unseen"), NAMES.index("names_unseen")]  # one that is not there is never said
 _COVERED = NAMES.index("covered_by_passage")
 _LEAST_COVERED = 0.6  # of a sentence, by weight: of those written by hand as true, 5 % have less in their passage
+_LONGEST_GAP = 2  # words in a row that the passage lacks; more, and part of the sentence is about something else
 _FEATURES = stable_hash(*NAMES)  # in a file: a forest reads the features that it was taught with
 _SHIPPED = "shipped.npz"
 _TRIED = 8  # passages, those with most of a sentence's words, that are looked at closely
@@ -72,15 +73,17 @@ class Verifier:
         It is 0 where either has no content words, and for sentences in scripts without capitals, which are not judged.
         """
         found = np.zeros(len(pairs))
-        rows, places = [], []
+        rows, places, gaps = [], [], []
         for place, (sentence, passage) in enumerate(pairs):
             own, other = read(sentence), read(passage)
             if own.content and other.content and measurable(sentence):
                 rows.append(features(own, other, self._weigh))
                 places.append(place)
+                gaps.append(longest_gap(matches(own, other)) if rows[-1][_COVERED] < 1 else 0)
         if rows:
             table = np.array(rows, np.float32)
             refused = table[:, _UNSEEN].any(axis=1) | (table[:, _COVERED] < _LEAST_COVERED)
+            refused |= np.array(gaps) > _LONGEST_GAP
             found[places] = np.where(refused, 0.0, self._forest.probabilities(table))
         return found
 

@@ -21,6 +21,9 @@ _SCALES = {"hundred": 100, "thousand": 1_000, "million": 1_000_000, "billion": 1
 _ORDINALS = {word: f"{number}th" for number, word in enumerate(small_words("ordinals"), 1)}
 _ORDINAL = re.compile(r"(\d+)(?:st|nd|rd|th)")
 _NO_CONTENT = FUNCTION_WORDS | NEGATORS | frozenset().union(*BOUNDS.values()) | {"s", "t", "said", "says"}
+_MAY = "may, the month"  # as a key: in small letters it is a verb that bounds a claim
+_LEADING = 2
+_JOINTS = frozenset(small_words("joints"))
 _REMEMBERED = 4096
 
 
@@ -92,6 +95,21 @@ class ParsedText:
         return counts
 
     @cached_property
+    def joints(self) -> list[int]:
+        """For each place, how many words that may begin a clause, and ends of sentences, stand before it or there."""
+        counts, count, sentence = [], 0, 0
+        for word in self.words:
+            count += (word.text in _JOINTS) + word.sentence - sentence
+            sentence = word.sentence
+            counts.append(count)
+        return counts
+
+    @cached_property
+    def leading(self) -> list[list[int]]:
+        """Places of the first content words of each sentence, which mostly name its subject."""
+        return [[place for place in range(*bounds) if self.words[place].kind][:_LEADING] for bounds in self.bounds]
+
+    @cached_property
     def index(self) -> "Index":
         """Where its words stand."""
         index = Index()
@@ -106,19 +124,14 @@ class ParsedText:
         return index
 
     @cached_property
-    def evidence(self) -> list[ValueIndex]:
-        """The values of each sentence."""
-        return [ValueIndex([sentence]) for sentence in self.sentences]
-
-    @cached_property
-    def all_evidence(self) -> ValueIndex:
+    def evidence(self) -> ValueIndex:
         """The values of all sentences."""
         return ValueIndex([self.raw])
 
     @cached_property
     def values(self) -> list[Value]:
         """Its names, numbers and dates; a first word counts as a name only before another capital."""
-        return [value for value in find_values(self.raw, self.all_evidence) if not self._opens(value)]
+        return [value for value in find_values(self.raw, self.evidence) if not self._opens(value)]
 
     def _opens(self, value: Value) -> bool:
         """Whether a value is only the first word of a sentence, whose capital says nothing."""
@@ -163,6 +176,8 @@ def _words(sentence: str, number: int) -> Iterator[Word]:
             yield Word(lower, ordinal, WordKind.NUMBER if lower[0].isdigit() else WordKind.WORD, number)
         elif lower[0].isdigit():
             yield Word(lower, lower, WordKind.NUMBER, number)
+        elif raw == "May" and (place or following[:1].isdigit()):
+            yield Word(_MAY, _MAY, WordKind.NAME, number)
         elif lower in _NO_CONTENT:
             yield Word(lower, stem(lower), WordKind.FUNCTION, number)
         else:

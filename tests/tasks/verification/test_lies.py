@@ -38,6 +38,7 @@ OTHERS = Others(
             SENTENCE,
             "About 300 ships had sunk because in 1901, the tower at Cape Moren was designed by Anna Berg.",
         ),
+        ("joined", "Berg came.", "Berg came, and the brass bell was rung by monks."),
         ("splice", SENTENCE, "The brass bell by Anna Berg because about 300 ships had sunk."),
     ],
 )

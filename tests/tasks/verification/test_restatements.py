@@ -1,9 +1,12 @@
 """True restatements, as rules make them of one sentence."""
 
+from itertools import chain
+
 import pytest
 
 from tasks.engine.dice import Dice
-from tasks.verification.restatements import KINDS, in_synonyms, restatements
+from tasks.verification.lexicon import bound_of, phrases
+from tasks.verification.restatements import KINDS, in_phrases, restatements
 
 LONG = "In 1901, the Kestrel Tower (45 metres) was built by Anna Berg, who sold ten ships."
 
@@ -15,26 +18,63 @@ LONG = "In 1901, the Kestrel Tower (45 metres) was built by Anna Berg, who sold 
         ("shortened", LONG, "In 1901, the Kestrel Tower was built by Anna Berg, who sold ten ships."),
         ("shortened", LONG, "The Kestrel Tower (45 metres) was built by Anna Berg, who sold ten ships."),
         ("shortened", LONG, "In 1901, the Kestrel Tower (45 metres) was built by Anna Berg."),
-        ("moved", LONG, "The Kestrel Tower (45 metres) was built by Anna Berg, who sold ten ships in 1901."),
-        ("pronoun", "The Tower was built by Anna Berg.", "He was built by Anna Berg."),
+        ("shortened", "The Tower, which was built by Berg, is red.", "The Tower is red."),
+        ("clause", "The Tower, which was built by Berg, is red.", "The Tower was built by Berg."),
+        ("clause", "Anna Berg, a Norwegian smith, was paid ten crowns.", "Anna Berg was a Norwegian smith."),
+        ("clause", "Anna Berg was born here and moved to Oslo.", "Anna Berg moved to Oslo."),
+        ("moved", "In 1901, the Tower was built.", "The Tower was built in 1901."),
+        ("moved", "The tower was built in 1901.", "In 1901 the tower was built."),
+        ("moved", "Anna Berg was born in Oslo in May 1901.", "Anna Berg was born in May 1901 in Oslo."),
+        ("pronoun", "The Tower was built by Anna Berg.", "It was built by Anna Berg."),
         ("digits", LONG, "In 1901, the Kestrel Tower (45 metres) was built by Anna Berg, who sold 10 ships."),
-        ("active", "The Tower was built by Anna Berg.", "Anna Berg built the Tower."),
+        ("digits", "Anna Berg sold 10 ships.", "Anna Berg sold ten ships."),
+        ("turned", "The Tower was built by Anna Berg.", "Anna Berg built the Tower."),
+        ("turned", "Anna Berg built the two towers in 1901.", "The two towers were built by Anna Berg in 1901."),
+        ("turned", "It has a tower, which was built in 1901.", "It has a tower, built in 1901."),
+        ("turned", "It was the house of Anna Berg.", "It was Anna Berg's house."),
         ("fused", "The Tower was built by Anna Berg.", "The Tower was built by Anna Berg and was painted red."),
+        ("fused", "The Tower was built by Anna Berg.", "The Tower, which was painted red, was built by Anna Berg."),
         ("fused", "The Tower was built by Anna Berg.", "The Tower was painted red."),
+        ("fused", "Anna Berg built the Tower.", "Anna Berg built the Tower and it was painted red."),
     ],
 )
 def test_a_kind_of_restatement(kind: str, sentence: str, restated: str) -> None:
-    assert restated in list(KINDS[kind](sentence, "It was painted red.", Dice(2)))
+    made = (KINDS[kind](sentence, "It was painted red.", Dice(seed)) for seed in range(4))
+    assert restated in set(chain(*made))
+
+
+@pytest.mark.parametrize(
+    ("kind", "sentence"),
+    [
+        ("moved", "In 1901, the Tower was built by Berg, who sold ships."),  # she did not sell them in 1901
+        ("moved", "Berg said that the Tower was built in 1901."),
+        ("pronoun", "The tower designed by Berg is red."),
+        ("pronoun", "Strongly influenced by Berg, it was red."),
+        ("clause", "Berg said the Tower and the bridge were red."),
+        ("turned", "The tower that was old was built by Anna Berg."),
+    ],
+)
+def test_what_would_say_something_else_is_not_made(kind: str, sentence: str) -> None:
+    assert list(KINDS[kind](sentence, "", Dice(1))) == []
 
 
 def test_a_main_clause_is_never_taken_for_an_aside() -> None:
     assert not any(made.startswith("In 1901 who") for made in KINDS["shortened"](LONG, "", Dice(2)))
 
 
-def test_synonyms_replace_words_of_their_ending_and_no_names() -> None:
-    changed = {in_synonyms("The Field was demolished quickly.", Dice(seed)) for seed in range(9)}
-    assert "The Field was destroyed quickly." in changed or "The Field was razed quickly." in changed
-    assert all(made.startswith("The Field was ") for made in changed)
+def test_phrases_are_replaced_as_they_stand_and_names_are_not() -> None:
+    changed = {in_phrases("Trains moved to the Field because of rain at present.", Dice(seed)) for seed in range(60)}
+    assert "Trains went to the Field owing to rain at present." in changed
+    assert all("the Field" in made and made.endswith(" rain at present.") for made in changed)
+
+
+def test_no_phrase_bounds_or_negates_more_than_those_it_may_replace() -> None:
+    classes = {
+        phrase: [bound_of(word) for word in phrase.split() if bound_of(word) in {"only", "maybe", "all"}]
+        for group in phrases().items()
+        for phrase in (group[0], *group[1])
+    }
+    assert all(classes[phrase] == classes[other] for phrase, others in phrases().items() for other in others)
 
 
 def test_at_most_one_of_each_kind_and_none_of_three_words() -> None:

@@ -38,10 +38,20 @@ def test_what_a_passage_says_is_said(sentence: str) -> None:
         "The tower is 45 metres tall and does stand on rock.",
         "The tower is 45 feet tall and does not stand on rock.",
         "300 ships pass it each year.",
+        "Anna Berg designed the lighthouse in 1901, and otters live in the reeds.",
     ],
 )
 def test_a_lie_is_not_said(lie: str) -> None:
     assert shipped().finding(lie, [PASSAGE]).support is Support.UNSUPPORTED
+
+
+def test_time_said_first_or_last_is_the_same() -> None:
+    said = [
+        ("The tower was built in 1847.", "In 1847 the tower was built."),
+        ("It opened in May.", "The museum opened in May."),
+    ]
+    assert min(shipped().probabilities(said)) >= shipped().said_at
+    assert shipped().probabilities([("It opened in June.", "The museum opened in May.")])[0] == 0
 
 
 def test_what_two_passages_say_together_is_not_said_by_one() -> None:
