@@ -63,7 +63,7 @@ def _names(path: Path, encoder: SentenceEncoder) -> tuple[dict[str, str], Weight
         if found != shape and not (name == _POSITIONS and found[0] <= shape[0] and found[1:] == shape[1:]):
             raise ValueError(
                 f"expected {theirs[name]} of shape {shape} in {file.path}, as the preset has, got {found}"
-                + (": expected max_positions of at least the folder's" if name == _POSITIONS else "")
+                + (": expected source_positions of at least the folder's" if name == _POSITIONS else "")
             )
     return theirs, file
 

@@ -36,7 +36,7 @@ class BertSumConfig(TransformerConfig):
     encoder_heads: int = 12  # BERT's
     encoder_layers: int = 12  # BERT's
     decoder_layers: int = 6  # sec. 4.2
-    max_positions: int = 512  # learned positions of the source; those beyond BERT's start fresh (sec. 3.1)
+    source_positions: int = 512  # learned positions of the source; those beyond BERT's start fresh (sec. 3.1)
     source_tokens: int = 512  # maximum number of tokens read of an article, best paragraphs first
     dropout: float = 0.1  # of embeddings, sub-layer outputs and inner feed-forward layers
     attention_dropout: float = 0.1  # of attention weights; above 0, CPUs cannot use the fused attention kernel
@@ -52,10 +52,10 @@ class BertSumConfig(TransformerConfig):
     def __post_init__(self) -> None:
         super().__post_init__()
         check_heads(self.encoder_heads, self.model_size, "encoder_heads")
-        check_positive(self, "encoder_layers", "decoder_layers", "max_positions", "source_tokens", "encoder_warmup")
-        if self.source_tokens > self.max_positions:
+        check_positive(self, "encoder_layers", "decoder_layers", "source_positions", "source_tokens", "encoder_warmup")
+        if self.source_tokens > self.source_positions:
             raise ValueError(
-                f"source_tokens must be at most max_positions {self.max_positions}, got {self.source_tokens}"
+                f"source_tokens must be at most source_positions {self.source_positions}, got {self.source_tokens}"
             )
         if self.extraction_layers < 0 or self.encoder_rate <= 0:
             raise ValueError(
@@ -83,7 +83,7 @@ def library_config(config: BertSumConfig) -> Any:
         num_hidden_layers=config.encoder_layers,
         num_attention_heads=config.encoder_heads,
         intermediate_size=config.encoder_feed_forward_size,
-        max_position_embeddings=config.max_positions,
+        max_position_embeddings=config.source_positions,
         hidden_dropout_prob=config.dropout,
         attention_probs_dropout_prob=config.attention_dropout,
         pad_token_id=config.pad,
@@ -114,7 +114,7 @@ class SentenceEncoder(nn.Module):
             input_ids=tokens_BS,
             attention_mask=flat.mask.long(),
             token_type_ids=(begins_BS.cumsum(dim=1) - 1).clamp_min(0) % 2,
-            position_ids=positions_S.clamp_max(self.config.max_positions - 1).unsqueeze(0),  # padding may lie beyond
+            position_ids=positions_S.clamp_max(self.config.source_positions - 1).unsqueeze(0),  # padding may lie beyond
             return_dict=True,
         ).last_hidden_state
         return replace(flat, values=states_BSD), begins_BS

@@ -16,7 +16,7 @@ pytestmark = [pytest.mark.integration, pytest.mark.slow]
 
 SHAPE = {
     **{"model_size": 32, "feed_forward_size": 64, "heads": 2, "encoder_layers": 1, "decoder_layers": 1},
-    **{"encoder_feed_forward_size": 64, "encoder_heads": 2, "max_positions": 320, "source_tokens": 320},
+    **{"encoder_feed_forward_size": 64, "encoder_heads": 2, "source_positions": 320, "source_tokens": 320},
     **{"dropout": 0.0, "encoder_warmup": 10},
 }
 SETTINGS = [

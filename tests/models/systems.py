@@ -59,7 +59,7 @@ TINY: dict[str, dict[str, object]] = {
         "encoder_feed_forward_size": 32,
         "encoder_layers": 2,
         "decoder_layers": 2,
-        "max_positions": 40,
+        "source_positions": 40,
         "source_tokens": 40,
         "attention_dropout": 0.0,
         "sentence_begin": 7,

@@ -102,7 +102,7 @@ def test_further_positions_start_fresh_and_old_names_are_known(tmp_path: Path) -
     }
     save_file(old, file)
     words = Vocabulary(read_tokenizer(tmp_path))
-    model = build_summarizer("bertsumextabs", **fields(words, max_positions=96, source_tokens=96))
+    model = build_summarizer("bertsumextabs", **fields(words, source_positions=96, source_tokens=96))
     assert isinstance(model, BertSum)
     positions = model.encoder.bert.get_parameter("embeddings.position_embeddings.weight")
     drawn = positions[64:].clone()
@@ -119,7 +119,7 @@ def test_further_positions_start_fresh_and_old_names_are_known(tmp_path: Path) -
         ({}, {"num_hidden_layers": 1}, r"expected num_hidden_layers 2 in .*config\.json, as the preset has, got 1"),
         ({}, {"hidden_act": "relu"}, r"expected hidden_act 'gelu' in .*, got 'relu'"),
         (
-            {"max_positions": 32, "source_tokens": 32},
+            {"source_positions": 32, "source_tokens": 32},
             {},
             r"position_embeddings\.weight of shape \(32, 16\).* got \(64, 16\)",
         ),

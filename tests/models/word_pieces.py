@@ -14,7 +14,7 @@ TEXTS = ["the river rises in the hills", "the film was shot by the river in 1999
 TINY: dict[str, Any] = {
     **{"model_size": 16, "feed_forward_size": 32, "heads": 2, "decoder_layers": 1, "extraction_layers": 1},
     **{"encoder_feed_forward_size": 24, "encoder_heads": 2, "encoder_layers": 2},
-    **{"max_positions": 64, "source_tokens": 64, "attention_dropout": 0.0},
+    **{"source_positions": 64, "source_tokens": 64, "attention_dropout": 0.0},
 }
 
 
