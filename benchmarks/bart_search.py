@@ -7,8 +7,7 @@ All search with beam 4 and write the same tokens; the run fails if they do not. 
 the machine slows all, and the medians of the rounds are printed: seconds, and seconds of processor
 time, which other work changes less. Weights are random, words spread out so that choices
 differ from step to step. Against transformers, summaries end where they like, from half the greatest length on; then
-all three write the greatest length, because CTranslate2 ends a search by a rule of its own. Needs the extra `dev`.
-"""
+all three write the greatest length, because CTranslate2 ends a search by a rule of its own. Needs the extra `dev`."""
 
 import json
 import statistics
@@ -111,9 +110,7 @@ def engine_search(folder: str, ids: Tensor, size: int, threads: int) -> Search:
 def compare(searches: Mapping[str, Search], shortest: int, longest: int, rounds: int) -> None:
     """Print the seconds of each search, and of each peer's relative to ours.
 
-    Raises:
-        SystemExit: they write different tokens.
-    """
+    Raises SystemExit: they write different tokens."""
     written = {name: search(shortest, longest) for name, search in searches.items()}  # also warms them up
     for name in written:
         if written[name] != written[OURS]:

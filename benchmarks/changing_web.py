@@ -3,8 +3,7 @@
     python -m benchmarks.changing_web SIZE VERSION
 
 `/page/N` of any host is a page; odd ones have an ETag, even ones a Last-Modified date. In version 1 one page in CHANGED
-is different. `/moved` tells what went over the connections so far.
-"""
+is different. `/moved` tells what went over the connections so far."""
 
 import asyncio
 import json

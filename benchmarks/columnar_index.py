@@ -7,8 +7,7 @@ are in it, in another spelling. Ours is what a build does: the keys, the shuffle
 one thread. The peers get the keys for nothing and only join them with the table, and keep the two newest captures of
 each: DuckDB on two threads, and pyarrow, which reads the six columns whole. Each runs in a process of its own and must
 find the same captures. The goal is a million look-ups in a minute of processor time; the exit status is 1 if ours needs
-more, or if the results differ.
-"""
+more, or if the results differ."""
 
 import tempfile
 import time

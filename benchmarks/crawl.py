@@ -5,8 +5,7 @@
 Both read the same list of URLs, obey robots.txt, have at most one request per host and 32 in total open, and write each
 body to disk: the crawl to its journal and then to record batches, Scrapy to a feed of JSON lines. Each run is a
 separate process; rounds alternate, and the fastest of each counts. Another process serves the web. The exit status is 1
-if the crawl is slower than Scrapy, loses a page, or needs more than 400 MB. Needs addresses 127.0.1.*, as Linux has.
-"""
+if the crawl is slower than Scrapy, loses a page, or needs more than 400 MB. Needs addresses 127.0.1.*, as Linux has."""
 
 import tempfile
 import time

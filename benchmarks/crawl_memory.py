@@ -6,8 +6,7 @@ Kinds: `good` pages of 4 kB; `refused` by robots.txt; `spent`, skipped because t
 `large` pages of 9.9 MB; `mixed`: of a thousand, 549 good, 200 refused, 150 gone, 100 redirected and one large. Each
 runs in a separate process as in a build: frontier, crawl, journal, row groups, Parquet file with digests. The frontier,
 with URLs of 80 characters, is included. Another process serves the web on addresses 127.0.1.*, as Linux has. The exit
-status is 1 if a peak exceeds 400 MB or a URL has no row.
-"""
+status is 1 if a peak exceeds 400 MB or a URL has no row."""
 
 import sys
 import tempfile

@@ -4,8 +4,7 @@
 
 The shipped rules were written with the first half of the sentences in view; the second half is the figure to quote.
 Three sentences in a row make one document, about as long as a paragraph of WikiSum. A span counts when both ends
-agree. Types are compared after mapping the nine types of Liu & Lapata 2019, app. A.2 to Wikigold's four.
-"""
+agree. Types are compared after mapping the nine types of Liu & Lapata 2019, app. A.2 to Wikigold's four."""
 
 import time
 from collections.abc import Iterator

@@ -5,8 +5,7 @@
 Seconds to open it and show the first articles, to read all titles, to find one, and to show one article with 525
 paragraphs and 57 URLs in 57 host shards. Articles, their frontier shard and paragraphs shard have the full size; the 57
 host shards are links to one file of each stage, which holds row groups for 1,000 article shards. Files are in the
-system's cache after the first round. The peer in the same run reads the titles with pyarrow's dataset scanner.
-"""
+system's cache after the first round. The peer in the same run reads the titles with pyarrow's dataset scanner."""
 
 import os
 import time

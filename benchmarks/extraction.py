@@ -8,8 +8,7 @@ Our figure is held out: for each site every threshold is chosen again on the pag
 value that disables its rule, and the site's pages are scored with that choice. The score of our defaults on the pages
 they were chosen on is not reported, because it does not predict the score on other pages.
 
-    python -m benchmarks.extraction ../shared/data/extraction
-"""
+    python -m benchmarks.extraction ../shared/data/extraction"""
 
 import gzip
 import json
@@ -117,8 +116,7 @@ def leave_one_site_out(
     """Return each page's score under the thresholds chosen without its site, and how many sites led to each choice.
 
     A later one of the values of a threshold is chosen only if it scores better; `score` returns precision and recall of
-    a page, by its number, under a choice.
-    """
+    a page, by its number, under a choice."""
     held_out: dict[int, tuple[float, float]] = {}
     choices: Counter[Choice] = Counter()
     for site in dict.fromkeys(sites):

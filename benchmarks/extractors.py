@@ -13,8 +13,7 @@ has a capital that mostly begins sentences.
 Every system reads the same 40 paragraphs best by title; `concepts` also 200, as the page of summaries does. Intervals
 are of the differences of topics, .95, and those of articles stand below them. `greedy with the lead` chooses with the
 lead's own concepts in hand: what a choice of whole sentences could reach. `--write` learns from all topics and writes
-the weights that ship.
-"""
+the weights that ship."""
 
 import gzip
 import json

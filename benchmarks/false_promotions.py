@@ -9,8 +9,7 @@ ones, which only the recent split contains. The champion keeps its random part o
 and on a week of the recent split until that week leaves the split. p-values are those of the normal distribution; the
 first line prints how far they are from the test in use.
 
-The exit status is 1 if challengers that are no better are promoted more often than the settings allow.
-"""
+The exit status is 1 if challengers that are no better are promoted more often than the settings allow."""
 
 import math
 from collections.abc import Callable
@@ -78,8 +77,7 @@ def promotions_a_year(world: Simulation, rule: Rule, years: int) -> float:
 def power(world: Simulation, rule: Rule, years: int) -> list[float]:
     """Return the shares of years in which a better challenger is promoted in 1, in 4 and in 52 weeks.
 
-    One comes each week, better than the same champion, until it is promoted.
-    """
+    One comes each week, better than the same champion, until it is promoted."""
     first = [next(iter(weeks_promoted(world, rule, seed, stop=True)), YEAR) for seed in range(years)]
     return [sum(week < weeks for week in first) / years for weeks in (1, 4, YEAR)]
 
@@ -87,8 +85,7 @@ def power(world: Simulation, rule: Rule, years: int) -> list[float]:
 def weeks_promoted(world: Simulation, rule: Rule, seed: int, *, stop: bool = False) -> list[int]:
     """Return the weeks of a year, from 0 on, whose challenger is promoted.
 
-    With `stop` the year ends with the first one.
-    """
+    With `stop` the year ends with the first one."""
     random = np.random.default_rng(seed)
     weeks = RECENT_WEEKS
     pieces = np.full(weeks, world.recent / weeks)

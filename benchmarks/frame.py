@@ -19,8 +19,7 @@ def command(main: Callable[..., int | None], about: str | None) -> NoReturn:
     """Call `main` with the options of the command line, and end with the status that it returns.
 
     A parameter with a default is an option of its name, one without stands for itself; a tuple takes several values.
-    `about` says what the benchmark measures, for `--help`.
-    """
+    `about` says what the benchmark measures, for `--help`."""
     parser = argparse.ArgumentParser(description=about, formatter_class=argparse.RawDescriptionHelpFormatter)
     hints = get_type_hints(main)
     for name, parameter in signature(main).parameters.items():
@@ -51,12 +50,8 @@ class OptionError(ValueError):
 def apart(function: Callable[..., Result], *arguments: Any, seconds: float | None = None) -> Result:
     """Call a module's function in a process of its own, so that its peak memory includes nothing else.
 
-    The function is one of a module; arguments and result go through JSON.
-
-    Raises:
-        SystemExit: it failed; with the end of its standard error.
-        TimeoutError: it did not end within so many `seconds`.
-    """
+    The function is one of a module; arguments and result go through JSON. Raises SystemExit: it failed; with the end of
+    its standard error; TimeoutError: it did not end within so many `seconds`."""
     module = function.__module__
     if module == "__main__":
         module = sys.modules[module].__spec__.name  # type: ignore[union-attr]

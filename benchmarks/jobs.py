@@ -1,8 +1,7 @@
 """What each job of a run takes: time, processor time and memory of its process and of the processes it starts.
 
 A worker process keeps its modules from job to job, so that of a thousand shards one pays for loading them: they are
-loaded before a job is measured.
-"""
+loaded before a job is measured."""
 
 import json
 import threading
@@ -57,8 +56,7 @@ def measured(stage: str) -> Iterator[JobCost]:
 def _children() -> Iterator[list[int]]:
     """Note every half second how much memory the processes take that this one has started, in bytes.
 
-    What the kernel reports of an ended process (`ru_maxrss`) includes what its parent had when it was started.
-    """
+    What the kernel reports of an ended process (`ru_maxrss`) includes what its parent had when it was started."""
     noted, ended = [0], threading.Event()
 
     def note() -> None:

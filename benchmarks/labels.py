@@ -5,8 +5,7 @@
 525 paragraphs of 70 words against a lead of 139 (Liu & Lapata 2019, sec. 4). Compared with rouge-score 0.1.2, which
 computes only the labels.
 Labels and clones are timed as the stages run them: each splits the texts into words itself. Rounds of rouge-score and
-our code alternate, and the fastest of each counts. The exit status is 1 if the bar is missed or the labels differ.
-"""
+our code alternate, and the fastest of each counts. The exit status is 1 if the bar is missed or the labels differ."""
 
 import pyarrow as pa
 from rouge_score import rouge_scorer

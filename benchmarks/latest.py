@@ -10,9 +10,7 @@ from storage.store import Store
 def latest_shards(root: str, stage: str) -> list[pa.Table]:
     """Return the shards of a stage of the latest build of a root.
 
-    Raises:
-        SystemExit: it has none.
-    """
+    Raises SystemExit: it has none."""
     store = Store(root)
     build = latest_build(store)
     if build is None:

@@ -4,8 +4,7 @@ same run.
     python -m benchmarks.lexrank
 
 Two ratios: from the similarity matrix to scores (networkx has to build its graph and run `pagerank`), and end to end
-from texts (the peer with scikit-learn's tf-idf). Each is the best of several rounds; scores must agree.
-"""
+from texts (the peer with scikit-learn's tf-idf). Each is the best of several rounds; scores must agree."""
 
 import networkx
 import numpy as np

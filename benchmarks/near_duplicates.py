@@ -6,8 +6,7 @@ Articles of 525 synthetic paragraphs of 70 words; a twentieth of them is copied 
 words changed. All four stages run as in a build, from Parquet to Parquet, one
 process; the processor time is that of the whole, imports left out. The bar is 10 million paragraphs in a core-hour, and
 .9 of the pairs with Jaccard similarity .8 and more of their 5-grams found. For comparison datasketch's MinHashLSH, with
-as many hashes and bands, indexes a sample in the same run: it holds all in memory and finds near-duplicates alone.
-"""
+as many hashes and bands, indexes a sample in the same run: it holds all in memory and finds near-duplicates alone."""
 
 import random
 import tempfile

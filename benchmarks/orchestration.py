@@ -10,8 +10,7 @@ process, its workers and the server.
 A quarter of the shards are built first, with as many articles each. What the larger build takes more is by task; what
 both take is what a run costs once: imports, start of processes, tables of the database. The latter does not depend on a
 corpus's size, and the work of a task grows with its articles; so the shard is given from which a task's share is below
-5 %.
-"""
+5 %."""
 
 import os
 import tempfile

@@ -23,8 +23,7 @@ pages of 1, 2, 4, 8 and 16 of its page's paragraphs, cut around it at a place dr
 with a small weight. The leads of FreshWiki (LEADS), good prose, are whole pages as well: of a sentence, of two, of a
 paragraph, of all their paragraphs; they teach too, and are judged by models that saw no page of their article.
 
-`--write` fits the weights of `tasks.paragraphs.quality`. What a corpus keeps with and without them its report says.
-"""
+`--write` fits the weights of `tasks.paragraphs.quality`. What a corpus keeps with and without them its report says."""
 
 import csv
 import gzip
@@ -76,8 +75,7 @@ class Labelled:
     """Labelled paragraphs: features [n, f], and for each its label, site, topic, and whether rules keep it.
 
     `foreign` tells whether it is refused for its language, `hard` whether it was drawn as one a model was unsure of,
-    `size` how many paragraphs the page had that it was put on; 0 = the page as it is.
-    """
+    `size` how many paragraphs the page had that it was put on; 0 = the page as it is."""
 
     features: np.ndarray
     junk: np.ndarray
@@ -117,9 +115,7 @@ def read_pages(root: str, urls: set[str]) -> dict[str, Page]:
 def read_labels(path: Path, root: str) -> dict[str, Labelled]:
     """Return the labels of each part, those of `hard` within `fit`.
 
-    Raises:
-        SystemExit: a paragraph is not in the corpus: it was built from other pages or by other rules.
-    """
+    Raises SystemExit: a paragraph is not in the corpus: it was built from other pages or by other rules."""
     with path.open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
     pages = read_pages(root, {row["url"] for row in rows})

@@ -5,8 +5,7 @@
 A folder of random weights is written first; --keep keeps it, and a later call takes the one that is there. Each way of
 loading runs in a separate process: into a model on the meta device, into one that has weights already, and the
 transformers library's `from_pretrained`. Peaks are of resident memory, without what was in use before, and once every
-weight was read. The exit status is 1 if the first way takes more than 1.3 times the file's size.
-"""
+weight was read. The exit status is 1 if the first way takes more than 1.3 times the file's size."""
 
 import tempfile
 import time

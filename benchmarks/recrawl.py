@@ -7,8 +7,7 @@ with a new `crawl.refresh` while nothing has changed; and once more after a fift
 runs the stages frontier and pages of a build, in a separate process; another process serves the web and counts the
 bytes of both directions, including headers: a re-crawl transfers little else, and as much for a small page as for a
 large one. The exit status is 1 if the unchanged pages transfer 2 % of the bytes or more, or change the digest of the
-pages.
-"""
+pages."""
 
 import tempfile
 import time

@@ -5,8 +5,7 @@ machine slows both alike, and figures are processor time. Hits can be printed to
 rules on the sites of one half, `--half 1` to report on those of the other.
 
     python -m benchmarks.rights ../shared/data/wikigraph/pages.warc.gz --pages 200
-    python -m benchmarks.rights ../shared/data/wikigraph/pages.warc.gz --half 1 --show 30
-"""
+    python -m benchmarks.rights ../shared/data/wikigraph/pages.warc.gz --half 1 --show 30"""
 
 import gzip
 import time

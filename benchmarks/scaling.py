@@ -12,8 +12,7 @@ which two workers share the memory, and often the cache or one core.
 Growth is that of a corpus of 1, 4 and 16 shards of the same size on one worker: processor milliseconds an article and
 the highest memory of a job. The crawl grows in benchmarks/crawl_memory.py. What a thousand shards add to a reader's own
 part is in benchmarks/rehearsal/fan_in.py. Goals are marked as reached or missed; the exit status is 1 if one was
-missed, or if a byte differs.
-"""
+missed, or if a byte differs."""
 
 import hashlib
 import tempfile
@@ -88,8 +87,7 @@ def walk_all(configs: list[BuildConfig], measured: Path) -> list[Walked]:
 def run(folder: Path, kind: str, workers: int, sizes: Sequence[int]) -> list[Walked]:
     """Build a corpus of each size on workers that have made a small one before.
 
-    The folder has the records of each size in shards, `SIZE.jsonl`, and of the small corpus, `warm.jsonl`.
-    """
+    The folder has the records of each size in shards, `SIZE.jsonl`, and of the small corpus, `warm.jsonl`."""
     place = folder / f"{kind}-{workers}"
     (measured := place / "measured").mkdir(parents=True)
     engine = {"kind": "threads" if kind == "plain" else kind, "workers": workers}
@@ -112,8 +110,7 @@ def mark(reached: bool) -> str:
 def show_scaling(walked: dict[str, dict[int, Walked]], workers: int) -> bool:
     """Print how many times as fast several workers are as one; return whether every goal was reached.
 
-    `walked` has the walk over the largest corpus by kind and number of workers.
-    """
+    `walked` has the walk over the largest corpus by kind and number of workers."""
     passed = True
     for kind, by_workers in walked.items():
         one, several = by_workers[1], by_workers[workers]
@@ -132,8 +129,7 @@ def show_scaling(walked: dict[str, dict[int, Walked]], workers: int) -> bool:
 def show_growth(articles: Sequence[int], processor: Sequence[float], peaks: Sequence[float]) -> bool:
     """Print processor time of an article and memory at each size; return whether neither grew by more than a tenth.
 
-    There are so many `articles` at each size, the smallest first; seconds are for all of them, peaks in bytes.
-    """
+    There are so many `articles` at each size, the smallest first; seconds are for all of them, peaks in bytes."""
     passed = True
     each = [seconds / count for seconds, count in zip(processor, articles, strict=True)]
     for count, one, peak in zip(articles, each, peaks, strict=True):

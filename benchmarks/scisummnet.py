@@ -8,8 +8,7 @@ The abstract, of which most summaries take sentences, is left out of them.
 
 The records go to ROOT/records.jsonl; then `flows.reproduce_tables` trains and evaluates FT, HT, PHT and PHT with
 attention alignment beside Lead and LexRank, on two cores in some 20 minutes. After an interruption the same
-command continues.
-"""
+command continues."""
 
 import gzip
 import html
@@ -77,8 +76,7 @@ def sections(sentences: Sequence[str], left_out: Sequence[str]) -> Iterator[list
     """Yield the sentences of each section of a paper, its mark-up undone, without those that are left out.
 
     The first sentence of a section carries a mark; before the first one stand title and abstract. A few papers have
-    no marks and so one section.
-    """
+    no marks and so one section."""
     unwanted = {_bare(text) for text in left_out}
     section: list[str] = []
     begun = not any(map(_MARK.search, sentences))

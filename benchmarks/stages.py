@@ -9,8 +9,7 @@ article costs, without what a job costs however few it has, such as loading a mo
 The sum is that of frontier, cleaning, clones, labels, tf-idf, graphs and encoding. It leaves out extraction, and the
 learned ranker, whose LSTMs are small here, because they need a GPU at the papers' size. Peers are measured in
 `labels` and `lexrank`, the crawl of a page in `crawl`. The exit status is 1 if the sum exceeds the goal, or a peak the
-bar.
-"""
+bar."""
 
 import tempfile
 from collections.abc import Mapping

@@ -5,8 +5,7 @@
 
 The application runs on a real port with real requests. Beside wall seconds, those of processor time, the extracting
 processes included, which other work on the machine changes less. There is no peer: no library that we know of fetches,
-ranks, summarizes and cites.
-"""
+ranks, summarizes and cites."""
 
 import statistics
 import time

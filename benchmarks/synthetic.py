@@ -83,8 +83,7 @@ def write_records(file: Path, articles: int, archive: Path | None = None) -> Non
     """Write articles as JSONL, each with its documents; or with references to pages, which go to a WARC file.
 
     An article has a lead of 139 words and 525 paragraphs of 70 words (Liu & Lapata 2019, sec. 4) in 15 documents. Every
-    tenth one is of the test split, the one before it of the validation split.
-    """
+    tenth one is of the test split, the one before it of the validation split."""
     corpus = SyntheticCorpus(seed=1)
     with ExitStack() as stack:
         lines = stack.enter_context(file.open("w"))

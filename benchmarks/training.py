@@ -8,8 +8,7 @@ tokens. The share of padding is that of the batches; our layers compute on their
 
 Updates, examples, clock and memory are those of `benchmarks.gpu`. Each side runs in a process of its own, in
 alternating rounds, and its best round counts. On CUDA the model has the paper's size (d = 256, 32,000 pieces); on the
-CPU it is small, on one thread.
-"""
+CPU it is small, on one thread."""
 
 from dataclasses import dataclass
 from typing import Any

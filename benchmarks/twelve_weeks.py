@@ -15,8 +15,7 @@ split, the bytes on disk and the time; at the end it is checked that:
 * the history of the artifacts has one entry per week.
 
 The exit status is 1 if a check fails. Started again on its folder, it continues with the first week that is not done;
-for weeks done earlier, artifacts are not counted and the bytes are the current ones.
-"""
+for weeks done earlier, artifacts are not counted and the bytes are the current ones."""
 
 import os
 import time
@@ -88,8 +87,7 @@ class GrowingWeb:
 def main(root: Path, weeks: int = 12, topics: int = 300, growth: float = 0.5, shards: int = 6) -> int:
     """Run the weeks and print their results; return the exit code.
 
-    A tenth of the topics is for tests: a gain of ten points is significant on some 80 articles, one of five on 300.
-    """
+    A tenth of the topics is for tests: a gain of ten points is significant on some 80 articles, one of five on 300."""
     use_prefect_api()
     web = GrowingWeb(root, topics, growth, shards)
     corpus = configuration(web, 0).name

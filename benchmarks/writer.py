@@ -4,8 +4,7 @@
 
 A server in a process of its own answers after `--seconds` with sentences of the passages and one that none says, so
 that each article takes two requests. The peer sends as many requests of the same size with httpx, as many at once,
-and reads nothing of the answers. Then the articles are written once more, of kept answers.
-"""
+and reads nothing of the answers. Then the articles are written once more, of kept answers."""
 
 import json
 import multiprocessing

@@ -8,8 +8,7 @@ Needs torch >= 2.6, numpy, pyarrow, sentencepiece and safetensors, and no networ
 its own; after `--minutes`, for all parts together, what is left is not measured, and the table says so. `--json` gets
 all figures after every part. Progress goes to standard error. The peers are `benchmarks/peers/plain_design.py` in
 training and `released_search.py` beside it in decoding; `MFU` is the share of the device's peak that the operations of
-the tokens without padding take.
-"""
+the tokens without padding take."""
 
 import json
 import os

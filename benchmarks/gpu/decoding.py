@@ -15,8 +15,7 @@ SYSTEMS = ("HT", "GraphSum", "PHT")
 def compare(system: BenchmarkedSystem, device: torch.device) -> dict[str, Any]:
     """Return summaries a second of both ways, and the share of articles for which both find the same summary.
 
-    In float32; all summaries are of one length, so that both ways do the same number of steps.
-    """
+    In float32; all summaries are of one length, so that both ways do the same number of steps."""
     scale = system.scale
     model = system.model().eval().to(device)
     batch = system.equal_articles(scale.decoded).source

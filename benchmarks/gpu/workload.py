@@ -182,8 +182,7 @@ class BenchmarkedSystem:
 def examples(count: int, pieces: int) -> pa.Table:
     """Draw examples with lengths like those of WikiSum: log-normal, about 70 tokens a paragraph and 140 a lead.
 
-    A third of the articles have fewer than 24 of at most 40 ranked paragraphs.
-    """
+    A third of the articles have fewer than 24 of at most 40 ranked paragraphs."""
     random = np.random.default_rng(0)
     tokens = pa.list_(pa.int32())
 

@@ -8,8 +8,7 @@ What costs time in the released HT, and what `plain_design` puts in place of our
 * the logits of all target positions, padding included, are computed at once, and compared with a dense distribution
   over the vocabulary (`PlainObjective`).
 
-Equations and weights stay as they are, so both sides compute the same loss: `tests/benchmarks/test_gpu.py`.
-"""
+Equations and weights stay as they are, so both sides compute the same loss: `tests/benchmarks/test_gpu.py`."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager

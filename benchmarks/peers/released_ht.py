@@ -7,8 +7,7 @@ the smoothed target is a dense distribution over the vocabulary, compared by KL 
 are those of the preset, so both sides learn the same function: `tests/benchmarks/test_released_ht.py`.
 
 Shapes: B articles, P paragraphs, L tokens a paragraph, S tokens of an article, T target positions, H heads, D model
-size, V vocabulary.
-"""
+size, V vocabulary."""
 
 import math
 

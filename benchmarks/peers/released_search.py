@@ -2,8 +2,7 @@
 
 Released programs search one article at a time. HT and GraphSum repeat keys and values of the source for every
 hypothesis and gather them after every step (`tiled`); PHT has no cache: encoder and prefix run again for every
-hypothesis and token. They take the same steps as ours (`models.search.step`) and find the same summaries.
-"""
+hypothesis and token. They take the same steps as ours (`models.search.step`) and find the same summaries."""
 
 from collections.abc import Iterator
 from dataclasses import replace

@@ -11,8 +11,7 @@
 
 Each part leaves its figures in the folder and is not done again; a part that was interrupted goes on where it stopped.
 `--end corpus` ends with labelled paragraphs and vocabulary. `--small` executes 30 articles and plans 20 shards, to see
-that it works; `--cores` are those of the cluster whose hours are told. Needs Linux.
-"""
+that it works; `--cores` are those of the cluster whose hours are told. Needs Linux."""
 
 import json
 import os

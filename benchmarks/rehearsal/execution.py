@@ -29,8 +29,7 @@ CRAWL_DELAY = 1.0  # of a crawl of the web, the default of crawl.host_delay_seco
 def configuration(folder: Path) -> BuildConfig:
     """Return the settings of the executed part: those of the papers, with short trainings of small models.
 
-    Cost and quality of trainings are no matter of this rehearsal; the ranker that is applied has the papers' size.
-    """
+    Cost and quality of trainings are no matter of this rehearsal; the ranker that is applied has the papers' size."""
     few = {"steps": 20, "validation_interval": 20}
     return BuildConfig.model_validate(
         {
@@ -53,9 +52,7 @@ def configuration(folder: Path) -> BuildConfig:
 def rehearse(config: BuildConfig, connect_to: dict[str, str], folder: Path, end: End) -> dict[str, Any]:
     """Walk every stage up to the corpus or the report; return rows, bytes and shards of each, and the domains.
 
-    Raises:
-        StageFailedError: some shards could not be made; run it again to continue.
-    """
+    Raises StageFailedError: some shards could not be made; run it again to continue."""
     executor = MeasuringExecutor(config.engine, config.name, folder / "measured")
     session = Session(config, executor, Run(Store(config.root), executor), connect_to)
     with executor.serving():

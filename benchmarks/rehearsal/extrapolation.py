@@ -73,8 +73,7 @@ class Extrapolation:
         articles: of the sample.
         smaller: of the smaller one.
         factor: how many times the sample the whole is.
-        shards: shards of articles, and of hosts.
-    """
+        shards: shards of articles, and of hosts."""
 
     def __init__(
         self, smaller: Mapping[str, Any], run: Mapping[str, Any], fan_in: Mapping[str, Any], shards: int

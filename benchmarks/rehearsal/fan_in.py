@@ -2,8 +2,7 @@
 
 The executed part has two shards, so that nobody opens a thousand files there. Here files with a row group for each of
 so many readers are written, with a few short rows in each, and one reader gathers its own: opening a file, reading its
-footer and finding the row group cost the same with many rows, whose own reading the executed part measures.
-"""
+footer and finding the row group cost the same with many rows, whose own reading the executed part measures."""
 
 import os
 import tempfile

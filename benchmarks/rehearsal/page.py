@@ -20,8 +20,7 @@ def write_page(
     """Return the page as Markdown.
 
     `plans` has what each kind of plan took (`plan.plan`); `cores` are those of the cluster whose
-    time is told.
-    """
+    time is told."""
     environment = templates(Path(__file__).parent, escaped=False)
     stages = extrapolation.stages()
     hours = sum(stage.core_hours or 0.0 for stage in stages)

@@ -3,8 +3,7 @@
 Nothing is fetched or computed. A walk over the corpus's stages writes the record of each shard as a build would, with
 a digest for each of its row groups, beside a file of the right size without content; stages after the corpus wait.
 Then, in separate processes, a plan is made of the empty root, of the finished one (every shard is done), and of one
-whose crawl setting has changed (`frontier`, `pages` and all stages below must be computed again).
-"""
+whose crawl setting has changed (`frontier`, `pages` and all stages below must be computed again)."""
 
 import hashlib
 import time
@@ -103,9 +102,7 @@ def plan(kind: str, root: str, shards: int) -> dict[str, Any]:
 def plans(folder: Path, shards: int, urls: int) -> dict[str, Any]:
     """Plan an empty root, and the finished and the changed one; return what each took.
 
-    Raises:
-        SystemExit: a plan counts other shards than were recorded.
-    """
+    Raises SystemExit: a plan counts other shards than were recorded."""
     root = str(folder / "planned")
     made = {"empty": apart(plan, "empty", str(folder / "unplanned"), shards)}
     record_build(root, shards, urls)

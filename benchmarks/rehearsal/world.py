@@ -3,8 +3,7 @@
     python -m benchmarks.rehearsal.world
 
 The command serves the pages on loopback. Its port is printed once connections are accepted; it ends when its standard
-input is closed.
-"""
+input is closed."""
 
 import asyncio
 import gzip

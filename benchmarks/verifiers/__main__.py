@@ -7,8 +7,7 @@ by rules, are held against their passage and others of their article; sentences 
 What is shown is the share that each verifier accepts: of true sentences high, of lies low. A verifier that accepts or
 refuses everything stands beside it, and the rule by values. `--left-out` learns anew without each family of lies and
 says how many of these then pass; sentences written by hand, which have all kinds, teach as ever. `--teach` learns the
-shipped verifier anew from the articles that teach, and writes its file.
-"""
+shipped verifier anew from the articles that teach, and writes its file."""
 
 import time
 from collections.abc import Mapping, Sequence

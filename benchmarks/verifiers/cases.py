@@ -27,8 +27,7 @@ class Case:
         kind: how it was made.
         true: whether its first passage says it.
         sentence: as a summary might have it.
-        passages: what it is held against; the first one is that it was made from.
-    """
+        passages: what it is held against; the first one is that it was made from."""
 
     corpus: str
     kind: str
@@ -65,10 +64,7 @@ def by_hand(passages: Sequence[BenchmarkPassage]) -> Iterator[Case]:
     """Yield the cases written by hand.
 
     Those about invented passages that may be looked at, every other one, are `seen`. Those about `passages` are `read`.
-
-    Raises:
-        ValueError: a line is none of the file's kinds, or names a passage that is not there or teaches.
-    """
+    Raises ValueError: a line is none of the file's kinds, or names a passage that is not there or teaches."""
     for number, block in enumerate(_blocks(_RESTATED), 1):
         yield from _written(f"by hand, {'seen' if number % 2 else 'unseen'}", block[1], block[2:])
     text_of = {sha256(p.text.encode()).hexdigest()[:_DIGITS]: p.text for p in passages if not p.teaches}
