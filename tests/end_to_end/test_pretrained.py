@@ -164,7 +164,7 @@ def test_a_bertsum_extracts_first_and_then_writes(tmp_path: Path) -> None:
     mine = records(tmp_path / "mine.jsonl", 300)
     bert = tmp_path / "bert"
     write_bert(bert, positions=128)
-    shape = {**TINY, "max_positions": 160, "source_tokens": 160}
+    shape = {**TINY, "source_positions": 160, "source_tokens": 160}
     build = (
         "flows.build_wikisum",
         *("--root", tmp_path / "data", f"--source.records.paths={mine}", *SMALL),
