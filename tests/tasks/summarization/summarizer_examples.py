@@ -46,6 +46,20 @@ FEW = TrainingSettings(
     torch_threads=1,
 )
 
+# Steps in which a small pre-trained model or its extractor learns FACTS by heart.
+BY_HEART = TrainingSettings(
+    steps=150,
+    batch_tokens=900,
+    accumulation=1,
+    schedule="linear",
+    learning_rate=0.01,
+    warmup=10,
+    label_smoothing=0,
+    validation_interval=150,
+    decoded_articles=1,
+    torch_threads=1,
+)
+
 
 @dataclass(frozen=True)
 class InMemory:

@@ -14,26 +14,15 @@ from models.vocabulary import Vocabulary
 from storage.schemas import ARTICLES, RANKED
 from tasks.summarization.decoding import decode_shard
 from tasks.summarization.examples import build_examples
-from tasks.summarization.settings import DecodingSettings, ExampleSettings, SummarizerSettings, TrainingSettings
+from tasks.summarization.settings import DecodingSettings, ExampleSettings, SummarizerSettings
 from tasks.summarization.training import train_summarizer
 from tests.models.byte_level import write_folder
-from tests.tasks.summarization.summarizer_examples import FACTS, InMemory
+from tests.tasks.summarization.summarizer_examples import BY_HEART, FACTS, InMemory
 
 pytestmark = pytest.mark.integration
 
 TEXTS = ["See the map of Tavia.", "No more is known – «nothing»."]
-TRAINING = TrainingSettings(
-    steps=150,
-    batch_tokens=900,
-    accumulation=1,
-    schedule="linear",
-    learning_rate=0.01,
-    warmup=10,
-    label_smoothing=0,
-    validation_interval=150,
-    decoded_articles=1,
-    torch_threads=1,
-)
+TRAINING = BY_HEART
 
 
 @pytest.fixture(scope="module")

@@ -26,11 +26,11 @@ from tasks.summarization.extraction import (
     sentence_labels,
     train_extractor,
 )
-from tasks.summarization.settings import DecodingSettings, ExampleSettings, SummarizerSettings, TrainingSettings
+from tasks.summarization.settings import DecodingSettings, ExampleSettings, SummarizerSettings
 from tasks.summarization.training import TrainingShards, train_summarizer
 from tasks.summarization.vocabulary import adopt_vocabulary
 from tests.models.word_pieces import CLS, SEP, TINY, write_bert, write_tokenizer
-from tests.tasks.summarization.summarizer_examples import FACTS, InMemory
+from tests.tasks.summarization.summarizer_examples import BY_HEART, FACTS, InMemory
 
 pytest.importorskip("transformers", reason="needs the extra `backbones`")
 
@@ -44,18 +44,7 @@ SETTINGS = SummarizerSettings(
     max_paragraph_tokens=60,
     max_target_tokens=60,
 )
-TRAINING = TrainingSettings(
-    steps=160,
-    batch_tokens=900,
-    accumulation=1,
-    schedule="linear",
-    learning_rate=0.01,
-    warmup=10,
-    label_smoothing=0,
-    validation_interval=20,
-    decoded_articles=1,
-    torch_threads=1,
-)
+TRAINING = BY_HEART.model_copy(update={"steps": 160, "validation_interval": 20})
 
 
 def tables() -> tuple[pa.Table, pa.Table]:
