@@ -48,7 +48,7 @@ def report(
         "tasks.reporting.report:write_report",
         settings=config.report,
         arguments={"counts": counts, "config": config, "seed": config.seed},
-        version=2,
+        version=3,
     )
     return Report(
         session.run.directory(

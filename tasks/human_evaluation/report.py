@@ -149,7 +149,7 @@ def _study(study: Study, answered: int) -> Table:
     }
     if not study.questions:
         del facts["questions"]
-    return Table("This study", ["", ""], [[Cell(name), Cell(value)] for name, value in facts.items()])
+    return Table("This study", ["fact", "value"], [[Cell(name), Cell(value)] for name, value in facts.items()])
 
 
 def _comments(answered: Sequence[Answered]) -> list[str]:

@@ -60,7 +60,9 @@ def across_section(overlaps: Overlaps, counts: Mapping[str, Mapping[str, Any]]) 
             "pairs are found, with .5 it is 5 %. Validation and test articles come first, then the order is by "
             "article: the first of several stays. Paragraphs of fewer than 10 words are not compared."
         ),
-        Table("What articles share", ["", "rows", "of kept paragraphs, %", "articles"], rows, frozenset({1, 2, 3})),
+        Table(
+            "What articles share", ["relation", "rows", "of kept paragraphs, %", "articles"], rows, frozenset({1, 2, 3})
+        ),
         Text(f"Refused: {leaks} paragraphs as leak, {copies} as near_duplicate."),
     ]
     return ReportSection("across", "Across articles", blocks)

@@ -42,6 +42,23 @@ class Heading:
 
 
 @dataclass(frozen=True)
+class Figure:
+    """A figure to be quoted, with its unit."""
+
+    value: str
+    name: str  # what it is
+    note: str = ""  # its interval, and what it stands beside
+
+
+@dataclass(frozen=True)
+class Figures:
+    """Few figures that stand out."""
+
+    kind: ClassVar[str] = "figures"
+    figures: Sequence[Figure]
+
+
+@dataclass(frozen=True)
 class Table:
     """A table."""
 
@@ -89,7 +106,16 @@ class Lines:
     lines: Sequence[str]
 
 
-Block = Text | Heading | Table | Picture | Quote | Cited | Lines
+@dataclass(frozen=True)
+class Folded:
+    """Blocks that a reader opens, where the format can fold them."""
+
+    kind: ClassVar[str] = "folded"
+    title: str
+    blocks: Sequence["Block"]
+
+
+Block = Text | Heading | Figures | Table | Picture | Quote | Cited | Lines | Folded
 
 
 @dataclass(frozen=True)
@@ -99,6 +125,7 @@ class ReportSection:
     key: str  # short name, for links and files
     title: str
     blocks: Sequence[Block]
+    folded: bool = False  # whether a reader opens it, where the format can fold sections
 
 
 def clean(text: str) -> str:

@@ -11,6 +11,8 @@ from tasks.reporting.blocks import (
     Block,
     Cell,
     Cited,
+    Figures,
+    Folded,
     Heading,
     Lines,
     Picture,
@@ -70,6 +72,13 @@ def render(block: Block) -> str:
             return escape(text)
         case Heading(text, level):
             return f"{'#' * level} {escape(text)}"
+        case Figures(figures):
+            return "\n".join(
+                f"- **{escape(one.value)}** {escape(f'{one.name} ({one.note})' if one.note else one.name)}"
+                for one in figures
+            )
+        case Folded(title, blocks):
+            return "\n\n".join([f"#### {escape(title)}", *map(render, blocks)])
         case Table():
             return _table(block)
         case Picture(caption, png):

@@ -1,6 +1,7 @@
 """The report stage: content, quality and cost of a build, for the browser, the Prefect UI and the terminal."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -32,15 +33,16 @@ from tasks.reporting.verdicts import headline_sentence
 
 PAGE, SUMMARY, ARTIFACTS = "report.html", "summary.txt", "artifacts"
 _SAMPLES = 5  # test articles shown with their summaries and source URLs
+_OPEN = ("headline", "samples")  # sections of the page that are not folded
 # Which sections each artifact shows; its key keeps its history in the Prefect UI.
 _ARTIFACTS = {
+    "report-headline": ("headline", "samples"),
     "report-funnel": ("funnel", "across", "rights", "costs"),
     "report-hosts": ("hosts",),
     "report-table1": ("table1",),
     "report-scores": ("scores",),
     "report-training": ("training",),
     "report-distributions": ("distributions",),
-    "report-samples": ("samples",),
     "report-attention": ("attention",),
     "report-graphs": ("graphs",),
 }
@@ -97,6 +99,8 @@ def write_report(
     stages = funnel(counts)
     instances = next((row.kept for row in stages if row.stage == "articles"), lengths.statistics.articles)
     written = [
+        words.headline_section(ranking),
+        words.samples_section(collected),
         words.built(facts),
         words.funnel_section(stages),
         *([] if overlaps is None else [across_section(count_overlaps(overlaps), counts)]),
@@ -106,13 +110,13 @@ def write_report(
         words.scores_section(ranking, recipe.get("writer"), counts.get("written", {}).get("tally", {})),
         words.training_section(ranker_curves(ranker) if ranker else [], summarizer_curves(summarizer)),
         words.distributions_section(lengths, collected.summary_words, instances),
-        words.samples_section(collected),
         words.attention_section(collected),
         words.graphs_section(collected),
         words.costs_section(costs({stage: {**count, **took.get(stage, {})} for stage, count in counts.items()})),
         words.settings_section(list(flatten(recipe))),
     ]
-    files = {PAGE: page(f"WikiSum build: {recipe.get('preset', 'no preset')}, seed {seed}", written)}
+    folded = [replace(section, folded=section.key not in _OPEN) for section in written]
+    files = {PAGE: page(f"WikiSum build: {recipe.get('preset', 'no preset')}, seed {seed}", folded)}
     by_key = {section.key: section for section in written}
     files[SUMMARY] = summary(_terminal(by_key["table1"], ranking))
     for key, shown in _ARTIFACTS.items():

@@ -30,7 +30,7 @@ def rights_section(totals: PageTotals) -> ReportSection:
         *(
             Table(
                 heading.capitalize(),
-                ["", "number", "of documents, %"],
+                ["found", "number", "of documents, %"],
                 [[Cell(cell) for cell in row] for row in rows],
                 frozenset({1, 2}),
             )

@@ -13,6 +13,9 @@ from tasks.reporting.blocks import (
     Block,
     Cell,
     Cited,
+    Figure,
+    Figures,
+    Folded,
     Heading,
     Lines,
     Picture,
@@ -31,6 +34,7 @@ from tasks.reporting.samples import Sample, Samples
 from tasks.reporting.verdicts import (
     NOTHING_SCORED,
     SHOWN_THE_TARGET,
+    best_systems,
     comparison_sentence,
     counted_articles,
     headline_sentence,
@@ -56,12 +60,36 @@ _BASELINES = {
 }
 _JUDGES = ("ranker-loss", "summarizer-nll")  # the curves whose lowest validation picks a model's checkpoint
 _NONE = "–"
+# What the headline shows: the first three that were scored, each beside the best system without training; what is true
+# where it is known, else what a source says.
+_QUOTED = ("facts-sentences", "said", "values-right", "values-recalled", "values", "rouge1", "rouge2", "rougeL")
+_FIGURES = 3
+
+
+def headline_section(ranking: Ranking) -> ReportSection:
+    """What a person can quote: three figures of the best trained system, and how it compares."""
+    title, scored = "In short", [metric for metric in _QUOTED if metric in ranking.metrics]
+    metrics = [one for one in scored if not (one == "said" and "facts-sentences" in scored)][:_FIGURES]
+    trained, baseline = best_systems(ranking)
+    system = trained or baseline
+    if system is None:
+        return ReportSection("headline", title, [Text(headline_sentence(ranking))])
+    figures = []
+    for metric in metrics:
+        cell = _score(ranking, system, metric)
+        beside = f"; {baseline} {_score(ranking, baseline, metric).text}" if baseline not in (None, system) else ""
+        unit = " %" if METRICS[metric].unit == "percent" else ""
+        figures.append(Figure(f"{cell.text}{unit}", f"{metric_name(metric)}, {system}", f"{cell.note}{beside}"))
+    meanings = "; ".join(f"{metric_name(metric)}: {METRICS[metric].meaning}" for metric in metrics)
+    blocks: list[Block] = [Figures(figures), Text(headline_sentence(ranking))]
+    blocks.append(Text(f"With each figure its {percent(ranking.confidence)} interval. {meanings}."))
+    return ReportSection("headline", title, blocks)
 
 
 def built(facts: Iterable[Fact]) -> ReportSection:
     """The facts of the build."""
     rows = [[Cell(fact.name), Cell(fact.value)] for fact in facts]
-    return ReportSection("built", "What was built", [Table("This build", ["", ""], rows)])
+    return ReportSection("built", "What was built", [Table("This build", ["fact", "value"], rows)])
 
 
 def funnel_section(rows: Sequence[FunnelRow]) -> ReportSection:
@@ -235,7 +263,12 @@ def distributions_section(
             f"From the first {distributions.shards:,} of {distributions.of:,} article shards. Words are separated by "
             "spaces. The histogram of lengths leaves out the longest 1 %."
         ),
-        Table("Distributions", ["", "count", "5 %", "median", "mean", "95 %", "most"], rows, frozenset(range(1, 7))),
+        Table(
+            "Distributions",
+            ["length or label", "count", "5 %", "median", "mean", "95 %", "most"],
+            rows,
+            frozenset(range(1, 7)),
+        ),
         statistics_table(distributions.statistics, instances),
     ]
     if len(distributions.paragraph_words):
@@ -438,7 +471,7 @@ def _comparison_table(ranking: Ranking) -> Table:
         for pair in ranking.comparisons
     ]
     caption = "Each pair on the articles both summarized: points of 100, paired randomisation test, Holm's correction"
-    columns = ["higher", "lower", "difference", "p", "p, corrected", ""]
+    columns = ["higher", "lower", "difference", "p", "p, corrected", "verdict"]
     return Table(caption, columns, rows, frozenset({2, 3, 4}))
 
 
@@ -448,12 +481,18 @@ def _sample(article: Sample) -> list[Block]:
         Heading("Lead section (the target)", 4),
         Quote(article.lead, article.lead_left_out),
     ]
-    for written in article.written:
-        blocks.append(Heading(f"Summary by {written.system}", 4))
-        if not written.sentences:
-            blocks.append(Text("An empty summary."))
-        else:
-            blocks.append(Cited(written.sentences, written.sources, written.left_out))
+    summaries: list[list[Block]] = [
+        [
+            Heading(f"Summary by {written.system}", 4),
+            Cited(written.sentences, written.sources, written.left_out)
+            if written.sentences
+            else Text("An empty summary."),
+        ]
+        for written in article.written
+    ]
+    blocks += [block for summary in summaries[:1] for block in summary]
+    if others := [block for summary in summaries[1:] for block in summary]:
+        blocks.append(Folded(f"Summaries by {', '.join(one.system for one in article.written[1:])}", others))
     return blocks
 
 

@@ -20,16 +20,21 @@ def comparison_sentence(pair: Comparison, ranking: Ranking) -> str:
     return "significant" if is_significant(pair, ranking) else "not significant"
 
 
+def best_systems(ranking: Ranking) -> tuple[str | None, str | None]:
+    """Return the best trained system and the best of the others that does not read the target; None: there is none."""
+    trained = (system for system in ranking.systems if system in ranking.trained)
+    others = (system for system in ranking.systems if system not in (*ranking.trained, *SHOWN_THE_TARGET))
+    return next(trained, None), next(others, None)
+
+
 def headline_sentence(ranking: Ranking) -> str:
     """Return a sentence that compares the best trained system with the best baseline that does not read the target."""
     if not ranking.systems:
         return NOTHING_SCORED
-    trained = [system for system in ranking.systems if system in ranking.trained]
-    baselines = [system for system in ranking.systems if system not in (*ranking.trained, *SHOWN_THE_TARGET)]
-    if not trained or not baselines:
-        lacking = "trained system" if not trained else "baseline"
+    best_trained, best_baseline = best_systems(ranking)
+    if best_trained is None or best_baseline is None:
+        lacking = "trained system" if best_trained is None else "baseline"
         return f"No {lacking} was scored: nothing to compare.{few_articles(ranking.articles)}"
-    best_trained, best_baseline = trained[0], baselines[0]
     pair = next(
         (pair for pair in ranking.comparisons if {pair.better, pair.worse} == {best_trained, best_baseline}), None
     )

@@ -260,7 +260,6 @@ def test_curves_take_each_line_of_metrics_for_what_it_is(tmp_path) -> None:  # t
     curves = {curve.name: curve.series for curve in summarizer_curves(tmp_path)}
 
     assert curves == {
-        "summarizer-loss": {"training": [(50, 5.0)], "validation": [(50, 4.5)]},
         "summarizer-nll": {"training": [(50, 4.0)], "validation": [(50, 3.5)]},
         "summarizer-rouge": {"ROUGE-1": [(50, 25.0)], "ROUGE-2": [], "ROUGE-L": []},
         "summarizer-rate": {"rate": [(50, 0.001)]},
@@ -276,7 +275,7 @@ def test_each_model_has_the_curves_of_its_kind(tmp_path) -> None:  # type: ignor
 
     found = {name: model_curves(name, tmp_path) for name in ("ranker", "attention-summarizer", "ht")}
 
-    assert [curve.name for curve in found["ht"]] == ["summarizer-loss", "summarizer-nll"]
+    assert [curve.name for curve in found["ht"]] == ["summarizer-nll"]
     assert {curve.name: curve.series for curve in found["ranker"]} == {
         "ranker-loss": {"training": [(5, 0.5)], "validation": [(5, 0.75)], "floor: scores = labels": [(5, 0.125)]},
         "ranker-recall": {"ranker": [(5, 50.0)], "tf-idf": [], "ceiling: by label": []},

@@ -95,5 +95,5 @@ def test_a_crawl_leaves_its_worst_hosts_and_a_training_its_curves(prefect_server
         {"host": "bad.example", "rows": 1, "refused": 1, "reasons": "timeout 1"},
     ]
     curves = artifact("training-ht-rank").json()["data"]
-    assert curves.startswith("## Training of HT +rank\n\n![Summarizer: label-smoothed loss](data:image/png;base64,")
+    assert curves.startswith("## Training of HT +rank\n\n![Summarizer: negative log likelihood](data:image/png;base64,")
     assert artifact("training-pages-none").status_code == 404

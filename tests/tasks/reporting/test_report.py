@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
+from lxml import html as lxml_html
 from safetensors.numpy import save_file
 
 import tests.tasks.reporting.reporting_tables as made
@@ -39,13 +40,13 @@ HOSTILE = (
     "<script>alert('x')</script> \"><img src=x onerror=alert(1)> | `c` [l](javascript:alert(2)) {{ 7 * 7 }} </pre>"
 )
 ARTIFACTS = [
+    "report-headline",
     "report-funnel",
     "report-hosts",
     "report-table1",
     "report-scores",
     "report-training",
     "report-distributions",
-    "report-samples",
     "report-attention",
     "report-graphs",
 ]
@@ -279,12 +280,39 @@ def test_the_page_says_what_was_built_and_counts_every_drop(report: Path) -> Non
     assert "counts are inconsistent" not in text
 
 
+def test_three_figures_and_the_samples_come_first_and_the_rest_is_folded(report: Path) -> None:
+    tree = lxml_html.document_fromstring((report / "report.html").read_text())
+    assert [(one.get("id"), one.getparent().tag) for one in tree.xpath("//section")][:3] == [
+        ("headline", "main"),
+        ("samples", "main"),
+        ("built", "details"),
+    ]
+    figures = [one.text_content().split("\n") for one in tree.xpath("//dl//div")]
+    assert figures == [
+        ["values F1, ht+similarity50.00 %", "50.00 to 50.00; lead 25.00"],
+        ["ROUGE-1, ht+similarity50.00 %", "50.00 to 50.00; lead 25.00"],
+        ["ROUGE-2, ht+similarity50.00 %", "50.00 to 50.00; lead 25.00"],
+    ]
+    (others,) = tree.xpath("//section[@id='samples']//details")
+    assert others.find("summary").text == "Summaries by lead"
+    shown = (report / "artifacts/report-headline.md").read_text()
+    assert shown.startswith("## In short\n\n- **50.00 %** values F1, ht+similarity (50.00 to 50.00; lead 25.00)\n")
+    assert "## Sample summaries" in shown
+
+
+def test_every_column_of_a_table_has_a_heading(report: Path) -> None:
+    tree = lxml_html.document_fromstring((report / "report.html").read_text())
+    assert all(heading.text_content().strip() for heading in tree.xpath("//th[@scope='col']"))
+    for artifact in (report / "artifacts").glob("*.md"):
+        assert not re.search(r"\|\s+\|.*\n\| ---", artifact.read_text()), artifact.name
+
+
 def test_the_page_needs_nothing_but_itself(report: Path) -> None:
     text = (report / "report.html").read_text()
     page = Page(text)
 
     assert not {"script", "link", "iframe", "object", "form", "base"} & {tag for tag, _ in page.tags}
-    assert len(page.of("img")) == 12
+    assert len(page.of("img")) == 11
     assert all((image["src"] or "").startswith("data:image/png;base64,") and image["alt"] for image in page.of("img"))
     assert "@import" not in text
     assert "url(" not in text
