@@ -5,8 +5,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Literal, Self
 
-from pydantic import Field, field_validator, model_validator
+from pydantic import Field, GetJsonSchemaHandler, field_validator, model_validator
+from pydantic_core import CoreSchema
 
+from flows.form import OTHERS, form_schema
 from flows.running.settings import EngineSettings, NotificationSettings
 from flows.running.settings_file import read_settings
 from models.json_file import length_penalty
@@ -130,11 +132,16 @@ class BuildConfig(Settings):
         """Return the JSON-able configuration for manifests: without the webhook, whose URL may be a secret."""
         return self.model_dump(mode="json", exclude={"notification": {"webhook"}})
 
+    @classmethod
+    def __get_pydantic_json_schema__(cls, core: CoreSchema, handler: GetJsonSchemaHandler) -> dict[str, Any]:
+        return form_schema(handler.resolve_ref_schema(handler(core)), handler.resolve_ref_schema)
+
     @model_validator(mode="before")
     @classmethod
     def _under_the_preset(cls, given: Any) -> Any:
         if not isinstance(given, dict):
             return given
+        given = in_sections(given)
         preset = given.get("preset", cls.model_fields["preset"].default)
         file = PRESETS / f"{preset}.yaml"
         if not file.exists():
@@ -254,6 +261,20 @@ def recipe_of(settings: dict[str, Any]) -> dict[str, Any]:
     if recipe.fine_tuning and (not isinstance(summarizer, dict) or summarizer.get("pretrained") is None):
         recipe = TrainingRecipe()
     return {"training": dict(recipe.training), "summarizer": dict(recipe.source), "decoding": dict(recipe.decoding)}
+
+
+def in_sections(given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return settings in their sections, of which some are given by full names (`training.steps`), or below `settings`.
+    Raises ValueError: `settings` is no mapping."""
+    others = given.get(OTHERS) or {}
+    if not isinstance(others, Mapping):
+        raise ValueError(f"{OTHERS} is {others!r}: expected full names of settings and their values")
+    nested: dict[str, Any] = {}
+    for full, value in [*((name, value) for name, value in given.items() if name != OTHERS), *others.items()]:
+        for part in reversed(str(full).split(".")):
+            value = {part: value}
+        nested = merge(nested, value)
+    return nested
 
 
 def merge(under: Any, over: Any) -> Any:

@@ -23,7 +23,16 @@ def export(
     model: str | None = None,
     push: str | None = None,
 ) -> str:
-    """Export a corpus or model to the folder `to` and return what happened; arguments as in `Sharing`."""
+    """Export a corpus or model to the folder `to` and return what happened.
+
+    Args:
+        root: folder or URI of the builds.
+        to: new or empty folder or URI.
+        build: name of the build whose corpus is exported; empty: the latest one.
+        columns: some of summary, urls, documents, labels, ranked, graphs, separated by commas; empty: all there are.
+        page_text: documents whose text is exported: licensed, free, all or none.
+        model: export its summarizer in place of a corpus: a version, champion, a build or latest.
+        push: repository (ORG/NAME) of the Hugging Face Hub that gets it too."""
     log_expected_failures_in_one_line()
     return share(Sharing(root, to, build, columns, page_text, model, push), tell=print)
 

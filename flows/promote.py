@@ -19,7 +19,11 @@ from tasks.retraining.champion_change import promote_by_hand
 
 @flow(name="promote", flow_run_name="promote-version-{to}", on_failure=[notify], on_crashed=[notify])
 def promote(root: str, to: int) -> str:
-    """Make version `to` the champion; return what happened. StorageError if it is gone or the root is held."""
+    """Make version `to` the champion; return what happened. StorageError if it is gone or the root is held.
+
+    Args:
+        root: folder or URI of the builds.
+        to: number of the version that becomes the champion."""
     log_expected_failures_in_one_line()
     store = Store(root)
     check_root(store)

@@ -22,7 +22,14 @@ from tasks.retraining.champion_change import describe_pruning
 
 @flow(name="prune", flow_run_name="prune-keep-{keep}", on_failure=[notify], on_crashed=[notify])
 def prune(root: str, keep: int = 3, dry_run: bool = False, pin: Sequence[str] = (), unpin: Sequence[str] = ()) -> str:
-    """Prune the root, or only list what would go; return what happened. Pins protect builds from now on."""
+    """Prune the root, or only list what would go; return what happened. Pins protect builds from now on.
+
+    Args:
+        root: folder or URI of the builds.
+        keep: how many of the latest builds stay.
+        dry_run: only say what would go.
+        pin: names of builds that stay for good.
+        unpin: names of builds that no longer do."""
     log_expected_failures_in_one_line()
     return prune_root(root, keep, dry_run=dry_run, pin=pin, unpin=unpin)
 

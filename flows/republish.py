@@ -27,7 +27,11 @@ from tasks.retraining.published_version import publish_versions
 
 @flow(name="republish", flow_run_name="republish-{build}", on_failure=[notify], on_crashed=[notify])
 def republish(root: str, build: str | None = None) -> str:
-    """Publish a build's artifacts and the pages of all versions; return a line. Raises StorageError: one is missing."""
+    """Publish a build's artifacts and the pages of all versions; return a line. Raises StorageError: one is missing.
+
+    Args:
+        root: folder or URI of the builds.
+        build: name of the build; empty: the latest one."""
     log_expected_failures_in_one_line()
     store = Store(root)
     check_root(store)

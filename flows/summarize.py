@@ -25,7 +25,13 @@ _SHOWN_BYTES = 250_000  # of the artifact, whose limit of 512 KiB is counted in 
 
 @flow(name="summarize", flow_run_name="summarize-{title}", on_failure=[notify], on_crashed=[notify])
 def summarize(title: str, sources: list[str], model: str | None = None, settings: SummarySettings | None = None) -> str:
-    """Summarize URLs, or files of the worker's machine; return and show Markdown. ValueError names what is lacking."""
+    """Summarize URLs, or files of the worker's machine; return and show Markdown. ValueError names what is lacking.
+
+    Args:
+        title: what the summary is about, such as "Skerry Point Lighthouse".
+        sources: addresses of web pages, and files or folders of the worker's machine (HTML, PDF, text, Markdown).
+        model: root of a build or folder of an exported model that writes; empty: whole sentences are chosen.
+        settings: length, language and who writes; empty: 150 words in English, and no language model."""
     log_expected_failures_in_one_line()
     settings = settings or SummarySettings()
     log = get_run_logger()

@@ -22,7 +22,11 @@ from tasks.engine.failure_logs import log_expected_failures_in_one_line
 
 @flow(name="verify", flow_run_name="verify", on_failure=[notify], on_crashed=[notify])
 def verify(root: str, dry_run: bool = False) -> str:
-    """Verify the root, set damaged files aside unless a `dry_run`; CorruptShardError names the first of them."""
+    """Verify the root, set damaged files aside unless a `dry_run`; CorruptShardError names the first of them.
+
+    Args:
+        root: folder or URI of the builds.
+        dry_run: only say what is damaged."""
     log_expected_failures_in_one_line()
     damaged, summary = verify_root(root, dry_run=dry_run)
     print(summary)

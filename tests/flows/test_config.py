@@ -40,6 +40,8 @@ def test_the_paper_preset_has_the_papers_numbers() -> None:
     ("given", "complaint"),
     [
         ({"rooot": "x"}, "rooot"),
+        ({"training.stepz": 7}, "training.stepz"),
+        ({"settings": "training.steps"}, "settings is 'training.steps': expected full names of settings"),
         ({"paragraphs": {"filter": {"language": "xx"}}}, "'xx' is no language that can be told by its letters"),
         ({"ranker": {"hiden": 1}}, "ranker.hiden"),
         ({"preset": "wikipedia"}, "preset"),

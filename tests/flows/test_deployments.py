@@ -11,7 +11,11 @@ import pytest
 import yaml
 from prefect import Flow
 from prefect.server import api
+from prefect.utilities.callables import parameter_schema
+from prefect.utilities.schema_tools.validation import validate
 
+from flows.build_wikisum import build_wikisum
+from flows.form import USUAL
 from flows.running.prefect_setup import DEPLOYMENTS
 
 PROJECT = Path(__file__).parents[2]
@@ -30,6 +34,39 @@ def test_every_deployment_bears_the_name_of_its_flow(written: dict[str, Any]) ->
         assert flow.name == deployment["name"]
         assert flow.on_failure_hooks, f"{name} tells nobody that it failed"
         assert deployment["concurrency_limit"]["limit"] == 1
+
+
+def test_the_form_of_a_build_has_few_fields_each_described_and_none_filled_in() -> None:
+    form = parameter_schema(build_wikisum).definitions["BuildConfig"]
+    fields = sorted(form["properties"].items(), key=lambda field: field[1]["position"])
+    assert [name for name, _ in fields] == [*USUAL, "settings"]
+    assert len(fields) == 16
+    assert all(field["description"] and "default" not in field for _, field in fields)
+    assert form["properties"]["training.steps"]["type"] == "integer"
+    assert form["properties"]["source.kind"]["enum"][0] == "miniweb"
+
+
+def test_every_parameter_of_a_deployment_is_described(written: dict[str, Any]) -> None:
+    for deployment in written["deployments"]:
+        module, _, name = deployment["entrypoint"].rpartition(".")
+        schema = parameter_schema(getattr(importlib.import_module(module), name))
+        for parameter, field in schema.properties.items():
+            shown = schema.definitions[field["$ref"].rpartition("/")[2]] if "$ref" in field else field
+            assert shown.get("description"), f"{name}: {parameter}"
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"preset": "records", "training": {"steps": 7}, "decoding": {"beam": 2}},  # as before there was a form
+        {"preset": "records", "training.steps": 7, "settings": {"decoding.beam": 2}},
+        {"preset": "records", "settings": {"training": {"steps": 7}, "decoding.beam": 2}},
+    ],
+)
+def test_the_server_takes_settings_in_sections_and_by_full_names(given: dict[str, Any]) -> None:
+    validate({"config": given}, parameter_schema(build_wikisum).model_dump())
+    config = build_wikisum.validate_parameters({"config": given})["config"]
+    assert (config.preset, config.training.steps, config.decoding.beam) == ("records", 7, 2)
 
 
 @pytest.mark.parametrize("kind", ["process", "docker", "kubernetes"])
