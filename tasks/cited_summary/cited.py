@@ -5,8 +5,7 @@ from dataclasses import dataclass, field, replace
 
 from tasks.evaluation.citations import CitedSentence, Citer, Verdict, written
 from tasks.evaluation.metrics import Summary
-from tasks.extractive.conflicts import differences
-from tasks.extractive.pile import PilePassage
+from tasks.extractive.conflicts import Difference
 
 _TESTED: dict[Verdict, str] = {
     "said": "one passage says it, so far as can be checked",
@@ -123,21 +122,20 @@ class PassageNumbers:
     passages: list[Passage] = field(default_factory=list)  # those cited so far
     _numbers: dict[int, int] = field(default_factory=dict)
 
-    def of(self, title: str, summary: Summary, heading: str = "") -> list[SummarySentence]:
+    def of(
+        self, title: str, summary: Summary, heading: str = "", told: Sequence[Difference] = ()
+    ) -> list[SummarySentence]:
         """Return the sentences of a summary, or of its section of this heading, with the numbers of their passages;
-        unsupported ones stay."""
+        unsupported ones stay, and those go that state one side of what is told as a difference."""
         citer = Citer(title, self.texts)
-        found = [self._sentence(citer, cited) for cited in citer.cite(summary)]
+        stay = (one for one in citer.cite(summary) if not any(other.stated_in(one.sentence) for other in told))
+        found = [self._sentence(citer, cited) for cited in stay]
         return [replace(one, heading="" if number else heading) for number, one in enumerate(found)]
 
-    def differing(self, title: str) -> list[SummarySentence]:
+    def differing(self, told: Sequence[Difference]) -> list[SummarySentence]:
         """Return a sentence for each thing of which sources say what differs, with a passage for each value."""
-        passages = [
-            PilePassage(text, str(source), position)
-            for text, (source, position) in zip(self.texts, self.places, strict=True)
-        ]
         found = []
-        for one in differences(title, passages):
+        for one in told:
             numbers = tuple(self._number(each.passage, each.sentence) for each in one.statements)
             quotes = tuple(each.sentence for each in one.statements)
             found.append(SummarySentence(one.line, "combined", numbers, quotes, (), "each passage says one"))

@@ -23,7 +23,8 @@ from tasks.evaluation.metrics import Summary
 from tasks.extraction.documents import extract_documents
 from tasks.extraction.settings import ExtractSettings
 from tasks.extractive.choosing import choose
-from tasks.extractive.pile import PilePassage as Paragraph
+from tasks.extractive.conflicts import Difference, differences
+from tasks.extractive.pile import PilePassage
 from tasks.paragraphs.paragraphs import build_paragraphs
 from tasks.ranking.features import compute_features
 from tasks.ranking.ranking import rank_paragraphs
@@ -119,7 +120,7 @@ def summarize(
         made = _cited(topic, paragraphs, system, settings, number_of, progress)
     if choice == "suitable" and asked.summarizer is not None and system.name == EXTRACTIVE and not notes:
         notes.append(f"The trained model {asked.name} does not suit these sources: sentences of theirs are shown.")
-    made.sentences += made.citations.differing(title)
+    made.sentences += made.citations.differing(made.told)
     notes += _notes(made, [source.refused for source in sources])
     cited = CitedSummary(title, system.name, system.why, made.sentences, made.citations.passages, sources, notes)
     bodies = {
@@ -150,11 +151,12 @@ def _counted(pages: pa.Table, progress: Report) -> Iterator[pa.RecordBatch]:
 
 @dataclass
 class _Made:
-    """What a system wrote, its citations, and how many of its sentences were left out."""
+    """What a system wrote, its citations, how many of its sentences were left out, and what sources say differently."""
 
     sentences: list[SummarySentence]
     citations: PassageNumbers
     left_out: int
+    told: Sequence[Difference]
 
 
 def _cited(
@@ -171,34 +173,44 @@ def _cited(
     features = compute_features(topic, paragraphs, system.words)
     ranked = rank_paragraphs(topic, paragraphs, features, system.ranker, system.ranking)
     title, left_out = topic["title"][0].as_py(), 0
+    rows = ranked.select(["text", "url", "position"]).to_pylist()
+    passages = [PilePassage(row["text"], row["url"], row["position"]) for row in rows]
+    told = differences(title, passages)
     sections = [("", Summary(""))]
-    if ranked.num_rows:
+    if passages:
         writing = f"writing with {system.name}"
         progress(SummaryProgress(writing, begun + 0.03))
         if system.writer is None:
-            sections = [("", _write(topic, ranked, system, settings))]
+            sections = [("", _write(topic, ranked, system, settings, passages, told))]
         else:
             with open_writer(system.writer, words=settings.words, language=settings.language) as writer:
                 written = writer.write(
                     title,
-                    ranked["text"].to_pylist(),
+                    [passage.text for passage in passages],
                     lambda now: progress(SummaryProgress(f"{writing}: {now}", begun + 0.05)),
                 )
             sections, left_out = list(written.by_heading()), written.left_out
     progress(SummaryProgress("citing", begun + 0.06))
-    places = zip(ranked["url"].to_pylist(), ranked["position"].to_pylist(), strict=True)
-    citations = PassageNumbers(ranked["text"].to_pylist(), [(number_of[url], position) for url, position in places])
-    sentences = [one for heading, summary in sections for one in citations.of(title, summary, heading)]
-    return _Made(sentences, citations, left_out)
+    places = [(number_of[passage.source], passage.position) for passage in passages]
+    citations = PassageNumbers([passage.text for passage in passages], places)
+    sentences = [one for heading, summary in sections for one in citations.of(title, summary, heading, told)]
+    return _Made(sentences, citations, left_out, told)
 
 
-def _write(topic: pa.Table, ranked: pa.Table, system: SummarySystem, settings: SummarySettings) -> Summary:
+def _write(
+    topic: pa.Table,
+    ranked: pa.Table,
+    system: SummarySystem,
+    settings: SummarySettings,
+    passages: Sequence[PilePassage],
+    told: Sequence[Difference],
+) -> Summary:
     if system.summarizer is None:
-        rows = ranked.select(["text", "url", "position"]).to_pylist()
-        paragraphs = [Paragraph(row["text"], row["url"], row["position"]) for row in rows]
-        chosen = choose(topic["title"][0].as_py(), paragraphs, settings.words, language=settings.language)
+        title = topic["title"][0].as_py()
+        chosen = choose(title, passages, settings.words, language=settings.language, told=told)
         # On lines of their own, so that they are also cited one by one; without a whole sentence, the first words.
-        return Summary("\n".join(one.text for one in chosen) or first_words(ranked["text"].to_pylist(), settings.words))
+        texts = [one.text for one in chosen] or [first_words([one.text for one in passages], settings.words)]
+        return Summary("\n".join(texts))
     vocabulary = vocabulary_in(system.summarizer)
     examples = build_examples(topic, ranked, vocabulary, system.examples)
     (row,) = decode_shard(

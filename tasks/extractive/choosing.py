@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from tasks.extractive.conflicts import Difference, without_sides
 from tasks.extractive.pile import Floats, Pile, PilePassage, PileSentence
 from tasks.extractive.weights import Weights, Worth, shipped
 from tasks.text.content_words import names_subject, subject_of, words_of
@@ -64,6 +65,7 @@ def choose(
     language: str | None = None,
     weights: Weights | None = None,
     rules: Rules = RULES,
+    told: Sequence[Difference] = (),
 ) -> list[PileSentence]:
     """Return sentences of the passages in the order in which they are to be read; none where none is one.
 
@@ -74,8 +76,9 @@ def choose(
         language: ISO 639-1 code: sentences surely in another one are refused, unless all are; None = any.
         weights: what was learned; None = the shipped ones.
         rules: how to choose.
+        told: what sources say differently, which is told elsewhere: no sentence states a side.
     """
-    pile = Pile(title, passages)
+    pile = Pile(title, passages, lambda sentence: without_sides(sentence, told))
     if not pile.sentences:
         return []
     return of_pile(pile, (weights or shipped()).worth(pile), length, rules, language)

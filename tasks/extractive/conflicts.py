@@ -9,12 +9,14 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
+from functools import reduce
 
 from models.sentences import split_sentences
-from models.values import Value, find_values
+from models.values import Value, ValueIndex, find_values
 from tasks.engine.data_files import read_data
 from tasks.extractive.pile import PilePassage
-from tasks.text.content_words import FUNCTION_WORDS, subject_of
+from tasks.text.content_words import FUNCTION_WORDS, subject_of, words_of
+from tasks.text.english import has_finite_verb
 
 _DATA = read_data("tasks.extractive", "conflicts.toml")
 _SLOTS = {verb: group.split()[0] for group in _DATA["once"] for verb in group.split()}
@@ -38,6 +40,13 @@ _DATED = re.compile(rf"^(?:In|On) {_DATE},? (?:the )?$")
 _DONE = re.compile(rf" (?:was|were) (?P<done>{_ONCE}){_END}")
 _MADE = re.compile(rf"\b(?P<done>{_ONCE}) (?:the )?$")  # before the name: "Pell built Harrow Mill in 1874"
 _THEN = re.compile(rf" (?:in|on) {_DATE}{_END}")
+_TOLD = rf"(?:{_ONCE})\b[^,;.()]{{0,60}} (?:in|on) {_DATE.replace('(?P<value>', '(?:')}"
+# What a sentence can do without: "Built in 1874, ...", ", built in 1874,", " (built in 1874)", "a mill built in 1874."
+_ASIDES = re.compile(
+    rf"^{_TOLD}[^,;.()]*, |, (?:originally |first )?{_TOLD}[^,;.()]*,| \({_TOLD}[^()]*\)"
+    rf"|(?<!\bwas)(?<!\bwere)(?<!\bbeen)(?<!\bthat)(?<!\bwhich)(?<!\band)(?<!\bit),? {_TOLD}(?=\.$)",
+    re.IGNORECASE,
+)
 _FIGURE = (
     r" (?P<value>[$€£]?\d[\d,.]*(?<=\d)(?: [mb]illion)?)(?:[ -](?P<unit>[a-z]+(?: [a-z]+)?))?"
     r"(?=[.,;)]|$| and | in \d{4})"
@@ -90,6 +99,34 @@ class Difference:
         if self.changed:
             return f"Over time: {'; '.join(f'{one.text} ({one.year})' for one in self.statements)}."
         return f"Sources differ: {'; '.join(one.text for one in self.statements)}."
+
+    def stated_in(self, sentence: str) -> bool:
+        """Return whether a sentence tells one side: a verb or unit of the slot, one of the values, and the subject.
+
+        The subject is also a pronoun at the beginning, or its last word."""
+        first, words = self.statements[0], words_of(sentence)
+        verbs = [verb for verb, slot in _SLOTS.items() if slot == first.slot]
+        of = first.subject.split()[-1] in words or words[:1] in (["it"], ["he"], ["she"])
+        if not of or not set(verbs or words_of(first.slot)[-1:]) & set(words):
+            return False
+        values = [one.value for one in self.statements]
+        if verbs:  # "built in 1874" tells a side also of two days of that year
+            values = [Value("number", Decimal(str(_date(value)[0]))) for value in values]
+        held = ValueIndex([sentence])
+        return any(value in held for value in values)
+
+    def left_out_of(self, sentence: str) -> str:
+        """Return a sentence without asides that tell one side; empty where the rest still does."""
+        if not self.stated_in(sentence):
+            return sentence
+        rest = _ASIDES.sub("", sentence)
+        rest = f"{rest[:1].upper()}{rest[1:]}"
+        return "" if self.stated_in(rest) or not has_finite_verb(rest) else rest
+
+
+def without_sides(sentence: str, told: Sequence[Difference]) -> str:
+    """Return a sentence without what it tells of differences, by `Difference.left_out_of`; it may be empty."""
+    return reduce(lambda rest, one: one.left_out_of(rest), told, sentence)
 
 
 def differences(title: str, passages: Sequence[PilePassage]) -> list[Difference]:

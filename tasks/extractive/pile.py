@@ -98,7 +98,10 @@ class Pile:
         subject, topic: content words of the title's name, and of the whole title.
     """
 
-    def __init__(self, title: str, passages: Sequence[PilePassage]) -> None:
+    def __init__(
+        self, title: str, passages: Sequence[PilePassage], cut: Callable[[str], str] = lambda sentence: sentence
+    ) -> None:
+        """Cut passages into sentences, and each sentence as `cut` says; one of which nothing is left is left out."""
         self.title = title
         self.passages = passages
         title_words = split_words(title, "unicode")
@@ -110,7 +113,8 @@ class Pile:
         self.sentences = [
             _sentence(text, number, place)
             for number, passage in enumerate(texts)
-            for place, text in enumerate(split_sentences(passage))
+            for place, sentence in enumerate(split_sentences(passage))
+            if (text := cut(" ".join(sentence.split())))
         ]
         context = ValueIndex([title, *texts])
         held: tuple[Callable[[PileSentence], Collection[Hashable]], ...] = (
@@ -127,7 +131,7 @@ def bigrams(tokens: Sequence[str]) -> list[tuple[str, str]]:
 
 
 def _sentence(text: str, passage: int, place: int) -> PileSentence:
-    line = without_opener(" ".join(text.split()))
+    line = without_opener(text)
     words = line.split()
     whole = len(words) >= _LEAST_WORDS and line[0].isupper() and line.endswith(_ENDS) and not is_list(line)
     return PileSentence(line, passage, place, words, split_words(line, "unicode"), defects(line), whole)

@@ -2,6 +2,8 @@ import numpy as np
 
 from tasks.cited_summary.cited import PassageNumbers
 from tasks.evaluation.metrics import Summary
+from tasks.extractive.conflicts import differences
+from tasks.extractive.pile import PilePassage
 
 TEXTS = [
     "Thomas Ridley built the tower in 1847. It stands on granite.",
@@ -55,12 +57,12 @@ def test_a_passage_that_two_sentences_cite_quotes_a_sentence_for_each():
 
 def test_what_sources_say_differently_is_a_sentence_that_cites_each():
     texts = ["Harrow Mill was built in 1874 by Thomas Pell.", "Harrow Mill stands on the Dene. It was built in 1875."]
+    told = differences("Harrow Mill", [PilePassage(texts[0], "2", 0), PilePassage(texts[1], "1", 3)])
     citations = PassageNumbers(texts, [(2, 0), (1, 3)])
-    citations.of("Harrow Mill", Summary("Harrow Mill stands on the Dene."))
-    (sentence,) = citations.differing("Harrow Mill")
+    written = Summary("Harrow Mill stands on the Dene. Harrow Mill was built in 1874 by Thomas Pell.")
+    assert [one.text for one in citations.of("Harrow Mill", written, told=told)] == ["Harrow Mill stands on the Dene."]
+    (sentence,) = citations.differing(told)
     assert sentence.text == "Sources differ: Harrow Mill was built in 1874; Harrow Mill was built in 1875."
     assert (sentence.verdict, sentence.passages) == ("combined", (2, 1))
     assert sentence.quotes == (texts[0], "It was built in 1875.")
     assert [passage.source for passage in citations.passages] == [1, 2]
-    assert PassageNumbers(texts, [(1, 0), (1, 3)]).differing("Harrow Mill") == []  # one source
-    assert PassageNumbers(texts[:1], [(1, 0)]).differing("Harrow Mill") == []

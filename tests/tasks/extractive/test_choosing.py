@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from tasks.extractive.choosing import RULES, choose, of_pile
+from tasks.extractive.conflicts import differences
 from tasks.extractive.pile import Pile, PilePassage
 from tasks.extractive.weights import Worth, shipped
 
@@ -131,3 +132,18 @@ def test_sentences_in_another_language_are_refused_unless_there_are_no_others() 
     assert german not in said(passages, "en")
     assert german in said(passages, "de")
     assert said([PilePassage(german)], "en") == {german}
+
+
+def test_no_sentence_states_a_side_of_what_is_told_elsewhere() -> None:
+    passages = [
+        PilePassage("Built in 1874, Harrow Mill is a watermill on the Dene. The mill has a wheel of oak.", "a"),
+        PilePassage("Harrow Mill was built in 1875. Jane Pell sold Harrow Mill to the town in 1960.", "b"),
+    ]
+    told = differences(TITLE, passages)
+    assert len(told) == 1
+    assert [one.text for one in choose(TITLE, passages, 60, told=told)] == [
+        "Harrow Mill is a watermill on the Dene.",
+        "The mill has a wheel of oak.",
+        "Jane Pell sold Harrow Mill to the town in 1960.",
+    ]
+    assert choose(TITLE, [PilePassage("Harrow Mill was built in 1874.")], 60, told=told) == []

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tasks.extractive.conflicts import differences
+from tasks.extractive.conflicts import differences, without_sides
 from tasks.extractive.pile import PilePassage
 
 TITLE = "Harrow Mill"
@@ -100,3 +100,34 @@ def test_three_values_are_told_once_each() -> None:
 def test_a_title_with_signs_of_patterns_is_a_title() -> None:
     title = "C++ (1*"
     assert lines("C++ (1* was released in 1985.", "C++ (1* was released in 1986.", title=title) != []
+
+
+MILL = differences(TITLE, [PilePassage(f"Harrow Mill was built in {year}.", str(year)) for year in (1874, 1875)])
+
+
+@pytest.mark.parametrize(
+    ("sentence", "rest"),
+    [
+        ("Built in 1874, Harrow Mill is a watermill.", "Harrow Mill is a watermill."),
+        ("Built by Thomas Pell in 1875, the mill is a watermill.", "The mill is a watermill."),
+        ("Harrow Mill, built in 1874, is a watermill.", "Harrow Mill is a watermill."),
+        ("Harrow Mill (built in 1875) is a watermill.", "Harrow Mill is a watermill."),
+        ("Harrow Mill is a watermill built by Thomas Pell in 1875.", "Harrow Mill is a watermill."),
+        ("Harrow Mill is a watermill, constructed in 1874.", "Harrow Mill is a watermill."),
+        ("Harrow Mill was built in 1874 and has a wheel.", ""),
+        ("It was erected on 3 May 1875.", ""),
+        ("Harrow Mill is a watermill that was built in 1874.", ""),
+        ("Harrow Mill was sold in 1874.", "Harrow Mill was sold in 1874."),  # another thing
+        ("Harrow Mill was built in 1920.", "Harrow Mill was built in 1920."),  # no side
+        ("Ostley Bridge was built in 1874.", "Ostley Bridge was built in 1874."),  # another subject
+    ],
+)
+def test_a_sentence_loses_the_side_that_it_tells(sentence: str, rest: str) -> None:
+    assert without_sides(sentence, MILL) == rest
+    assert without_sides(sentence, []) == sentence
+
+
+def test_of_numbers_the_unit_tells_the_side() -> None:
+    told = differences(TITLE, [PilePassage(f"Harrow Mill has {count} rooms.", str(count)) for count in (12, 14)])
+    assert without_sides("The mill has 14 rooms.", told) == ""
+    assert without_sides("The mill has 14 doors.", told) == "The mill has 14 doors."
