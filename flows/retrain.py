@@ -11,7 +11,7 @@ from prefect import flow
 
 from flows.config import DEFAULT, BuildConfig
 from flows.dag import find_paragraphs
-from flows.running.notification import notify
+from flows.running.notification import notify, report_unpromoted
 from flows.running.session import Session, walk_flow
 from flows.stages import intake, texts
 from flows.stages.held_out import earlier_test_articles, held_out_splits
@@ -31,7 +31,14 @@ from tasks.retraining.warm_start import PREDICTOR, VersionModels, champion_model
 )
 def retrain(config: BuildConfig = DEFAULT) -> str:
     """Add data, train a challenger, promote it if it beats the champion; return the verdict and the rest as text."""
-    return walk_flow(config, challenge)
+    return walk_flow(config, challenge_and_report)
+
+
+def challenge_and_report(session: Session) -> str:
+    """Walk everything, and say on the server if no version has been promoted for long; errors as `challenge`."""
+    outcome = challenge(session)
+    report_unpromoted(session.run.store, session.config.notification.weeks)
+    return outcome
 
 
 def challenge(session: Session) -> str:

@@ -7,6 +7,7 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
+from datetime import timedelta
 from pathlib import Path
 
 if __name__ == "__main__":  # help and mistakes are answered before the imports below, which take seconds
@@ -17,10 +18,12 @@ if __name__ == "__main__":  # help and mistakes are answered before the imports 
 from prefect.settings import PREFECT_API_AUTH_STRING, PREFECT_API_URL, temporary_settings
 from rich.console import Console
 
+from flows.running.alarms import create_automations
 from flows.running.child_processes import how_it_ended, start, stop, wait_for_api
 from flows.running.command_line import Stopped
-from flows.running.prefect_setup import create_work_pool, create_zombie_automation, deploy
+from flows.running.prefect_setup import create_work_pool, deploy
 from flows.running.serve_options import Options, environment_of, options_of
+from flows.running.settings import WEBHOOK
 
 _START_SECONDS = 180.0
 _STOP_SECONDS = 15.0
@@ -29,13 +32,14 @@ _POLL_SECONDS = 0.5
 _PREFECT = (sys.executable, "-m", "prefect")
 
 
-def serve(host: str, port: int, pool: str) -> int:
-    """Serve until a signal comes; return the exit code. Raises Stopped, or ValueError for a wrong option."""
+def serve(host: str, port: int, pool: str, longest: float) -> int:
+    """Serve until a signal comes; return the exit code. Raises Stopped, or ValueError for a wrong option. A run that
+    takes the `longest`, hours, raises an alarm."""
     console = Console(stderr=True, soft_wrap=True, highlight=False)
     signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell makes background processes ignore it
     try:
         options = options_of(host, port, pool, os.environ)
-        with serving(options, console) as children:
+        with serving(options, timedelta(hours=longest), console) as children:
             while not (ended := [name for name, child in children.items() if child.poll() is not None]):
                 time.sleep(_POLL_SECONDS)
             how = how_it_ended(children[ended[0]].returncode)  # now: the others are stopped where the block ends
@@ -46,7 +50,7 @@ def serve(host: str, port: int, pool: str) -> int:
 
 
 @contextmanager
-def serving(options: Options, console: Console) -> Iterator[dict[str, "subprocess.Popen[bytes]"]]:
+def serving(options: Options, longest: timedelta, console: Console) -> Iterator[dict[str, "subprocess.Popen[bytes]"]]:
     """Run server, worker and page during the block; the server ends last. Raises Stopped: one does not start."""
     environment = environment_of(options)
     with ExitStack() as stack:
@@ -58,7 +62,7 @@ def serving(options: Options, console: Console) -> Iterator[dict[str, "subproces
             raise Stopped(f"the Prefect server did not start within {_START_SECONDS:.0f} s; its log is above")
         with temporary_settings({PREFECT_API_URL: options.api, PREFECT_API_AUTH_STRING: options.auth}):
             create_work_pool(options.pool, "process")
-            create_zombie_automation()
+            create_automations(os.environ.get(WEBHOOK), longest=longest)
         deploy(environment)
         worker = start([*_PREFECT, "worker", "start", "--pool", options.pool, "--type", "process"], environment)
         stack.callback(stop, worker, _WORKER_STOP_SECONDS)

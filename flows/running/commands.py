@@ -3,6 +3,7 @@
 import signal
 import sys
 from collections.abc import Callable
+from datetime import timedelta
 from pathlib import Path
 from types import FrameType
 from typing import Annotated, Any, Literal, NoReturn
@@ -15,6 +16,7 @@ from rich.markup import escape
 from flows.config import BuildConfig
 from flows.running.command_line import NOTHING_GIVEN, CommandLine, Given, Section, Stopped, new_app
 from flows.running.help import print_help
+from flows.running.settings import WEBHOOK
 from storage.errors import StorageError
 from tasks.cited_summary.settings import Choice, SummarySettings
 from tasks.human_evaluation.settings import StudySettings
@@ -28,6 +30,9 @@ Build = Annotated[str | None, Parameter(help="name of a finished build; default:
 DryRun = Annotated[bool, Parameter(negative="", help="only say what would be done")]
 Host = Annotated[str, Parameter(help="address to listen on; the default is reached from this machine only")]
 Port = Annotated[int, Parameter(help="port; if it is taken, a free one is used")]
+Longest = Annotated[
+    float, Parameter(validator=Number(gt=0), help="hours after which a run that goes on raises an alarm")
+]
 Names = Annotated[list[str] | None, Parameter(negative="")]
 
 Flow = Callable[[BuildConfig], str]
@@ -147,14 +152,36 @@ def serve(
     host: Host = "127.0.0.1",
     port: Port = 4200,
     pool: Annotated[str, Parameter(help="work pool, as named in prefect.yaml")] = "wikisum",
+    longest: Longest = 48,
 ) -> int:
     """Serve Prefect with all deployments, a worker, and the page for summaries, until Ctrl-C.
 
-    DATABASE_URL names a PostgreSQL database, PREFECT_SERVER_API_AUTH_STRING the user:password to ask for.
+    DATABASE_URL names a PostgreSQL database, PREFECT_SERVER_API_AUTH_STRING the user:password to ask for,
+    WIKISUM_WEBHOOK whom to alarm (see `wikisum alarms`).
     """
     from flows.serve import serve
 
-    return serve(host, port, pool)
+    return serve(host, port, pool, longest)
+
+
+@app.command
+def alarms(
+    *,
+    to: Annotated[
+        str | None,
+        Parameter(env_var=WEBHOOK, help="URL, or notification block of the server as TYPE/NAME; default: nobody"),
+    ] = None,
+    longest: Longest = 48,
+) -> None:
+    """Let the Prefect server at PREFECT_API_URL mark dead runs as crashed, and raise alarms; `serve` does it itself."""
+    from flows.running.alarms import LATE, create_automations
+    from flows.running.temporary_server import check_prefect_api, has_prefect_api
+
+    if not has_prefect_api():
+        raise ValueError("PREFECT_API_URL is not set: expected the address of the server that raises the alarms")
+    check_prefect_api()
+    for name in create_automations(to, LATE, timedelta(hours=longest)):
+        print(name)
 
 
 @app.command

@@ -22,6 +22,7 @@ from prefect.task_runners import TaskRunner, ThreadPoolTaskRunner
 from prefect.tasks import Task, exponential_backoff
 
 from flows.running.graph import StageTaskRun, current_flow_run, edges_from, finish, show
+from flows.running.notification import report_full_disk
 from flows.running.progress import show_logs_of_trainings
 from flows.running.settings import EngineSettings
 from flows.running.worker_processes import ProcessPool, end_when_output_is_lost, prefect_settings, start_worker
@@ -182,6 +183,7 @@ class PrefectExecutor:
         """Submit every job, shown as children of their stage, and wait for all; an exception is an outcome."""
         edges, stage = edges_from(after), jobs[0].called
         self._shown = None
+        report_full_disk(Store(jobs[0].root))
         if len(jobs) == 1:
             return self._attempt(make, jobs, edges)
         with unless_prefect_is_away(f"stage {stage} in the graph of the run"):

@@ -1,19 +1,27 @@
-"""Notify people that a run failed: Prefect's hooks POST JSON to a webhook."""
+"""Notify people: Prefect's hooks POST JSON to a webhook when a run fails, and events raise the alarms of a server."""
 
 import os
+import shutil
+import socket
 from typing import Any
 from urllib.parse import urlsplit
 
 import requests
 from prefect import Flow
 from prefect.client.schemas.objects import FlowRun, State
+from prefect.events import emit_event
 from prefect.logging.loggers import flow_run_logger
 from prefect.utilities.urls import url_for
 
 from flows.running.settings import WEBHOOK
+from storage.errors import DamagedFieldsError
+from storage.registry import read_champion, read_version, version_numbers
+from storage.store import Store
 
+FULL_DISK, UNPROMOTED = "wikisum.disk.full", "wikisum.retraining.unpromoted"
 _SECONDS = 10.0
 _MESSAGE_CHARACTERS = 2000  # chat services reject long ones
+_FULL = 0.9  # share of a disk
 
 
 def notify(flow: Flow[..., Any], flow_run: FlowRun, state: State[Any]) -> None:
@@ -48,4 +56,38 @@ def _webhook(parameters: dict[str, Any]) -> str | None:
     config = parameters.get("config")
     section = config.get("notification") if isinstance(config, dict) else getattr(config, "notification", None)
     url = section.get("webhook") if isinstance(section, dict) else getattr(section, "webhook", None)
-    return url or os.environ.get(WEBHOOK) or None
+    named = os.environ.get(WEBHOOK) or ""  # or it is a notification block, which only the server can use
+    return url or (named if urlsplit(named).scheme in ("http", "https") else None)
+
+
+def report_full_disk(store: Store) -> None:
+    """Emit an event if a local root's disk is nearly full, for the server's alarm."""
+    if not store.is_local:
+        return
+    disk = shutil.disk_usage(store.base)
+    share = disk.used / (disk.used + disk.free)  # as `df`: what is reserved for the system is no room
+    if share > _FULL:
+        host = socket.gethostname()
+        text = f"the disk of {store.root} on {host} is {100 * share:.0f} % full, {disk.free / 1e9:,.1f} GB are left"
+        _emit(FULL_DISK, f"wikisum.disk.{host}.{store.base}", text)
+
+
+def report_unpromoted(store: Store, weeks: int) -> None:
+    """Emit an event, for the server's alarm, if the last `weeks` versions or more, one a week, were refused."""
+    champion, refused = read_champion(store), []
+    for number in reversed(version_numbers(store)):
+        try:
+            version = read_version(store, number)
+        except DamagedFieldsError:  # retraining has warned of it
+            continue
+        if version.verdict["promoted"] or (champion is not None and number == champion.version):
+            break
+        refused.append(f"version {number}: {version.verdict['reason']}")
+    if len(refused) >= weeks:
+        text = f"{len(refused)} weeks without a promotion below {store.root}. {'. '.join(refused)}"
+        newest = max(version_numbers(store))
+        _emit(UNPROMOTED, f"wikisum.version.{store.base}.{newest}", text)
+
+
+def _emit(event: str, resource: str, text: str) -> None:
+    emit_event(event, {"prefect.resource.id": resource}, payload={"text": text[:_MESSAGE_CHARACTERS]})

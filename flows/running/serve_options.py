@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from ipaddress import ip_address
 from pathlib import Path
 
+from flows.running.alarms import HEARTBEAT_SECONDS
 from flows.running.child_processes import free_port
-from flows.running.prefect_setup import HEARTBEAT_SECONDS
+from flows.running.settings import WEBHOOK
 
 _LEAST_PASSWORD = 8
 PAGE_PORT = 4300
@@ -108,6 +109,7 @@ def environment_of(options: Options) -> dict[str, str]:
         "PREFECT_FLOWS_HEARTBEAT_FREQUENCY": str(HEARTBEAT_SECONDS),
         "PREFECT_LOGGING_SERVER_LEVEL": "WARNING",
     }
+    environment.pop(WEBHOOK, None)  # the server's alarms tell it
     if options.database:
         environment["PREFECT_SERVER_DATABASE_CONNECTION_URL"] = options.database
     if options.auth:

@@ -38,6 +38,8 @@ class NotificationSettings(Settings):
     webhook: str | None = tuning(None)
     """URL that gets a POST of JSON when a run fails or crashes: flow, run, state, message, url, and all of it as text,
     which chat services show. Put a URL that is a secret into the environment instead: WIKISUM_WEBHOOK"""
+    weeks: int = tuning(4, ge=1)
+    """weeks without a promotion after which a server's alarm is raised, then weekly"""
 
     @field_validator("webhook")
     @classmethod

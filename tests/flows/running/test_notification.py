@@ -1,10 +1,6 @@
-"""The webhook as a real server on loopback, told by real Prefect runs."""
+"""A webhook that real Prefect runs tell of their end."""
 
-import json
-import threading
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, HTTPServer
-from typing import Any
 
 import pytest
 from prefect import flow
@@ -13,41 +9,13 @@ from pydantic import ValidationError
 from flows.config import BuildConfig
 from flows.running.notification import notify
 from flows.running.settings import WEBHOOK, NotificationSettings
-
-
-class Webhook(HTTPServer):
-    def __init__(self) -> None:
-        super().__init__(("127.0.0.1", 0), _Handler)
-        self.status = 200
-        self.told: list[dict[str, Any]] = []
-
-    @property
-    def url(self) -> str:
-        return f"http://127.0.0.1:{self.server_address[1]}/hook/secret"
-
-
-class _Handler(BaseHTTPRequestHandler):
-    server: Webhook
-
-    def do_POST(self) -> None:
-        body = self.rfile.read(int(self.headers["Content-Length"]))
-        self.server.told.append(json.loads(body))
-        self.send_response(self.server.status)
-        self.send_header("Content-Length", "0")
-        self.end_headers()
-
-    def log_message(self, *_: Any) -> None:
-        """Say nothing."""
+from tests.flows.running.receiver import Webhook, receiving
 
 
 @pytest.fixture
 def webhook() -> Iterator[Webhook]:
-    server = Webhook()
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
-    thread.start()
-    yield server
-    server.shutdown()
-    server.server_close()
+    with receiving() as server:
+        yield server
 
 
 @flow(name="inner", on_failure=[notify])

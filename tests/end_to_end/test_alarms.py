@@ -1,0 +1,172 @@
+"""The server's alarms, told to a receiver on loopback: of what `kill -9` ends, of runs that never start, and others."""
+
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import psutil
+import pytest
+from prefect.client.orchestration import get_client
+from prefect.client.schemas.filters import DeploymentFilter, DeploymentFilterName
+from prefect.client.schemas.objects import FlowRun
+from prefect.settings import PREFECT_API_URL, temporary_settings
+from prefect.states import Completed, Running, Scheduled, State
+
+from flows.running import notification
+from flows.running.alarms import ZOMBIES, create_automations
+from flows.running.child_processes import start, wait_for_api
+from flows.running.notification import report_full_disk, report_unpromoted
+from flows.running.prefect_setup import create_work_pool, deploy
+from storage.registry import save_version
+from storage.store import Store
+from tests.end_to_end.faults import PROJECT, TINY
+from tests.end_to_end.test_serve import nested
+from tests.flows.running.receiver import receiving
+from tests.patience import PATIENCE, wait_until
+from tests.storage.object_store import free_port
+from tests.storage.test_registry import version
+
+pytestmark = [pytest.mark.integration, pytest.mark.slow]
+
+Process = subprocess.Popen[bytes]
+
+
+@contextmanager
+def started(command: list[str], environment: dict[str, str]) -> Iterator[Process]:
+    """A process of its own session that is killed with all its children where the block ends."""
+    process = start([sys.executable, "-m", *command], environment)
+    try:
+        yield process
+    finally:
+        kill(process)
+
+
+def kill(process: Process) -> None:
+    """`kill -9` of a process and all its children, as a machine dies."""
+    if process.poll() is None:
+        parent = psutil.Process(process.pid)
+        for one in [parent, *parent.children(recursive=True)]:
+            one.kill()
+    process.wait(PATIENCE)
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory, tiny_environment: dict[str, str]) -> Iterator[dict[str, str]]:
+    """A Prefect server with the deployments; yields the environment of its workers."""
+    port = free_port()
+    url = f"http://127.0.0.1:{port}/api"
+    environment = {**tiny_environment, "PREFECT_HOME": str(tmp_path_factory.mktemp("home")), "PREFECT_API_URL": url}
+    with ExitStack() as stack:
+        process = stack.enter_context(started(["prefect", "server", "start", "--port", str(port)], environment))
+        assert wait_for_api(url, process, PATIENCE)
+        stack.enter_context(temporary_settings({PREFECT_API_URL: url}))
+        create_work_pool("wikisum", "process")
+        deploy(environment)
+        yield environment
+
+
+def planned(root: Path, state: State | None = None) -> FlowRun:
+    """A run of the whole DAG, at a tiny size, that is due or in a state."""
+    with get_client(sync_client=True) as client:
+        named = DeploymentFilter(name=DeploymentFilterName(any_=["build-wikisum"]))
+        (deployment,) = client.read_deployments(deployment_filter=named)
+        config = {"config": {"root": str(root), **nested(TINY)}}
+        due = Scheduled(scheduled_time=datetime.now(UTC))
+        run = client.create_flow_run_from_deployment(deployment.id, parameters=config, state=due)
+        if state is not None:
+            client.set_flow_run_state(run.id, state, force=True)
+        return run
+
+
+def now(run: FlowRun) -> FlowRun:
+    with get_client(sync_client=True) as client:
+        return client.read_flow_run(run.id)
+
+
+def processes_of(run: FlowRun, worker: Process) -> list[psutil.Process]:
+    def environment(one: psutil.Process) -> dict[str, str]:
+        try:
+            return one.environ()
+        except psutil.Error:
+            return {}
+
+    children = psutil.Process(worker.pid).children(recursive=True)
+    return [one for one in children if environment(one).get("PREFECT__FLOW_RUN_ID") == str(run.id)]
+
+
+def test_what_dies_and_what_never_starts_is_told_once(server: dict[str, str], tmp_path: Path) -> None:
+    worker_command = ["prefect", "worker", "start", "--pool", "wikisum", "--type", "process"]
+    with receiving() as webhook:
+        asked = subprocess.run(
+            [sys.executable, "-m", "flows", "alarms", "--to", webhook.url],
+            cwd=PROJECT,
+            env=server,
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        assert len(asked.stdout.splitlines()) == 5
+
+        def told(run: FlowRun) -> list[str]:
+            return [one["text"] for one in webhook.told if f"run {now(run).name} " in one["text"]]
+
+        def under_way(name: str) -> FlowRun:
+            run, root = planned(tmp_path / name), tmp_path / name
+            wait_until(lambda: (root / "articles").is_dir(), f"the first stage of {name}", lambda: str(now(run).state))
+            return run
+
+        with started(worker_command, server) as worker:
+            killed = under_way("killed")
+            for one in processes_of(killed, worker):
+                one.kill()
+            wait_until(lambda: told(killed), "the alarm of a killed run", lambda: str(now(killed).state))
+            silent = under_way("silent")
+            kill(worker)
+        create_automations(webhook.url, late=timedelta(seconds=10))
+        unseen = planned(tmp_path / "unseen")
+        wait_until(lambda: told(unseen), "the alarm of a run that no worker takes", lambda: str(now(unseen).state))
+        wait_until(lambda: told(silent), "the alarm of a run whose machine died", lambda: str(now(silent).state))
+        for run in (killed, silent):
+            assert [one.partition(". ")[0] for one in told(run)] == [f"build-wikisum: run {now(run).name} is Crashed"]
+        assert "No heartbeat" in told(silent)[0]
+        assert len(told(unseen)) == 1
+        assert "has not started 0:00:10 after its time" in told(unseen)[0]
+        assert len(webhook.told) == 3
+
+
+def test_long_runs_full_disks_and_weeks_without_a_promotion_are_told_once(
+    server: dict[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = Store(str(tmp_path))
+    refused = {"promoted": False, "reason": "worse than the champion"}
+    for number in (1, 2, 3):
+        save_version(store, replace(version(number), verdict=refused if number > 1 else {"promoted": True}))
+    with receiving() as webhook:
+        create_automations(webhook.url, longest=timedelta(seconds=10))
+        planned(tmp_path, Running()), planned(tmp_path, Completed())
+        report_full_disk(store)
+        report_unpromoted(store, 3)
+        monkeypatch.setattr(notification, "_FULL", 0.0)
+        for _ in range(2):  # as a run that goes on reports
+            report_full_disk(store)
+            report_unpromoted(store, 2)
+        wait_until(lambda: len(webhook.told) >= 3, "three alarms", lambda: str(webhook.told))
+        long, disk, weeks = sorted(one["text"] for one in webhook.told)
+        assert disk.startswith(f"disk. the disk of {tmp_path} on ")
+        assert "takes longer than 0:00:10" in long
+        assert weeks == (
+            f"no promotion. 2 weeks without a promotion below {tmp_path}. version 3: worse than the champion. "
+            "version 2: worse than the champion"
+        )
+        create_automations(None)
+        with get_client(sync_client=True) as client:
+            assert [one.name for one in client.read_automations()] == [ZOMBIES]
+
+
+def test_a_block_that_is_not_there_is_named(server: dict[str, str]) -> None:
+    with pytest.raises(ValueError, match="alarms go to 'slack-webhook/ops': expected a URL, or a notification block"):
+        create_automations("slack-webhook/ops")
