@@ -184,7 +184,7 @@ PAGES = _dataset(
 
 DOCUMENTS = _dataset(
     "documents",
-    1,
+    2,
     _column("article_id", pa.string(), "citing article"),
     _column("article_shard", pa.int32(), "destination shard"),
     _column("url", pa.string(), "URL as the frontier has it"),

@@ -51,8 +51,7 @@ def _codec(label: str | None) -> str | None:
 
 def _fits(text: str, codec: str) -> bool:
     """Tell whether text decoded with replacement is plausible, so that the codec may be the right one."""
-    wide = sum(map(len, re.findall(r"[^\x00-\x7f]+", text)))
-    if text.count("�") > wide * _BAD_SHARE:
+    if (bad := text.count("�")) and bad > _BAD_SHARE * sum(map(len, re.findall(r"[^\x00-\x7f]+", text))):
         return False
     if codec != "cp1252":
         return True

@@ -11,25 +11,16 @@ from dataclasses import dataclass, field
 
 from lxml import etree, html
 
-from tasks.extraction.markup import plain_paragraphs
-
-
-def _names(text: str) -> frozenset[str]:
-    return frozenset(text.split())
-
+from tasks.extraction.markup import INLINE, names, plain_paragraphs
 
 # Elements that never contain prose of the article.
-_NEVER = _names(
+_NEVER = names(
     "audio aside button canvas dialog embed figure footer head iframe input label map math menu nav noscript object "
     "script select style svg template textarea video"
 )
-_INLINE = _names(
-    "a abbr acronym b bdi bdo big br cite code data del dfn em font i ins kbd mark nobr q s samp small span strike "
-    "strong sub sup time tt u var wbr"
-)
-_HEADINGS = _names("h1 h2 h3 h4 h5 h6")
-_HOMES = _names("body html article main")  # never refused by their class
-_ROLES = _names("alert banner complementary contentinfo dialog menu navigation search")
+_HEADINGS = names("h1 h2 h3 h4 h5 h6")
+_HOMES = names("body html article main")  # never refused by their class
+_ROLES = names("alert banner complementary contentinfo dialog menu navigation search")
 _REFUSED = re.compile(  # words in `class` and `id` of what surrounds an article
     r"(?:^|[\s_-])(?:ads?|advert[^\W_]*|banner|breadcrumbs?|byline|captions?|comments?|cookies?|disqus[^\W_]*|footer|gdpr|legal"
     r"|login|masthead|menu|meta|modal|nav|navbar|navigation|newsletters?|outbrain|pagination|popup|promos?|recirc[^\W_]*"
@@ -143,7 +134,7 @@ class _Walk:
         links = 0
         tag, skipped = "body", None
         for event, element in walker:
-            inline = element.tag in _INLINE
+            inline = element.tag in INLINE
             if event == "start":
                 if element.tag in _NEVER or (self.refuse and element is not body and _is_refused(element, inline)):
                     walker.skip_subtree()

@@ -5,6 +5,8 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass
+from functools import lru_cache, partial
+from itertools import combinations
 
 import trafilatura
 from bs4 import BeautifulSoup
@@ -14,7 +16,7 @@ from trafilatura.external import try_readability
 from tasks.extraction import markdown, pdf
 from tasks.extraction.charset import decode
 from tasks.extraction.density import extract_density, page_blocks
-from tasks.extraction.markup import clean, join_wrapped, page_title, parse, plain_paragraphs
+from tasks.extraction.markup import clean, join_wrapped, page_title, parse, plain_paragraphs, prune
 from tasks.extraction.reasons import DocumentReason
 from tasks.extraction.settings import ExtractSettings
 from tasks.rights.claims import Claim, page_claim
@@ -24,6 +26,7 @@ from tasks.text.ngrams import split_words
 
 _SHINGLE = 4  # words; shorter runs occur in any two texts on one subject
 _COMPARED = 20_000  # words of a text that are compared: more than articles have, and few enough for memory
+_SURE = 0.98  # agreement of density and readability from which no other engine is asked
 _RECALL_WEIGHT = 0.5  # relative to precision: the surplus of a longer text is more often menus than article
 
 
@@ -33,21 +36,38 @@ def agreement(texts: Mapping[str, Sequence[str]]) -> dict[str, float]:
     included. A text of fewer than four words has agreement 0. Raises ValueError: fewer than two texts."""
     if len(texts) < 2:
         raise ValueError(f"agreement needs at least two texts, got {list(texts)}")
-    shingles = {name: _shingles(lines) for name, lines in texts.items()}
-    return {
-        name: sum(_f_measure(shingles[name], shingles[other]) for other in texts if other != name) / (len(texts) - 1)
-        for name in texts
-    }
+    agreements = dict.fromkeys(texts, 0.0)
+    for pair in combinations(texts, 2):
+        words = [_compared(tuple(texts[name])) for name in pair]
+        shared = _shared(*words)
+        sizes = [max(len(each) - _SHINGLE + 1, 0) for each in words]
+        for name, size, other in zip(pair, sizes, reversed(sizes), strict=True):
+            f_measure = (1 + _RECALL_WEIGHT) * shared / (size + _RECALL_WEIGHT * other) if shared else 0.0
+            agreements[name] += f_measure / (len(texts) - 1)
+    return agreements
 
 
-def _shingles(lines: Sequence[str]) -> Counter[tuple[str, ...]]:
-    words = [word for line in lines for word in split_words(line, "unicode")][:_COMPARED]
+@lru_cache(maxsize=8)  # a page's texts are compared two or three times
+def _compared(lines: tuple[str, ...]) -> list[str]:
+    return [word for line in lines for word in split_words(line, "unicode")][:_COMPARED]
+
+
+def _shared(text: list[str], other: list[str]) -> int:
+    """Return how many runs two texts share, repetitions included; those within their common beginning and end are
+    counted without being looked up."""
+    most, outside = min(len(text), len(other)), _SHINGLE - 1
+    start = next((n for n, (a, b) in enumerate(zip(text, other, strict=False)) if a != b), most)
+    ends = enumerate(zip(reversed(text), reversed(other), strict=False))
+    end = min(next((n for n, (a, b) in ends if a != b), most), most - start)
+    start, end = max(start - outside, 0), max(end - outside, 0)
+    runs, others = (_shingles(words[start : len(words) - end]) for words in (text, other))
+    shared = runs.keys() & others.keys()
+    once = any(len(each) == each.total() for each in (runs, others))  # as in most texts
+    return start + end + (len(shared) if once else sum(min(runs[run], others[run]) for run in shared))
+
+
+def _shingles(words: list[str]) -> Counter[tuple[str, ...]]:
     return Counter(zip(*(words[start:] for start in range(_SHINGLE)), strict=False))
-
-
-def _f_measure(text: Counter[tuple[str, ...]], other: Counter[tuple[str, ...]]) -> float:
-    shared = sum((text & other).values())
-    return (1 + _RECALL_WEIGHT) * shared / (text.total() + _RECALL_WEIGHT * other.total()) if shared else 0.0
 
 
 _SOUP_NEVER = ["script", "style", "noscript", "template", "nav", "footer", "svg", "select", "button", "head"]
@@ -89,12 +109,11 @@ def extract(body: bytes, mime: str | None, charset: str | None, settings: Extrac
     tree = parse(text)
     if tree is None:
         return Extracted(None, (), None, DocumentReason.NO_TEXT)
+    _held = list(tree.iter())  # because lxml makes an object of an element anew whenever none holds it
     title = page_title(tree)
     claim = page_claim(text, tree) or Claim(None, None)  # before the engines, which change the tree
     rights = (claim.licence, claim.source, tuple(page_reservations(text, tree)))
-    engine, lines = choose(
-        {name: tidy(lines, title) for name, lines in _texts(tree, settings).items()}, settings.rescue_below
-    )
+    engine, lines = main_text(tree, title, settings)
     if not lines:
         engine, lines = "soup", tidy(_extract_soup(text), title)
     if not lines:
@@ -117,23 +136,36 @@ def choose(texts: Mapping[str, list[str]], rescue_below: float) -> tuple[str, li
     return first, texts[first]
 
 
-def _texts(tree: html.HtmlElement, settings: ExtractSettings) -> dict[str, list[str]]:
-    """Return the lines that each engine finds, in order of preference."""
-    fast = extract_density(tree)
+def main_text(tree: html.HtmlElement, title: str | None, settings: ExtractSettings) -> tuple[str, list[str]]:
+    """Return the name of the engine that is believed, and its lines; the tree is pruned. The engines are asked in the
+    order of their cost, and the dearer ones only in doubt: where density and readability agree, the shorter of their
+    texts is taken; trafilatura's own rules come before the fallbacks that it compares itself with."""
+    texts = {"density": tidy(extract_density(tree), title)}
     if settings.engine == "density":
-        return {"density": fast}
-    arbiter = {"readability": extract_readability(tree)} if settings.rescue_below else {}
-    return {"trafilatura": extract_trafilatura(tree, settings), "density": fast, **arbiter}
+        return "density", texts["density"]
+    prune(tree)
+    ask = partial(extract_trafilatura, tree, settings)
+    if not settings.rescue_below:
+        return choose({"trafilatura": tidy(ask(), title), **texts}, 0)
+    texts["readability"] = tidy(extract_readability(tree), title)
+    if settings.tables and min(agreement(texts).values()) >= _SURE:
+        engine = min(texts, key=lambda name: sum(map(len, texts[name])))
+        return engine, texts[engine]
+    engine, lines = choose({"trafilatura": tidy(ask(fast=True), title), **texts}, settings.rescue_below)
+    if engine != "trafilatura":
+        engine, lines = choose({"trafilatura": tidy(ask(), title), **texts}, settings.rescue_below)
+    return engine, lines
 
 
-def extract_trafilatura(tree: html.HtmlElement, settings: ExtractSettings) -> list[str]:
-    """Return the lines of trafilatura's text, without comments."""
+def extract_trafilatura(tree: html.HtmlElement, settings: ExtractSettings, fast: bool = False) -> list[str]:
+    """Return the lines of trafilatura's text, without comments; a fast one is not compared with its fallbacks."""
     text: str | None = trafilatura.extract(
         tree,
         include_comments=False,
         include_tables=settings.tables,
         favor_precision=settings.favour == "precision",
         favor_recall=settings.favour == "recall",
+        fast=fast,
     )
     return clean(text or "").split("\n")
 
@@ -157,14 +189,14 @@ def _extract_soup(text: str) -> list[str]:
 def tidy(lines: Sequence[str], title: str | None) -> list[str]:
     """Return the lines without empty ones, rules, boilerplate phrases and the title, also with the site's name."""
     name = _words(title or "")
-    kept = []
-    for line in lines:
-        line = " ".join(line.split())
-        words = _words(line)
-        if not words or _is_title(words, name) or (len(line) <= _PHRASE_LENGTH and is_boilerplate(line)):
-            continue
-        kept.append(line)
-    return kept
+    return [line for line, words in map(_tidied, lines) if words and not _is_title(words, name)]
+
+
+@lru_cache(maxsize=4096)  # the engines of a page find mostly the same lines
+def _tidied(line: str) -> tuple[str, str]:
+    """Return a line with single spaces, and its words, none of those of boilerplate."""
+    line = " ".join(line.split())
+    return line, "" if len(line) <= _PHRASE_LENGTH and is_boilerplate(line) else _words(line)
 
 
 def _words(text: str) -> str:

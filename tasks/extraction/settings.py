@@ -20,9 +20,9 @@ class ExtractSettings(Settings):
     tables: bool = True
     """whether trafilatura keeps text in tables"""
     rescue_below: float = Field(0.95, ge=0, le=1)
-    """where trafilatura's text agrees with those of density and readability less than this share (0-1) of the best
-    agreement of the three, the text that agrees best is taken; 0 = another text is taken only where trafilatura finds
-    none"""
+    """trafilatura is asked where density and readability, which are cheaper, do not agree; where its text agrees with
+    theirs less than this share (0-1) of the best agreement of the three, the text that agrees best is taken; 0 =
+    trafilatura is asked for every page, and another text is taken only where it finds none"""
     cpu_seconds: float = Field(10.0, gt=0, le=3600)
     """processor time a page may take, in seconds; beyond it the page is refused as extraction_timeout"""
     memory_mib: int = Field(2048, ge=512)

@@ -70,14 +70,10 @@ def header_licences(headers: Iterable[str]) -> list[str]:
 
 def page_reservations(source: str, tree: "html.HtmlElement") -> list[str]:
     """Return the signs in a page's own `<meta>` elements, such as "meta noai"."""
-    end = source.find("</head>")  # such elements stand in the head (HTML, 4.2.5)
-    head = source[: end if end >= 0 else len(source)].lower()
-    if not any(sign in head for sign in _SIGNS):
-        return []
     found: list[str] = []
-    for meta in tree.xpath("//meta[@content]"):
+    for meta in tree.iter("meta"):
         name = (meta.get("name") or meta.get("http-equiv") or "").strip().lower()
-        content = meta.get("content")[:_MOST]
+        content = (meta.get("content") or "")[:_MOST]
         if name == "tdm-reservation" and _is_reserved(content):
             found.append("meta tdm-reservation")
         elif name in ("robots", "x-robots-tag"):

@@ -6,7 +6,7 @@ import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from functools import cache, lru_cache
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 WordRule = Literal["rouge", "unicode"]
 """How a text is cut into words: `rouge` is the papers' rule, `unicode` keeps other scripts than ASCII."""
@@ -21,6 +21,10 @@ _UNSPACED_SCRIPTS = (
     r"\U00020000-\U0003ffff"  # Han, supplementary planes
 )
 
+# Texts of Latin letters and usual punctuation: their words hold no marks, and NFC leaves them as they are.
+_OTHER_SCRIPTS = re.compile(r"[^\x00-\u02ff\u2010-\u205e\u20a0-\u20bf]")
+_PLAIN_WORD = re.compile(r"[^\W_]+")
+
 
 def split_words(text: str, rule: WordRule = "rouge") -> list[str]:
     """Return the lower-case words of a text.
@@ -29,13 +33,14 @@ def split_words(text: str, rule: WordRule = "rouge") -> list[str]:
     are based: runs of a-z and 0-9, separated by everything else ("Zürich" is "z", "rich"; a Russian text has no words).
     `unicode` keeps letters, digits and combining marks of every script, and takes each character of a script without
     spaces as a word; on ASCII text the two are the same. Raises ValueError: unknown rule."""
-    if rule == "rouge":
-        if not text.isascii():
-            text = text.lower()  # some non-ASCII letters have ASCII lower-case forms, such as the Kelvin sign
-        return text.encode("ascii", "replace").translate(_TO_WORD_BYTES).decode("ascii").split()
-    if rule == "unicode":
-        return _unicode_word().findall(unicodedata.normalize("NFC", text.lower()))
-    raise ValueError(f"unknown word rule {rule!r}: expected 'rouge' or 'unicode'")
+    if rule not in get_args(WordRule):
+        raise ValueError(f"unknown word rule {rule!r}: expected 'rouge' or 'unicode'")
+    if not text.isascii():
+        text = text.lower()  # some non-ASCII letters have ASCII lower-case forms, such as the Kelvin sign
+        if rule == "unicode":
+            plain = _OTHER_SCRIPTS.search(text) is None
+            return _PLAIN_WORD.findall(text) if plain else _unicode_word().findall(unicodedata.normalize("NFC", text))
+    return text.encode("ascii", "replace").translate(_TO_WORD_BYTES).decode("ascii").split()
 
 
 class TargetNgrams:

@@ -14,9 +14,11 @@ SECOND = "Below the old bridge it turns south, and the valley widens into meadow
 PAGE = f"<html><head><title>Severn | Rivers</title></head><body><article><p>{FIRST}</p><p>{SECOND}</p></article></body>"
 
 
-@pytest.mark.parametrize("engine", ["trafilatura", "density"])
-def test_engine_finds_the_article_and_says_who_it_was(engine):
-    found = extract(PAGE.encode(), "text/html", None, ExtractSettings(engine=engine))
+@pytest.mark.parametrize(
+    ("settings", "engine"), [({"rescue_below": 0}, "trafilatura"), ({}, "density"), ({"engine": "density"}, "density")]
+)
+def test_engine_finds_the_article_and_says_who_it_was(settings, engine):
+    found = extract(PAGE.encode(), "text/html", None, ExtractSettings(**settings))
     assert found.title == "Severn | Rivers"
     assert found.paragraphs == (FIRST, SECOND)
     assert (found.engine, found.reason) == (engine, None)
@@ -71,11 +73,55 @@ def test_engine_that_finds_no_more_than_others_of_a_long_text_is_believed():
     assert choose(named, 0.95)[0] == "density"
 
 
+@pytest.mark.parametrize(
+    ("density", "readability", "fast", "full", "engine", "asked"),
+    [
+        (LONG, LONG, OTHER, OTHER, "density", []),  # sure
+        (LONG, SHORT, LONG, OTHER, "trafilatura", ["fast"]),
+        (LONG, LONG + OTHER, [], LONG, "trafilatura", ["fast", "full"]),
+        (LONG, [*LONG, "So are their guests."], OTHER, OTHER, "density", ["fast", "full"]),
+        ([], LONG, [], [], "readability", ["fast", "full"]),
+    ],
+)
+def test_dearer_engines_are_asked_only_in_doubt(monkeypatch, density, readability, fast, full, engine, asked):
+    calls = []
+
+    def trafilatura(tree, settings, **options):
+        calls.append("fast" if options.get("fast") else "full")
+        return fast if calls[-1] == "fast" else full
+
+    monkeypatch.setattr("tasks.extraction.engines.extract_density", lambda tree: density)
+    monkeypatch.setattr("tasks.extraction.engines.extract_readability", lambda tree: readability)
+    monkeypatch.setattr("tasks.extraction.engines.extract_trafilatura", trafilatura)
+    assert extract(PAGE.encode(), "text/html", None, ExtractSettings()).engine == engine
+    assert calls == asked
+
+
+def test_shorter_of_two_texts_that_agree_is_taken(monkeypatch):
+    several = [
+        f"Reach {number} of the river has a lock, and it was shut in the year 18{number}0." for number in range(9)
+    ]
+    monkeypatch.setattr("tasks.extraction.engines.extract_density", lambda tree: [*several, "Read on."])
+    monkeypatch.setattr("tasks.extraction.engines.extract_readability", lambda tree: several)
+    found = extract(PAGE.encode(), "text/html", None, ExtractSettings())
+    assert (found.engine, list(found.paragraphs)) == ("readability", several)
+
+
+def test_tables_are_left_to_trafilatura_where_they_are_not_wanted():
+    cells = "".join(f"<tr><td>{text}</td></tr>" for text in (FIRST, SECOND))
+    page = f"<body><article><p>{FIRST} {SECOND}</p><p>{SECOND} It is so.</p><table>{cells}</table></article>".encode()
+    kept, left = (
+        extract(page, "text/html", None, ExtractSettings(tables=tables)).paragraphs for tables in (True, False)
+    )
+    assert len(kept) == 4
+    assert len(left) == 2
+
+
 def test_no_engine_is_overruled_where_that_is_off(monkeypatch):
     def never(tree):
         raise AssertionError("asked although nobody can be overruled")
 
-    monkeypatch.setattr("tasks.extraction.engines.extract_trafilatura", lambda tree, settings: ["A word."])
+    monkeypatch.setattr("tasks.extraction.engines.extract_trafilatura", lambda tree, settings, fast=False: ["A word."])
     assert extract(PAGE.encode(), "text/html", None, ExtractSettings(rescue_below=0.95)).engine == "density"
     monkeypatch.setattr("tasks.extraction.engines.extract_readability", never)
     found = extract(PAGE.encode(), "text/html", None, ExtractSettings(rescue_below=0))
@@ -83,7 +129,7 @@ def test_no_engine_is_overruled_where_that_is_off(monkeypatch):
 
 
 def test_next_engine_is_asked_where_trafilatura_finds_nothing(monkeypatch):
-    monkeypatch.setattr("tasks.extraction.engines.extract_trafilatura", lambda tree, settings: [""])
+    monkeypatch.setattr("tasks.extraction.engines.extract_trafilatura", lambda tree, settings, fast=False: [""])
     found = extract(PAGE.encode(), "text/html", None, ExtractSettings(rescue_below=0))
     assert (found.engine, found.paragraphs) == ("density", (FIRST, SECOND))
 
