@@ -1,43 +1,84 @@
-"""The page's routes into a corpus: articles by title, one article, a page as fetched."""
+"""The page's routes into a corpus: its rows, filtered; one article; two of its summaries; a page as fetched."""
 
+import re
+from contextlib import suppress
+from typing import Any
 from urllib.parse import urlencode
 
-from fastapi import FastAPI, HTTPException, Response
+from fastapi import FastAPI, HTTPException, Request, Response
 from fastapi.responses import HTMLResponse
 
 from flows.summary_page.views import inert_response, render
 from storage.errors import StorageError
-from tasks.explorer.article import read_article, read_page
-from tasks.explorer.corpus import ExplorerCorpus
+from tasks.explorer.article import differing, read_article, read_page
+from tasks.explorer.corpus import KINDS, ExplorerCorpus, Question
 
-_PAGE = 50  # articles of a page of the list
+_PAGE = 50  # rows of a page of a list
+_REPORT_POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
+_NEAR = 3  # page numbers to either side of the present one
 
 
 def add_explorer(app: FastAPI, corpus: ExplorerCorpus) -> None:
     """Add the routes below /corpus."""
 
     @app.get("/corpus")
-    def articles(title: str = "", start: int = 0) -> HTMLResponse:
-        start = max(0, start)
-        found = corpus.find(title, start, _PAGE)
-        following = urlencode({"title": title, "start": start + _PAGE}) if start + _PAGE < found.matches else ""
+    def listing(request: Request, of: str = "articles", text: str = "", order: str = "", page: int = 1) -> HTMLResponse:
+        given, kind = dict(request.query_params), KINDS.get(of)
+        chosen = {name: given[name] for name in (kind.filters if kind else ()) if given.get(name)}
+        bounds = {bound: _number(given.get(bound, "")) for bound in ("least", "most")}
+        page = min(max(page, 1), 1_000_000)
+        asked = Question(of, text, chosen, **bounds, order=order, start=(page - 1) * _PAGE, count=_PAGE)
+        try:
+            found = corpus.find(asked)
+        except StorageError as error:
+            raise HTTPException(404, str(error)) from error
+        pages = -(-found.matches // _PAGE)
+        near = [number for number in range(page - _NEAR, page + _NEAR + 1) if 1 <= number <= pages]
+
+        def address(**changed: Any) -> str:
+            kept = {"of": of, "text": text, **chosen, **bounds, "order": order, **changed}
+            return f"/corpus?{urlencode({name: value for name, value in kept.items() if value not in (None, '')})}"
+
         return render(
             "corpus.html.j2",
-            build=corpus.build,
-            title=title,
-            start=start,
+            corpus=corpus,
+            kind=KINDS[of],
+            asked=asked,
             found=found,
-            following=following,
+            page=page,
+            pages=sorted({1, *near, pages}) if pages > 1 else [],
+            address=address,
             explores=True,
         )
 
+    @app.get("/corpus/report")
+    def report() -> HTMLResponse:
+        try:
+            page = corpus.report()
+        except StorageError as error:
+            raise HTTPException(404, str(error)) from error
+        linked = re.sub(r'<span data-rows="([^"]*)">(.*?)</span>', r'<a href="/corpus?\1">\2</a>', page)
+        return HTMLResponse(linked, headers={"Content-Security-Policy": _REPORT_POLICY})
+
     @app.get("/corpus/article/{shard}/{article_id}")
-    def article(shard: int, article_id: str) -> HTMLResponse:
+    def article(shard: int, article_id: str, left: str = "", right: str = "") -> HTMLResponse:
         try:
             view = read_article(corpus, shard, article_id)
         except StorageError as error:
             raise HTTPException(404, str(error)) from error
-        return render("article.html.j2", view=view, shard=shard, urlencode=urlencode, explores=True)
+        texts = {written.system: written.text for written in view.written} | {"the article": view.article["lead"]}
+        beside = []
+        if left in texts and right in texts:
+            beside = [(left, differing(texts[left], texts[right])), (right, differing(texts[right], texts[left]))]
+        return render(
+            "article.html.j2",
+            view=view,
+            shard=shard,
+            systems=list(texts),
+            beside=beside,
+            urlencode=urlencode,
+            explores=True,
+        )
 
     @app.get("/corpus/page")
     def page(url: str, host_shard: int, passage: str = "", back: str = "") -> HTMLResponse:
@@ -54,3 +95,9 @@ def add_explorer(app: FastAPI, corpus: ExplorerCorpus) -> None:
         if found is None:
             raise HTTPException(404, "the corpus does not hold this page")
         return inert_response(found.body, found.mime, found.charset, passage)
+
+
+def _number(given: str) -> float | None:
+    with suppress(ValueError):
+        return float(given)
+    return None

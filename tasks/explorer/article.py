@@ -1,12 +1,14 @@
 """Everything a corpus holds about one article: its URLs and why some failed, its paragraphs, its cited summaries."""
 
+import re
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
+from models.values import ValueIndex, find_values, missing
 from storage.errors import StorageError
 from tasks.across.refusals import compared_paragraphs
 from tasks.cited_summary.cited import Passage, PassageNumbers, SummarySentence
@@ -53,6 +55,9 @@ class Candidate:
     similarity: float | None = None
     rank: int | None = None
     score: float | None = None
+    number: int | None = None  # of its URL, from 1
+    passage: int | None = None  # its number, where it is cited
+    cited_by: Sequence[str] = ()  # systems
 
 
 @dataclass(frozen=True)
@@ -60,6 +65,7 @@ class StoredSummary:
     """A system's summary with its citations."""
 
     system: str
+    text: str
     sentences: Sequence[SummarySentence]
 
 
@@ -89,12 +95,29 @@ def read_article(corpus: ExplorerCorpus, shard: int, article_id: str) -> Article
         [one.text for one in ranked], [(numbers.get(one.url, 0), one.position) for one in ranked]
     )
     written = [
-        StoredSummary(row["system"], citations.of(article["title"], _summary(row)))
+        StoredSummary(row["system"], row["summary"], citations.of(article["title"], _summary(row)))
         for stage in ("predictions", "written", "baselines")
         if corpus.has(stage)
         for row in corpus.rows(stage, shard, ["system", "summary", "tokens", "attention"], this).to_pylist()
     ]
+    passages = {(passage.source, passage.position): passage.number for passage in citations.passages}
+    candidates = [_with_citations(one, numbers.get(one.url, 0), passages, written) for one in candidates]
     return ArticleView(article, addresses, candidates, written, citations.passages)
+
+
+def differing(text: str, other: str) -> list[tuple[str, bool]]:
+    """Return a summary in words, each with the space after it, and whether it is of a name, number or date that the
+    other summary does not have."""
+    index = ValueIndex([other])
+    values = find_values(text, ValueIndex([text, other]))
+    names = {word for value in values if value.kind == "name" and value not in index for word in str(value).split()}
+
+    def differs(word: str) -> bool:
+        if any(letter.isdigit() for letter in word):
+            return bool(missing(word, index))
+        return re.sub(r"^\W+|\W+$|['’]s\W*$", "", word).casefold() in names
+
+    return [(word, differs(word)) for word in re.findall(r"\S+\s*", text)]
 
 
 def read_page(corpus: ExplorerCorpus, host_shard: int, url: str) -> SourcePage | None:
@@ -103,6 +126,14 @@ def read_page(corpus: ExplorerCorpus, host_shard: int, url: str) -> SourcePage |
     if not rows or rows[0]["body"] is None:
         return None
     return SourcePage(rows[0]["mime"], rows[0]["charset"], rows[0]["body"])
+
+
+def _with_citations(
+    one: Candidate, number: int, passages: Mapping[tuple[int, int], int], written: Sequence[StoredSummary]
+) -> Candidate:
+    passage = None if one.rank is None else passages.get((number, one.position))
+    cited_by = [summary.system for summary in written if any(passage in each.passages for each in summary.sentences)]
+    return replace(one, number=number or None, passage=passage, cited_by=cited_by)
 
 
 def _summary(row: Row) -> Summary:

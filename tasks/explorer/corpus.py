@@ -1,52 +1,142 @@
-"""A corpus to look into: opened by its manifest alone, its titles read in the background. Files are read in place,
-column by column, and only row groups whose statistics allow the article asked for. Their digests are not checked, which
-would read whole files: `flows.verify` does that."""
+"""A corpus to look into: opened by its manifest alone. What is listed is read in the background, shard by shard, into
+tables of DuckDB, which answers at once of what was read so far; an article is read in place, column by column, and only
+from row groups whose statistics allow it. Digests are not checked, which would read whole files: `flows.verify` does
+that."""
 
 import logging
 import threading
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
+import duckdb
 import pyarrow as pa
-import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from storage.builds import latest_build
 from storage.errors import StorageError
 from storage.registry import FOLDER
 from storage.root_format import check_root
-from storage.schemas import ARTICLES
 from storage.store import Store
 
-_TITLE_COLUMNS = ["article_id", "title", "split", "drop_reason"]
-_TITLES = pa.schema([ARTICLES.schema.field(name) for name in _TITLE_COLUMNS])
+_COUNTED = 60  # values of a filter, those with the most rows
+_WAIT_SECONDS = 1.0  # how long an answer waits for shards that are not read yet
+_HOST = "split_part(split_part(url, '//', 2), '/', 1)"
+_KEPT = "coalesce({}, 'kept')"
 _log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
-class TitleMatches:
-    """Articles by title."""
+class Kind:
+    """Rows that are listed. Each is about an article; what is null is the text `none`, and a reason `kept`."""
 
-    articles: Sequence[Mapping[str, Any]]  # shard, article_id, title, split and drop_reason of each
-    matches: int  # how many articles match, in the shards that were searched
-    searched: int  # shards that were searched
-    shards: int  # all shards; more than `searched` while titles are still being read
+    stages: Sequence[str]  # whose shards are read, those of them that the build has
+    read: Sequence[str]  # columns of these stages
+    columns: Mapping[str, str]  # columns shown -> SQL over those read
+    filters: Sequence[str]  # columns shown whose values are counted and chosen
+    text: str  # SQL over columns shown: what a search looks in
+    number: str = ""  # column shown with bounds
+    most: int = 5_000_000  # rows read, so that they fit in memory: the first ones
+
+
+_ARTICLE_TEXT = {"text": "left(text, 300)", "url": "url", "host": _HOST}
+KINDS: Mapping[str, Kind] = {
+    "articles": Kind(
+        ("articles",),
+        ("title", "split", "source", "licence", "drop_reason"),
+        {
+            "title": "title",
+            "split": "coalesce(split, 'none')",
+            "source": "source",
+            "licence": "coalesce(licence, 'none')",
+            "reason": _KEPT.format("drop_reason"),
+        },
+        ("split", "reason", "licence", "source"),
+        "title",
+    ),
+    "documents": Kind(
+        ("documents", "given"),
+        ("article_shard", "title", "url", "provenance", "language", "licence", "reason"),
+        {
+            "page": "coalesce(title, 'none')",
+            "url": "url",
+            "host": _HOST,
+            "provenance": "provenance",
+            "language": "coalesce(language, 'none')",
+            "licence": "coalesce(licence, 'none')",
+            "reason": _KEPT.format("reason"),
+        },
+        ("host", "provenance", "reason", "licence", "language"),
+        "page || ' ' || url",
+        most=2_000_000,
+    ),
+    "paragraphs": Kind(
+        ("compared", "paragraphs"),
+        ("text", "url", "provenance", "drop_reason"),
+        {**_ARTICLE_TEXT, "provenance": "provenance", "reason": _KEPT.format("drop_reason")},
+        ("host", "provenance", "reason"),
+        "text",
+        most=500_000,
+    ),
+    "ranked": Kind(
+        ("ranked",),
+        ("text", "url", "rank", "score"),
+        {**_ARTICLE_TEXT, "rank": "rank + 1", "score": "score"},
+        ("host",),
+        "text",
+        "score",
+        most=500_000,
+    ),
+    "scores": Kind(
+        ("scores", "baseline_scores", "written_scores"),
+        ("system", "metric", "value"),
+        {"system": "system", "metric": "metric", "value": "value"},
+        ("metric", "system"),
+        "system",
+        "value",
+    ),
+}
+
+
+@dataclass(frozen=True)
+class Question:
+    """What is asked for: rows of a kind, those from `start` on."""
+
+    kind: str = "articles"
+    text: str = ""  # in any case; "" = every row
+    chosen: Mapping[str, str] = field(default_factory=dict)  # filter -> value
+    least: float | None = None  # bounds of the kind's number
+    most: float | None = None
+    order: str = ""  # column shown, after a "-" from the highest; "" = as they were read
+    start: int = 0
+    count: int = 50
+
+
+@dataclass(frozen=True)
+class Listing:
+    """The answer, of the shards that were read so far."""
+
+    rows: Sequence[Mapping[str, Any]]  # shard, article_id and article (its title) of each, and the columns shown
+    matches: int  # rows that match
+    counts: Mapping[str, Sequence[tuple[str, int]]]  # of each filter, its values under the other filters
+    read: int  # shards read
+    shards: int
 
 
 class ExplorerCorpus:
     """The latest build below a root."""
 
     def __init__(self, store: Store) -> None:
-        """Begin to read titles. Raises StorageError: there is no build with articles below the root."""
+        """Begin to read articles. Raises StorageError: there is no build with articles below the root."""
         check_root(store)
         build = latest_build(store)
         if build is None or not build.stages.get("articles"):
             raise StorageError(f"{store.root!r} has no build with articles: expected the root of a finished build")
         self.store, self.build = store, build
-        self._titles: list[pa.Table] = []  # of the first shards, in order
-        self._reader = threading.Thread(target=self._read_titles, name="titles", daemon=True)
-        self._reader.start()
+        self._tables = duckdb.connect(config={"threads": 2})
+        self._readers: dict[str, _Reader] = {}
+        self._starting = threading.Lock()
+        self._reader("articles")
 
     @classmethod
     def beside(cls, model: str) -> "ExplorerCorpus | None":
@@ -57,46 +147,60 @@ class ExplorerCorpus:
             return None
 
     @property
-    def shards(self) -> int:
-        """How many shards the articles have."""
-        return len(self.build.stages["articles"])
+    def kinds(self) -> list[str]:
+        """The kinds of rows that the build has."""
+        return [name for name, kind in KINDS.items() if any(stage in self.build.stages for stage in kind.stages)]
 
-    def find(self, text: str, start: int, count: int) -> TitleMatches:
-        """Return at most `count` articles, from `start` on, whose title contains a text in any case; "" finds all."""
-        tables = list(self._titles)
-        rows: list[dict[str, Any]] = []
-        matches = 0
-        for shard, table in enumerate(tables):
-            if text.strip():
-                table = table.filter(pc.match_substring(table["title"], text.strip(), ignore_case=True))
-            skipped = max(0, min(start - matches, table.num_rows))
-            chosen = table.slice(skipped, count - len(rows)).to_pylist()
-            rows += [{"shard": shard, **row} for row in chosen]
-            matches += table.num_rows
-        return TitleMatches(rows, matches, len(tables), self.shards)
+    def find(self, asked: Question) -> Listing:
+        """Return rows. Raises StorageError: the build has no such rows, or there is no such column."""
+        if asked.kind not in self.kinds:
+            raise StorageError(f"build {self.build.name} has no {asked.kind!r}: expected {', '.join(self.kinds)}")
+        kind, reader = KINDS[asked.kind], self._reader(asked.kind)
+        for column in [*asked.chosen, *filter(None, [asked.order.removeprefix("-")])]:
+            if column not in kind.columns:
+                raise StorageError(f"{asked.kind} have no {column!r}: expected {', '.join(kind.columns)}")
+        reader.join(_WAIT_SECONDS)
+        tables, (where, given) = self._tables.cursor(), _where(kind, asked)
+        (matches,) = tables.execute(f"SELECT count(*) FROM {asked.kind} WHERE {where}", given).fetchone() or (0,)
+        column, way = asked.order.removeprefix("-"), "DESC" if asked.order.startswith("-") else "ASC"
+        first, last = (f"{column} {way}, rowid", f"found.{column} {way}, place") if column else ("rowid", "place")
+        found = tables.execute(
+            f"WITH found AS (SELECT *, rowid AS place FROM {asked.kind} WHERE {where} "
+            f"ORDER BY {first} LIMIT ? OFFSET ?) "
+            "SELECT found.* EXCLUDE (place), articles.title AS article FROM found "
+            f"LEFT JOIN articles ON articles.article_id = found.article_id ORDER BY {last}",
+            [*given, asked.count, asked.start],
+        )
+        names = [column[0] for column in found.description]
+        rows = [dict(zip(names, row, strict=True)) for row in found.fetchall()]
+        counts = {}
+        for name in kind.filters:
+            where, given = _where(kind, asked, without=name)
+            counted = f"SELECT {name}, count(*) FROM {asked.kind} WHERE {where} GROUP BY 1 ORDER BY 2 DESC, 1 LIMIT ?"
+            counts[name] = tables.execute(counted, [*given, _COUNTED]).fetchall()
+        return Listing(rows, matches, counts, reader.read, reader.shards)
 
-    def wait(self) -> None:
-        """Wait until all titles are read."""
-        self._reader.join()
+    def report(self) -> str:
+        """Return the page of the build's report. Raises StorageError: it has none, or it cannot be read."""
+        if self.build.report is None:
+            raise StorageError(f"build {self.build.name} has no report")
+        try:
+            return self.store.read_bytes(f"{self.build.report}/report.html").decode()
+        except OSError as error:
+            raise StorageError(f"the report of build {self.build.name} cannot be read: {error}") from error
+
+    def wait(self, kind: str = "articles") -> None:
+        """Wait until all rows of a kind are read."""
+        self._reader(kind).join()
 
     def has(self, stage: str) -> bool:
         """Whether the build has a stage."""
         return stage in self.build.stages
 
-    def rows(self, stage: str, shard: int, columns: Sequence[str], filters: Sequence[tuple[str, str, Any]]) -> pa.Table:
+    def rows(
+        self, stage: str, shard: int, columns: Sequence[str], filters: Sequence[tuple[str, str, Any]] | None
+    ) -> pa.Table:
         """Return rows of a shard by filters (column, operator, value); StorageError if it cannot be read."""
-        return self._read(stage, shard, columns, list(filters), use_threads=True)
-
-    def _read_titles(self) -> None:
-        for shard in range(self.shards):
-            try:
-                table = self._read("articles", shard, _TITLE_COLUMNS, None, use_threads=False)
-            except StorageError as error:
-                _log.warning("%s: its articles are not listed", error)
-                table = _TITLES.empty_table()
-            self._titles.append(table)
-
-    def _read(self, stage: str, shard: int, columns: Sequence[str], filters: Any, *, use_threads: bool) -> pa.Table:
         path = self.build.stages.get(stage, {}).get(str(shard))
         if path is None:
             raise StorageError(f"build {self.build.name} has no shard {shard} of {stage}")
@@ -105,8 +209,74 @@ class ExplorerCorpus:
                 self.store.path(path),
                 filesystem=self.store.filesystem,
                 columns=list(columns),
-                filters=filters,
-                use_threads=use_threads,
+                filters=None if filters is None else list(filters),
+                use_threads=filters is not None,
             )
         except (OSError, pa.ArrowException) as error:
             raise StorageError(f"{path} below {self.store.root} cannot be read: {error}") from error
+
+    def _reader(self, kind: str) -> "_Reader":
+        with self._starting:
+            if kind not in self._readers:
+                self._readers[kind] = _Reader(self, kind, self._tables.cursor())
+                self._readers[kind].start()
+            return self._readers[kind]
+
+
+class _Reader(threading.Thread):
+    """Reads the rows of a kind into its table, shard by shard."""
+
+    def __init__(self, corpus: ExplorerCorpus, name: str, tables: duckdb.DuckDBPyConnection) -> None:
+        super().__init__(name=f"reads {name}", daemon=True)
+        self.corpus, self.kind, self.tables, self.table = corpus, KINDS[name], tables, name
+        stages = [stage for stage in self.kind.stages if corpus.has(stage)]
+        stages = (
+            stages[:1] if name == "paragraphs" else stages
+        )  # the compared ones are the same, refused also by others
+        self.parts = [(stage, int(shard)) for stage in stages for shard in corpus.build.stages[stage]]
+        self.shards, self.read = len(self.parts), 0
+        nothing = pa.schema([(column, _TYPES.get(column, pa.string())) for column in self._columns]).empty_table()
+        self._insert(nothing, 0, f"CREATE TABLE {name} AS")
+
+    @property
+    def _columns(self) -> list[str]:
+        return ["article_id", *self.kind.read]
+
+    def run(self) -> None:
+        """Read until all is read, or as much as may be."""
+        rows = 0
+        for stage, shard in self.parts:
+            try:
+                part = self.corpus.rows(stage, shard, self._columns, None)
+            except StorageError as error:
+                _log.warning("%s: its rows are not listed", error)
+            else:
+                self._insert(part.slice(0, self.kind.most - rows), shard, f"INSERT INTO {self.table}")
+                rows += part.num_rows
+            self.read += 1
+            if rows >= self.kind.most:
+                break
+        self.tables.close()
+
+    def _insert(self, part: pa.Table, shard: int, into: str) -> None:
+        place = "article_shard" if "article_shard" in self.kind.read else str(shard)
+        shown = ", ".join(f"{sql} AS {name}" for name, sql in self.kind.columns.items())
+        self.tables.register("part", part)
+        self.tables.execute(f"{into} SELECT {place} AS shard, article_id, {shown} FROM part")
+        self.tables.unregister("part")
+
+
+_TYPES = {"article_shard": pa.int32(), "rank": pa.int32(), "score": pa.float32(), "value": pa.float32()}
+
+
+def _where(kind: Kind, asked: Question, without: str = "") -> tuple[str, list[Any]]:
+    """Return the condition of a question, but for one filter, as SQL and its values."""
+    conditions: list[tuple[str, Any]] = [
+        (f"{name} = ?", value) for name, value in asked.chosen.items() if value and name != without
+    ]
+    if asked.text.strip():
+        conditions.append((f"contains(lower({kind.text}), lower(?))", asked.text.strip()))
+    if kind.number:
+        bounds = ((f"{kind.number} >= ?", asked.least), (f"{kind.number} <= ?", asked.most))
+        conditions += [(condition, bound) for condition, bound in bounds if bound is not None]
+    return " AND ".join(["true", *(condition for condition, _ in conditions)]), [value for _, value in conditions]

@@ -22,6 +22,8 @@ class Cell:
     note: str = ""  # smaller text below or beside it, such as an interval
     strong: bool = False  # whether it is emphasised
     share: float | None = None  # 0-1, drawn as a bar in formats with pictures
+    # which rows are behind it, as the query of the explorer's list: a link where the explorer shows the page
+    rows: str = ""
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, get_args
+from urllib.parse import urlencode
 
 import numpy as np
 
@@ -108,7 +109,13 @@ def funnel_section(rows: Sequence[FunnelRow]) -> ReportSection:
         for row in rows
     ]
     reasons = [
-        [Cell(row.heading), Cell(reason), Cell(f"{count:,}"), _share(count, row.rows), Cell(meaning(row.stage, reason))]
+        [
+            Cell(row.heading),
+            Cell(reason),
+            Cell(f"{count:,}", rows=_listed(row.stage, reason)),
+            _share(count, row.rows),
+            Cell(meaning(row.stage, reason)),
+        ]
         for row in rows
         for reason, count in row.drops.items()
     ]
@@ -442,7 +449,8 @@ def _score(ranking: Ranking, system: str, metric: str, best: float | None = None
         return Cell(_NONE)
     value, scale = score.value, METRICS[metric].scale
     note = f"{scale * value.low:.2f} to {scale * value.high:.2f}"
-    return Cell(f"{scale * value.mean:.2f}", note, strong=best is not None and value.mean == best)
+    rows = urlencode({"of": "scores", "metric": metric, "system": system, "order": "value"})
+    return Cell(f"{scale * value.mean:.2f}", note, strong=best is not None and value.mean == best, rows=rows)
 
 
 def _score_picture(ranking: Ranking) -> Picture:
@@ -505,6 +513,13 @@ def _quantiles(values: np.ndarray) -> list[Cell]:
     counted = np.issubdtype(values.dtype, np.integer)
     shown = [low, median, float(values.mean(dtype=np.float64)), high, values.max()]
     return [Cell(f"{len(values):,}"), *[Cell(f"{x:,.0f}" if counted else f"{x:,.1f}") for x in shown]]
+
+
+def _listed(stage: str, reason: str) -> str:
+    """Return the query of the explorer's list of the rows that a stage refused for a reason; "" where it lists none."""
+    kind = {"articles": "articles", "pages": "documents", "documents": "documents"}.get(stage)
+    kind = "paragraphs" if stage in ("paragraphs", "compared") else kind
+    return urlencode({"of": kind, "reason": reason}) if kind else ""
 
 
 def _share(part: int, total: int) -> Cell:

@@ -224,8 +224,9 @@ def test_a_lost_browser_cancels_nothing(browser: Browser, slow: Slow) -> None:
 
 def test_a_corpus_is_searched_and_a_sentence_followed_to_its_page(page: Page, address: str) -> None:
     page.goto(f"{address}/corpus")
-    page.get_by_label("Title contains").fill("skerry")
-    page.keyboard.press("Enter")
+    page.get_by_label("Text contains").fill("skerry")
+    page.get_by_label("split").select_option("test")
+    page.get_by_role("button", name="Find").click()
     page.get_by_role("link", name="Skerry Point").click()
     expect(page.get_by_role("cell", name="http_404")).to_be_visible()
     page.locator("a.cite").first.click()

@@ -228,7 +228,15 @@ def test_the_corpus_is_explored_and_its_pages_shown_inert(page: str) -> None:
     listed = get(f"{page}/corpus").text
     assert "3 articles" in listed
     assert "Orme &lt;b&gt;Bridge&lt;/b&gt;" in listed
-    assert "1 article" in get(f"{page}/corpus", params={"title": "skerry"}).text
+    assert "test (3)" in listed
+    documents = get(f"{page}/corpus", params={"of": "documents", "reason": "http_404"}).text
+    assert "1 document<" in documents.replace("\n", "<")
+    assert "search (1)" in documents
+    report = html.document_fromstring(get(f"{page}/corpus/report").text)
+    assert [link.get("href") for link in report.xpath("//td/a[strong='1']")] == ["/corpus?of=documents&reason=http_404"]
+    beside = get(f"{page}/corpus/article/0/{ids(0)[0]}", params={"left": "concepts", "right": "the article"}).text
+    assert "<mark>1847" in beside
+    assert "1 article" in get(f"{page}/corpus", params={"text": "skerry"}).text
     article = get(f"{page}/corpus/article/0/{ids(0)[0]}").text
     for sign in ("http_404", "it repeats the lead section", "0.750", "Summary by concepts", "not supported", "1902"):
         assert sign in article
@@ -238,7 +246,13 @@ def test_the_corpus_is_explored_and_its_pages_shown_inert(page: str) -> None:
     assert inert.headers["Content-Security-Policy"].startswith("sandbox")
     back = get(f"{page}/corpus/page", params={"url": CITED, "host_shard": 0, "back": "http://evil.test/"}).text
     assert "evil.test" not in back
-    for missing in ("/corpus/article/0/x", "/corpus/article/9/x", "/corpus/inert?url=x&host_shard=0"):
+    for missing in (
+        "/corpus/article/0/x",
+        "/corpus/article/9/x",
+        "/corpus?of=x",
+        "/corpus?order=x",
+        "/corpus/inert?url=x&host_shard=0",
+    ):
         assert get(f"{page}{missing}").status_code == 404
 
 

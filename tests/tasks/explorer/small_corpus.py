@@ -15,6 +15,7 @@ CITED, FAILED, MIRROR = "http://a.test/skerry", "http://b.test/gone", "http://en
 TEXT = "The tower was built in 1847 by Thomas Ridley."
 COPY = "Skerry Point is a lighthouse, and this is its lead."
 BODY = f"<html><script>parent.stolen = 1</script><p>{TEXT}</p><p>{COPY}</p></html>".encode()
+REPORT = '<td><span data-rows="of=documents&amp;reason=http_404"><strong>1</strong></span></td>'
 TITLES = {0: ["Skerry Point", "Hallow Sands"], 1: ["Orme <b>Bridge</b>"]}
 
 
@@ -123,5 +124,6 @@ def small_corpus(root: Path, *, leak: bool = False) -> str:
         store.write_table(path, table, dataset)
         stages.setdefault(stage, {})[str(shard)] = path
     counts = {stage: {"rows": 3, "drops": {}} for stage in stages}
-    save_build(store, Build("20260101-000000-abc", "2026-01-01T00:00:00+00:00", {}, stages, {}, counts))
+    store.write_bytes("reports/0/report.html", REPORT.encode())
+    save_build(store, Build("20260101-000000-abc", "2026-01-01T00:00:00+00:00", {}, stages, {}, counts, "reports/0"))
     return str(root)

@@ -1,11 +1,12 @@
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from storage.errors import StorageError
 from storage.store import Store
-from tasks.explorer.article import read_article, read_page
-from tasks.explorer.corpus import ExplorerCorpus
+from tasks.explorer.article import differing, read_article, read_page
+from tasks.explorer.corpus import ExplorerCorpus, Listing, Question
 from tests.tasks.explorer.small_corpus import BODY, CITED, COPY, FAILED, MIRROR, TEXT, ids, small_corpus
 
 
@@ -16,8 +17,14 @@ def corpus(tmp_path: Path) -> ExplorerCorpus:
     return opened
 
 
-def titles(corpus: ExplorerCorpus, text: str, start: int = 0, count: int = 10) -> list[str]:
-    return [row["title"] for row in corpus.find(text, start, count).articles]
+def listed(corpus: ExplorerCorpus, **asked: Any) -> Listing:
+    question = Question(**asked)
+    corpus.wait(question.kind)
+    return corpus.find(question)
+
+
+def titles(corpus: ExplorerCorpus, text: str, start: int = 0, count: int = 10, **asked: Any) -> list[str]:
+    return [row["article"] for row in listed(corpus, text=text, start=start, count=count, **asked).rows]
 
 
 def test_titles_are_found_in_any_case_and_page_by_page(corpus: ExplorerCorpus):
@@ -26,15 +33,58 @@ def test_titles_are_found_in_any_case_and_page_by_page(corpus: ExplorerCorpus):
     assert titles(corpus, "", 1, 1) == ["Hallow Sands"]
     assert titles(corpus, "", 2, 5) == ["Orme <b>Bridge</b>"]
     assert titles(corpus, "(") == []
-    found = corpus.find("r", 1, 1)
-    assert (found.matches, found.searched, found.shards) == (2, 2, 2)
-    assert found.articles[0] | {"drop_reason": None} == {
-        "shard": 1,
-        "article_id": ids(1)[0],
-        "title": "Orme <b>Bridge</b>",
-        "split": "test",
-        "drop_reason": None,
-    }
+    assert titles(corpus, "", order="-title") == ["Skerry Point", "Orme <b>Bridge</b>", "Hallow Sands"]
+    found = listed(corpus, text="r", start=1, count=1)
+    assert (found.matches, found.read, found.shards) == (2, 2, 2)
+    assert found.rows == [
+        {
+            "shard": 1,
+            "article_id": ids(1)[0],
+            "title": "Orme <b>Bridge</b>",
+            "split": "test",
+            "source": "records",
+            "licence": "none",
+            "reason": "kept",
+            "article": "Orme <b>Bridge</b>",
+        }
+    ]
+
+
+def test_a_filter_counts_its_values_under_the_others(corpus: ExplorerCorpus):
+    assert corpus.kinds == ["articles", "documents", "paragraphs", "ranked"]
+    found = listed(corpus, kind="documents", chosen={"host": "b.test"})
+    assert [(row["article"], row["url"], row["reason"]) for row in found.rows] == [("Skerry Point", FAILED, "http_404")]
+    assert found.counts["host"] == [("a.test", 1), ("b.test", 1)]
+    assert found.counts["provenance"] == [("search", 1)]
+    assert listed(corpus, kind="documents", chosen={"host": "b.test", "reason": "kept"}).rows == []
+    assert [row["reason"] for row in listed(corpus, kind="paragraphs", text="LEAD").rows] == ["clone"]
+
+
+def test_scores_have_bounds(corpus: ExplorerCorpus):
+    (row,) = listed(corpus, kind="ranked", least=0.75, most=0.75).rows
+    assert (row["rank"], row["score"], row["host"], row["article"]) == (1, 0.75, "a.test", "Skerry Point")
+    assert listed(corpus, kind="ranked", least=0.8).matches == 0
+
+
+@pytest.mark.parametrize(
+    ("asked", "complaint"),
+    [
+        ({"kind": "scores"}, "has no 'scores': expected articles, documents, paragraphs, ranked"),
+        ({"order": "title; DROP TABLE articles"}, "articles have no 'title; DROP TABLE articles'"),
+        ({"chosen": {"1=1 OR host": "x"}}, "articles have no '1=1 OR host'"),
+    ],
+)
+def test_what_cannot_be_asked_is_named(corpus: ExplorerCorpus, asked: dict[str, Any], complaint: str):
+    with pytest.raises(StorageError, match=complaint):
+        corpus.find(Question(**asked))
+
+
+def test_two_summaries_differ_in_their_values():
+    text, other = "Thomas Ridley's tower was built in 1847 for 12,000 crowns.", "Ann Ridley built it in 1874 for 12000."
+    assert [word.strip() for word, differs in differing(text, other) if differs] == ["Thomas", "Ridley's", "1847"]
+    assert [word.strip() for word, differs in differing(other, text) if differs] == ["Ann", "Ridley", "1874"]
+    assert not any(differs for _, differs in differing(text, text))
+    assert differing("", text) == []
 
 
 def test_every_url_has_its_status_and_its_reason_in_words(corpus: ExplorerCorpus):
@@ -58,6 +108,8 @@ def test_every_paragraph_has_its_label_rank_and_score_or_its_reason(corpus: Expl
     assert (kept.text, kept.label, kept.similarity, kept.rank, kept.score) == (TEXT, 0.25, 0.5, 0, 0.75)
     assert (clone.text, clone.reason, clone.meaning) == (COPY, "clone", "it repeats the lead section")
     assert (clone.rank, clone.score, clone.label) == (None, None, None)
+    assert (kept.number, kept.passage, kept.cited_by) == (1, 1, ["concepts"])
+    assert (clone.number, clone.passage, clone.cited_by) == (1, None, [])
 
 
 def test_what_was_refused_across_articles_says_so(tmp_path: Path):

@@ -300,6 +300,19 @@ def test_three_figures_and_the_samples_come_first_and_the_rest_is_folded(report:
     assert "## Sample summaries" in shown
 
 
+def test_figures_name_the_rows_behind_them_for_the_explorer(report: Path) -> None:
+    tree = lxml_html.document_fromstring((report / "report.html").read_text())
+    refused = [(cell.get("data-rows"), cell.text_content()) for cell in tree.xpath("//*[@id='funnel']//*[@data-rows]")]
+    assert refused == [
+        ("of=articles&reason=empty_lead", "1"),
+        ("of=documents&reason=timeout", "2"),
+        ("of=paragraphs&reason=clone", "2"),
+        ("of=paragraphs&reason=navigation", "1"),
+    ]
+    scores = [cell.get("data-rows") for cell in tree.xpath("//section[@id='scores']//*[@data-rows]")]
+    assert scores[0] == "of=scores&metric=values&system=ht%2Bsimilarity&order=value"
+
+
 def test_every_column_of_a_table_has_a_heading(report: Path) -> None:
     tree = lxml_html.document_fromstring((report / "report.html").read_text())
     assert all(heading.text_content().strip() for heading in tree.xpath("//th[@scope='col']"))
