@@ -250,7 +250,7 @@ LEAD_NGRAMS = _dataset(
 
 SKETCHES = _dataset(
     "sketches",
-    1,
+    2,
     _column("bucket_shard", pa.int32(), "destination shard: decided by the bucket"),
     _column("bucket", pa.uint64(), "hash of one band of the MinHash; equal in near-duplicates"),
     _column("whole", pa.bool_(), "whether it is of a whole document, not of a paragraph"),
@@ -261,25 +261,39 @@ SKETCHES = _dataset(
     grouped_by="bucket_shard",
 )
 
-_TWIN_COLUMNS = [
+_PAIR_COLUMNS = [
     _column("article", pa.uint64(), "article_id as a number"),
     _column("paragraph_id", pa.int32(), "paragraph, or the first kept one of the document"),
     _column("whole", pa.bool_(), "whether the row is on a whole document, not on a paragraph"),
-    _column("in_article", pa.bool_(), "nearly equal to an earlier one of the same article"),
-    _column("in_other", pa.bool_(), "nearly equal to an earlier one of another article; held-out articles come first"),
     _column("in_held_out", pa.bool_(), "of a training article, and nearly equal to one of a valid or test article"),
-    _column("of_article", pa.uint64(), "article of the first one it is nearly equal to, as a number; null = none"),
-    _column("of_paragraph", pa.int32(), "paragraph_id of that one; null = none"),
+    _column("of_article", pa.uint64(), "article of the earlier one, as a number; null = none"),
+    _column("of_paragraph", pa.int32(), "paragraph_id of the earlier one; null = none"),
 ]
 
 TWINS = _dataset(
-    "twins", 1, _column("article_shard", pa.int32(), "destination shard"), *_TWIN_COLUMNS, grouped_by="article_shard"
+    "twins",
+    2,
+    _column("of_shard", pa.int32(), "destination shard: that of the earlier one"),
+    _column("article_shard", pa.int32(), "shard of the article"),
+    *_PAIR_COLUMNS,
+    grouped_by="of_shard",
+)
+
+TWIN_WORDS = _dataset(
+    "twin_words",
+    1,
+    _column("article_shard", pa.int32(), "destination shard"),
+    *_PAIR_COLUMNS,
+    _column("words", pa.large_string(), "different words of the earlier one, sorted, with spaces between them"),
+    grouped_by="article_shard",
 )
 
 OVERLAPS = _dataset(
     "overlaps",
-    1,
-    *_TWIN_COLUMNS,
+    2,
+    *_PAIR_COLUMNS,
+    _column("in_article", pa.bool_(), "nearly equal to an earlier one of the same article"),
+    _column("in_other", pa.bool_(), "nearly equal to an earlier one of another article; held-out articles come first"),
     _column("lead", pa.bool_(), "of a training article, with 13 words of a valid or test lead"),
 )
 

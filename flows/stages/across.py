@@ -33,6 +33,11 @@ def overlaps(session: Session, articles: Articles, paragraphs: Paragraphs) -> Ov
         shards=count,
         inputs={"sketches": gathered(sketches)},
     )
+    twin_words = run.stage(
+        Recipe(schemas.TWIN_WORDS, "tasks.across.similar:attach_words", arguments={"words": words}),
+        shards=count,
+        inputs={"paragraphs": same(paragraphs), "twins": gathered(twins)},
+    )
     recipe = Recipe(schemas.OVERLAPS, "tasks.across.overlaps:find_overlaps", arguments={"words": words})
     return Overlaps(
         session.run.stage(
@@ -41,7 +46,7 @@ def overlaps(session: Session, articles: Articles, paragraphs: Paragraphs) -> Ov
             inputs={
                 "articles": same(articles),
                 "paragraphs": same(paragraphs),
-                "twins": gathered(twins),
+                "twin_words": gathered(twin_words),
                 "lead_ngrams": only(lead_ngrams),
             },
         )

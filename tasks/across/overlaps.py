@@ -4,9 +4,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from storage.schemas import LEAD_NGRAMS, OVERLAPS, TWINS
+from storage.schemas import LEAD_NGRAMS, OVERLAPS
 from tasks.across.shingles import Ngrams, held_out, split_all
-from tasks.across.sketches import merge_twins
+from tasks.across.similar import near_duplicates
 from tasks.engine.grouping import join_by_article
 from tasks.engine.inputs import Shards
 from tasks.text.ngrams import WordRule
@@ -24,20 +24,19 @@ def collect_lead_ngrams(shards: Shards, *, words: WordRule) -> pa.Table:
 
 
 def find_overlaps(
-    articles: pa.Table, paragraphs: pa.Table, twins: pa.Table, lead_ngrams: pa.Table, *, words: WordRule
+    articles: pa.Table, paragraphs: pa.Table, twin_words: pa.Table, lead_ngrams: pa.Table, *, words: WordRule
 ) -> pa.Table:
     """Return OVERLAPS rows: what is nearly equal to an earlier paragraph or document, or has a part of a held-out lead.
-    Articles and paragraphs are sorted by their ids, twins in any order, several of one paragraph; the rows are sorted
-    by article, paragraph and `whole`."""
-    merged = merge_twins(twins.select(TWINS.schema.names)).drop_columns(["article_shard"])
-    merged = merged.append_column("lead", pa.array(np.zeros(merged.num_rows, bool)))
+    Articles and paragraphs are sorted by their ids, `twin_words` in any order, several of one paragraph; the rows are
+    sorted by article, paragraph and `whole`. What is nearly equal to an earlier one counts even if that one does
+    itself."""
+    alike = near_duplicates(paragraphs, twin_words, words)
     with_lead = _with_lead(articles, paragraphs, lead_ngrams["ngram"].to_numpy(), words)
-    key = ["article", "paragraph_id", "whole"]
-    flags = [(name, "max") for name in ("in_article", "in_other", "in_held_out", "lead")]
-    # A paragraph has one row in each table; of the two only the one of twins names another article.
-    joined = pa.concat_tables([merged.cast(OVERLAPS.schema), with_lead]).group_by(key, use_threads=False)
-    rows = joined.aggregate([*flags, ("of_article", "max"), ("of_paragraph", "max")])
-    rows = rows.rename_columns([name.removesuffix("_max") for name in rows.column_names])
+    key, flags = ["article", "paragraph_id", "whole"], ["in_article", "in_other", "in_held_out", "lead"]
+    first = [("in_held_out", "descending"), ("of_article", "ascending"), ("of_paragraph", "ascending")]
+    groups = pa.concat_tables([alike, with_lead]).sort_by(first).group_by(key, use_threads=False)
+    rows = groups.aggregate([*((name, "max") for name in flags), ("of_article", "first"), ("of_paragraph", "first")])
+    rows = rows.rename_columns([name.removesuffix("_max").removesuffix("_first") for name in rows.column_names])
     return rows.select(OVERLAPS.schema.names).sort_by([(name, "ascending") for name in key]).cast(OVERLAPS.schema)
 
 

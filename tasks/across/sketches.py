@@ -69,52 +69,43 @@ def _table(
     )
 
 
-_KEYS = ("article", "paragraph_id", "whole")
-_FLAGS = ("in_article", "in_other", "in_held_out")
-
-
 def match_sketches(sketches: pa.Table) -> pa.Table:
-    """Return a TWINS row for every paragraph and document that shares a bucket with an earlier one, by article shard.
-    Held-out articles come before training articles, then the order is by article and paragraph: it depends neither on
-    the number of shards nor on the order of rows. What is nearly equal to an earlier one counts even if that one does
-    itself, so a chain of near-duplicates keeps its first alone."""
+    """Return TWINS rows, by the shard of the earlier one: every paragraph and document, with the first that shares a
+    bucket with it, and with the first such of its own article. Held-out articles come before training articles, then
+    the order is by article and paragraph: it depends neither on the number of shards nor on the order of rows."""
     columns = {name: sketches[name].to_numpy() for name in sketches.schema.names}
     order = np.lexsort((columns["paragraph_id"], columns["article"], ~columns["held_out"], columns["bucket"]))
     columns = {name: values[order] for name, values in columns.items()}
-    bucket, article, held = columns["bucket"], columns["article"], columns["held_out"]
-    starts = _starts(bucket)
-    places = np.flatnonzero(starts)
-    first = np.repeat(places, np.diff(places, append=len(bucket)))
-    later = ~starts
-    previous = np.roll(article, 1)
-    found = {
-        "in_article": later & (previous == article),
-        "in_other": article != article[first],
-        "in_held_out": held[first] & ~held,
+    starts = changes(columns["bucket"])
+    of_bucket, of_article = _places(starts), _places(starts | changes(columns["article"]))
+    rows = np.arange(len(order))
+    pairs = [(rows[of != rows], of[of != rows]) for of in (of_bucket, of_article)]
+    later, first = (np.concatenate(side) for side in zip(*pairs, strict=True))
+    values = {name: columns[name][later] for name in ("article_shard", "article", "paragraph_id", "whole")}
+    values |= {
+        "of_shard": columns["article_shard"][first],
+        "of_article": columns["article"][first],
+        "of_paragraph": columns["paragraph_id"][first],
+        "in_held_out": columns["held_out"][first] & ~columns["held_out"][later],
     }
-    rows = {name: values[later] for name, values in (columns | found).items() if name in TWINS.schema.names}
-    rows |= {"of_article": article[first][later], "of_paragraph": columns["paragraph_id"][first][later]}
-    twins = merge_twins(pa.table([rows[name] for name in TWINS.schema.names], schema=TWINS.schema))
-    return twins.sort_by([("article_shard", "ascending")])
+    twins = pa.table([values[name] for name in TWINS.schema.names], schema=TWINS.schema)
+    return distinct(twins).sort_by([("of_shard", "ascending")])
 
 
-def merge_twins(twins: pa.Table) -> pa.Table:
-    """Return one row a paragraph or document, sorted: true where any of its rows is, with the first equal one."""
-    columns = {name: twins[name].to_numpy() for name in twins.schema.names}
-    order = np.lexsort([columns[name] for name in ("of_paragraph", "of_article", *reversed(_KEYS))])
-    columns = {name: values[order] for name, values in columns.items()}
-    starts = np.zeros(len(order), bool)
-    for name in _KEYS:
-        starts |= _starts(columns[name])
-    places = np.flatnonzero(starts)
-    merged = {name: values[places] for name, values in columns.items()}
-    if len(places):
-        merged |= {name: np.logical_or.reduceat(columns[name], places) for name in _FLAGS}
-    return pa.table([merged[name] for name in twins.schema.names], schema=twins.schema)
+def distinct(twins: pa.Table) -> pa.Table:
+    """Return the rows of TWINS once each, sorted by article: a pair meets in many buckets."""
+    columns = [twins[name].to_numpy() for name in ("of_paragraph", "of_article", "whole", "paragraph_id", "article")]
+    order = np.lexsort(columns)
+    return twins.take(order[np.logical_or.reduce([changes(values[order]) for values in columns])])
 
 
-def _starts(sorted_values: np.ndarray) -> np.ndarray:
+def _places(starts: np.ndarray) -> np.ndarray:
+    """Return for each row the last place up to it where a group starts."""
+    return np.maximum.accumulate(np.where(starts, np.arange(len(starts)), 0))
+
+
+def changes(values: np.ndarray) -> np.ndarray:
     """Return for each value whether it differs from the one before it."""
-    starts = np.ones(len(sorted_values), bool)
-    starts[1:] = sorted_values[1:] != sorted_values[:-1]
+    starts = np.ones(len(values), bool)
+    starts[1:] = values[1:] != values[:-1]
     return starts

@@ -56,9 +56,9 @@ def across_section(overlaps: Overlaps, counts: Mapping[str, Mapping[str, Any]]) 
     leaks, copies = (f"{refused.get(reason, 0):,}" for reason in (AcrossReason.LEAK, AcrossReason.NEAR_DUPLICATE))
     blocks: list[Block] = [
         Text(
-            "Nearly equal means a common band of MinHash: with Jaccard similarity .8 of the 5-grams of words 92 % of "
-            "pairs are found, with .5 it is 5 %. Validation and test articles come first, then the order is by "
-            "article: the first of several stays. Paragraphs of fewer than 10 words are not compared."
+            "Nearly equal means a Jaccard similarity of .75 and more of their sets of words; of copies with 5 % of the "
+            "words changed 99 % are found, with 10 % it is 93 %. Validation and test articles come first, then the "
+            "order is by article: the first of several stays. Paragraphs of fewer than 10 words are not compared."
         ),
         Table(
             "What articles share", ["relation", "rows", "of kept paragraphs, %", "articles"], rows, frozenset({1, 2, 3})

@@ -5,7 +5,8 @@ from tasks.reporting.blocks import Cell, Table
 from tasks.reporting.corpus_statistics import CorpusStatistics
 from tasks.reporting.page import summary
 
-_INTAKE = "intake"  # its rows are those of `articles`, which count again
+# The rows of `intake` are those of `articles`, which count again; the others compare paragraphs, and `compared` counts.
+_LEFT_OUT = ("intake", "lead_ngrams", "sketches", "twins", "twin_words", "overlaps")
 _COLUMNS = ("corpus", "instances", "documents", "source, words", "target, words")
 # Shen et al. 2023, Table 1: instances in thousands, documents, lengths of source and target. Its unit is not stated.
 _PUBLISHED = {
@@ -43,7 +44,7 @@ def describe_corpus(build: Build, statistics: CorpusStatistics, root: str) -> st
     lines = [f"{'stage':<12} {'kept':>10}  refused"]
     kept = {stage: count["rows"] - sum(count["drops"].values()) for stage, count in build.counts.items()}
     for stage, count in build.counts.items():
-        if stage == _INTAKE:
+        if stage in _LEFT_OUT:
             continue
         refused = ", ".join(f"{reason} {rows:,}" for reason, rows in count["drops"].items())
         lines.append(f"{stage:<12} {kept[stage]:>10,}  {refused}".rstrip())

@@ -638,7 +638,7 @@ def test_the_corpus_alone_is_a_build(tmp_path: Path, prefect_server: None) -> No
     settings = {"preset": "records", "root": root, "shards": {"articles": 1, "hosts": 1}, "source": source}
     text = build_corpus(BuildConfig.model_validate({**settings, "engine": {"kind": "threads"}}))
     lines = text.splitlines()
-    assert lines[:14] == [
+    assert lines[:15] == [
         "stage              kept  refused",
         "articles              2  no_sources 1",
         "search                0",
@@ -647,6 +647,7 @@ def test_the_corpus_alone_is_a_build(tmp_path: Path, prefect_server: None) -> No
         "documents             0",
         "given                 2",
         "paragraphs            3  too_short 1",
+        "compared              3  too_short 1",
         "features              3",
         "vocabulary            1",
         "",

@@ -18,7 +18,7 @@ from tests.flows.recording import walked
 from tests.tasks.across.across_tables import FERRY, LEAD, LOCK, LOCK_EDITED, MILL
 
 OTHER_LEAD = "An old work of masonry in the river, of which little is known and less is written anywhere at all."
-STAGES = {"lead_ngrams", "sketches", "twins", "overlaps"}
+STAGES = {"lead_ngrams", "sketches", "twins", "twin_words", "overlaps"}
 
 
 def config(folder: Path, shards: int = 2, **across: str) -> BuildConfig:
@@ -67,7 +67,11 @@ def reasons(store: Store, result: StageResult) -> dict[str, list[str | None]]:
 
 @pytest.mark.parametrize(
     ("across", "stages", "compared"),
-    [({}, set(), False), ({"near_duplicates": "counted"}, STAGES, False), ({"leakage": "pages"}, STAGES, True)],
+    [
+        ({"near_duplicates": "off", "leakage": "off"}, set(), False),
+        ({"near_duplicates": "counted", "leakage": "off"}, STAGES, False),
+        ({}, STAGES, True),
+    ],
 )
 def test_only_what_is_asked_for_is_computed(
     across: dict[str, str], stages: set[str], compared: bool, tmp_path: Path
@@ -83,7 +87,7 @@ def test_only_what_is_asked_for_is_computed(
 def test_the_same_paragraphs_are_refused_whatever_the_number_of_shards(tmp_path: Path) -> None:
     found = []
     for shards in (1, 3):
-        chosen = config(tmp_path, shards, near_duplicates="corpus", leakage="pages")
+        chosen = config(tmp_path, shards)  # as the preset has it
         session = computing(chosen, tmp_path / f"root{shards}")
         compared = dag.candidates(session).compared
         found.append(reasons(session.run.store, compared))

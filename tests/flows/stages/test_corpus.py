@@ -23,7 +23,7 @@ def read_by_paragraphs(folder: Path, line: dict[str, object]) -> tuple[set[str],
     file.write_text(json.dumps(line) + "\n")
     config = BuildConfig.model_validate({"preset": "records", "source": {"records": {"paths": [str(file)]}}})
     _, jobs = walked(config, dag.corpus, folder / "root")
-    (names,) = {tuple(job.digests) for job in jobs if job.stage == "paragraphs"}
+    (names,) = {tuple(job.digests) for job in jobs if job.title == "paragraphs"}
     return {job.stage for job in jobs}, set(names)
 
 

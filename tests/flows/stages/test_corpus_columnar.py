@@ -72,6 +72,7 @@ class Corpus:
                 "shards": {"articles": 2, "hosts": 3},
                 "source": {"records": {"paths": [str(self.folder / "articles.jsonl")]}},
                 "crawl": {**FAST, "common_crawl": common},
+                "across": {"near_duplicates": "off", "leakage": "off"},  # the pages are copies of each other
             }
         )
         executor = InlineExecutor()

@@ -5,15 +5,16 @@ from collections.abc import Sequence
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from storage.schemas import ARTICLES, OVERLAPS, PARAGRAPHS, SKETCHES, TWINS
+from storage.schemas import ARTICLES, OVERLAPS, PARAGRAPHS, SKETCHES, TWIN_WORDS, TWINS
 from tasks.across.overlaps import collect_lead_ngrams, find_overlaps
+from tasks.across.similar import attach_words
 from tasks.across.sketches import match_sketches, sketch_paragraphs
 
 LOCK = (
     "The lock was built in 1894 to lift barges past the weir, and it was rebuilt after the flood of 1912 had carried "
     "away its gates and most of the lower wall together with the cottage of the keeper, who was never found."
 )
-LOCK_EDITED = LOCK.replace("never found", "not found")  # 31 of 33 shingles are the same
+LOCK_EDITED = LOCK.replace("never found", "not found")
 MILL = (
     "Below the bridge stands a mill whose two wheels ground corn for the garrison until the river was turned into the "
     "new channel, since when the building has housed a school, a brewery and at last a small museum of tools."
@@ -64,9 +65,14 @@ def compared(given: Sequence[Article], shards: int = 2, lead: str = LEAD) -> lis
     buckets = [sketches.filter(pc.equal(sketches["bucket_shard"], shard)) for shard in range(shards)]
     twins = pa.concat_tables(match_sketches(rows) for rows in reversed(buckets))
     assert twins.schema == TWINS.schema
+    worded = pa.concat_tables(
+        attach_words(paragraphs(part), twins.filter(pc.equal(twins["of_shard"], shard)), words="rouge")
+        for shard, part in enumerate(parts)
+    )
+    assert worded.schema == TWIN_WORDS.schema
     rows = []
     for shard, part in enumerate(parts):
-        own = twins.filter(pc.equal(twins["article_shard"], shard))
+        own = worded.filter(pc.equal(worded["article_shard"], shard))
         found = find_overlaps(articles(part, lead), paragraphs(part), own, ngrams, words="rouge")
         assert found.schema == OVERLAPS.schema
         rows += found.to_pylist()

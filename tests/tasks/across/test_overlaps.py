@@ -1,11 +1,15 @@
 """What articles share, by hand."""
 
+import random
+
 import pyarrow as pa
 import pytest
 
-from storage.schemas import OVERLAPS
+from storage.schemas import OVERLAPS, SKETCHES, TWIN_WORDS
 from tasks.across.refusals import refuse_overlaps
 from tasks.across.settings import AcrossSettings
+from tasks.across.similar import near_duplicates
+from tasks.across.sketches import match_sketches
 from tests.tasks.across.across_tables import FERRY, LEAD, LOCK, LOCK_EDITED, MILL, Article, compared, paragraphs
 
 A, B, C = "000000000000000a", "000000000000000b", "f00000000000000c"
@@ -25,6 +29,35 @@ def test_only_the_later_of_two_near_duplicates_is_found() -> None:
     rows = compared([(A, "train", [("u1", LOCK), ("u1", MILL), ("u2", FERRY), ("u2", LOCK_EDITED)])])
     assert flags(rows) == {(0xA, 3): {"in_article"}}
     assert (rows[0]["of_article"], rows[0]["of_paragraph"]) == (0xA, 0)
+
+
+def test_near_copies_are_found_though_a_tenth_of_their_words_differ() -> None:
+    draw, found = random.Random(2), []
+    for _ in range(60):
+        words = [f"w{draw.randrange(3000)}" for _ in range(60)]
+        edited = list(words)
+        for place in draw.sample(range(60), 6):
+            edited[place] = f"x{place}"
+        found.append(bool(compared([(A, "train", [("u1", " ".join(words)), ("u2", " ".join(edited))])])))
+    assert sum(found) >= 54
+
+
+def test_what_meets_in_a_bucket_is_found_only_if_its_words_are_alike() -> None:
+    pair = {"article": 0xA, "whole": False, "in_held_out": False, "of_article": 0xB, "of_paragraph": 7}
+    rows = [pair | {"article_shard": 0, "paragraph_id": id_, "words": "a b c d"} for id_ in range(4)]
+    table = paragraphs([(A, "train", [("u", text) for text in ("c a B", "a b c d, d e", "a b c e f", "b a")])])
+    found = near_duplicates(table, pa.Table.from_pylist(rows, TWIN_WORDS.schema), "rouge")
+    assert found["paragraph_id"].to_pylist() == [0, 1]  # 3 of 4 and 4 of 5 words are common; 3 of 6 and 2 of 4 are not
+    assert set(found["of_paragraph"].to_pylist()) == {7}
+
+
+def test_a_stranger_that_comes_first_in_a_bucket_hides_no_copy_within_an_article() -> None:
+    sketch = {"bucket_shard": 0, "bucket": 5, "whole": False, "article_shard": 0, "held_out": False}
+    places = [(0xA, 0), (0xB, 1), (0xB, 2), (0xB, 3)]
+    rows = [sketch | {"article": article, "paragraph_id": id_} for article, id_ in places]
+    twins = match_sketches(pa.Table.from_pylist(rows, SKETCHES.schema)).to_pylist()
+    pairs = [(row["paragraph_id"], row["of_article"], row["of_paragraph"]) for row in twins]
+    assert pairs == [(1, 0xA, 0), (2, 0xA, 0), (2, 0xB, 1), (3, 0xA, 0), (3, 0xB, 1)]
 
 
 def test_the_order_is_that_of_article_ids() -> None:

@@ -27,8 +27,8 @@ def test_ngrams_are_equal_where_their_words_are() -> None:
 
 def test_hashes_are_the_same_on_every_machine() -> None:
     words = ["the", "lock", "was", "built", "in", "1894", "to", "lift", "barges", "past", "the", "weir"]
-    assert Ngrams([words[:6]], SHINGLE_WORDS).hashes.tolist() == [137570475587595240, 12869993608802866845]
-    assert band_hashes(Ngrams([words], SHINGLE_WORDS))[0, :2].tolist() == [12587555589987894680, 14033271734446550512]
+    assert Ngrams([words[:3]], SHINGLE_WORDS).hashes.tolist() == [2770975178708380728, 8356838428658194284]
+    assert band_hashes(Ngrams([words], SHINGLE_WORDS))[0, :2].tolist() == [118225300790186308, 12084061109028126528]
 
 
 def test_alike_texts_share_a_band_and_unlike_ones_do_not() -> None:
@@ -37,16 +37,16 @@ def test_alike_texts_share_a_band_and_unlike_ones_do_not() -> None:
     for _ in range(300):
         words = [str(draw.randrange(5000)) for _ in range(80)]
         changed = list(words)
-        for place in draw.sample(range(80), draw.choice([1, 12, 20])):
+        for place in draw.sample(range(80), draw.choice([1, 8, 40])):
             changed[place] = "other"
         a, b = shingles(words), shingles(changed)
         similarity = len(a & b) / len(a | b)
-        if 0.5 < similarity < 0.85:
+        if 0.25 < similarity < 0.65:
             continue
         first, second = band_hashes(Ngrams([words, changed], SHINGLE_WORDS))
-        shared[similarity >= 0.85].append(bool((first == second).any()))
+        shared[similarity >= 0.65].append(bool((first == second).any()))
     assert min(map(len, shared.values())) > 80
-    assert np.mean(shared[True]) > 0.95  # 1 - (1 - .85^8)^14 = .99
+    assert np.mean(shared[True]) > 0.95  # 1 - (1 - .65^5)^28 = .97
     assert np.mean(shared[False]) < 0.05
 
 
