@@ -39,7 +39,8 @@ class RaterAnswer:
 
 @dataclass(frozen=True)
 class Answered:
-    """The answers of one rater, item by item in the order of the form, complete and of this study."""
+    """The answers of one rater, item by item in the order of the form, each complete and of this study; fewer than the
+    form has where the rater handed in a part."""
 
     rater: int
     items: Sequence[tuple[RatingItem, Mapping[str, Any]]]
@@ -47,8 +48,8 @@ class Answered:
 
 def read_answers(study: Study, files: Iterable[tuple[str, str]]) -> list[Answered]:
     """Read files of answers, (name, content) each, and check that they belong together. Raises ValueError: a file is of
-    another study, is incomplete, judges other texts or unknown articles, or has a rater who has another file; the
-    message names file and place."""
+    another study, is empty, has an incomplete answer, judges other texts or unknown articles, or has a rater who has
+    another file; the message names file and place."""
     answered: dict[int, tuple[str, Answered]] = {}
     for name, text in files:
         one = _read(study, name, text)
@@ -111,15 +112,16 @@ def _read(study: Study, name: str, text: str) -> Answered:
         raise ValueError(f"{name} judges {unknown[0]!r}: expected only articles of form {rater}")
     if count != len(answers):
         raise ValueError(f"{name} has {count} answers on {len(answers)} articles: expected one each")
-    for item in items:
+    if not answers:
+        raise ValueError(f"{name} has no answers: expected some of form {rater}")
+    given_items = [item for item in items if item.article.id in answers]
+    for item in given_items:
         where = f"{name}, {item.article.title!r} ({item.article.id})"
-        if item.article.id not in answers:
-            raise ValueError(f"{where}: the answer is missing")
         answer = answers[item.article.id]
         if list(answer.get("texts") or ()) != list(item.texts):
             raise ValueError(f"{where}: the texts judged are not those of the study; the form was edited")
         _check(study, item, answer, where)
-    return Answered(rater, [(item, answers[item.article.id]) for item in items])
+    return Answered(rater, [(item, answers[item.article.id]) for item in given_items])
 
 
 def _check(study: Study, item: RatingItem, answer: Mapping[str, Any], where: str) -> None:

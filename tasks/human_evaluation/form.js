@@ -5,6 +5,7 @@ const byId = (id) => document.getElementById(id);
 const storageKey = `wikisum-study:${form.study}:${form.rater}`;
 let state = { at: 0, answers: {} };
 let unsaved = false;
+let warned = false; // of what is missing, so that the next click hands it in as it is
 
 function load() {
   try {
@@ -16,6 +17,7 @@ function load() {
 }
 
 function save() {
+  warned = false;
   try {
     localStorage.setItem(storageKey, JSON.stringify(state));
     unsaved = false;
@@ -56,6 +58,7 @@ function showProgress() {
   const done = form.items.filter((item) => lacking(item).length === 0).length;
   byId("progress").value = done;
   byId("done").textContent = `${done} of ${form.items.length} articles done`;
+  document.title = `${done}/${form.items.length} done: form ${form.rater}`;
   [...byId("jump").options].forEach((option, index) => {
     option.textContent = `${lacking(form.items[index]).length ? "" : "\u2713 "}${index + 1}. ${form.items[index].title}`;
   });
@@ -116,16 +119,15 @@ function show(focus) {
     const name = item.texts.length > 1 ? `Text ${letter(place)}` : "Text";
     const card = element("section", { class: "text" }, element("h3", {}, name), element("p", { dir: "auto" }, text || "(an empty text)"));
     if (form.task === "ratings") {
-      for (const criterion of form.criteria) {
-        card.append(radios(item, `${place} ${criterion.key}`, criterion.name, criterion.help, form.levels));
-      }
+      card.append(element("div", { class: "choices", tabindex: "0", role: "group", "aria-label": `Ratings of ${name}` }, ...form.criteria.map((criterion) =>
+        radios(item, `${place} ${criterion.key}`, criterion.name, criterion.help, form.levels))));
     }
     texts.append(card);
   });
   screen.append(texts);
   if (form.task === "best-worst") {
     const options = item.texts.map((_, place) => [place, `Text ${letter(place)}`]);
-    screen.append(radios(item, "best", "Best", "", options), radios(item, "worst", "Worst", "", options));
+    byId("choices").replaceChildren(radios(item, "best", "Best", "", options), radios(item, "worst", "Worst", "", options));
   }
   if (form.task === "qa") item.questions.forEach((text, number) => screen.append(question(item, number, text)));
   if (item.sources.length) {
@@ -155,24 +157,26 @@ function go(to) {
 }
 
 function download() {
+  const complete = form.items.filter((item) => lacking(item).length === 0);
   const open = form.items.findIndex((item) => lacking(item).length);
-  if (open >= 0) {
-    const count = form.items.filter((item) => lacking(item).length).length;
+  if (open >= 0 && !warned) {
+    const count = form.items.length - complete.length;
     go(open);
-    byId("message").textContent = `${count} of ${form.items.length} articles still need answers; this is the first of them.`;
+    warned = complete.length > 0;
+    byId("message").textContent = `${count} of ${form.items.length} articles still need answers; this is the first of them.${warned ? " Click again to hand in the others alone." : ""}`;
     const names = lacking(form.items[open]);
     document.querySelectorAll("[data-name]").forEach((part) => part.classList.toggle("missing", names.includes(part.dataset.name)));
     return;
   }
   // The texts go back with the answers, so that nobody scores judgements of other texts.
-  const answers = form.items.map((item) => ({ article: item.id, texts: item.texts, ...state.answers[item.id] }));
+  const answers = complete.map((item) => ({ article: item.id, texts: item.texts, ...state.answers[item.id] }));
   const content = JSON.stringify({ format: form.format, study: form.study, rater: form.rater, answers }, null, 1);
   const link = element("a", {
     href: URL.createObjectURL(new Blob([content], { type: "application/json" })),
     download: `answers-${form.study}-${String(form.rater).padStart(2, "0")}.json`,
   });
   link.click();
-  byId("message").textContent = "Downloaded. Send the file to the people who gave you this form.";
+  byId("message").textContent = `Downloaded${open >= 0 ? ` with ${complete.length} of ${form.items.length} articles; you can go on and download all later` : ""}. Send the file to the people who gave you this form.`;
 }
 
 document.addEventListener("keydown", (event) => {

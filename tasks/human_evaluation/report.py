@@ -26,7 +26,7 @@ def sections(
         results_section(study, scores, note),
         ReportSection("pairs", "Pairs of systems", [block for one in scores for block in _pairs(one)]),
         ReportSection("raters", "Raters", [block for one in scores for block in _raters(one)]),
-        ReportSection("study", "The study", [_study(study, len(answered))]),
+        ReportSection("study", "The study", [_study(study, answered)]),
     ]
     if comments := _comments(answered):
         found.insert(3, ReportSection("comments", "Comments of the raters", [Lines(comments)]))
@@ -133,8 +133,9 @@ def _raters(scores: MeasureScores) -> list[Block]:
     ]
 
 
-def _study(study: Study, answered: int) -> Table:
+def _study(study: Study, answered: Sequence[Answered]) -> Table:
     settings = study.settings
+    partly = sum(len(one.items) < len(study.forms[one.rater]) for one in answered)
     facts = {
         "study": study.id,
         "corpus": study.name,
@@ -142,7 +143,7 @@ def _study(study: Study, answered: int) -> Table:
         "task": settings.task,
         "systems": ", ".join(study.systems),
         "articles": f"{len(study.articles):,}",
-        "raters": f"{answered} of {settings.raters}",
+        "raters": f"{len(answered)} of {settings.raters}{f', {partly} of them in part' if partly else ''}",
         "texts shown at a time": str(settings.shown),
         "questions": f"{sum(map(len, study.questions.values())):,}",
         "seed": str(settings.seed),

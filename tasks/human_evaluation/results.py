@@ -65,7 +65,11 @@ def score_study(folder: Path, study: Study, answered: Sequence[Answered]) -> Res
     results = results_section(study, scores, note)
     missing = sorted(set(study.forms) - {one.rater for one in answered})
     lacking = f"no answers yet of raters {', '.join(map(str, missing))}\n" if missing else ""
-    return Results(study, f"{summary(results.blocks)}\n{lacking}report: {folder / PAGE}", artifact(written))
+    parts = [(one.rater, len(one.items), len(study.forms[one.rater])) for one in answered]
+    told = [f"rater {rater} answered {some:,} of {every:,} articles\n" for rater, some, every in parts if some < every]
+    return Results(
+        study, f"{summary(results.blocks)}\n{lacking}{''.join(told)}report: {folder / PAGE}", artifact(written)
+    )
 
 
 def _marks(study: Study, file: Path, drafts: marking.Marked) -> tuple[marking.Marked, str]:

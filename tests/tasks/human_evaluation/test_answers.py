@@ -46,10 +46,6 @@ def test_what_was_said_goes_to_the_system_that_was_shown() -> None:
     assert {one.system for one in replies if one.text is not None} == {"ht"}
 
 
-def drop_answer(file: Any) -> None:
-    del file["answers"][0]
-
-
 def twice(file: Any) -> None:
     file["answers"].append(file["answers"][0])
 
@@ -62,7 +58,7 @@ def twice(file: Any) -> None:
         (lambda file: file.update(rater=3), "f.json is of rater 3: expected one of 1 to 2"),
         (lambda file: file.pop("study"), "f.json is not a file of answers: KeyError: 'study'"),
         (lambda file: file["answers"][0].update(article="x"), "f.json judges 'x': expected only articles of form 1"),
-        (drop_answer, r"f.json, 'Title \d+' \(\d+\): the answer is missing"),
+        (lambda file: file["answers"].clear(), "f.json has no answers: expected some of form 1"),
         (twice, "f.json has 3 answers on 2 articles: expected one each"),
         (
             lambda file: file["answers"][0]["texts"].reverse(),
@@ -81,6 +77,12 @@ def twice(file: Any) -> None:
 def test_inconsistent_files_are_named(change: Callable[[Any], None], problem: str) -> None:
     with pytest.raises(ValueError, match=rf"^{problem}"):
         read_answers(TINY, [("f.json", edited(change))])
+
+
+def test_a_part_of_a_form_counts_with_what_it_has() -> None:
+    (part,) = read_answers(TINY, [("f.json", edited(lambda file: file["answers"].pop(0)))])
+    assert [item.article.id for item, _ in part.items] == [TINY.items(1)[1].article.id]
+    assert {one.article for one in judgements([part])} == {TINY.items(1)[1].article.id}
 
 
 def test_a_rater_counts_once() -> None:

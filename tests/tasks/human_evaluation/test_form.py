@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from playwright.sync_api import expect
 
 from tasks.human_evaluation.answers import judgements, read_answers, said
 from tasks.human_evaluation.forms import form_page
@@ -60,7 +61,13 @@ def test_best_and_worst_are_kept_over_a_reload_and_scored(page: Any, tmp_path: P
     assert page.inner_text("h2").startswith("2. "), "it goes on where it was left"
     assert page.is_checked('input[name="best"][value="1"]')
     page.click("#download")
-    assert page.inner_text("#message") == "2 of 3 articles still need answers; this is the first of them."
+    assert page.inner_text("#message") == (
+        "2 of 3 articles still need answers; this is the first of them. Click again to hand in the others alone."
+    )
+    assert page.title() == "1/3 done: form 1"
+    _, part = downloaded(page, tmp_path)
+    ((answered, _),) = read_answers(tiny, [("part.json", part)])[0].items
+    assert answered.article.id == tiny.items(1)[0].article.id
     page.check('input[name="worst"][value="1"]')
     assert not page.is_checked('input[name="best"][value="1"]'), "one text cannot be both"
     page.check('input[name="best"][value="0"]')
@@ -77,6 +84,19 @@ def test_best_and_worst_are_kept_over_a_reload_and_scored(page: Any, tmp_path: P
         assert values[item.article.id, item.systems[best]] == 1
         assert values[item.article.id, item.systems[worst]] == -1
     assert answered.items[0][1]["comment"] == "clear <i>winner</i>"
+
+
+@pytest.mark.parametrize("task", ["best-worst", "ratings"])
+def test_choices_stay_in_view_beside_long_texts(browser: Any, tmp_path: Path, task: str) -> None:
+    page = browser.new_page(viewport={"width": 900, "height": 900})
+    of = study(task, articles=1)
+    long = form_page(of, 1).replace("Text 0000", "Text " + "of many words " * 400 + "0000")
+    (tmp_path / "form.html").write_text(long, encoding="utf-8")
+    page.goto((tmp_path / "form.html").as_uri())
+    for choices in page.locator("#choices, .choices").all():
+        if choices.locator("input").count():
+            expect(choices.locator("input").first).to_be_in_viewport()
+    page.close()
 
 
 def test_nothing_shown_names_a_system_or_is_taken_as_markup(page: Any, tmp_path: Path) -> None:
