@@ -115,7 +115,7 @@ def pretrain(*, given: Given = NOTHING_GIVEN) -> int:
 @app.command
 def summarize(
     *sources: Annotated[str, Parameter(help="URLs, files (HTML, PDF, text, Markdown), folders; - = standard input")],
-    title: Annotated[str, Parameter(help="topic of the summary in a few words; sources are ranked by it")] = "",
+    title: Annotated[str, Parameter(help="topic in a few words; sources are ranked by it; default: suggested")] = "",
     model: Annotated[
         str | None, Parameter(help="root of a build, its registry, or a model; default: extractive")
     ] = None,
@@ -123,10 +123,14 @@ def summarize(
         Choice, Parameter(help="who writes: the model if it suits the sources, the model whatever it writes, no model")
     ] = "suitable",
     form: Annotated[
-        Literal["txt", "md", "json", "html"], Parameter(name="--format", help="format of the result")
+        Literal["txt", "cited.txt", "md", "html", "json", "bib", "csl.json"],
+        Parameter(name="--format", help="format of the result; bib and csl.json: its sources"),
     ] = "txt",
     output: Annotated[Path | None, Parameter(help="file to write the result to; default: the terminal")] = None,
     serve: Annotated[bool, Parameter(negative="", help="serve the page instead: paste, drop, read, explore")] = False,
+    watch: Annotated[
+        str | None, Parameter(help="have the server of a page make it, and watch; or the address of a summary there")
+    ] = None,
     explore: Annotated[str | None, Parameter(help="root whose corpus the page shows; default: that of --model")] = None,
     host: Host = "127.0.0.1",
     port: Port = 4300,
@@ -140,6 +144,10 @@ def summarize(
         from flows.summary_page.server import serve as serve_page
 
         return serve_page(model, explore, host, port, jobs, settings)
+    if watch:
+        from flows.summary_page.watching import watch as watch_there
+
+        return watch_there(watch, title, sources, system, settings, form, output)
     print("loading ...", file=sys.stderr)  # the imports below take seconds
     from flows.summary_page.terminal import summarize
 

@@ -12,6 +12,7 @@ from flows.running.alarms import HEARTBEAT_SECONDS
 from flows.running.child_processes import free_port
 from flows.running.settings import WEBHOOK
 
+CREDENTIALS = "PREFECT_SERVER_API_AUTH_STRING"  # environment variable: user:password of Prefect's server and the page
 _LEAST_PASSWORD = 8
 PAGE_PORT = 4300
 _ROOT = "data"  # of the deployments in prefect.yaml
@@ -66,7 +67,7 @@ def options_of(host: str, port: int, pool: str, environment: Mapping[str, str]) 
         port,
         pool,
         database and database_url(database),
-        authentication(host, environment.get("PREFECT_SERVER_API_AUTH_STRING")),
+        authentication(host, environment.get(CREDENTIALS)),
         free_port(host, PAGE_PORT, besides=[port]),
     )
 
@@ -86,9 +87,7 @@ def authentication(host: str, credentials: str | None) -> str | None:
         return None if _is_loopback(host) else f"admin:{secrets.token_urlsafe(18)}"
     user, _, password = credentials.partition(":")
     if not user or len(password) < _LEAST_PASSWORD:
-        raise ValueError(
-            f"PREFECT_SERVER_API_AUTH_STRING: expected user:password with a password of at least {_LEAST_PASSWORD}"
-        )
+        raise ValueError(f"{CREDENTIALS}: expected user:password with a password of at least {_LEAST_PASSWORD}")
     return credentials
 
 
@@ -113,5 +112,5 @@ def environment_of(options: Options) -> dict[str, str]:
     if options.database:
         environment["PREFECT_SERVER_DATABASE_CONNECTION_URL"] = options.database
     if options.auth:
-        environment["PREFECT_SERVER_API_AUTH_STRING"] = environment["PREFECT_API_AUTH_STRING"] = options.auth
+        environment[CREDENTIALS] = environment["PREFECT_API_AUTH_STRING"] = options.auth
     return environment

@@ -1,138 +1,157 @@
-"""The routes that the page's script calls: send files; ask for a summary, watch, cancel or rewrite it. Bodies of
-requests are read within limits: files as they are, requests as JSON."""
+"""The HTTP API, which the page's own script and `wikisum summarize --watch` call: send files; ask for a summary, watch,
+cancel, find and delete it."""
 
-import json
-import secrets
-import threading
-from collections import OrderedDict
-from collections.abc import Callable, Sequence
-from typing import Any
+import asyncio
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Annotated, Any, Literal
 
-from fastapi import FastAPI, HTTPException, Request
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from fastapi import Depends, FastAPI, HTTPException, Query, Request
+from fastapi.openapi.utils import get_openapi
+from fastapi.responses import HTMLResponse
+from fastapi.routing import APIRoute
+from fastapi.sse import EventSourceResponse, ServerSentEvent
 
+from flows.summary_page.views import render
+from flows.summary_page.wanted import Uploads, Wanted, WantedSource
 from tasks.cited_summary.jobs import Jobs, SummaryJob, TooBusyError
+from tasks.cited_summary.kept import KeptEntry, KeptSummaries
 from tasks.cited_summary.pipeline import check_request
-from tasks.cited_summary.settings import Choice, SummarySettings
-from tasks.cited_summary.sources import GivenSource, file_source, is_web_address, megabytes
+from tasks.cited_summary.settings import SummarySettings
+from tasks.cited_summary.sources import GivenSource
 
-_WAITING_BYTES = 1 << 29  # of uploads whose request has not come yet; the oldest are forgotten beyond it
-
-
-class Wanted(BaseModel):
-    """A request for a summary."""
-
-    model_config = ConfigDict(extra="forbid")
-
-    title: str = Field(max_length=300)
-    urls: list[str] = Field(default_factory=list, max_length=1000)
-    text: str = ""
-    files: list[str] = Field(default_factory=list, max_length=1000)
-    system: Choice = "suitable"
+_POLL_SECONDS = 0.2  # between looks at a summary that is watched
 
 
-class Uploads:
-    """Files that were sent before the request that names them."""
+@dataclass(frozen=True)
+class Given:
+    """The id of what was sent."""
 
-    def __init__(self, limit: int) -> None:
-        """Take the bytes that a file may have."""
-        self._limit = limit
-        self._files: OrderedDict[str, GivenSource] = OrderedDict()
-        self._bytes = 0
-        self._lock = threading.Lock()
-
-    async def receive(self, request: Request, name: str) -> str:
-        """Read a file from a request; return its id; HTTPException (413) for one too large, also if only announced."""
-        given = file_source(name.rpartition("/")[2][-200:] or "file", await read_body(request, self._limit))
-        id_ = secrets.token_urlsafe(12)
-        with self._lock:
-            self._files[id_] = given
-            self._bytes += len(given.body or b"")
-            while self._bytes > _WAITING_BYTES:
-                self._bytes -= len(self._files.popitem(last=False)[1].body or b"")
-        return id_
-
-    def take(self, id_: str) -> GivenSource:
-        """Return a file and forget it; one that is gone has that as its reason."""
-        with self._lock:
-            given = self._files.pop(id_, None)
-            self._bytes -= len(given.body or b"") if given else 0
-        return given or GivenSource("a file", reason="it is no longer here: choose it again")
+    id: str
 
 
-async def read_body(request: Request, limit: int) -> bytes:
-    """Read a body. Raises HTTPException: it is larger than the limit (413), as announced or as read."""
-    announced = request.headers.get("content-length", "")
-    if announced.isdigit() and int(announced) > limit:
-        raise HTTPException(413, f"it has {megabytes(int(announced))}: expected at most {megabytes(limit)}")
-    body = bytearray()
-    async for block in request.stream():
-        body += block
-        if len(body) > limit:
-            raise HTTPException(413, f"it has more than {megabytes(limit)}, the most that is read")
-    return bytes(body)
+@dataclass(frozen=True)
+class State:
+    """How far a summary is."""
+
+    state: Literal["waiting", "working", "done", "failed", "cancelled"]
+    text: str  # what is being done
+    share: float  # of the work, 0-1; a guess
+    error: str  # why it failed
 
 
-async def read_wanted(request: Request, limit: int) -> Wanted:
-    """Read a request for a summary. Raises HTTPException: it is too large (413), or not such a request (422)."""
-    try:
-        fields: Any = json.loads(await read_body(request, limit))
-        return Wanted.model_validate(fields)
-    except ValidationError as error:
-        first = error.errors()[0]
-        raise HTTPException(422, f"{'.'.join(map(str, first['loc'])) or 'request'}: {first['msg']}") from error
-    except ValueError as error:
-        raise HTTPException(422, "expected JSON with title, urls, text and files") from error
+def add_api(
+    app: FastAPI,
+    jobs: Jobs,
+    kept: KeptSummaries,
+    job_of: Callable[[str], SummaryJob],
+    systems: Callable[[], Mapping[str, str]],
+    settings: SummarySettings,
+    shared: Mapping[str, Any],
+) -> None:
+    """Add the routes below /api; `job_of` raises HTTPException where there is no summary."""
+    uploads = Uploads()
 
+    def source_of(wanted: WantedSource) -> GivenSource:
+        if wanted.file is not None:
+            return uploads.take(wanted.file)
+        if wanted.summary is None:
+            return wanted.given()
+        given = job_of(wanted.summary).given
+        if wanted.number > len(given):
+            raise HTTPException(422, f"source {wanted.number} of {wanted.summary}: it has {len(given)} sources")
+        return given[wanted.number - 1]
 
-def add_api(app: FastAPI, jobs: Jobs, job_of: Callable[[str], SummaryJob], settings: SummarySettings) -> None:
-    """Add the routes below /api."""
-    uploads = Uploads(settings.max_bytes)
-
-    def submitted(title: str, given: Sequence[GivenSource], system: Choice) -> dict[str, str]:
+    def submitted(title: str, given: Sequence[GivenSource], system: str, asked: SummarySettings) -> Given:
+        known = systems()
+        if system not in known and system != "suitable":
+            raise HTTPException(422, f"system is {system[:100]!r}: expected one of {', '.join(known)}")
+        if list(known) == ["extractive"]:
+            system = "extractive"
         try:
-            check_request(title, given, settings)
-            return {"id": jobs.submit(title.strip(), given, system).id}
+            check_request(given, asked)
+            return Given(jobs.submit(title.strip(), given, system, asked).id)
         except ValueError as error:
             raise HTTPException(422, str(error)) from error
         except TooBusyError as error:
             raise HTTPException(503, str(error)) from error
 
-    @app.post("/api/files", status_code=201)
-    async def upload(request: Request, name: str) -> dict[str, str]:
-        return {"id": await uploads.receive(request, name)}
-
-    @app.post("/api/summaries", status_code=202)
-    async def start(request: Request) -> dict[str, str]:
-        wanted = await read_wanted(request, settings.max_bytes)
-        given = [_address(url) for url in map(str.strip, wanted.urls) if url]
-        given += [uploads.take(id_) for id_ in wanted.files]
-        if wanted.text.strip():
-            given.append(file_source("pasted text", wanted.text.encode("utf-8", "replace")))
-        return submitted(wanted.title, given, wanted.system)
-
-    @app.post("/api/summaries/{id_}/again", status_code=202)
-    def again(id_: str, system: Choice) -> dict[str, str]:
-        job = job_of(id_)
-        return submitted(job.title, job.given, system)
-
-    @app.get("/api/summaries/{id_}")
-    def progress(id_: str) -> dict[str, Any]:
-        job = job_of(id_)
+    def state_of(job: SummaryJob) -> State:
         text = job.progress.text
         if job.state == "waiting":
             before = jobs.place(job)
             text = f"waiting: {before} {'summary is' if before == 1 else 'summaries are'} made before this one"
-        return {"state": job.state, "text": text, "share": job.progress.share, "error": job.error}
+        return State(job.state, text, job.progress.share, job.error)
 
-    @app.post("/api/summaries/{id_}/cancel", status_code=202)
-    def cancel(id_: str) -> dict[str, str]:
-        job = job_of(id_)
+    @app.post("/api/files", status_code=201, summary="Send a file", openapi_extra=_BYTES)
+    async def upload(request: Request, name: str) -> Given:
+        """The body is the file; its id is then a source of a summary."""
+        return Given(uploads.add(name, await request.body()))
+
+    @app.get("/api/systems", summary="Who can write")
+    def offered() -> Mapping[str, str]:
+        """Names for `system`, with what they are."""
+        return systems()
+
+    @app.post("/api/summaries", status_code=202, summary="Ask for a summary")
+    def start(wanted: Wanted) -> Given:
+        """It waits for its turn; watch /api/summaries/ID/events, then read /summary/ID/export.json."""
+        given = [source_of(one) for one in wanted.sources]
+        return submitted(wanted.title, given, wanted.system, wanted.settings(settings))
+
+    @app.get("/api/summaries", summary="Find kept summaries")
+    def find(search: Annotated[str, Query(description="words that it has")] = "") -> list[KeptEntry]:
+        """The newest first."""
+        return kept.find(search)
+
+    @app.post("/api/summaries/{id_}/again", status_code=202, summary="Write it again with another system")
+    def again(job: Annotated[SummaryJob, Depends(job_of)], system: str) -> Given:
+        """From the same sources, which are not fetched again if they are still there."""
+        return submitted(job.title, job.given, system, job.settings)
+
+    @app.get("/api/summaries/{id_}", summary="How far it is")
+    def progress(job: Annotated[SummaryJob, Depends(job_of)]) -> State:
+        """Once it is done, /summary/ID shows it and /summary/ID/export.json has it all."""
+        return state_of(job)
+
+    @app.get("/api/summaries/{id_}/events", response_class=EventSourceResponse, summary="Watch it")
+    async def events(job: Annotated[SummaryJob, Depends(job_of)]) -> AsyncIterator[ServerSentEvent]:
+        """Server-sent events `progress`, one for each change, until the summary is there, failed or cancelled."""
+        last = None
+        while True:
+            now = await asyncio.to_thread(state_of, job)
+            if now != last:
+                yield ServerSentEvent(data=now, event="progress")
+            last = now
+            if now.state not in ("waiting", "working"):
+                return
+            await asyncio.sleep(_POLL_SECONDS)
+
+    @app.post("/api/summaries/{id_}/cancel", status_code=202, summary="Cancel it")
+    def cancel(job: Annotated[SummaryJob, Depends(job_of)]) -> Given:
+        """A summary that is being made ends soon, one that waits at once."""
         jobs.cancel(job)
-        return {"id": job.id}
+        return Given(job.id)
+
+    @app.delete("/api/summaries/{id_}", summary="Delete it")
+    def delete(job: Annotated[SummaryJob, Depends(job_of)]) -> Given:
+        """Also its file on the root; one that is being made must be cancelled first."""
+        if not job.ended:
+            raise HTTPException(409, "it is being made: cancel it first")
+        jobs.forget(job.id)
+        kept.delete(job.id)
+        return Given(job.id)
+
+    @app.get("/api/openapi.json", include_in_schema=False)
+    def document() -> dict[str, Any]:
+        routes = [one for one in app.routes if isinstance(one, APIRoute) and one.path.startswith("/api/")]
+        made = get_openapi(title="wikisum summaries", version="1", routes=routes)
+        made.setdefault("components", {})["securitySchemes"] = {"password": {"type": "http", "scheme": "bearer"}}
+        return made | {"security": [{"password": []}, {}]}
+
+    @app.get("/api", include_in_schema=False)
+    def page(request: Request) -> HTMLResponse:
+        return render("api.html.j2", document=document(), base=str(request.base_url).rstrip("/"), **shared)
 
 
-def _address(url: str) -> GivenSource:
-    if is_web_address(url):
-        return GivenSource(url)
-    return GivenSource(url, reason="this is no web address: expected one that begins with http:// or https://")
+_BYTES = {"requestBody": {"required": True, "content": {"application/octet-stream": {}}}}

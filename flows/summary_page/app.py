@@ -1,36 +1,44 @@
 """The application: what every request passes, the form, and the routes of summaries and corpus."""
 
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from fastapi import FastAPI, HTTPException, Request, Response
+from fastapi.exceptions import RequestValidationError
 from fastapi.responses import HTMLResponse, JSONResponse
 from fastapi.staticfiles import StaticFiles
-from starlette.middleware.base import BaseHTTPMiddleware
 
 from flows.summary_page.api import add_api
 from flows.summary_page.explorer import add_explorer
-from flows.summary_page.guard import guard
+from flows.summary_page.guard import Guard
 from flows.summary_page.results import add_results
 from flows.summary_page.views import FOLDER, render
 from tasks.cited_summary.jobs import Jobs, SummaryJob
-from tasks.cited_summary.settings import SummarySettings
+from tasks.cited_summary.kept import KeptSummaries
+from tasks.cited_summary.settings import LENGTHS, SummarySettings
 from tasks.explorer.corpus import ExplorerCorpus
+from tasks.text.language import LANGUAGES
 
 
 def create_app(
-    jobs: Jobs, settings: SummarySettings, corpus: ExplorerCorpus | None, *, has_model: bool, credentials: str | None
+    jobs: Jobs,
+    kept: KeptSummaries,
+    settings: SummarySettings,
+    corpus: ExplorerCorpus | None,
+    *,
+    systems: Callable[[], Mapping[str, str]],
+    credentials: str | None,
 ) -> FastAPI:
-    """Return the application; `credentials`: user:password; `has_model`: people may choose the extractive system."""
+    """Return the application; `systems`: what people may choose; `credentials`: user:password."""
     app = FastAPI(title="summaries", docs_url=None, redoc_url=None, openapi_url=None)
-    app.add_middleware(BaseHTTPMiddleware, dispatch=guard(credentials))
+    app.add_middleware(Guard, credentials=credentials, limit=settings.max_bytes)
     app.mount("/static", StaticFiles(directory=FOLDER / "static"), name="static")
-    writer = settings.writer and settings.writer.model
-    shared: dict[str, Any] = {"explores": corpus is not None, "has_model": has_model, "writer": writer}
+    shared: dict[str, Any] = {"explores": corpus is not None}
 
     def job_of(id_: str) -> SummaryJob:
-        job = jobs.get(id_)
+        job = jobs.get(id_) or kept.get(id_)
         if job is None:
-            raise HTTPException(404, "There is no such summary: it may be too old, or the server was started again.")
+            raise HTTPException(404, "There is no such summary: it was deleted, or the server was started again.")
         return job
 
     @app.exception_handler(404)
@@ -39,12 +47,32 @@ def create_app(
             return JSONResponse({"detail": error.detail}, 404)
         return render("missing.html.j2", 404, why=error.detail, **shared)
 
-    @app.get("/")
-    def form() -> HTMLResponse:
-        return render("form.html.j2", settings=settings, **shared)
+    @app.exception_handler(RequestValidationError)
+    async def invalid(request: Request, error: RequestValidationError) -> Response:
+        first = error.errors()[0]
+        where = ".".join(str(part) for part in first["loc"][1:] if str(part).isidentifier() or isinstance(part, int))
+        if first["type"] == "json_invalid" or not where:
+            return JSONResponse({"detail": "expected JSON, as /api describes it, with its Content-Type"}, 422)
+        return JSONResponse({"detail": f"{where}: {first['msg'].removeprefix('Value error, ')}"}, 422)
 
-    add_api(app, jobs, job_of, settings)
-    add_results(app, job_of, shared)
+    @app.get("/")
+    def form(of: str = "", paste: int = 0) -> HTMLResponse:
+        job = job_of(of) if of else None
+        asked = job.settings if job else settings
+        return render(
+            "form.html.j2",
+            job=job,
+            paste=paste,
+            asked=asked,
+            settings=settings,
+            systems=systems(),
+            lengths=LENGTHS,
+            languages=sorted(LANGUAGES),
+            **shared,
+        )
+
+    add_api(app, jobs, kept, job_of, systems, settings, shared)
+    add_results(app, job_of, kept, systems, shared)
     if corpus is not None:
         add_explorer(app, corpus)
     return app

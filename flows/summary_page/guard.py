@@ -1,11 +1,16 @@
-"""What every request to the page passes: whose it is, and what the browser may do with the answer."""
+"""What every request to the page passes: whose it is, how large it may be, and what the browser may do with the
+answer."""
 
 import base64
 import secrets
-from collections.abc import Awaitable, Callable
+from collections.abc import Sequence
 
-from fastapi import Request, Response
-from fastapi.responses import PlainTextResponse
+from fastapi import HTTPException
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.responses import PlainTextResponse, Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from tasks.cited_summary.sources import megabytes
 
 # Everything comes from this server; frames too, so that a page shown in one cannot lead it elsewhere.
 POLICY = (
@@ -18,43 +23,79 @@ _HEADERS = {
     "Referrer-Policy": "no-referrer",
     "Cross-Origin-Opener-Policy": "same-origin",
     "Cache-Control": "no-store",
+    "Content-Security-Policy": POLICY,
 }
-Next = Callable[[Request], Awaitable[Response]]
 
 
-def guard(credentials: str | None) -> Callable[[Request, Next], Awaitable[Response]]:
-    """Return the middleware that refuses a request or passes it on. Answers 401: the credentials are lacking or wrong;
-    421: there are none, and Host is no name of this machine (DNS rebinding); 403: another site's page wants to change
-    something."""
-    expected = None if credentials is None else f"Basic {base64.b64encode(credentials.encode()).decode()}"
+class Guard:
+    """Middleware that refuses a request or passes it on. Answers 401: the credentials are lacking or wrong; 421: there
+    are none, and Host is no name of this machine (DNS rebinding); 403: another site's page wants to change something;
+    413: the body is larger than the limit, as announced or as read."""
 
-    async def admit(request: Request, call_next: Next) -> Response:
-        refusal = _refusal(request, expected)
-        response = refusal if refusal is not None else await call_next(request)
-        for name, value in {**_HEADERS, "Content-Security-Policy": POLICY}.items():
-            response.headers.setdefault(name, value)
-        return response
+    def __init__(self, app: ASGIApp, credentials: str | None, limit: int) -> None:
+        """`credentials`: user:password, asked for as Basic, or the password alone as Bearer; None = nothing is asked
+        for. `limit`: bytes of a body."""
+        self._app, self._limit = app, limit
+        self._expected: Sequence[str] = ()
+        if credentials is not None:
+            basic = base64.b64encode(credentials.encode()).decode()
+            self._expected = (f"Basic {basic}", f"Bearer {credentials.partition(':')[2]}")
 
-    return admit
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request."""
+        if scope["type"] != "http":
+            return await self._app(scope, receive, send)
+        headers = Headers(scope=scope)
+
+        async def with_headers(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                given = MutableHeaders(scope=message)
+                for name, value in _HEADERS.items():
+                    given.setdefault(name, value)
+            await send(message)
+
+        refusal = self._refusal(scope["method"], headers)
+        if refusal is not None:
+            return await refusal(scope, receive, with_headers)
+        return await self._app(scope, self._limited(receive, headers), with_headers)
+
+    def _limited(self, receive: Receive, headers: Headers) -> Receive:
+        """Return what raises HTTPException before more of a body is read than the limit."""
+        announced, read = headers.get("content-length", ""), 0
+
+        async def limited() -> Message:
+            nonlocal read
+            if announced.isdigit() and int(announced) > self._limit:
+                raise HTTPException(
+                    413, f"it has {megabytes(int(announced))}: expected at most {megabytes(self._limit)}"
+                )
+            message = await receive()
+            read += len(message.get("body", b""))
+            if read > self._limit:
+                raise HTTPException(413, f"it has more than {megabytes(self._limit)}, the most that is read")
+            return message
+
+        return limited
+
+    def _refusal(self, method: str, headers: Headers) -> Response | None:
+        host = headers.get("host", "")
+        if not self._expected:
+            name = host if host.endswith("]") else host.rpartition(":")[0] or host
+            if name not in _LOOPBACK:
+                return PlainTextResponse(f"unknown host {name[:100]!r}: expected 127.0.0.1 or localhost", 421)
+        else:
+            given = headers.get("authorization", "").encode()
+            if not sum(secrets.compare_digest(given, one.encode()) for one in self._expected):  # compares with each
+                asked = {"WWW-Authenticate": 'Basic realm="summaries", charset="UTF-8"'}
+                return PlainTextResponse("a password is needed", 401, headers=asked)
+        if method not in ("GET", "HEAD") and _from_elsewhere(headers, host):
+            return PlainTextResponse("requests from other sites are refused", 403)
+        return None
 
 
-def _refusal(request: Request, expected: str | None) -> Response | None:
-    host = request.headers.get("host", "")
-    if expected is None:
-        name = host if host.endswith("]") else host.rpartition(":")[0] or host
-        if name not in _LOOPBACK:
-            return PlainTextResponse(f"unknown host {name[:100]!r}: expected 127.0.0.1 or localhost", 421)
-    elif not secrets.compare_digest(request.headers.get("authorization", "").encode(), expected.encode()):
-        asked = {"WWW-Authenticate": 'Basic realm="summaries", charset="UTF-8"'}
-        return PlainTextResponse("a password is needed", 401, headers=asked)
-    if request.method not in ("GET", "HEAD") and _from_elsewhere(request, host):
-        return PlainTextResponse("requests from other sites are refused", 403)
-    return None
-
-
-def _from_elsewhere(request: Request, host: str) -> bool:
-    site = request.headers.get("sec-fetch-site")
+def _from_elsewhere(headers: Headers, host: str) -> bool:
+    site = headers.get("sec-fetch-site")
     if site is not None:
         return site not in ("same-origin", "none")
-    origin = request.headers.get("origin")
+    origin = headers.get("origin")
     return origin is not None and origin.partition("://")[2] != host

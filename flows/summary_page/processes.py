@@ -10,7 +10,6 @@ from flows.running.child_processes import start, stop
 from tasks.cited_summary.cited import CitedSummary
 from tasks.cited_summary.jobs import SummaryJob
 from tasks.cited_summary.pipeline import Report, SourcePage, SummaryProgress
-from tasks.cited_summary.settings import SummarySettings
 from tasks.engine.closing import Closing
 
 _POLL_SECONDS = 0.1  # between looks at whether a summary was cancelled
@@ -20,21 +19,21 @@ _END_SECONDS = 10.0  # for a process to remove its temporary files; it is killed
 class Processes(Closing):
     """Makes as many summaries at once as it has processes; usable as the work of `Jobs` from many threads."""
 
-    def __init__(self, model: str | None, settings: SummarySettings, number: int) -> None:
+    def __init__(self, model: str | None, number: int) -> None:
         """Start so many processes; each summarizes with the champion of the moment of `model`; None = extractive."""
-        self._given = (model, settings)
+        self._model = model
         self._idle: SimpleQueue[_Process] = SimpleQueue()
         for _ in range(number):
-            self._idle.put(_Process(self._given))
+            self._idle.put(_Process(model))
 
     def __call__(self, job: SummaryJob, report: Report) -> tuple[CitedSummary, dict[int, SourcePage]]:
         """Make a summary, or raise what `report` raises; ValueError, for people: it cannot be made."""
         process = self._idle.get()
         try:
-            made = process.ask((job.title, job.given, job.choice), report)
+            made = process.ask((job.title, job.given, job.choice, job.settings), report)
         except BaseException:
             process.close()
-            process = _Process(self._given)
+            process = _Process(self._model)
             raise
         finally:
             self._idle.put(process)
@@ -52,13 +51,13 @@ class Processes(Closing):
 class _Process(Closing):
     """One process and the pipe to it."""
 
-    def __init__(self, given: tuple[str | None, SummarySettings]) -> None:
+    def __init__(self, model: str | None) -> None:
         self._pipe, theirs = multiprocessing.Pipe()
         with theirs:
             number = theirs.fileno()
             command = [sys.executable, "-m", "flows.summary_page.worker", str(number), str(os.getpid())]
             self._process = start(command, inherited=[number])
-        self._pipe.send(given)
+        self._pipe.send(model)
 
     def ask(self, request: Any, report: Report) -> Any:
         """Return what the process answers, passing on its reports; what `report` raises ends the wait."""

@@ -9,16 +9,28 @@ from fastapi.responses import HTMLResponse
 from flows.summary_page.views import inert_response, render, summary_view
 from tasks.cited_summary.exports import FORMATS
 from tasks.cited_summary.jobs import SummaryJob
+from tasks.cited_summary.kept import KeptSummaries
 
 
-def add_results(app: FastAPI, job_of: Callable[[str], SummaryJob], shared: Mapping[str, Any]) -> None:
-    """Add the routes below /summary; `shared` is what every template gets. `job_of` raises HTTPException for no job."""
+def add_results(
+    app: FastAPI,
+    job_of: Callable[[str], SummaryJob],
+    kept: KeptSummaries,
+    systems: Callable[[], Mapping[str, str]],
+    shared: Mapping[str, Any],
+) -> None:
+    """Add the routes below /summary and the list; `shared` is what every template gets. `job_of` raises HTTPException
+    for no job."""
+
+    @app.get("/summaries")
+    def past(search: str = "") -> HTMLResponse:
+        return render("past.html.j2", search=search, found=kept.find(search), **shared)
 
     @app.get("/summary/{id_}")
     def result(id_: str) -> HTMLResponse:
         job = job_of(id_)
-        view = None if job.summary is None else summary_view(job.summary, shared["writer"])
-        return render("summary.html.j2", job=job, view=view, **shared)
+        view = None if job.summary is None else summary_view(job.summary, job.choice, systems())
+        return render("summary.html.j2", job=job, view=view, systems=systems(), **shared)
 
     @app.get("/summary/{id_}/export.{kind}")
     def export(id_: str, kind: str) -> Response:

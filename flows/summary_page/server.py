@@ -2,21 +2,27 @@
 
 import os
 import sys
+from pathlib import Path
 
 import uvicorn
 
 from flows.running.child_processes import free_port
-from flows.running.serve_options import authentication, web_address
+from flows.running.serve_options import CREDENTIALS, authentication, web_address
 from flows.summary_page.app import create_app
+from flows.summary_page.offered import OfferedSystems
 from flows.summary_page.processes import Processes
+from models.exported import CONFIG
+from storage.registry import FOLDER as REGISTRY
 from storage.store import Store
 from tasks.cited_summary.jobs import Jobs
+from tasks.cited_summary.kept import FOLDER, KeptSummaries
 from tasks.cited_summary.settings import SummarySettings
 from tasks.cited_summary.systems import find_system
 from tasks.explorer.corpus import ExplorerCorpus
 from tasks.writing.opening import check_writer
 
-_CREDENTIALS = "PREFECT_SERVER_API_AUTH_STRING"  # those of the Prefect server beside it
+_USUAL_ROOT = "data"  # as of builds
+_LAST_SECONDS = 2  # for answers that are being sent at the end, and browsers that watch a summary
 
 
 def serve(model: str | None, explore: str | None, host: str, port: int, at_once: int, settings: SummarySettings) -> int:
@@ -31,13 +37,34 @@ def serve(model: str | None, explore: str | None, host: str, port: int, at_once:
         corpus: ExplorerCorpus | None = ExplorerCorpus(Store(explore))
     else:
         corpus = None if model is None else ExplorerCorpus.beside(model)
-    given = os.environ.get(_CREDENTIALS)
+    given = os.environ.get(CREDENTIALS)
     credentials = authentication(host, given)
     port = free_port(host, port)
-    with Processes(model, settings, at_once) as processes, Jobs(processes, at_once) as jobs:
-        app = create_app(jobs, settings, corpus, has_model=model is not None, credentials=credentials)
+    root = Store(kept_below(model, explore))
+    kept = KeptSummaries(root, settings)
+    with Processes(model, at_once) as processes, Jobs(processes, at_once, keep=kept.save) as jobs:
+        systems = OfferedSystems(model, settings)
+        app = create_app(jobs, kept, settings, corpus, systems=systems, credentials=credentials)
         print(f"summaries      {web_address(host, port)}   (Ctrl-C stops)", file=sys.stderr)
         if credentials is not None and not given:
-            print(f"sign in with   {credentials}    (shown once; {_CREDENTIALS} sets it)", file=sys.stderr)
-        uvicorn.run(app, host=host, port=port, log_level="warning", server_header=False, access_log=False)
+            print(f"sign in with   {credentials}    (shown once; {CREDENTIALS} sets it)", file=sys.stderr)
+        print(f"kept below     {root.path(FOLDER)}", file=sys.stderr)
+        uvicorn.run(
+            app,
+            host=host,
+            port=port,
+            log_level="warning",
+            server_header=False,
+            access_log=False,
+            timeout_graceful_shutdown=_LAST_SECONDS,
+        )
     return 0
+
+
+def kept_below(model: str | None, explore: str | None) -> str:
+    """Return the root that summaries are kept on: that of the corpus, else of the model, else the usual one."""
+    if explore is not None:
+        return explore
+    if model is None or (Path(model) / CONFIG).is_file():  # the folder of a model is no root
+        return _USUAL_ROOT
+    return model.rstrip("/").removesuffix(f"/{REGISTRY}")

@@ -28,7 +28,7 @@ def summarize(
     """Summarize; return the exit code, 1 if nothing could be used. Nothing is written after an interruption."""
     try:
         given = read_sources(sources, settings.max_bytes, sys.stdin.buffer)
-        check_request(title, given, settings)
+        check_request(given, settings)
         if settings.writer is not None and system == "suitable":
             check_writer(settings.writer, settings.words)
         summary, _ = summarize_sources(
@@ -41,11 +41,15 @@ def summarize(
         )
     except KeyboardInterrupt as end:
         raise KeyboardInterrupt("nothing was written") from end
-    written = FORMATS[form][1](summary)
+    write_result(FORMATS[form][1](summary), output)
+    return 0 if summary.sentences else 1
+
+
+def write_result(written: str, output: Path | None) -> None:
+    """Write a result to a file, whole or not at all; None = to the terminal."""
     if output is None:
         print(written, end="")
     else:
         with whole_file(pafs.LocalFileSystem(), str(output.resolve())) as file:
             file.write(written.encode())
         print(f"written to {output}", file=sys.stderr)
-    return 0 if summary.sentences else 1

@@ -1,6 +1,8 @@
 """HTML of the page: templates with every text escaped, and pages of others shown inert."""
 
 import re
+from collections import Counter
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -9,9 +11,8 @@ from fastapi.responses import HTMLResponse, PlainTextResponse
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from tasks.cited_summary.cited import CitedSummary, Passage
-from tasks.cited_summary.exports import meaning
+from tasks.cited_summary.exports import MARKS, meaning
 from tasks.cited_summary.inert import POLICY, inert_page
-from tasks.cited_summary.settings import Choice
 from tasks.cited_summary.sources import megabytes
 from tasks.cited_summary.systems import EXTRACTIVE
 from tasks.reporting.blocks import clean, shown_url, web_url
@@ -21,7 +22,7 @@ _SHOWN_PARAGRAPHS = 300  # of a source, besides those cited
 _ENVIRONMENT = Environment(
     loader=FileSystemLoader(FOLDER), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
 )
-_ENVIRONMENT.globals["meaning"] = meaning
+_ENVIRONMENT.globals.update(meaning=meaning, marks=MARKS)
 _ENVIRONMENT.filters.update({"clean": clean, "shown_url": shown_url, "web_url": web_url, "megabytes": megabytes})
 
 
@@ -40,9 +41,11 @@ def inert_response(body: bytes, mime: str | None, charset: str | None, passage: 
     return HTMLResponse(page, headers=headers)
 
 
-def summary_view(summary: CitedSummary, writer: str | None) -> dict[str, Any]:
-    """Return a summary as its template shows it; `other` is who may write it again: `writer`, if one is set."""
+def summary_view(summary: CitedSummary, choice: str, systems: Mapping[str, str]) -> dict[str, Any]:
+    """Return a summary as its template shows it. `choice`: the system that was asked for; `systems`: those that there
+    are, of which `others` may write it again."""
     cited = {(passage.source, passage.position): passage for passage in summary.passages}
+    passages = Counter(passage.source for passage in summary.passages)
     sources = []
     for source in summary.sources:
         paragraphs = [
@@ -51,10 +54,26 @@ def summary_view(summary: CitedSummary, writer: str | None) -> dict[str, Any]:
             if position < _SHOWN_PARAGRAPHS or (source.number, position) in cited
         ]
         left_out = len(source.paragraphs) - len(paragraphs)
-        sources.append({"source": source, "paragraphs": paragraphs, "left_out": left_out})
-    numbers = {passage.number: passage.source for passage in summary.passages}
-    other: Choice = "extractive" if summary.system != EXTRACTIVE else "suitable" if writer else "model"
-    return {"summary": summary, "sources": sources, "number_of": numbers, "other": other}
+        usable = sum(one.refused is None for one in source.paragraphs)
+        sources.append(
+            {
+                "source": source,
+                "paragraphs": paragraphs,
+                "left_out": left_out,
+                "cited": passages[source.number],
+                "usable": usable,
+            }
+        )
+    titles = {source.number: source.title or shown_url(source.name) for source in summary.sources}
+    used = {choice, "extractive" if summary.system == EXTRACTIVE else choice}
+    return {
+        "summary": summary,
+        "told": [one for one in summary.sentences if not one.sides],
+        "differing": [one for one in summary.sentences if one.sides],
+        "sources": sources,
+        "names": {passage.number: titles.get(passage.source, "") for passage in summary.passages},
+        "others": {name: label for name, label in systems.items() if name not in used},
+    }
 
 
 def _marked(passage: Passage | None) -> dict[str, Any] | None:

@@ -13,16 +13,17 @@ def main(pipe: Connection) -> None:
     """Answer requests: progress, then summary and pages, or an exception. Raises EOFError: nobody is left to ask."""
     from storage.errors import StorageError
     from tasks.cited_summary.pipeline import summarize
-    from tasks.cited_summary.systems import find_system
+    from tasks.cited_summary.systems import chosen_system
     from tasks.engine.sigterm import on_sigterm
 
-    model, settings = pipe.recv()
+    model = pipe.recv()
     while True:
-        title, given, choice = pipe.recv()
+        title, given, choice, settings = pipe.recv()
         answer: Any
         try:
             with on_sigterm(_stop):  # at any other time there is nothing to remove, and the signal just ends it
-                answer = summarize(title, given, find_system(model), settings, choice=choice, progress=pipe.send)
+                system, how = chosen_system(model, choice)
+                answer = summarize(title, given, system, settings, choice=how, progress=pipe.send)
         except (ValueError, StorageError) as error:
             answer = ValueError(str(error))
         except ConnectionError as error:  # of the pipe: pages that do not answer are no errors here

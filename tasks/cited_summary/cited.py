@@ -2,11 +2,13 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from itertools import accumulate
 
 from tasks.evaluation.citations import CitedSentence, Citer, Verdict, written
 from tasks.evaluation.metrics import Summary
 from tasks.extractive.conflicts import Difference
 
+_EACH = "each passage says one"
 _TESTED: dict[Verdict, str] = {
     "said": "one passage says it, so far as can be checked",
     "combined": "no passage says all of it: two passages say a part each",
@@ -84,6 +86,7 @@ class SummarySentence:
     missing: Sequence[str] = ()  # names, numbers and dates that the quotes do not contain
     tested: str = ""  # what was found, in a few words for people
     heading: str = ""  # of the section that it begins
+    sides: Sequence[str] = ()  # where sources differ, what each passage says, as a clause
 
     @property
     def supported(self) -> bool:
@@ -101,7 +104,8 @@ class CitedSummary:
         why: a sentence on why it is this system.
         sentences, passages, sources: see their classes.
         notes: sentences on what a reader should know.
-        seconds: from the first fetch to the last citation."""
+        seconds: from the first fetch to the last citation.
+        made: UTC time, ISO 8601."""
 
     title: str
     system: str
@@ -111,6 +115,7 @@ class CitedSummary:
     sources: Sequence[SummarySource]
     notes: Sequence[str] = ()
     seconds: float = 0.0
+    made: str = ""
 
 
 @dataclass
@@ -123,13 +128,16 @@ class PassageNumbers:
     _numbers: dict[int, int] = field(default_factory=dict)
 
     def of(
-        self, title: str, summary: Summary, heading: str = "", told: Sequence[Difference] = ()
+        self, title: str, summary: Summary, heading: str = "", told: Sequence[Difference] = (), words: int | None = None
     ) -> list[SummarySentence]:
         """Return the sentences of a summary, or of its section of this heading, with the numbers of their passages;
-        unsupported ones stay, and those go that state one side of what is told as a difference."""
+        unsupported ones stay, and those go that state one side of what is told as a difference. `words`: of the
+        sentences together, at most, but for the first one; None = no limit."""
         citer = Citer(title, self.texts)
-        stay = (one for one in citer.cite(summary) if not any(other.stated_in(one.sentence) for other in told))
-        found = [self._sentence(citer, cited) for cited in stay]
+        stay = [one for one in citer.cite(summary) if not any(other.stated_in(one.sentence) for other in told)]
+        ends = accumulate(len(one.sentence.split()) for one in stay)
+        kept = len(stay) if words is None else max(1, sum(end <= words for end in ends))
+        found = [self._sentence(citer, one) for one in stay[:kept]]
         return [replace(one, heading="" if number else heading) for number, one in enumerate(found)]
 
     def differing(self, told: Sequence[Difference]) -> list[SummarySentence]:
@@ -138,7 +146,8 @@ class PassageNumbers:
         for one in told:
             numbers = tuple(self._number(each.passage, each.sentence) for each in one.statements)
             quotes = tuple(each.sentence for each in one.statements)
-            found.append(SummarySentence(one.line, "combined", numbers, quotes, (), "each passage says one"))
+            sides = tuple(f"{each.text} ({each.year})" if one.changed else each.text for each in one.statements)
+            found.append(SummarySentence(one.line, "combined", numbers, quotes, (), _EACH, sides=sides))
         return found
 
     def _sentence(self, citer: Citer, cited: CitedSentence) -> SummarySentence:

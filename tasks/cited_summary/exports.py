@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import get_args
 
 from tasks.cited_summary.cited import CitedSummary, Passage, SummarySentence, SummarySource
+from tasks.cited_summary.references import to_bibtex, to_csl
 from tasks.evaluation.citations import Verdict
 from tasks.evaluation.settings import Baseline
 from tasks.reporting.blocks import clean, web_url
@@ -90,19 +91,42 @@ def to_text(summary: CitedSummary) -> str:
     return "\n".join(lines) + "\n"
 
 
+def to_cited_text(summary: CitedSummary) -> str:
+    """Return the summary to be pasted elsewhere: sentences with the numbers of their passages, then where these
+    stand."""
+    sections = list[list[str]]([[]])
+    for sentence in summary.sentences:
+        if sentence.heading or sentence.sides:
+            sections.append([])
+        if sentence.heading:
+            sections[-1].append(f"{clean(sentence.heading)}\n")
+        doubt = "" if sentence.supported else f" ({MARKS[sentence.verdict]})"
+        numbers = "".join(f"[{number}]" for number in sentence.passages)
+        sections[-1].append(f"{clean(sentence.text)} {numbers}{doubt}".rstrip())
+    lines = [clean(summary.title), *(" ".join(one).replace("\n ", "\n") for one in sections if one)]
+    names = {source.number: source for source in summary.sources}
+    cited = [
+        f"[{one.number}] {_described(names[one.source])}, paragraph {one.position + 1}" for one in summary.passages
+    ]
+    return "\n\n".join([*lines, "\n".join(cited)]) + "\n"
+
+
 FORMATS: Mapping[str, tuple[str, Callable[[CitedSummary], str]]] = {
     "md": ("text/markdown", to_markdown),
     "json": ("application/json", to_json),
     "html": ("text/html", to_html),
     "txt": ("text/plain", to_text),
+    "cited.txt": ("text/plain", to_cited_text),
+    "bib": ("application/x-bibtex", to_bibtex),
+    "csl.json": ("application/vnd.citationstyles.csl+json", to_csl),
 }
 
 
 def _sentence(sentence: SummarySentence) -> str:
     numbers = "".join(f"[^{number}]" for number in sentence.passages)
-    strength = "*" if sentence.verdict == "said" else "**"
+    doubt = "" if sentence.verdict == "said" else f" **({escape(_mark(sentence))})**"
     heading = f"## {escape(sentence.heading)}\n\n" if sentence.heading else ""
-    return f"{heading}{escape(sentence.text)}{numbers} {strength}({escape(_mark(sentence))}){strength}"
+    return f"{heading}{escape(sentence.text)}{numbers}{doubt}"
 
 
 def _mark(sentence: SummarySentence) -> str:
@@ -118,6 +142,10 @@ def _source(source: SummarySource) -> str:
     title = f" {escape(source.title)}" if source.title else ""
     refused = f" **{escape(f'not used: {source.refused}')}**" if source.refused else ""
     return f"{source.number}. {_name(source.name)}{title}{refused}"
+
+
+def _described(source: SummarySource) -> str:
+    return clean(f"{source.title}, {source.name}" if source.title else source.name)
 
 
 def _name(name: str) -> str:

@@ -9,9 +9,10 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
+from storage.errors import StorageError
 from tasks.cited_summary.cited import CitedSummary
 from tasks.cited_summary.pipeline import Report, SourcePage, SummaryProgress
-from tasks.cited_summary.settings import Choice
+from tasks.cited_summary.settings import SummarySettings
 from tasks.cited_summary.sources import GivenSource
 from tasks.engine.closing import Closing
 
@@ -23,9 +24,10 @@ class SummaryJob:
     """One request and, once it is done, its summary."""
 
     id: str  # unguessable: whoever knows it may read the summary
-    title: str  # of the summary
+    title: str  # of the summary; "" until it is done = one is suggested
     given: Sequence[GivenSource]  # its sources; once it is done, with what was fetched of them
-    choice: Choice  # which system is to write
+    choice: str  # which system is to write, as `chosen_system` takes it
+    settings: SummarySettings  # length, language and headings among them
     # waiting | working | done | failed | cancelled
     state: Literal["waiting", "working", "done", "failed", "cancelled"] = "waiting"
     progress: SummaryProgress = field(default_factory=lambda: SummaryProgress("waiting", 0.0))  # what is being done
@@ -61,25 +63,33 @@ class Jobs(Closing):
     """The queue; usable from many threads."""
 
     def __init__(
-        self, work: Work, at_once: int, *, waiting: int = 50, kept: int = 200, kept_bytes: int = 1 << 30
+        self,
+        work: Work,
+        at_once: int,
+        *,
+        keep: Callable[[SummaryJob], None] = lambda job: None,
+        waiting: int = 50,
+        kept: int = 200,
+        kept_bytes: int = 1 << 30,
     ) -> None:
         """Start the workers.
 
         Args:
             work: makes a summary; what its report raises has to end it, so it reports often.
             at_once: summaries made at the same time.
+            keep: called with every finished summary; what it raises is logged.
             waiting: requests that may wait for their turn; a further one is refused.
             kept: ended requests that are remembered; the oldest are forgotten first, the last one never.
             kept_bytes: the most that their sources may take together, or the oldest are forgotten too."""
-        self._work = work
+        self._work, self._keep = work, keep
         self._most_waiting, self._kept, self._kept_bytes = waiting, kept, kept_bytes
         self._pool = ThreadPoolExecutor(at_once, thread_name_prefix="summary")
         self._jobs: OrderedDict[str, SummaryJob] = OrderedDict()  # oldest first
         self._lock = threading.Lock()
 
-    def submit(self, title: str, given: Sequence[GivenSource], choice: Choice) -> SummaryJob:
+    def submit(self, title: str, given: Sequence[GivenSource], choice: str, settings: SummarySettings) -> SummaryJob:
         """Add a request at the end of the queue. Raises TooBusyError: the queue is full."""
-        job = SummaryJob(secrets.token_urlsafe(16), title, given, choice)
+        job = SummaryJob(secrets.token_urlsafe(16), title, given, choice, settings)
         with self._lock:
             if sum(other.state == "waiting" for other in self._jobs.values()) >= self._most_waiting:
                 raise TooBusyError(f"{self._most_waiting} summaries are waiting already: try again later")
@@ -97,6 +107,12 @@ class Jobs(Closing):
             ids = list(self._jobs)
             before = ids[: ids.index(job.id)] if job.id in self._jobs else []
             return sum(self._jobs[id_].state in ("waiting", "working") for id_ in before)
+
+    def forget(self, id_: str) -> None:
+        """Drop a request that has ended; any other one stays."""
+        with self._lock:
+            if id_ in self._jobs and self._jobs[id_].ended:
+                del self._jobs[id_]
 
     def cancel(self, job: SummaryJob) -> None:
         """End a summary: a waiting one at once, one in work at its next report; one that has ended stays as it is."""
@@ -123,8 +139,10 @@ class Jobs(Closing):
             job.progress = now
 
         try:
-            job.summary, job.pages = self._work(job, report)
+            job.summary, job.pages = self._made(job, report)
+            job.title = job.summary.title
             job.given = [_as_read(source, job.pages.get(number)) for number, source in enumerate(job.given, 1)]
+            self._kept_for_later(job)
             job.state = "done"
         except CancelledError:
             job.state = "cancelled"
@@ -136,9 +154,32 @@ class Jobs(Closing):
                 f"an error of this program ({type(error).__name__}); its log has the details",
                 "failed",
             )
-        if job.state != "done":
+        if job.state == "cancelled":
             job.given = ()
         self._forget_old()
+
+    def _made(self, job: SummaryJob, report: Report) -> tuple[CitedSummary, Mapping[int, SourcePage]]:
+        """Return the summary, by the extractive system if the one that was asked for fails."""
+        try:
+            return self._work(job, report)
+        except CancelledError:
+            raise
+        except Exception as error:
+            if job.choice == "extractive":
+                raise
+            logger.exception("a summary failed and is made by the extractive system")
+            summary, pages = self._work(replace(job, choice="extractive"), report)
+            said = str(error) if isinstance(error, ValueError) else f"an error: {type(error).__name__}"
+            note = (
+                f"The system that was asked for gave no summary ({said}), so whole sentences of the sources are chosen."
+            )
+            return replace(summary, notes=[note, *summary.notes]), pages
+
+    def _kept_for_later(self, job: SummaryJob) -> None:
+        try:
+            self._keep(job)
+        except StorageError:
+            logger.exception("a summary is not kept on the root, and gone when the server ends")
 
     def _forget_old(self) -> None:
         with self._lock:

@@ -3,6 +3,8 @@
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
@@ -16,6 +18,7 @@ from tasks.cited_summary.cited import CitedSummary, PassageNumbers, SummarySente
 from tasks.cited_summary.fetching import article, fetch
 from tasks.cited_summary.fit import doubts, fitting
 from tasks.cited_summary.listing import list_sources
+from tasks.cited_summary.naming import suggest_title
 from tasks.cited_summary.settings import Choice, SummarySettings
 from tasks.cited_summary.sources import GivenSource
 from tasks.cited_summary.systems import EXTRACTIVE, SummarySystem
@@ -67,7 +70,7 @@ def summarize(
     """Summarize sources under a title.
 
     Args:
-        title: the topic; paragraphs are ranked by it.
+        title: the topic; paragraphs are ranked by it; "" = one is made of the sources.
         given: the sources; those that cannot be used are in the result, with the reason.
         system: what summarizes.
         settings: limits and lengths.
@@ -80,8 +83,8 @@ def summarize(
         The summary, without sentences if no source could be used, and the pages by number of the source.
 
     Raises:
-        ValueError: there is no title or no source, or there are too many, or the model cannot be used."""
-    check_request(title, given, settings)
+        ValueError: there is no source, or there are too many, or the model cannot be used."""
+    check_request(given, settings)
     started = time.monotonic()
     progress(SummaryProgress(f"reading {_count(len(given), 'source')}", 0.02))
     frontier, pages = fetch(
@@ -96,6 +99,7 @@ def summarize(
     extracted = extract_documents(frontier, _counted(pages, progress), ExtractSettings())
     documents = pa.Table.from_batches(extracted, schema=DOCUMENTS.schema)
     progress(SummaryProgress("choosing paragraphs", 0.7))
+    title = title.strip() or suggest_title(documents, [source.name for source in given])
     topic = article(title)
     paragraphs = build_paragraphs(
         topic, documents, system.paragraphs.model_copy(update={"filter": settings.filter}), words=system.words
@@ -107,9 +111,10 @@ def summarize(
     elif choice == "suitable":
         system = system.written_by(settings.writer) if settings.writer else fitting(system, texts)
     number_of = {row["url"]: row["rank"] + 1 for row in frontier.to_pylist() if row["drop_reason"] is None}
+    named = {number: source.title or source.name for number, source in enumerate(sources, 1)}
     notes, made, why = list[str](), None, None
     try:
-        made = _cited(topic, paragraphs, system, settings, number_of, progress)
+        made = _cited(topic, paragraphs, system, settings, number_of, named, progress)
         if choice == "suitable" and system.summarizer is not None and texts:
             why = doubts(system.name, made.sentences)
     except (ChatError, NoAnswerError) as fault:
@@ -117,7 +122,7 @@ def summarize(
         notes.append(why)
     if made is None or why is not None:
         system = system.without_models(why or "")
-        made = _cited(topic, paragraphs, system, settings, number_of, progress)
+        made = _cited(topic, paragraphs, system, settings, number_of, named, progress)
     if choice == "suitable" and asked.summarizer is not None and system.name == EXTRACTIVE and not notes:
         notes.append(f"The trained model {asked.name} does not suit these sources: sentences of theirs are shown.")
     made.sentences += made.citations.differing(made.told)
@@ -128,15 +133,14 @@ def summarize(
         for row in pages.select(["url", "mime", "charset", "body"]).to_pylist()
         if row["body"] is not None
     }
-    return replace(cited, seconds=round(time.monotonic() - started, 2)), bodies
+    seconds, now = round(time.monotonic() - started, 2), datetime.now(UTC).isoformat(timespec="seconds")
+    return replace(cited, seconds=seconds, made=now), bodies
 
 
-def check_request(title: str, given: Sequence[GivenSource], settings: SummarySettings) -> None:
+def check_request(given: Sequence[GivenSource], settings: SummarySettings) -> None:
     """Raise ValueError, which says what was expected, for a request that cannot be worked on."""
-    if not title.strip():
-        raise ValueError("the title is empty: expected the topic of the summary in a few words")
     if not given:
-        raise ValueError("there is only a title: expected at least one web address or file to summarize")
+        raise ValueError("there is no source: expected at least one web address, file or text to summarize")
     if len(given) > settings.max_sources:
         raise ValueError(f"{len(given)} sources are too many: expected at most {settings.max_sources}")
 
@@ -165,9 +169,10 @@ def _cited(
     system: SummarySystem,
     settings: SummarySettings,
     number_of: Mapping[str, int],
+    named: Mapping[int, str],
     progress: Report,
 ) -> _Made:
-    """Return what a system writes; `number_of` has the sources' numbers by URL."""
+    """Return what a system writes; `number_of` has the sources' numbers by URL, `named` their titles by number."""
     begun = 0.75 if system.summarizer or system.writer else 0.9  # the extractive system may come second, and is quick
     progress(SummaryProgress("ranking paragraphs", begun))
     features = compute_features(topic, paragraphs, system.words)
@@ -175,15 +180,21 @@ def _cited(
     title, left_out = topic["title"][0].as_py(), 0
     rows = ranked.select(["text", "url", "position"]).to_pylist()
     passages = [PilePassage(row["text"], row["url"], row["position"]) for row in rows]
+    places = [(number_of[passage.source], passage.position) for passage in passages]
     told = differences(title, passages)
     sections = [("", Summary(""))]
     if passages:
         writing = f"writing with {system.name}"
         progress(SummaryProgress(writing, begun + 0.03))
-        if system.writer is None:
-            sections = [("", _write(topic, ranked, system, settings, passages, told))]
+        if system.summarizer is not None:
+            sections = [("", _write(topic, ranked, system, system.summarizer))]
+        elif system.writer is None:
+            headings = [named[number] for number, _ in places] if settings.headings else None
+            sections = _choose(title, passages, settings, headings, told)
         else:
-            with open_writer(system.writer, words=settings.words, language=settings.language) as writer:
+            with open_writer(
+                system.writer, words=settings.words, language=settings.language, headings=settings.headings
+            ) as writer:
                 written = writer.write(
                     title,
                     [passage.text for passage in passages],
@@ -191,31 +202,36 @@ def _cited(
                 )
             sections, left_out = list(written.by_heading()), written.left_out
     progress(SummaryProgress("citing", begun + 0.06))
-    places = [(number_of[passage.source], passage.position) for passage in passages]
     citations = PassageNumbers([passage.text for passage in passages], places)
-    sentences = [one for heading, summary in sections for one in citations.of(title, summary, heading, told)]
+    words = settings.words if system.summarizer else None  # the others were told
+    sentences = [one for heading, summary in sections for one in citations.of(title, summary, heading, told, words)]
     return _Made(sentences, citations, left_out, told)
 
 
-def _write(
-    topic: pa.Table,
-    ranked: pa.Table,
-    system: SummarySystem,
-    settings: SummarySettings,
+def _choose(
+    title: str,
     passages: Sequence[PilePassage],
+    settings: SummarySettings,
+    headings: Sequence[str] | None,
     told: Sequence[Difference],
-) -> Summary:
-    if system.summarizer is None:
-        title = topic["title"][0].as_py()
-        chosen = choose(title, passages, settings.words, language=settings.language, told=told)
-        # On lines of their own, so that they are also cited one by one; without a whole sentence, the first words.
-        texts = [one.text for one in chosen] or [first_words([one.text for one in passages], settings.words)]
-        return Summary("\n".join(texts))
-    vocabulary = vocabulary_in(system.summarizer)
+) -> list[tuple[str, Summary]]:
+    """Return sentences of the passages as sections with their headings: one section without a heading, or one a
+    heading. `headings`: of each passage; None for none. `told`: differences that no sentence may take sides on."""
+    sections: dict[str, list[str]] = {}
+    for one in choose(title, passages, settings.words, language=settings.language, told=told):
+        sections.setdefault(headings[one.passage] if headings else "", []).append(one.text)
+    if not sections:  # without a whole sentence, the first words
+        return [("", Summary(first_words([one.text for one in passages], settings.words)))]
+    # On lines of their own, so that they are also cited one by one.
+    return [(heading, Summary("\n".join(texts))) for heading, texts in sections.items()]
+
+
+def _write(topic: pa.Table, ranked: pa.Table, system: SummarySystem, summarizer: Path) -> Summary:
+    vocabulary = vocabulary_in(summarizer)
     examples = build_examples(topic, ranked, vocabulary, system.examples)
     (row,) = decode_shard(
         examples,
-        system.summarizer,
+        summarizer,
         system.decoding,
         predictor=system.predictor,
         ranked=ranked,

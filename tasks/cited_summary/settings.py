@@ -1,5 +1,6 @@
 """Settings of a summary of one's own pages."""
 
+from collections.abc import Mapping
 from typing import Literal
 
 from pydantic import Field
@@ -13,6 +14,7 @@ from tasks.writing.settings import WriterSettings
 # Who writes: the language model if one is set, else the trained model if it suits the sources; the trained model
 # whatever it writes; or the extractive system.
 Choice = Literal["suitable", "model", "extractive"]
+LENGTHS: Mapping[str, int] = {"short": 80, "medium": 150, "long": 400}  # words, for who wants no number
 _TYPES = ("text/html", "application/xhtml+xml", "text/plain", "text/markdown", "application/pdf")
 
 
@@ -20,7 +22,10 @@ class SummarySettings(Settings):
     """How one's own pages are read and summarized."""
 
     words: int = Field(150, ge=20, le=2000)
-    """words of an extractive summary, at most, and about what a language model is asked for, with headings from 600"""
+    """words of a summary, at most, and about what a language model is asked for"""
+    headings: bool | None = None
+    """whether sentences stand in sections: of a language model by its outline, else by source; null = of a language
+    model from 600 words on"""
     writer: WriterSettings | None = None
     """a language model that writes; null = none"""
     language: LanguageCode | None = "en"

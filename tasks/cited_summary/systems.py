@@ -2,19 +2,21 @@
 
 import json
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 from pydantic import ValidationError
 
 from models.exported import CONFIG, SETTINGS, WEIGHTS, check_causal, has_causal
-from storage.builds import latest_build
+from storage.builds import build_names, latest_build, read_build
 from storage.directories import DirectoryRecord, fetch_directory, find_directory
 from storage.errors import StorageError
-from storage.registry import FOLDER, split_path
+from storage.registry import FOLDER, read_version, split_path, version_numbers
 from storage.root_format import check_root
 from storage.store import Store
+from tasks.cited_summary.settings import Choice
 from tasks.paragraphs.settings import ParagraphSettings
 from tasks.ranking.settings import RankingSettings
 from tasks.retraining.warm_start import RANKER, SUMMARIZER, champion_models
@@ -29,6 +31,7 @@ _BY_TITLE = RankingSettings(method="similarity", keep=200)
 _WITHOUT_JUNK = ParagraphSettings(quality=0.7)  # as in the preset `records`, which is for pages of the real web too
 # A folder alone does not say how its model is to be decoded: only names and numbers of the input are sure to be safe.
 _CAREFULLY = DecodingSettings(source_values=True, block_ngrams=3, max_length=200)
+_MOST_SYSTEMS = 20  # versions and builds to choose from
 _SECTIONS: Mapping[str, Any] = {"decoding": DecodingSettings, "graphs": GraphSettings, "examples": ExampleSettings}
 
 
@@ -77,13 +80,42 @@ class SummarySystem:
         return replace(self.without_models(why), name=writer.model, writer=writer)
 
 
+def chosen_system(model: str | None, choice: str) -> tuple[SummarySystem, Choice]:
+    """Return the system that is to write and how it was chosen. `choice`: a `Choice`, or a name in `trained_systems`;
+    `model`, errors: as of `find_system`."""
+    for known in get_args(Choice):
+        if choice == known:
+            return find_system(model), known
+    if choice not in trained_systems(model):
+        raise StorageError(f"there is no trained system {choice!r}: expected one of the page's list")
+    store = _store_of(model or "")
+    return _of_models(store, f"{choice} of {store.root}", *_entry(store, choice)), "model"
+
+
+def trained_systems(model: str | None) -> list[str]:
+    """Return the names of the trained systems that a root has, the newest first, each once: "version 3", "build NAME".
+    `model`: as of `find_system`."""
+    if model is None:
+        return []
+    store = _store_of(model)
+    names = [f"version {number}" for number in version_numbers(store)[::-1]]
+    names += [f"build {name}" for name in build_names(store)[::-1]]
+    first = dict[str, str]()  # folder of the summarizer -> the first name that it has
+    for name in names[:_MOST_SYSTEMS]:
+        with suppress(StorageError):  # a damaged one cannot be chosen
+            models = _entry(store, name)[0]
+            if SUMMARIZER in models:
+                first.setdefault(models[SUMMARIZER], name)
+    return list(first.values())
+
+
 def find_system(model: str | None) -> SummarySystem:
     """Return the best system that is there: the champion's summarizer, the latest build's, the folder's, else concepts.
     `model`: a root (folder or URI), its `registry`, or the folder of a trained summarizer; None for none. Raises
     StorageError: there is no such folder, or a file in it is damaged or missing."""
     if model is None:
         return SummarySystem(EXTRACTIVE, "No model was given, so whole sentences of the sources are chosen.")
-    store = Store(model.rstrip("/").removesuffix(f"/{FOLDER}"))
+    store = _store_of(model)
     folder = Path(store.base)
     if store.is_local and has_causal(folder):
         return _of_causal(folder)
@@ -101,8 +133,26 @@ def find_system(model: str | None) -> SummarySystem:
             f"{model!r} is neither a root with a build nor a trained model's folder: expected one of them, or no "
             "--model for an extractive summary"
         )
-    records = {name: find_directory(store, *split_path(path)) for name, path in build.models.items()}
-    return _of_root(store, f"build {build.name} of {store.root}", records, build.config)
+    return _of_models(store, f"build {build.name} of {store.root}", build.models, build.config)
+
+
+def _entry(store: Store, name: str) -> tuple[Mapping[str, str], Mapping[str, Any]]:
+    """Return models and settings of a version or a build."""
+    kind, _, which = name.partition(" ")
+    if kind == "version":
+        version = read_version(store, int(which))
+        return version.models, version.settings
+    build = read_build(store, which)
+    return build.models, build.config
+
+
+def _store_of(model: str) -> Store:
+    return Store(model.rstrip("/").removesuffix(f"/{FOLDER}"))
+
+
+def _of_models(store: Store, who: str, models: Mapping[str, str], settings: Mapping[str, Any]) -> SummarySystem:
+    records = {name: find_directory(store, *split_path(path)) for name, path in models.items()}
+    return _of_root(store, who, records, settings)
 
 
 def _of_folder(folder: Path) -> SummarySystem:

@@ -16,6 +16,7 @@ def open_writer(
     *,
     words: int,
     language: str | None,
+    headings: bool | None = None,
     answers: Answers | None = None,
     budget: Budget | None = None,
     at_once: int = 1,
@@ -26,6 +27,7 @@ def open_writer(
         settings: whom to ask.
         words: length to ask for.
         language: ISO 639-1 code; None = that of the passages.
+        headings: whether there are sections; None = from 600 words on.
         answers: where answers are kept; None = nowhere.
         budget: what may be spent; None = that of the settings.
         at_once: requests at the same time.
@@ -41,7 +43,7 @@ def open_writer(
         connections=at_once,
         total_seconds=settings.total_seconds,
     ) as client:
-        yield Writer(client, settings, words=words, language=language, context=client.check())
+        yield Writer(client, settings, words=words, language=language, context=client.check(), headings=headings)
 
 
 def check_writer(settings: WriterSettings, words: int) -> None:

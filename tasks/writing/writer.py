@@ -60,10 +60,18 @@ class Writer:
         language: ISO 639-1 code; None = that of the passages."""
 
     def __init__(
-        self, client: ChatClient, settings: WriterSettings, *, words: int, language: str | None, context: int | None
+        self,
+        client: ChatClient,
+        settings: WriterSettings,
+        *,
+        words: int,
+        language: str | None,
+        context: int | None,
+        headings: bool | None = None,
     ) -> None:
-        """Prepare; `context` is what the server says of the model's tokens, None = nothing. Raises ValueError: the
-        context has no room for a passage."""
+        """Prepare; `context` is what the server says of the model's tokens, None = nothing; `headings`: whether there
+        are sections, None = from 600 words on. Raises ValueError: the context has no room for a passage."""
+        self._outlined = words >= OUTLINED if headings is None else headings
         self._client, self.settings, self.words, self.language = client, settings, words, language
         self._context = settings.context or context or CONTEXT
         if self._room("") < _PASSAGE:
@@ -101,7 +109,7 @@ class Writer:
 
     def sections(self, passages: int) -> int:
         """Return how many sections a summary of so many passages has."""
-        wanted = round(self.words / _SECTION) if self.words >= OUTLINED else 1
+        wanted = max(2, round(self.words / _SECTION)) if self._outlined else 1
         return max(1, min(wanted, passages, _MOST_SECTIONS))
 
     def ask(self, messages: Sequence[Message], words: int, form: Mapping[str, Any]) -> ChatAnswer:

@@ -77,7 +77,7 @@ def slow() -> Iterator[Slow]:
     settings = SummarySettings(allowed_hosts=("127.0.0.1",))
     with (
         LoopbackServer({"/today": wait}) as web,
-        Processes(None, settings, 1) as processes,
+        Processes(None, 1) as processes,
         page_server(work=processes, settings=settings, at_once=1) as address,
     ):
         yield Slow(address, f"http://{web.address}/today", send)
@@ -114,7 +114,7 @@ def test_paste_wait_click_a_citation_and_export(page: Page, address: str, tmp_pa
     expect(page.get_by_role("heading", name=TITLE)).to_be_visible()
     expect(page.locator("ol.sentences li")).to_have_count(4)
     expect(page.locator("#heading")).to_be_focused()
-    assert page.locator(".badge.said").count() == 4
+    assert page.locator(".support.said").count() == 4
     expect(page.get_by_text("no connection: refused or unreachable")).to_be_visible()
 
     sentence = page.locator("ol.sentences li").nth(2)
@@ -127,12 +127,45 @@ def test_paste_wait_click_a_citation_and_export(page: Page, address: str, tmp_pa
     expect(passage.locator("mark:not(.other)")).to_have_text(sentence.locator(".text").inner_text())
     passage.get_by_role("link", name="back to the sentence").click()
     expect(cite).to_be_focused()
+    why = sentence.locator(".why")
+    expect(why).to_be_hidden()
+    sentence.locator(".support").hover()
+    expect(why).to_have_text("said by a source: one passage says it, so far as can be checked")
+    page.locator("h1").hover()
+    sentence.locator(".support").press("Enter")
+    expect(why).to_be_visible()
+    page.keyboard.press("Escape")
+    expect(why).to_be_hidden()
 
     with page.expect_download() as download:
-        page.get_by_role("link", name="JSON").click()
+        page.get_by_role("link", name="JSON", exact=True).click()
     fields = json.loads(Path(download.value.path()).read_text())
     assert len(fields["sentences"]) == 4
     assert download.value.suggested_filename == "summary.json"
+
+
+def test_a_refused_source_is_pasted_and_the_summary_found_again_and_deleted(page: Page, address: str) -> None:
+    page.goto(address)
+    page.get_by_label("Web addresses").fill("http://good.test/today\nhttp://closed.test/")
+    page.get_by_role("button", name="Summarize").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Skerry Point today")  # suggested
+    page.locator("#source-2 summary").click()
+    page.get_by_role("link", name="paste its text instead").click()
+    page.get_by_label("Text of http://closed.test/").fill("The tower of Skerry Point is painted white and red.")
+    page.get_by_label("Title").fill("A tower painted white")
+    page.get_by_label("Length").select_option("short: 80 words")
+    page.get_by_role("button", name="Summarize").click()
+    expect(page.locator("#source-2 .missing")).to_have_count(0)
+    expect(page.locator("#source-2 .passage")).to_contain_text("painted white")
+    page.get_by_role("link", name="Past summaries").click()
+    page.get_by_label("Search").fill("painted red")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("status")).to_have_text("1 summary")
+    delete = page.get_by_role("button", name="delete A tower painted white")
+    delete.click()
+    expect(page.get_by_role("link", name="A tower painted white")).to_be_visible()
+    delete.click()
+    expect(page.get_by_role("status")).to_have_text("0 summaries")
 
 
 def test_the_keyboard_alone_is_enough(page: Page, address: str) -> None:
@@ -144,7 +177,7 @@ def test_the_keyboard_alone_is_enough(page: Page, address: str) -> None:
     expect(page.get_by_label("Title")).to_be_focused()
     page.keyboard.type(TITLE)
     page.keyboard.press("Enter")
-    expect(page.get_by_role("alert")).to_contain_text("There is only a title")
+    expect(page.get_by_role("alert")).to_contain_text("There is no source")
     expect(page.get_by_label("Web addresses")).to_be_focused()
     page.keyboard.type("http://good.test/today")
     page.get_by_role("button", name="Summarize").focus()
@@ -252,15 +285,15 @@ def test_a_model_that_does_not_suit_gives_way_and_one_click_shows_what_it_writes
     with page_server(model=root_with(tmp_path, "summarizer", "ranker")) as served:
         page = browser.new_page()
         page.goto(served)
-        expect(page.get_by_label("the trained model, if it suits the sources")).to_be_checked()
+        expect(page.get_by_label("Written by")).to_have_value("suitable")
         page.get_by_label("Title").fill(TITLE)
         page.get_by_text("Paste text").click()
         page.get_by_label("Text, one paragraph a line").fill(HISTORY)
         page.get_by_role("button", name="Summarize").click()
         expect(page.locator(".note").first).to_contain_text("ht-small+similarity does not suit these sources")
-        expect(page.locator(".sentences .badge.said")).to_have_count(2)
-        page.get_by_role("button", name="Write again with the trained model, whatever it writes").click()
-        button = page.get_by_role("button", name="Write again with the extractive system")
+        expect(page.locator(".sentences .support.said")).to_have_count(2)
+        page.get_by_role("button", name="Write again: the trained model, whatever it writes").click()
+        button = page.get_by_role("button", name="Write again: sentences of the sources")
         expect(button).to_be_visible()
         expect(page.get_by_role("heading", level=1)).to_be_focused()
         expect(page.get_by_text("is the summarizer of build")).to_be_visible()

@@ -3,15 +3,21 @@
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import uvicorn
 
 from flows.running.child_processes import free_port
 from flows.summary_page.app import create_app
-from tasks.cited_summary.jobs import Jobs, Work
-from tasks.cited_summary.pipeline import summarize
+from flows.summary_page.offered import OfferedSystems
+from storage.store import Store
+from tasks.cited_summary.cited import CitedSummary
+from tasks.cited_summary.jobs import Jobs, SummaryJob, Work
+from tasks.cited_summary.kept import KeptSummaries
+from tasks.cited_summary.pipeline import Report, SourcePage, summarize
 from tasks.cited_summary.settings import SummarySettings
-from tasks.cited_summary.systems import find_system
+from tasks.cited_summary.systems import chosen_system
 from tasks.explorer.corpus import ExplorerCorpus
 from tests.patience import wait_until
 
@@ -25,21 +31,27 @@ def page_server(
     credentials: str | None = None,
     at_once: int = 2,
     model: str | None = None,
+    root: Path | None = None,
 ) -> Iterator[str]:
-    """Serve; yield the address."""
+    """Serve; yield the address. `root`: where summaries are kept; None = in a folder that is removed."""
     chosen = settings or SummarySettings()
-    made: Work = work or (
-        lambda job, report: summarize(
-            job.title, job.given, find_system(model), chosen, choice=job.choice, progress=report
-        )
-    )
+
+    def made_here(job: SummaryJob, report: Report) -> tuple[CitedSummary, dict[int, SourcePage]]:
+        system, how = chosen_system(model, job.choice)
+        return summarize(job.title, job.given, system, job.settings, choice=how, progress=report)
+
     port = free_port("127.0.0.1")
-    with Jobs(made, at_once) as jobs:
-        app = create_app(jobs, chosen, corpus, has_model=model is not None, credentials=credentials)
-        server = uvicorn.Server(uvicorn.Config(app, host="127.0.0.1", port=port, log_level="error"))
-        thread = threading.Thread(target=server.run, daemon=True)
-        thread.start()
-        wait_until(lambda: server.started, "the page's server")
-        yield f"http://127.0.0.1:{port}"
-        server.should_exit = True
-        thread.join()
+    with TemporaryDirectory() as folder:
+        kept = KeptSummaries(Store(str(root or folder)), chosen)
+        with Jobs(work or made_here, at_once, keep=kept.save) as jobs:
+            systems = OfferedSystems(model, chosen)
+            app = create_app(jobs, kept, chosen, corpus, systems=systems, credentials=credentials)
+            server = uvicorn.Server(
+                uvicorn.Config(app, host="127.0.0.1", port=port, log_level="error", timeout_graceful_shutdown=1)
+            )
+            thread = threading.Thread(target=server.run, daemon=True)
+            thread.start()
+            wait_until(lambda: server.started, "the page's server")
+            yield f"http://127.0.0.1:{port}"
+            server.should_exit = True
+            thread.join()

@@ -1,5 +1,6 @@
 """The page over real HTTP: requests, refusals, exports, who is let in."""
 
+import json
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -55,12 +56,13 @@ def made(page: str, **wanted: object) -> str:
 def summary(page: str) -> str:
     file = post(f"{page}/api/files", params={"name": "../../etc/today<b>.html"}, data=HOSTILE.encode())
     assert file.status_code == 201
-    return made(page, urls=["http://127.0.0.1/admin", "not an address"], files=[file.json()["id"], "gone"])
+    urls = [{"url": "http://127.0.0.1/admin"}, {"url": "not an address"}]
+    return made(page, sources=[*urls, {"file": file.json()["id"]}, {"file": "gone"}])
 
 
 def test_a_file_becomes_a_cited_summary_and_the_rest_says_why_not(page: str, summary: str) -> None:
     shown = get(summary).text
-    assert shown.count('class="badge said"') == 2
+    assert shown.count('class="support said"') == 2
     assert 'href="#passage-1"' in shown
     assert 'id="passage-1"' in shown
     assert "<mark>" in shown
@@ -104,12 +106,24 @@ def test_exports_are_files(summary: str, kind: str, mime: str, sign: str) -> Non
 @pytest.mark.parametrize(
     ("request_", "status", "said"),
     [
-        ({"json": {"title": "Only a title"}}, 422, "there is only a title: expected at least one web address or file"),
-        ({"json": {"title": "", "urls": ["http://a.test"]}}, 422, "the title is empty"),
-        ({"json": {"title": "x" * 301, "urls": ["http://a.test"]}}, 422, "title: String should have at most 300"),
+        (
+            {"json": {"title": "Only a title"}},
+            422,
+            "there is no source: expected at least one web address, file or text",
+        ),
+        ({"json": {"sources": [{"url": "http://a.test", "text": "x"}]}}, 422, "sources.0: expected one of url, text"),
+        ({"json": {"sources": [{"summary": "unknown"}]}}, 404, "There is no such summary"),
+        ({"json": {"sources": [{"text": "x"}], "words": 5}}, 422, "words: Input should be greater"),
+        ({"json": {"sources": [{"text": "x"}], "language": "klingon"}}, 422, "language: 'klingon' is no language"),
+        (
+            {"json": {"sources": [{"text": "x"}], "system": "magic"}},
+            422,
+            "system is 'magic': expected one of extractive",
+        ),
+        ({"json": {"title": "x" * 301}}, 422, "title: String should have at most 300"),
         ({"json": {"title": "x", "surprise": 1}}, 422, "surprise: Extra inputs are not permitted"),
-        ({"data": b"not json"}, 422, "expected JSON with title, urls, text and files"),
-        ({"data": b"\xff\xfe"}, 422, "expected JSON with title, urls, text and files"),
+        ({"data": b"not json"}, 422, "expected JSON, as /api describes it"),
+        ({"data": b"\xff\xfe"}, 422, "expected JSON, as /api describes it"),
         ({"data": b" " * 60_000}, 413, "it has 60,000 bytes: expected at most 50,000 bytes"),
     ],
 )
@@ -142,7 +156,7 @@ def test_one_request_writes_again_with_another_system_and_fetches_nothing(tmp_pa
         ) as web,
         page_server(model=root, settings=SummarySettings(allowed_hosts=("127.0.0.1",))) as page,
     ):
-        first = made(page, urls=[f"http://{web.address}/today"])
+        first = made(page, sources=[{"url": f"http://{web.address}/today"}])
         fetched = len(web.paths())
         shown = html.document_fromstring(get(first).text)
         assert shown.xpath("//p[@class='note']/text()")[0].startswith("The trained model ht-small+similarity does not")
@@ -154,8 +168,8 @@ def test_one_request_writes_again_with_another_system_and_fetches_nothing(tmp_pa
         wait_until(lambda: "data-system" in get(second).text, "the second summary")
         again = get(f"{second}/export.json").json()
         assert (again["system"], again["sources"][0]["name"]) == ("ht-small+similarity", f"http://{web.address}/today")
-        (button,) = html.document_fromstring(get(second).text).xpath("//button[@data-system]")
-        assert button.get("data-system") == "extractive"
+        buttons = html.document_fromstring(get(second).text).xpath("//button/@data-system")
+        assert buttons == ["suitable", "extractive"]
         assert len(web.paths()) == fetched
         wrong = post(f"{page}/api{first.removeprefix(page).replace('summary', 'summaries')}/again?system=magic")
         assert wrong.status_code == 422
@@ -171,7 +185,7 @@ def test_two_people_at_once_and_a_third_in_the_queue() -> None:
         return CitedSummary(job.title, "concepts", "", [], [], []), {}
 
     with page_server(work=work) as page:
-        wanted = [{"title": title, "urls": ["http://a.test/"]} for title in ("one", "two", "three")]
+        wanted = [{"title": title, "sources": [{"url": "http://a.test/"}]} for title in ("one", "two", "three")]
         addresses = [f"{page}/api/summaries/{post(f'{page}/api/summaries', json=one).json()['id']}" for one in wanted]
         wait_until(lambda: get(addresses[1]).json()["text"] == "writing", "two summaries in work")
         states = [get(address).json() for address in addresses]
@@ -189,7 +203,7 @@ def test_a_summary_in_work_and_one_that_waits_are_cancelled() -> None:
         raise AssertionError("unreachable")
 
     with page_server(work=work, at_once=1) as page:
-        wanted = {"title": "one", "urls": ["http://a.test/"]}
+        wanted = {"title": "one", "sources": [{"url": "http://a.test/"}]}
         first, second = (post(f"{page}/api/summaries", json=wanted).json()["id"] for _ in range(2))
         for id_ in (second, first):
             assert post(f"{page}/api/summaries/{id_}/cancel").status_code == 202
@@ -203,7 +217,7 @@ def test_a_summary_in_work_and_one_that_waits_are_cancelled() -> None:
 
 
 def test_other_sites_may_neither_ask_nor_pretend_to_be_this_one(page: str) -> None:
-    wanted = {"json": {"title": "x", "urls": ["http://a.test"]}}
+    wanted = {"json": {"title": "x", "sources": [{"url": "http://a.test"}]}}
     assert post(f"{page}/api/summaries", headers={"Origin": "http://evil.test"}, **wanted).status_code == 403
     assert post(f"{page}/api/summaries", headers={"Sec-Fetch-Site": "cross-site"}, **wanted).status_code == 403
     assert get(f"{page}/", headers={"Host": "evil.test"}).status_code == 421
@@ -216,6 +230,50 @@ def test_with_a_password_nothing_is_shown_without_it() -> None:
             assert get(f"{page}{path}").status_code == 401
         assert get(f"{page}/", auth=("me", "wrong")).status_code == 401
         assert get(f"{page}/", auth=("me", "long-enough"), headers={"Host": "box.lan"}).status_code == 200
+        for token, status in (("long-enough", 200), ("wrong", 401)):
+            assert get(f"{page}/api/systems", headers={"Authorization": f"Bearer {token}"}).status_code == status
+
+
+def test_a_summary_by_program_is_watched_found_written_again_with_other_sources_and_deleted(tmp_path: Path) -> None:
+    text = "The tower at Skerry Point was built in 1847 by Thomas Ridley.\nIts lamp burned whale oil until 1871."
+    with page_server(root=tmp_path) as page:
+        asked = {"sources": [{"text": text, "name": "notes.txt"}, {"url": "nothing"}], "words": "short"}
+        id_ = post(f"{page}/api/summaries", json=asked).json()["id"]
+        with get(f"{page}/api/summaries/{id_}/events", stream=True) as events:
+            assert events.headers["Content-Type"].startswith("text/event-stream")
+            lines = [line for line in events.iter_lines(decode_unicode=True) if line]
+        states = [json.loads(line.removeprefix("data: ")) for line in lines if line.startswith("data: ")]
+        assert states[-1]["state"] == "done"
+        assert {line for line in lines if line.startswith("event")} == {"event: progress"}
+        first = get(f"{page}/summary/{id_}/export.json").json()
+        assert first["title"] == "Skerry Point"  # of the text itself
+        assert [found["id"] for found in get(f"{page}/api/summaries", params={"search": "1847 RIDLEY"}).json()] == [id_]
+        assert get(f"{page}/api/summaries", params={"search": "granite"}).json() == []
+    with page_server(root=tmp_path) as page:  # another server of the same root
+        assert get(f"{page}/summary/{id_}/export.json").json()["sentences"] == first["sentences"]
+        assert "notes.txt" in get(f"{page}/?of={id_}&paste=2").text
+        sources = [
+            {"summary": id_, "number": 1},
+            {"text": "The tower of Skerry Point stands on granite since 1847.", "name": "nothing"},
+        ]
+        second = made(page, sources=sources, title="Tower", words=20)
+        again = get(f"{second}/export.json").json()
+        assert [(one["name"], one["refused"]) for one in again["sources"]] == [("notes.txt", None), ("nothing", None)]
+        assert sum(len(one["text"].split()) for one in again["sentences"]) <= 20
+        beyond = post(f"{page}/api/summaries", json={"sources": [{"summary": id_, "number": 3}]})
+        assert (beyond.status_code, "it has 2 sources" in beyond.json()["detail"]) == (422, True)
+        assert id_ in get(f"{page}/summaries?search=ridley").text
+        assert requests.delete(f"{page}/api/summaries/{id_}", timeout=PATIENCE).status_code == 200
+        assert get(f"{page}/summary/{id_}").status_code == 404
+    assert [path.name for path in (tmp_path / "summaries").iterdir()] == [f"{second.rpartition('/')[2]}.json"]
+
+
+def test_the_api_describes_itself(page: str) -> None:
+    document = get(f"{page}/api/openapi.json").json()
+    assert set(document["paths"]["/api/summaries"]) == {"get", "post"}
+    assert all(path.startswith("/api/") for path in document["paths"])
+    shown = get(f"{page}/api").text
+    assert all(path in shown for path in document["paths"])
 
 
 def test_what_is_gone_says_so_on_a_page_of_its_own(page: str) -> None:
@@ -267,12 +325,12 @@ def test_a_language_model_is_a_system_to_choose() -> None:
         settings = SummarySettings.model_validate({"writer": {"url": chat.url, "model": "tiny-chat"}})
         with page_server(settings=settings) as page:
             form = html.fromstring(get(page).text)
-            assert form.xpath("//input[@name='system']/@value") == ["suitable", "extractive"]
+            assert form.xpath("//select[@name='system']/option/@value") == ["suitable", "extractive"]
             assert "tiny-chat" in form.text_content()
             text = "Skerry Point Lighthouse was automated in 1986, and its last keeper, Ann Molloy, left in March.\n"
-            shown = html.fromstring(get(made(page, text=text)).text)
+            shown = html.fromstring(get(made(page, sources=[{"text": text}])).text)
             assert "tiny-chat was asked at" in shown.text_content()
             assert shown.xpath("//*[@id='again']/button/@data-system") == ["extractive"]
-            other = html.fromstring(get(made(page, text=text, system="extractive")).text)
+            other = html.fromstring(get(made(page, sources=[{"text": text}], system="extractive")).text)
             assert other.xpath("//*[@id='again']/button/@data-system") == ["suitable"]
-            assert "Write again with tiny-chat" in other.text_content()
+            assert "Write again: the language model tiny-chat" in other.text_content()

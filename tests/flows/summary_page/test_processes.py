@@ -25,7 +25,7 @@ FILE = file_source("history.txt", HISTORY.encode())
 
 @pytest.fixture(scope="module")
 def processes() -> Iterator[Processes]:
-    with Processes(None, SummarySettings(allowed_hosts=("127.0.0.1",)), 1) as started:
+    with Processes(None, 1) as started:
         yield started
 
 
@@ -44,7 +44,7 @@ def slow_page() -> Iterator[str]:
 
 
 def job(given: GivenSource) -> SummaryJob:
-    return SummaryJob("id", TITLE, [given], choice="suitable")
+    return SummaryJob("id", TITLE, [given], "suitable", SummarySettings(allowed_hosts=("127.0.0.1",)))
 
 
 def workers() -> list[psutil.Process]:
@@ -90,8 +90,8 @@ def test_one_process_makes_summary_after_summary(processes: Processes) -> None:
 
 def test_what_cannot_be_made_is_an_error_and_no_end(processes: Processes) -> None:
     worker = the_worker()
-    with pytest.raises(ValueError, match=r"^the title is empty: expected the topic of the summary in a few words$"):
-        processes(SummaryJob("id", " ", [FILE], choice="suitable"), lambda _: None)
+    with pytest.raises(ValueError, match=r"^there is no source: expected at least one web address"):
+        processes(SummaryJob("id", TITLE, [], "suitable", SummarySettings()), lambda _: None)
     assert workers() == [worker]
 
 
@@ -126,6 +126,6 @@ def test_a_process_that_dies_fails_its_own_summary_alone(processes: Processes, s
 
 def test_the_end_leaves_no_process() -> None:
     before = workers()
-    with Processes(None, SummarySettings(), 2):
+    with Processes(None, 2):
         wait_until(lambda: len(workers()) == len(before) + 2, "two workers to be seen")
     assert workers() == before

@@ -34,7 +34,7 @@ SUMMARY = CitedSummary(
 def test_markdown_marks_doubt_lists_passages_and_escapes_everything():
     text = to_markdown(SUMMARY)
     lines = text.replace("\\", "").splitlines()
-    assert "The tower was built in 1847.[^1] *(said by a source: one passage says it)*" in lines
+    assert "The tower was built in 1847.[^1]" in lines, "what a source says needs no word"
     assert "Ann Molloy left in 1990.[^2] **(partly supported: not found: 1990)**" in lines
     assert any("**(not supported: no passage <" in line or "**(not supported: no passage &" in line for line in lines)
     assert "<script" not in text
@@ -88,7 +88,37 @@ def test_text_for_a_terminal_has_the_marks_and_no_control_characters():
     assert "built in 1847. [1]    said by a source: one passage says it" in text
     assert "Ann Molloy left in 1990. [2]  <- partly supported: not found: 1990" in text
     assert "source 3  javascript:alert(1)  <- not used: neither http nor https" in text
-    assert set(FORMATS) == {"md", "json", "html", "txt"}
+    assert set(FORMATS) == {"md", "json", "html", "txt", "cited.txt", "bib", "csl.json"}
+
+
+def test_references_name_the_sources_that_were_used_and_escape_what_bibtex_reads():
+    odd = SummarySource(4, "https://www.a.test/50%_{x}#y", "Costs & {gains} of 50 % \\ C#", None, (), True)
+    made = replace(SUMMARY, sources=[*SUMMARY.sources, odd], made="2026-11-24T13:00:00+00:00")
+    bibtex = FORMATS["bib"][1](made)
+    assert bibtex.count("@misc{") == 3
+    assert "@misc{exampleorg1,\n  title = {{The tower}},\n" in bibtex
+    assert "  title = {{Costs \\& \\{gains\\} of 50 \\% \\textbackslash{} C\\#}}," in bibtex
+    assert "  url = {https://www.a.test/50\\%_%7Bx%7D\\#y}," in bibtex
+    tower, notes, costs = json.loads(FORMATS["csl.json"][1](made))
+    assert tower == {
+        "id": "exampleorg1",
+        "type": "webpage",
+        "title": "The tower",
+        "URL": "https://example.org/tower",
+        "container-title": "example.org",
+        "accessed": {"date-parts": [[2026, 11, 24]]},
+    }
+    assert notes == {"id": "notestxt2", "type": "document", "title": "notes.txt"}
+    assert costs["title"] == odd.title
+
+
+def test_what_is_copied_has_numbers_and_where_the_passages_stand():
+    section = SummarySentence("It has a lamp.", "said", (1,), heading="Today")
+    text = FORMATS["cited.txt"][1](replace(SUMMARY, sentences=[*SUMMARY.sentences[:2], section]))
+    _, before, today, cited = text.strip().split("\n\n")
+    assert before == "The tower was built in 1847. [1] Ann Molloy left in 1990. [2] (partly supported)"
+    assert today == "Today\nIt has a lamp. [1]"
+    assert cited == "[1] The tower, https://example.org/tower, paragraph 4\n[2] notes.txt, paragraph 1"
 
 
 def test_what_the_check_lets_through_is_said_of_summaries_by_models_only():

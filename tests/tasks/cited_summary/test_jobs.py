@@ -5,9 +5,11 @@ import pytest
 from tasks.cited_summary.cited import CitedSummary
 from tasks.cited_summary.jobs import Jobs, SummaryJob, TooBusyError
 from tasks.cited_summary.pipeline import Report, SourcePage, SummaryProgress
+from tasks.cited_summary.settings import SummarySettings
 from tasks.cited_summary.sources import GivenSource, file_source
 from tests.patience import wait_until
 
+SETTINGS = SummarySettings()
 GIVEN = [file_source("a.txt", b"The tower was built in 1847.")]
 
 
@@ -32,7 +34,7 @@ class Gate:
 def test_two_at_once_and_the_others_know_how_many_come_before():
     gate = Gate()
     with Jobs(gate, 2) as jobs:
-        first, second, third, fourth = (jobs.submit(str(number), GIVEN, "suitable") for number in range(4))
+        first, second, third, fourth = (jobs.submit(str(number), GIVEN, "suitable", SETTINGS) for number in range(4))
         wait_until(lambda: len(gate.titles) == 2, "two summaries in work")
         assert (first.state, second.state, third.state, fourth.state) == ("working", "working", "waiting", "waiting")
         assert (jobs.place(third), jobs.place(fourth)) == (2, 3)
@@ -53,7 +55,7 @@ def test_what_was_read_is_kept_once_for_writing_again():
     refused = GivenSource("old.txt", reason="the file is empty")
     with Jobs(work, 1) as jobs:
         first = jobs.submit(
-            "first", [GivenSource("http://a.test/"), refused, GivenSource("http://gone.test/")], "suitable"
+            "first", [GivenSource("http://a.test/"), refused, GivenSource("http://gone.test/")], "suitable", SETTINGS
         )
         wait_until(lambda: done(first), "the summary")
     read, *others = first.given
@@ -72,7 +74,7 @@ def test_an_error_fails_its_own_summary_alone():
         return CitedSummary(job.title, "concepts", "", [], [], []), {}
 
     with Jobs(work, 1) as jobs:
-        bad, broken, good = (jobs.submit(title, GIVEN, "suitable") for title in ("bad", "broken", "good"))
+        bad, broken, good = (jobs.submit(title, GIVEN, "suitable", SETTINGS) for title in ("bad", "broken", "good"))
         wait_until(lambda: done(good), "the good summary")
     assert (bad.state, bad.error) == ("failed", "the title is bad: expected another")
     assert (broken.state, broken.error) == ("failed", "an error of this program (KeyError); its log has the details")
@@ -82,11 +84,11 @@ def test_an_error_fails_its_own_summary_alone():
 def test_a_full_queue_refuses_and_says_so():
     gate = Gate()
     with Jobs(gate, 1, waiting=1) as jobs:
-        jobs.submit("working", GIVEN, "suitable")
+        jobs.submit("working", GIVEN, "suitable", SETTINGS)
         wait_until(lambda: gate.titles, "work")
-        jobs.submit("waiting", GIVEN, "suitable")
+        jobs.submit("waiting", GIVEN, "suitable", SETTINGS)
         with pytest.raises(TooBusyError, match="1 summaries are waiting already"):
-            jobs.submit("refused", GIVEN, "suitable")
+            jobs.submit("refused", GIVEN, "suitable", SETTINGS)
         gate.open.set()
 
 
@@ -97,7 +99,7 @@ def test_the_oldest_summaries_are_forgotten_and_the_last_never(limit: dict[str, 
     with Jobs(gate, 1, **limit) as jobs:
         made = []
         for number in range(4):
-            made.append(jobs.submit(str(number), GIVEN, "suitable"))
+            made.append(jobs.submit(str(number), GIVEN, "suitable", SETTINGS))
             wait_until(lambda: done(made[-1]), "a summary")
         wait_until(lambda: jobs.get(made[1].id) is None, "the second one to be forgotten")
         assert [jobs.get(job.id) is not None for job in made] == [False, False, True, True]
@@ -107,7 +109,7 @@ def test_ids_cannot_be_guessed_and_unknown_ones_are_none():
     gate = Gate()
     gate.open.set()
     with Jobs(gate, 1) as jobs:
-        ids = {jobs.submit("x", GIVEN, "suitable").id for _ in range(5)}
+        ids = {jobs.submit("x", GIVEN, "suitable", SETTINGS).id for _ in range(5)}
         assert len(ids) == 5
         assert min(map(len, ids)) >= 20
         assert jobs.get("x") is None
@@ -116,7 +118,9 @@ def test_ids_cannot_be_guessed_and_unknown_ones_are_none():
 def test_a_waiting_summary_that_is_cancelled_is_never_begun():
     gate = Gate()
     with Jobs(gate, 1) as jobs:
-        first, second, third = (jobs.submit(title, GIVEN, "suitable") for title in ("first", "second", "third"))
+        first, second, third = (
+            jobs.submit(title, GIVEN, "suitable", SETTINGS) for title in ("first", "second", "third")
+        )
         wait_until(lambda: gate.titles, "work")
         jobs.cancel(second)
         assert (second.state, second.given, jobs.place(third)) == ("cancelled", (), 1)
@@ -138,10 +142,10 @@ def test_a_cancelled_summary_ends_at_its_next_report_and_frees_its_place():
         return CitedSummary(job.title, "concepts", "", [], [], []), {}
 
     with Jobs(work, 1) as jobs:
-        first = jobs.submit("first", GIVEN, "suitable")
+        first = jobs.submit("first", GIVEN, "suitable", SETTINGS)
         wait_until(lambda: begun, "work")
         jobs.cancel(first)
-        second = jobs.submit("second", GIVEN, "suitable")
+        second = jobs.submit("second", GIVEN, "suitable", SETTINGS)
         wait_until(lambda: done(second), "the second summary")
         assert (first.state, first.summary, first.bytes) == ("cancelled", None, 0)
         assert second.state == "done"
@@ -160,6 +164,9 @@ def test_the_end_of_the_queue_cancels_and_waits():
         return gate(job, report)
 
     with Jobs(work, 1) as jobs:
-        working, waiting = jobs.submit("working", GIVEN, "suitable"), jobs.submit("waiting", GIVEN, "suitable")
+        working, waiting = (
+            jobs.submit("working", GIVEN, "suitable", SETTINGS),
+            jobs.submit("waiting", GIVEN, "suitable", SETTINGS),
+        )
         wait_until(lambda: reported, "work")
     assert (working.state, waiting.state, gate.titles) == ("cancelled", "cancelled", [])

@@ -129,8 +129,7 @@ def test_nothing_usable_gives_no_sentence_and_says_so():
 @pytest.mark.parametrize(
     ("title", "given", "message"),
     [
-        (TITLE, [], "there is only a title: expected at least one web address or file"),
-        (" ", [GivenSource("http://a.test/")], "the title is empty: expected the topic"),
+        (TITLE, [], "there is no source: expected at least one web address, file or text"),
         (TITLE, [GivenSource("http://a.test/")] * 3, "3 sources are too many: expected at most 2"),
     ],
 )

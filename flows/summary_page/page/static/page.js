@@ -1,4 +1,21 @@
 "use strict";
+const post = async (address, body, type, method = "POST") => {
+  const answer = await fetch(address, { method, body, headers: type ? { "Content-Type": type } : {} });
+  const text = await answer.text();
+  let said;
+  try {
+    said = JSON.parse(text);
+  } catch {
+    said = { detail: text };
+  }
+  if (!answer.ok) throw new Error(said.detail);
+  return said.id;
+};
+const show = (id) => {
+  sessionStorage.setItem("focus", id);
+  location.assign(`/summary/${id}`);
+};
+
 // The form: choose or drop files, send them one by one, then the request that names them.
 const form = document.getElementById("request");
 if (form) {
@@ -21,16 +38,17 @@ if (form) {
     }
   };
 
-  const show = () => {
+  const list_files = () => {
     list.replaceChildren(...chosen.map((file, index) => {
       const item = document.createElement("li");
       const remove = document.createElement("button");
       remove.type = "button";
+      remove.className = "small";
       remove.textContent = "remove";
       remove.setAttribute("aria-label", `remove ${file.name}`);
       remove.addEventListener("click", () => {
         chosen.splice(index, 1);
-        show();
+        list_files();
         input.focus();
       });
       item.append(file.name, remove);
@@ -41,7 +59,7 @@ if (form) {
   const add = (files) => {
     const large = [...files].filter((file) => file.size > most);
     chosen = chosen.concat([...files].filter((file) => file.size <= most));
-    show();
+    list_files();
     say(large.map((file) => `${file.name} is not sent: it has ${Math.round(file.size / 1e6)} MB, expected at most ${form.dataset.most}.`).join(" "));
   };
 
@@ -60,45 +78,66 @@ if (form) {
     add(event.dataTransfer.files);
   });
 
-  const post = async (address, body, type) => {
-    const answer = await fetch(address, { method: "POST", body, headers: { "Content-Type": type } });
-    const text = await answer.text();
-    let said;
-    try {
-      said = JSON.parse(text);
-    } catch {
-      said = { detail: text };
-    }
-    if (!answer.ok) throw new Error(said.detail);
-    return said.id;
+  // Sources of an earlier summary: as they were read, or a text that is pasted in the place of one that was not.
+  const kept = () => [...form.querySelectorAll("#kept li")].map((row) => {
+    const text = row.querySelector("textarea")?.value ?? "";
+    const number = Number(row.dataset.number);
+    return text.trim() ? { text, name: row.dataset.name } : { summary: form.dataset.of, number };
+  });
+  for (const remove of form.querySelectorAll("#kept button")) {
+    remove.addEventListener("click", () => {
+      remove.closest("li").remove();
+      form.elements.title.focus();
+    });
+  }
+  const length = form.elements.length_;
+  const { words, language } = form.elements;
+  const measure = () => {
+    words.hidden = length.value !== "";
   };
+  length.addEventListener("change", () => {
+    if (length.value) words.value = length.value;
+    measure();
+  });
+  measure();
+  const named = new Intl.DisplayNames(["en"], { type: "language" });
+  const [any, ...codes] = language.options;
+  for (const option of codes) option.textContent = named.of(option.value);
+  const chosen_language = language.value;
+  language.replaceChildren(any, ...codes.sort((one, other) => one.text.localeCompare(other.text)));
+  language.value = chosen_language;
 
   form.addEventListener("submit", async (event) => {
     event.preventDefault();
-    const title = form.elements.title;
     const urls = form.elements.urls.value.split(/\s*\n\s*/).filter(Boolean);
     const text = form.elements.text.value;
-    if (!title.value.trim()) return say("Give a title: the topic in a few words.", title);
-    if (!urls.length && !chosen.length && !text.trim()) {
-      return say("There is only a title: give at least one web address, file or text.", form.elements.urls);
+    const sources = [...kept(), ...urls.map((url) => ({ url }))];
+    if (!sources.length && !chosen.length && !text.trim()) {
+      return say("There is no source: give at least one web address, file or text.", form.elements.urls);
     }
+    if (!words.checkValidity()) return say("Length: expected 20 to 2,000 words.", words);
     say("");
     send.disabled = true;
     try {
-      const files = [];
-      for (const file of chosen) {
-        sending.textContent = `sending ${file.name} (${files.length + 1} of ${chosen.length})`;
+      for (const [index, file] of chosen.entries()) {
+        sending.textContent = `sending ${file.name} (${index + 1} of ${chosen.length})`;
         try {
-          files.push(await post(`/api/files?name=${encodeURIComponent(file.name)}`, file, "application/octet-stream"));
+          const address = `/api/files?name=${encodeURIComponent(file.name)}`;
+          sources.push({ file: await post(address, file, "application/octet-stream") });
         } catch (error) {
           throw new Error(`${file.name}: ${error.message}`);
         }
       }
-      const system = form.elements.system ? form.elements.system.value : "suitable";
-      const request = JSON.stringify({ title: title.value, urls, text, files, system });
-      const id = await post("/api/summaries", request, "application/json");
-      sessionStorage.setItem("focus", id);
-      location.assign(`/summary/${id}`);
+      if (text.trim()) sources.push({ text });
+      const request = {
+        title: form.elements.title.value,
+        sources,
+        system: form.elements.system?.value ?? "suitable",
+        words: Number(words.value),
+        language: language.value || null,
+        headings: JSON.parse(form.elements.headings.value),
+      };
+      show(await post("/api/summaries", JSON.stringify(request), "application/json"));
     } catch (error) {
       say(`Not sent: ${error.message}`);
       send.disabled = false;
@@ -111,7 +150,7 @@ if (form) {
   });
 }
 
-// Progress: asked for until the summary is there, which the server then shows at the same address.
+// Progress: watched until the summary is there, which the server then shows at the same address.
 const section = document.getElementById("progress");
 if (section) {
   const status = document.getElementById("status");
@@ -122,44 +161,35 @@ if (section) {
     cancel.disabled = true;
     status.textContent = "cancelling";
     try {
-      const answer = await fetch(`${address}/cancel`, { method: "POST" });
-      if (answer.ok) return sessionStorage.setItem("focus", section.dataset.job);
+      await post(`${address}/cancel`);
+      sessionStorage.setItem("focus", section.dataset.job);
     } catch {
-      // said below, as for an answer that is no consent
+      cancel.disabled = false;
+      status.textContent = "The server did not cancel it; try again.";
     }
-    cancel.disabled = false;
-    status.textContent = "The server did not cancel it; try again.";
   });
-  const follow = async () => {
-    try {
-      const answer = await fetch(address);
-      const now = await answer.json();
-      if (!answer.ok || !["waiting", "working"].includes(now.state)) return location.reload();
-      bar.value = now.share;
-      if (!cancel.disabled && status.textContent !== now.text) status.textContent = now.text;
-    } catch {
-      status.textContent = "The server does not answer; trying again.";
-    }
-    return setTimeout(follow, 400);
-  };
-  follow();
+  const events = new EventSource(`${address}/events`);
+  events.addEventListener("progress", (event) => {
+    const now = JSON.parse(event.data);
+    if (!["waiting", "working"].includes(now.state)) return location.reload();
+    bar.value = now.share;
+    if (!cancel.disabled && status.textContent !== now.text) status.textContent = now.text;
+  });
+  events.addEventListener("error", () => {
+    if (events.readyState === EventSource.CLOSED) return location.reload(); // it is gone, as the page then says
+    status.textContent = "The server does not answer; trying again.";
+  });
 }
 
-// The same sources again, read as they were, with the other system.
-const again = document.querySelector("#again button");
-if (again) {
+// The same sources again, read as they were, with another system.
+for (const again of document.querySelectorAll("[data-system]")) {
+  const { job } = again.parentElement.dataset;
   again.addEventListener("click", async () => {
-    const said = again.parentElement.querySelector("[role=status]");
     again.disabled = true;
     try {
-      const address = `/api/summaries/${again.parentElement.dataset.job}/again?system=${again.dataset.system}`;
-      const answer = await fetch(address, { method: "POST" });
-      const now = await answer.json();
-      if (!answer.ok) throw new Error(now.detail);
-      sessionStorage.setItem("focus", now.id);
-      return location.assign(`/summary/${now.id}`);
+      show(await post(`/api/summaries/${job}/again?system=${encodeURIComponent(again.dataset.system)}`));
     } catch (error) {
-      said.textContent = `Not written again: ${error.message}`;
+      again.parentElement.querySelector("[role=status]").textContent = `Not written again: ${error.message}`;
       again.disabled = false;
     }
   });
@@ -167,6 +197,58 @@ if (again) {
     again.disabled = false;
   });
 }
+
+// Deleting takes two clicks on the same button.
+for (const button of document.querySelectorAll("[data-delete]")) {
+  button.addEventListener("click", async () => {
+    if (!button.dataset.sure) {
+      button.dataset.sure = "yes";
+      button.textContent = "really delete?";
+      return undefined;
+    }
+    try {
+      await post(`/api/summaries/${button.dataset.delete}`, undefined, undefined, "DELETE");
+      return document.querySelector(".past") ? location.reload() : location.assign("/summaries");
+    } catch (error) {
+      button.textContent = `not deleted: ${error.message}`;
+      return undefined;
+    }
+  });
+}
+
+// What supports a sentence: on hover by the style sheet, and on a click or key here.
+for (const button of document.querySelectorAll(".support")) {
+  button.addEventListener("click", () => {
+    const open = button.getAttribute("aria-expanded") === "true";
+    button.setAttribute("aria-expanded", String(!open));
+    button.closest("li").classList.toggle("open", !open);
+  });
+}
+document.addEventListener("keydown", (event) => {
+  if (event.key === "Escape") for (const one of document.querySelectorAll(".support[aria-expanded=true]")) one.click();
+});
+
+// Copying: the clipboard is there only on this machine or over HTTPS, selecting and copying everywhere.
+const copy = async (text, what) => {
+  const said = document.getElementById("copied");
+  try {
+    await navigator.clipboard.writeText(text);
+  } catch {
+    const area = document.createElement("textarea");
+    area.value = text;
+    document.body.append(area);
+    area.select();
+    document.execCommand("copy");
+    area.remove();
+  }
+  said.textContent = `${what} copied`;
+};
+document.getElementById("copy")?.addEventListener("click", async () => {
+  const answer = await fetch(`${location.pathname}/export.cited.txt`);
+  await copy(await answer.text(), "Summary");
+});
+document.getElementById("copy-link")?.addEventListener("click", () => copy(location.href.split("#")[0], "Link"));
+document.getElementById("print")?.addEventListener("click", () => window.print());
 
 // A citation opens its source, scrolls to the passage and marks it; from there one link leads back to the sentence.
 const back = new Map();
