@@ -17,7 +17,7 @@ from tests.patience import PATIENCE
 PROJECT = Path(__file__).parents[2]
 CONFIG = BuildConfig.model_validate({"shards": {"articles": 2, "hosts": 1}})
 COMMANDS = sorted(
-    file.stem for file in (PROJECT / "flows").glob("*.py") if file.stem not in ("__init__", "config", "dag")
+    file.stem for file in (PROJECT / "flows").glob("*.py") if file.stem not in ("__init__", "config", "dag", "form")
 )
 
 
