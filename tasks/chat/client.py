@@ -3,7 +3,7 @@
 import hashlib
 import json
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 from typing import Any
@@ -13,19 +13,21 @@ from tasks.chat.budget import Budget
 from tasks.chat.settings import ChatSettings, read_key
 from tasks.crawl.answers import Answers
 from tasks.crawl.http import Response
-from tasks.crawl.reasons import http_reason
+from tasks.crawl.reasons import PageReason, http_reason
 from tasks.crawl.safety import FetchError
 from tasks.crawl.service import Patience, Service
 from tasks.crawl.settings import CrawlSettings
 from tasks.engine.closing import Closing
 
 _MOST_BYTES = 1_000_000  # of an answer
+_EVENT = 40  # times as many where each token is an event
 _RETRIES = 3  # of a request that failed for now
 _LONGEST_WAIT = 120.0  # seconds before a retry, whatever the service asks for
 _SILENT_IN_A_ROW = 5  # requests without an answer after which the service is taken to be away
 _WRONG_SETTINGS = frozenset(map(http_reason, (401, 403, 404)))  # every further request would end so too
 _NOT_UNDERSTOOD = frozenset(map(http_reason, (400, 422)))
-_OPTIONAL = frozenset({"response_format", "seed"})  # fields that not every server knows
+_STREAMED = {"stream": True, "stream_options": {"include_usage": True}}
+_OPTIONAL = frozenset({"response_format", "seed", *_STREAMED})  # fields that not every server knows
 _CHARACTERS = 3  # a token, at least: English has 4, and the budget must not be exceeded
 # Where servers of /models say how many tokens a model reads and writes together: vLLM and SGLang, others, llama.cpp.
 _CONTEXTS = ("max_model_len", "context_length", "n_ctx")
@@ -117,9 +119,10 @@ class ChatClient(Closing):
         if self._answers is not None:
             self._answers.close()
 
-    def ask(self, messages: Sequence[Message], **fields: Any) -> ChatAnswer:
-        """Return the model's answer, the kept one if there is one. `messages`: with `role` and `content`; `fields`:
-        further fields of the request; those that not every server knows are left out for such a one. Raises
+    def ask(self, messages: Sequence[Message], heard: Callable[[int], None] | None = None, **fields: Any) -> ChatAnswer:
+        """Return the model's answer, the kept one if there is one. `messages`: with `role` and `content`; `heard`: the
+        answer is streamed, and this called with about how many tokens have come; `fields`: further fields of the
+        request; those that not every server knows are left out for such a one. A part of an answer is none. Raises
         NoAnswerError: there is none to this request; ChatError: the server refuses everybody, or does not answer any
         more."""
         request = {"model": self._settings.model, "temperature": 0, "messages": list(messages), **fields}
@@ -139,7 +142,7 @@ class ChatClient(Closing):
             raise NoAnswerError(NOT_ASKED)
         read = written = 0
         try:
-            answer = self._sent(request)
+            answer = self._sent(request, heard)
             read, written = answer.read, answer.written
         finally:
             self.budget.settle(read - most_read, written - most_written)
@@ -190,21 +193,27 @@ class ChatClient(Closing):
                 f"as {names}; asked for this one, it says {error}"
             ) from error
 
-    def _sent(self, request: Mapping[str, Any]) -> ChatAnswer:
+    def _sent(self, request: Mapping[str, Any], heard: Callable[[int], None] | None = None) -> ChatAnswer:
         """Return the answer to a request that is sent now."""
         plain = {name: value for name, value in request.items() if name not in _OPTIONAL}
+        request = request if heard is None else {**request, **_STREAMED}
         for body in [plain] if self._plain or plain == request else [request, plain]:
             reason = None
             try:
-                answer = self._service.post(
-                    self._url, json.dumps(body).encode(), max_bytes=_MOST_BYTES, headers=self._headers
+                status, answer = self._service.post(
+                    self._url,
+                    json.dumps(body).encode(),
+                    partial(_outcome, body),
+                    max_bytes=_MOST_BYTES if heard is None else _EVENT * _MOST_BYTES,
+                    headers=self._headers,
+                    heard=None if heard is None else _Counter(heard),
                 )
-                if answer.success:
+                if answer is not None:
                     with self._lock:
                         self._silent = 0
                         self._plain |= body != request
-                    return _read(answer, body)
-                reason = http_reason(answer.status)
+                    return answer
+                reason = http_reason(status)
             except FetchError as fault:
                 reason = fault.reason
             if reason not in _NOT_UNDERSTOOD:
@@ -241,13 +250,48 @@ def _models(answer: Response) -> list[dict[str, Any]]:
         return []
 
 
-def _read(answer: Response, request: Mapping[str, Any]) -> ChatAnswer:
-    """Return what a response holds; an empty text where it is no completion."""
+class _Counter:
+    """Counts the events of a stream, which are about its tokens, and says how many have come."""
+
+    def __init__(self, heard: Callable[[int], None]) -> None:
+        self._heard, self._events = heard, 0
+
+    def __call__(self, block: bytes) -> None:
+        self._events += block.count(b"data:")
+        self._heard(self._events)
+
+
+def _whole(answer: Response) -> Any:
+    """Return a completion, put together where it came in events. Raises FetchError: they end before it does;
+    ValueError, KeyError, IndexError, TypeError: it is none."""
+    if not answer.headers.get("content-type", "").startswith("text/event-stream"):
+        return json.loads(answer.body)
+    lines = [line.removeprefix(b"data:").strip() for line in answer.body.splitlines() if line.startswith(b"data:")]
     try:
-        found = json.loads(answer.body)
+        events = [json.loads(line) for line in lines if line != b"[DONE]"]
+    except ValueError as error:  # it ends within one
+        raise FetchError(PageReason.TRUNCATED_BODY, "a stream", transient=True) from error
+    choices = [event["choices"][0] for event in events if event.get("choices")]
+    ends = [choice["finish_reason"] for choice in choices if choice.get("finish_reason")]
+    if any("error" in event for event in events) or not (ends or b"[DONE]" in lines):
+        raise FetchError(PageReason.TRUNCATED_BODY, "a stream", transient=True)
+    text = "".join(choice["delta"].get("content") or "" for choice in choices)
+    last = {name: event[name] for event in events for name in ("model", "usage") if event.get(name)}
+    return {**last, "choices": [{"message": {"content": text}, "finish_reason": ends[-1] if ends else None}]}
+
+
+def _outcome(request: Mapping[str, Any], answer: Response) -> tuple[int, ChatAnswer | None]:
+    """Return the status of a response, and what it holds if it is a success. Raises FetchError: as `_read`."""
+    return answer.status, _read(answer, request) if answer.success else None
+
+
+def _read(answer: Response, request: Mapping[str, Any]) -> ChatAnswer:
+    """Return what a response holds; an empty text where it is no completion. Raises FetchError: it is not all there."""
+    try:
+        found = _whole(answer)
         choice = found["choices"][0]
         content = choice["message"]["content"]
-    except (ValueError, KeyError, IndexError, TypeError, RecursionError):
+    except (ValueError, KeyError, IndexError, TypeError, AttributeError, RecursionError):
         return ChatAnswer("")
     text = content if isinstance(content, str) else ""
     usage = found.get("usage")

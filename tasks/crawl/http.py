@@ -185,11 +185,20 @@ class Client:
             answer = self._sent("GET", url, dict(headers or {}))
             return self._received(url, answer, limit, cut, inspect)
 
-    def post(self, url: str, body: bytes, *, headers: Mapping[str, str], max_bytes: int) -> Response:
-        """Send one POST request, which must do no harm twice, and read the answer as `get` does."""
+    def post(
+        self,
+        url: str,
+        body: bytes,
+        *,
+        headers: Mapping[str, str],
+        max_bytes: int,
+        heard: Callable[[bytes], None] | None = None,
+    ) -> Response:
+        """Send one POST request, which must do no harm twice, and read the answer as `get` does; `heard` is called with
+        each part of a success as it comes."""
         with self._in_time():
             answer = self._sent("POST", url, dict(headers), body)
-            return self._received(url, answer, max_bytes, False, None)
+            return self._received(url, answer, max_bytes, False, None, heard)
 
     @contextlib.contextmanager
     def _in_time(self) -> Iterator[None]:
@@ -219,7 +228,13 @@ class Client:
                     raise
 
     def _received(
-        self, url: str, answer: requests.Response, limit: int, cut: bool, inspect: Inspector | None
+        self,
+        url: str,
+        answer: requests.Response,
+        limit: int,
+        cut: bool,
+        inspect: Inspector | None,
+        heard: Callable[[bytes], None] | None = None,
     ) -> Response:
         raw: BaseHTTPResponse = answer.raw
         headers = {name.lower(): value for name, value in raw.headers.items()}
@@ -231,7 +246,7 @@ class Client:
                 raise FetchError(PageReason.PARTIAL_CONTENT, url)
             if 200 <= raw.status < 300:
                 check = None if inspect is None else lambda start: inspect(raw.status, headers, start)
-                body, received = read_body(raw, limit, cut=cut, check=check)
+                body, received = read_body(raw, limit, cut=cut, check=check, heard=heard)
             else:
                 with contextlib.suppress(
                     FetchError
@@ -249,11 +264,13 @@ def read_body(
     cut: bool = False,
     decode: bool = True,
     check: Callable[[bytes | None], str | None] | None = None,
+    heard: Callable[[bytes], None] | None = None,
 ) -> tuple[Body, int]:
     """Read a body block by block, decompressing at most a block beyond the limit; return it and its decoded bytes.
     Afterwards `raw` is closed, or its connection returned to the pool. `cut`: stop at the limit instead of refusing;
     `decode`: undo the Content-Encoding; `check` is called with None at once and then with the first kilobyte, and may
-    return a reason to refuse. Raises FetchError: the body is refused, broken or cut off."""
+    return a reason to refuse; `heard` is called with each block. Raises FetchError: the body is refused, broken or cut
+    off."""
     body = Body()
     checked, complete = check is None, False
     try:
@@ -263,6 +280,8 @@ def read_body(
             with named_faults(body.bytes):
                 block = _next_block(raw, min(_BLOCK, limit + 1), decode)
             body.add(block)
+            if heard is not None and block:
+                heard(block)
             if not checked and (body.bytes >= 1024 or not block):
                 assert check is not None
                 _refuse(check(body.read(1024)), body.bytes)

@@ -114,9 +114,21 @@ class Service(Closing):
             url, lambda: self._client.get(url, headers=headers, max_bytes=max_bytes, inspect=inspect), reader
         )
 
-    def post(self, url: str, body: bytes, *, max_bytes: int, headers: Mapping[str, str]) -> Response:
-        """Return the answer to a POST request, retried while the service is busy; it does no harm twice."""
-        return self._retried(url, lambda: self._client.post(url, body, headers=headers, max_bytes=max_bytes), _as_it_is)
+    def post(
+        self,
+        url: str,
+        body: bytes,
+        reader: Callable[[Response], T],
+        *,
+        max_bytes: int,
+        headers: Mapping[str, str],
+        heard: Callable[[bytes], None] | None = None,
+    ) -> T:
+        """Return what `reader` makes of the answer to a POST request, as `read` does; it does no harm twice. `heard` is
+        called with each part of a success as it comes."""
+        return self._retried(
+            url, lambda: self._client.post(url, body, headers=headers, max_bytes=max_bytes, heard=heard), reader
+        )
 
     def _retried(self, url: str, send: Callable[[], Response], reader: Callable[[Response], T]) -> T:
         assert host_of(url) == self._host, f"{url} is not of {self._host}"

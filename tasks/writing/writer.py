@@ -1,5 +1,6 @@
 """Write, check, mend: a language model's summary of numbered passages, of which only what they say is shown."""
 
+import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -17,6 +18,7 @@ CONTEXT = 4096  # tokens, where neither the settings nor the server say more: wh
 _TOKENS_A_WORD = 3  # of an answer: with its JSON, and twice as many as English takes
 _ANSWER = 256  # tokens beside those of its words
 _PASSAGE = 200  # tokens of one, at least
+_REPORT_SECONDS = 1.0  # between two reports of an answer that is streamed
 _SECTION = 200  # words
 _MOST_SECTIONS = 12
 _UNREADABLE = "there is no sentence in your answer: expected the JSON object"
@@ -80,9 +82,10 @@ class Writer:
                 f"{words:,} words: expected {self._context - self._room('') + _PASSAGE:,}, or fewer words"
             )
 
-    def write(self, title: str, passages: Sequence[str], said: Callable[[str], None] = lambda text: None) -> Written:
+    def write(self, title: str, passages: Sequence[str], said: Callable[[str], None] | None = None) -> Written:
         """Return a summary; the fewer passages are read, the smaller the model's context. `title`: of the article;
-        `passages`: best first, at least one; `said`: called with what is being done, in a few words. Raises
+        `passages`: best first, at least one; `said`: called with what is being done, in a few words, about once a
+        second while an answer is streamed; None = it comes as a whole. Raises
         NoAnswerError: there is no summary; it says why; ChatError: the model cannot be asked any more."""
         return _Summary(self, title, passages, said).write()
 
@@ -112,10 +115,12 @@ class Writer:
         wanted = max(2, round(self.words / _SECTION)) if self._outlined else 1
         return max(1, min(wanted, passages, _MOST_SECTIONS))
 
-    def ask(self, messages: Sequence[Message], words: int, form: Mapping[str, Any]) -> ChatAnswer:
-        """Return the answer to a request for so many words in a form."""
+    def ask(
+        self, messages: Sequence[Message], words: int, form: Mapping[str, Any], heard: Callable[[int], None] | None
+    ) -> ChatAnswer:
+        """Return the answer to a request for so many words in a form; `heard` as of `ChatClient.ask`."""
         return self._client.ask(
-            messages, seed=self.settings.seed, max_tokens=self._answer(words), response_format=dict(form)
+            messages, heard, seed=self.settings.seed, max_tokens=self._answer(words), response_format=dict(form)
         )
 
     def _room(self, title: str) -> int:
@@ -133,8 +138,9 @@ class Writer:
 class _Summary:
     """One summary in the making."""
 
-    def __init__(self, writer: Writer, title: str, passages: Sequence[str], said: Callable[[str], None]) -> None:
-        self._writer, self._title, self._said = writer, title, said
+    def __init__(self, writer: Writer, title: str, passages: Sequence[str], said: Callable[[str], None] | None) -> None:
+        self._writer, self._title, self._reports, self._doing = writer, title, said, ""
+        self._reported = 0.0
         self._sent = writer.fitting(title, passages)
         self._checker = Checker(title, passages, len(self._sent))
         self._told: set[tuple[str, ...]] = set()  # words of the sentences so far
@@ -217,7 +223,17 @@ class _Summary:
         drafts = read_sentences(answer, len(self._sent))
         return [replace(one, ranks=tuple(rank for rank in one.ranks if rank in ranks)) for one in drafts]
 
+    def _said(self, doing: str) -> None:
+        self._doing, self._reported = doing, time.monotonic()
+        if self._reports is not None:
+            self._reports(doing)
+
+    def _heard(self, tokens: int) -> None:
+        if self._reports is not None and time.monotonic() - self._reported >= _REPORT_SECONDS:
+            self._reported = time.monotonic()
+            self._reports(f"{self._doing}, {tokens:,} tokens")
+
     def _ask(self, messages: Sequence[Message], words: int, form: Mapping[str, Any]) -> str:
-        answer = self._writer.ask(messages, words, form)
+        answer = self._writer.ask(messages, words, form, self._heard if self._reports else None)
         self._models[answer.model] += 1
         return answer.text

@@ -1,6 +1,7 @@
 """A server on loopback that speaks OpenAI's chat completions, as a test scripts it."""
 
 import json
+import re
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -12,12 +13,24 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Reply:
-    """An answer with more than status and text: headers, and whether it ends before it is all there."""
+    """An answer with more than status and text: headers, whether it ends before it is all there, and seconds between
+    the events of one that is streamed."""
 
     status: int
     text: str
     headers: dict[str, str] = field(default_factory=dict)
     cut: bool = False
+    pause: float = 0.0
+
+    def events(self) -> list[bytes]:
+        """A completion in server-sent events, a word each, as they come with `stream` set."""
+        whole = json.loads(self.text)
+        common = {name: value for name, value in whole.items() if name not in ("choices", "usage")}
+        words = re.findall(r"\s*\S+", whole["choices"][0]["message"]["content"])
+        deltas = [{**common, "choices": [{"delta": {"content": word}, "finish_reason": None}]} for word in words]
+        deltas.append({**common, "choices": [{"delta": {}, "finish_reason": "stop"}]})
+        usage = [{**common, "choices": [], "usage": whole["usage"]}] if "usage" in whole else []
+        return [f"data: {json.dumps(one)}\n\n".encode() for one in (*deltas, *usage)] + [b"data: [DONE]\n\n"]
 
 
 # Gets the number of a request and what it holds; returns status and text, and may wait before it does.
@@ -83,7 +96,25 @@ def chat_server(script: Script) -> Iterator[Chat]:
 
         def do_POST(self) -> None:
             body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-            self.reply(chat.write(script, self.path, dict(self.headers), body))
+            reply = chat.write(script, self.path, dict(self.headers), body)
+            if body.get("stream") and reply.status == 200 and reply.text.startswith('{"object"'):
+                self.stream(reply)
+            else:
+                self.reply(reply)
+
+        def stream(self, reply: Reply) -> None:
+            """Send an answer event by event; its end is that of the connection, so that HTTP misses nothing of one that
+            is cut."""
+            self.send_response(200)
+            self.send_header("Content-Type", "text/event-stream; charset=utf-8")
+            self.send_header("Connection", "close")
+            self.end_headers()
+            events = reply.events()
+            for event in events[: len(events) // 2] if reply.cut else events:
+                self.wfile.write(event)
+                self.wfile.flush()
+                time.sleep(reply.pause)
+            self.close_connection = True
 
         def do_GET(self) -> None:
             listed = json.dumps({"object": "list", "data": chat.models})

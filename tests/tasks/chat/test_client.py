@@ -231,3 +231,65 @@ def test_no_answer_holds_a_key(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     [file] = tmp_path.iterdir()
     assert "secret" not in file.read_text()
     assert json.loads(file.read_text())[1]["text"] == "Hi"
+
+
+USED = {"usage": {"prompt_tokens": 7, "completion_tokens": 5}, "model": "m-2026"}
+
+
+def test_a_stream_is_heard_as_it_comes_and_read_as_one_answer(tmp_path: Path) -> None:
+    heard: list[int] = []
+    text = "Skerry Point has a lighthouse. Größe: 31 m.\n"
+    with chat_server(lambda number, _: Reply(200, said(text, **USED), pause=0.02)) as chat:
+        with client(chat, tmp_path) as asked:
+            answer = asked.ask(HELLO, heard.append)
+            assert asked.ask(HELLO) == answer  # the kept one, however it came
+        assert (answer.text, answer.model, answer.read, answer.written) == (text.rstrip(), "m-2026", 7, 5)
+        assert heard == sorted(heard) and len(set(heard)) > 1  # before it was all there
+        ((_, _, body),) = chat.asked
+    assert body["stream"] is True and body["stream_options"] == {"include_usage": True}
+
+
+def test_a_part_of_a_stream_is_never_an_answer(tmp_path: Path) -> None:
+    cut = Reply(200, said("Half an answer of the model.", **USED), cut=True)
+    with chat_server(lambda number, _: cut if number == 1 else Reply(200, said("Hi"))) as chat:
+        with client(chat, tmp_path / "again") as asked:
+            assert asked.ask(HELLO, lambda tokens: None).text == "Hi"
+        assert len(chat.asked) == 2
+    with chat_server(lambda number, _: cut) as chat:
+        for _ in range(2):  # and none is kept
+            with client(chat, tmp_path / "never", retries=0) as asked, pytest.raises(NoAnswerError) as fault:
+                asked.ask(HELLO, lambda tokens: None)
+            assert fault.value.reason == "truncated_body"
+        assert len(chat.asked) == 2
+
+
+STREAM = {"Content-Type": "text/event-stream"}
+
+
+@pytest.mark.parametrize(
+    ("body", "text"),
+    [
+        ('data: {"error": {"message": "out of memory"}}\n\ndata: [DONE]\n\n', None),
+        ('data: {"choices": [{"delta": {"content": "Hal', None),
+        ("", None),
+        ("data: [DONE]\n\n", ""),
+        (': a comment\n\ndata:{"choices": [{"delta": {"content": "Hi"}}]}\n\ndata:[DONE]\n\n', "Hi"),
+        ('data: {"choices": [{"delta": {"content": "Hi"}, "finish_reason": "length"}]}\n\n', "Hi"),
+    ],
+)
+def test_what_streams_may_hold(body: str, text: str | None) -> None:
+    with chat_server(lambda number, _: Reply(200, body, STREAM)) as chat, client(chat, retries=0) as asked:
+        if text is None:
+            with pytest.raises(NoAnswerError, match="truncated_body"):
+                asked.ask(HELLO, lambda tokens: None)
+        else:
+            answer = asked.ask(HELLO, lambda tokens: None)
+            assert (answer.text, answer.cut) == (text, "length" in body)
+
+
+def test_a_server_that_does_not_stream_answers_all_the_same() -> None:
+    def script(number: int, body: dict[str, Any]) -> Reply:
+        return Reply(400, "{}") if "stream" in body else Reply(200, said("Hi"))
+
+    with chat_server(script) as chat, client(chat) as asked:
+        assert asked.ask(HELLO, lambda tokens: None).text == "Hi"

@@ -42,6 +42,16 @@ def test_what_is_asked_for() -> None:
     assert wish == "Write about 80 words in the language with the code 'en'."
 
 
+def test_what_is_being_done_is_told_while_an_answer_comes() -> None:
+    answers = [sentences((IS, [1]), ("It was built in 1875.", [1])), sentences((LAMP, [2]))]
+    told: list[str] = []
+    with writing(lambda number, _: Reply(200, answers[number - 1], pause=0.2)) as (writer, _):
+        assert shown(writer.write(TITLE, PASSAGES, told.append)) == [Draft(IS, (0,)), Draft(LAMP, (1,))]
+    assert told[0] == "sentences" and "mending" in told
+    counts = [one.partition(", ") for one in told if one.endswith(" tokens")]
+    assert {doing for doing, _, _ in counts} == {"sentences", "mending"}
+
+
 @pytest.mark.parametrize("cited", [[], [2], [4, 3], [0, -1, 5, 99]])
 def test_wrong_citations_are_replaced_without_a_second_request(cited: list[int]) -> None:
     made, asked = written(sentences((IS, cited)))
