@@ -36,7 +36,7 @@ def build(session: Session) -> str:
         dag.report(session)
         return ""
     corpus = dag.corpus(session).stages
-    if config.imported is None:
+    if config.order == "ranking":
         run_within(train_ranker, config, *corpus)
     run_within(train_summarizer, config, *corpus, dag.ranker(session))
     run_within(evaluate, config, *corpus, dag.ranker(session), dag.summarizer(session))

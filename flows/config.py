@@ -112,6 +112,11 @@ class BuildConfig(Settings):
         return self.source.miniweb if self.source.kind == "miniweb" and self.imported is None else None
 
     @property
+    def order(self) -> str:
+        """The method that orders paragraphs; those that were imported stay as they are."""
+        return self.ranking.method if self.imported is None else "found"
+
+    @property
     def tokenizer_folder(self) -> tuple[str, str] | None:
         """The local folder whose tokenizer is the vocabulary, and the setting that names it; None = it is estimated."""
         if self.vocabulary.folder is not None:
@@ -239,7 +244,7 @@ class BuildConfig(Settings):
 
     @model_validator(mode="after")
     def _scores_are_at_hand(self) -> Self:
-        if self.decoding.guidance.reads_scores and (self.imported is not None or self.ranking.method == "found"):
+        if self.decoding.guidance.reads_scores and self.order == "found":
             raise ValueError(
                 "decoding.alignment is 'ranked', but imported or unranked paragraphs have no scores: expected a "
                 "ranking method that scores, or 'predicted' or 'none'"

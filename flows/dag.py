@@ -82,8 +82,8 @@ def corpus(session: Session) -> Corpus:
 
 @once
 def ranker(session: Session) -> results.RankerModel | None:
-    """Train the ranker; None where the paragraphs were imported ranked."""
-    return ranking.ranker(session, corpus(session)) if session.config.imported is None else None
+    """Train the ranker; None where it does not order the paragraphs."""
+    return ranking.ranker(session, corpus(session)) if session.config.order == "ranking" else None
 
 
 @once
@@ -95,7 +95,7 @@ def ranked(session: Session) -> results.Ranked:
 @once
 def ranking_scores(session: Session) -> results.RankingScores:
     """Score the order of the paragraphs."""
-    return ranking.scores(session, corpus(session), ranker(session), ranked(session))
+    return ranking.scores(session, corpus(session), ranked(session))
 
 
 @once

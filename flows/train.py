@@ -16,7 +16,7 @@ from tasks.engine.inputs import DirectoryResult
 
 @flow(name="train-ranker", flow_run_name="train-ranker-{config.name}", on_failure=[notify], on_crashed=[notify])
 def train_ranker(config: BuildConfig = DEFAULT) -> str:
-    """Train the ranker, building what it needs; return its folder. ValueError: paragraphs were imported ranked."""
+    """Train the ranker, building what it needs; return its folder. ValueError: it does not order the paragraphs."""
     return walk_flow(config, trained_ranker)
 
 
@@ -30,11 +30,11 @@ def trained_ranker(session: Session) -> str:
     """Train the ranker; return its folder as text."""
     model = dag.ranker(session)
     if model is None:
-        imported = session.config.imported
-        raise ValueError(
-            f"imported.folder is {imported and imported.folder!r}, whose paragraphs are ranked already, so that there "
-            "is no ranker to train: expected a corpus of your own"
-        )
+        imported, method = session.config.imported, session.config.ranking.method
+        given, expected = f"ranking.method is {method!r}", "'ranking'"
+        if imported is not None:
+            given, expected = f"imported.folder is {imported.folder!r}", "a corpus of your own"
+        raise ValueError(f"{given}, so that paragraphs are in order without a ranker: expected {expected}")
     return _kept(session, model)
 
 

@@ -37,12 +37,15 @@ def ranker(
     )
 
 
-def ranked(session: Session, corpus: Corpus, ranker: RankerModel | None, name: str | None = None) -> Ranked:
-    """Keep the L' best paragraphs of every article; without a ranker, the first L' in the order they were found. Only
-    the method `ranking` reads the ranker: with another, a new ranker ranks no shard again."""
-    settings = session.config.ranking
-    settings = settings if ranker is not None else settings.model_copy(update={"method": "found", "folder": None})
-    read = ranker if settings.method == "ranking" else None
+def ranked(
+    session: Session, corpus: Corpus, ranker: RankerModel | None, name: str | None = None, *, order: str | None = None
+) -> Ranked:
+    """Keep the L' best paragraphs of every article, by another method than that of the settings if `order` names it.
+    Only the method `ranking` reads the ranker: with another, a new ranker ranks no shard again."""
+    settings, order = session.config.ranking, order or session.config.order
+    if order != settings.method:
+        settings = settings.model_copy(update={"method": order, "folder": None})
+    read = ranker if order == "ranking" else None
     arguments: dict[str, Any] = {} if read is not None else {"ranker_directory": None}
     if settings.method == "bm25":
         arguments["words"] = session.config.words
@@ -64,9 +67,9 @@ def ranked(session: Session, corpus: Corpus, ranker: RankerModel | None, name: s
     )
 
 
-def scores(session: Session, corpus: Corpus, ranker: RankerModel | None, ranked: Ranked) -> RankingScores:
+def scores(session: Session, corpus: Corpus, ranked: Ranked) -> RankingScores:
     """Judge the order of the paragraphs (Liu & Lapata 2019, Table 1)."""
-    method = "found" if ranker is None else session.config.ranking.method
+    method = session.config.order
     recipe = Recipe(
         schemas.RANKING_SCORES,
         "tasks.ranking.scores:score_rankings",

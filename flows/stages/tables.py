@@ -123,7 +123,7 @@ def _examples_of(session: Session, *, ranked: bool, sentences: bool) -> Examples
 def unranked_examples(session: Session) -> Examples:
     """Return examples with paragraphs in the order they were found (Liu & Lapata 2019, Table 2, no ranking)."""
     corpus = dag.corpus(session)
-    unranked = ranking.ranked(session, corpus, None, "unranked")
+    unranked = ranking.ranked(session, corpus, None, "unranked", order="found")
     return encoding.examples(session, corpus.articles, unranked, corpus.vocabulary, "unranked-examples")
 
 

@@ -68,7 +68,7 @@ def train_challenger(session: Session, corpus: Corpus, start: VersionModels | No
     config, vocabulary = session.config, corpus.vocabulary
     ranker = _ranker(session, corpus, start)
     ranked = ranking.ranked(session, corpus, ranker)
-    ranking.scores(session, corpus, ranker, ranked)  # for people: no stage reads them
+    ranking.scores(session, corpus, ranked)  # for people: no stage reads them
     sees_sentences = config.summarizer.sees_sentences
     encode = encoding.sentence_examples if sees_sentences else encoding.examples
     graphs = encoding.graphs(session, ranked) if config.summarizer.graph != "none" else None
