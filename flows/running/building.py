@@ -18,6 +18,7 @@ from storage.errors import CorruptShardError
 from storage.root_format import prepare_root
 from storage.store import Store
 from tasks.engine.stage import StageFailedError
+from tasks.writing.opening import check_writer
 
 _NOTHING_TO_DO = "every stage is done; PREFECT_API_URL is not set, so no run is shown in a UI"
 
@@ -55,7 +56,8 @@ def run_build(
 
 @contextmanager
 def checked(config: BuildConfig, wiring: Callable[[Session], Any]) -> Iterator[Session]:
-    """Check machine, root and inputs before a server starts, and hold the root; the session is that of the plan."""
+    """Check machine, root, inputs and the language model that is to write before a server starts, and hold the root;
+    the session is that of the plan. Raises ChatError, a ValueError: this model cannot be asked."""
     check_machine(config)
     store = Store(config.root)
     prepare_root(store)
@@ -69,6 +71,9 @@ def _planned(config: BuildConfig, wiring: Callable[[Session], Any]) -> Session:
         planned.once(wiring)
     except CorruptShardError:  # the run repairs what is damaged
         planned.forget()
+    written = planned.run.stages.get("written")
+    if config.writer is not None and written is not None and not written.complete:
+        check_writer(config.writer, config.writer.words)
     return planned
 
 

@@ -26,7 +26,6 @@ from tasks.engine.recipe import Recipe
 from tasks.evaluation.judges import judge_notes
 from tasks.evaluation.settings import EXTRACTOR
 from tasks.summarization.settings import DecodingSettings, check_lengths
-from tasks.writing.opening import check_writer
 from tasks.writing.prompts import DIGEST
 
 
@@ -110,11 +109,7 @@ class Written(NamedTuple):
 
 
 def written(session: Session, corpus: Corpus, ranked: Ranked) -> Written | None:
-    """Have a language model summarize the test articles; None where the settings name none.
-
-    Raises:
-        ChatError: it would have to be asked, and the plan finds that it cannot be.
-    """
+    """Have a language model summarize the test articles; None where the settings name none."""
     settings, run = session.config.writer, session.run
     if settings is None:
         return None
@@ -139,8 +134,6 @@ def written(session: Session, corpus: Corpus, ranked: Ranked) -> Written | None:
         lasting=f"{stable_hash(settings.url, settings.model):016x}",
         name="written",
     )
-    if run.planning and session.keeps_answers and not made.complete:
-        check_writer(settings, settings.words)
     summaries = WriterSummaries(made)
     return Written(summaries, WriterScores(_scores(session, corpus, ranked, summaries, "written_scores", facts=True)))
 

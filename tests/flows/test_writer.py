@@ -1,15 +1,18 @@
 """A language model as one more system of a build: its summaries, scores and report, a repeat, and what a plan says."""
 
+import io
 import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+from rich.console import Console
 
 from flows import dag
 from flows.config import BuildConfig
-from flows.running.plan_table import writer_line
+from flows.running.building import checked
+from flows.running.plan_table import show_plan, writer_line
 from flows.running.session import Session
 from storage.store import Store
 from tasks.chat.client import ChatError
@@ -81,14 +84,10 @@ def test_a_plan_asks_whether_the_model_is_there_and_a_dry_run_does_not(tmp_path:
     with chat_server(first_sentence) as chat:
         pass
     config = config_of(tmp_path, chat)
-    for keeps_answers in (False, True):
-        run = Run(Store(config.root), InlineExecutor(), planning=True)
-        session = Session(config, InlineExecutor(), run, keeps_answers=keeps_answers)  # type: ignore[arg-type]
-        if keeps_answers:
-            with pytest.raises(ChatError, match=r"writer\.url is .*expected a server that answers"):
-                session.once(dag.report)
-        else:
-            session.once(dag.report)
+    show_plan(config, dag.report, Console(file=io.StringIO()))
+    refused = pytest.raises(ChatError, match=r"writer\.url is .*expected a server that answers")
+    with refused, checked(config, dag.report):
+        pass
 
 
 def test_settings_decide_the_key_and_tuning_does_not(tmp_path: Path) -> None:
