@@ -1,11 +1,11 @@
 """The configuration of a build: one section per stage, each in `settings.py` of its stage's folder."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any, Literal, Self
+from typing import Any, Literal, Self, get_args
 
-from pydantic import Field, GetJsonSchemaHandler, field_validator, model_validator
+from pydantic import Field, GetJsonSchemaHandler, ValidationError, field_validator, model_validator
 from pydantic_core import CoreSchema
 
 from flows.form import OTHERS, form_schema
@@ -17,7 +17,7 @@ from models.presets import TrainingRecipe, check_predictable, find_preset
 from tasks.across.settings import AcrossSettings
 from tasks.crawl.settings import CrawlSettings
 from tasks.engine.settings import Settings, tuning
-from tasks.evaluation.settings import EXTRACTOR, BaselineSettings, ScoringSettings
+from tasks.evaluation.settings import EXTRACTOR, Baseline, BaselineSettings, ScoringSettings
 from tasks.exchange.ranked_wikisum.settings import ImportSettings
 from tasks.extraction.settings import ExtractSettings
 from tasks.paragraphs.settings import ParagraphSettings
@@ -58,6 +58,17 @@ class ShardSettings(Settings):
     """shards of the stages that go by host; 1,000 suit the whole web"""
 
 
+class FurtherSettings(Settings):
+    """What a further summarizer of a build has of its own."""
+
+    vocabulary: VocabularySettings = VocabularySettings()
+    examples: ExampleSettings = ExampleSettings()
+    summarizer: SummarizerSettings = SummarizerSettings()
+    training: TrainingSettings = TrainingSettings()
+    attention: AttentionSettings = AttentionSettings()
+    decoding: DecodingSettings = DecodingSettings()
+
+
 class BuildConfig(Settings):
     """The configuration of a build; what is not given comes from the preset, and then from the section's defaults."""
 
@@ -96,6 +107,10 @@ class BuildConfig(Settings):
     pretraining: PretrainingSettings = tuning(PretrainingSettings())
     """of pretrain alone: no part of a build's recipe"""
     decoding: DecodingSettings = DecodingSettings()
+    further: dict[str, FurtherSettings] = Field(default_factory=dict)
+    """further summarizers, as rows of the same table: name -> sections of its own, of vocabulary, examples, summarizer,
+    training, attention and decoding; what they do not say is as the same command has it without them, given their
+    summarizer"""
     baselines: BaselineSettings = BaselineSettings()
     writer: BuildWriterSettings | None = None
     """a language model as one more system; null = none"""
@@ -124,9 +139,18 @@ class BuildConfig(Settings):
         pretrained = self.summarizer.pretrained
         return None if pretrained is None else (pretrained, "summarizer.pretrained")
 
+    def further_builds(self) -> Iterator[tuple[str, "BuildConfig"]]:
+        """Yield the name of each further summarizer, and the settings of a build with it in place of the first."""
+        for name, own in self.further.items():
+            yield name, self.model_copy(update={**dict(own), "further": {}})
+
     def recipe(self) -> dict[str, Any]:
         """Return the fields that decide what the build makes; a section that none of its stages reads is left out."""
         fields = super().recipe()
+        if further := {name: own.recipe() for name, own in self.further.items()}:
+            fields["further"] = further
+        else:
+            del fields["further"]
         if not self.decoding.guidance.reads_predictor:
             del fields["attention"]
         if self.writer is None:
@@ -154,6 +178,8 @@ class BuildConfig(Settings):
         under = read_settings(file).values
         root = given.get("root", cls.model_fields["root"].default)
         given = {**given, "name": name_of({**given, "preset": preset}, str(root))}
+        if isinstance(given.get("further"), dict):
+            given["further"] = dict(cls._resolved(given))
         settings = merge(under, given)
         recipe = recipe_of(settings)
         summarizer = settings.get("summarizer")
@@ -164,6 +190,22 @@ class BuildConfig(Settings):
             folder = {} if stated is None else {"decoding": {"length_exponent": stated}}
             return merge(merge(merge(under, folder), recipe), given)
         return merge(recipe, settings)
+
+    @classmethod
+    def _resolved(cls, given: dict[str, Any]) -> Iterator[tuple[str, Any]]:
+        """Yield each further summarizer with every setting said, so that the build's own no longer say any of them."""
+        common = {name: value for name, value in given.items() if name not in ("further", "baselines")}
+        sections = FurtherSettings.model_fields
+        for name, own in given["further"].items():
+            if not isinstance(own, dict | Settings) or not set(merge({}, own)) <= set(sections):
+                raise ValueError(f"further.{name}: expected settings of {', '.join(sections)}, got {own!r}")
+            try:
+                whole = cls.model_validate(merge(common, own))
+            except ValidationError as error:
+                wrong = error.errors()[0]
+                place = ".".join(str(part) for part in ("further", name, *wrong["loc"]))
+                raise ValueError(f"{place}: {wrong['msg'].removeprefix('Value error, ')}") from error
+            yield name, {section: getattr(whole, section).model_dump() for section in sections}
 
     @field_validator("root")
     @classmethod
@@ -216,6 +258,17 @@ class BuildConfig(Settings):
                 f"baselines.systems names {EXTRACTOR!r}, but summarizer.preset {self.summarizer.preset!r} has no "
                 "encoder that is first trained to extract: expected a preset such as bertsumextabs, or no such baseline"
             )
+        return self
+
+    @model_validator(mode="after")
+    def _systems_have_names_of_their_own(self) -> Self:
+        taken = {*get_args(Baseline), self.summarizer.preset, self.writer and self.writer.model}
+        for name in self.further:
+            if name in taken or not re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", name) or len(name) > 40:
+                raise ValueError(
+                    f"further has {name!r}: expected the name of no other system, of at most 40 lower-case letters, "
+                    "digits and dashes"
+                )
         return self
 
     @model_validator(mode="after")

@@ -5,7 +5,7 @@ asking for the ranker trains no summarizer, asking for the report builds everyth
 what is done. Every stage has a result type of its own (`flows.stages.results`): mypy refuses one in place of another.
 """
 
-from flows.running.session import Session, once
+from flows.running.session import Session, once, once_a_build
 from flows.stages import (
     across,
     crawling,
@@ -23,13 +23,13 @@ from flows.stages.imported import RankedShards
 from flows.stages.texts import CandidateParagraphs, Corpus
 
 
-@once
+@once_a_build
 def ranked_shards(session: Session) -> RankedShards | None:
     """Import ranked shards as the corpus; None for a corpus of one's own."""
     return None if session.config.imported is None else imported.ranked_shards(session)
 
 
-@once
+@once_a_build
 def articles(session: Session) -> results.Articles:
     """Read the articles of the source."""
     shards = ranked_shards(session)
@@ -50,7 +50,7 @@ def find_paragraphs(session: Session, articles: results.Articles) -> CandidatePa
     return CandidateParagraphs(across.compared(session, paragraphs, overlaps), overlaps)
 
 
-@once
+@once_a_build
 def candidates(session: Session) -> CandidateParagraphs:
     """Find the paragraphs of all articles; those of imported shards keep their order."""
     shards = ranked_shards(session)
@@ -59,7 +59,7 @@ def candidates(session: Session) -> CandidateParagraphs:
     return CandidateParagraphs(imported.paragraphs(session, shards))
 
 
-@once
+@once_a_build
 def features(session: Session) -> results.Features:
     """Label the paragraphs."""
     return texts.features(session, articles(session), candidates(session).compared)
@@ -68,8 +68,7 @@ def features(session: Session) -> results.Features:
 @once
 def vocabulary(session: Session) -> results.VocabularyTable:
     """Estimate the vocabulary."""
-    shards = ranked_shards(session)
-    if shards is not None:
+    if (shards := ranked_shards(session)) is not None:
         return shards.vocabulary
     return texts.vocabulary(session, articles(session), candidates(session).compared)
 
@@ -80,13 +79,13 @@ def corpus(session: Session) -> Corpus:
     return Corpus(articles(session), candidates(session).compared, features(session), vocabulary(session))
 
 
-@once
+@once_a_build
 def ranker(session: Session) -> results.RankerModel | None:
     """Train the ranker; None where it does not order the paragraphs."""
     return ranking.ranker(session, corpus(session)) if session.config.order == "ranking" else None
 
 
-@once
+@once_a_build
 def ranked(session: Session) -> results.Ranked:
     """Keep the best paragraphs of each article in order."""
     return ranking.ranked(session, corpus(session), ranker(session))
@@ -98,7 +97,7 @@ def ranking_scores(session: Session) -> results.RankingScores:
     return ranking.scores(session, corpus(session), ranked(session))
 
 
-@once
+@once_a_build
 def graphs(session: Session) -> results.Graphs:
     """Compute the graphs of the ranked paragraphs, unless they were imported."""
     shards = ranked_shards(session)
@@ -108,8 +107,7 @@ def graphs(session: Session) -> results.Graphs:
 @once
 def examples(session: Session) -> results.Examples:
     """Turn the ranked paragraphs into token ids."""
-    shards = ranked_shards(session)
-    if shards is not None:
+    if (shards := ranked_shards(session)) is not None:
         return shards.examples
     return encoding.examples(session, articles(session), ranked(session), vocabulary(session))
 
@@ -183,6 +181,7 @@ def scores(session: Session) -> results.Scores:
 @once
 def report(session: Session) -> results.Report:
     """Write the report, after everything else."""
+    further = [(predictions(one), scores(one)) for one in session.further()]
     return reporting.report(
         session,
         corpus(session),
@@ -196,5 +195,6 @@ def report(session: Session) -> results.Report:
         baseline_scores(session),
         predictions(session),
         scores(session),
+        further,
         evaluation.written(session, corpus(session), ranked(session)),
     )

@@ -62,6 +62,8 @@ def options(settings: type[Settings], above: str = "") -> Iterator[tuple[str, Fi
 
 
 def _section(annotation: Any) -> type[Settings] | None:
+    if typing.get_origin(annotation) is dict:  # whose names are not ours
+        return None
     for candidate in (annotation, *typing.get_args(annotation)):
         if isinstance(candidate, type) and issubclass(candidate, Settings):
             return candidate

@@ -69,6 +69,8 @@ def _check_judges(config: BuildConfig) -> None:
 
 def _check_sizes(config: BuildConfig) -> None:
     """Compare models with the memory, so that a size that can never be trained is named before the corpus is made."""
+    for _, further in config.further_builds():
+        _check_sizes(further)
     words, hidden = config.vocabulary.pieces, config.ranker.hidden
     ranker = words * hidden + 18 * hidden**2  # embeddings, two LSTMs, and the layer over both
     _check_size(f"ranker.hidden is {hidden:,}", ranker * _RANKER_BYTES)

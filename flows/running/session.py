@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import wraps
 from typing import Any, TypeVar
 
@@ -42,6 +42,9 @@ class Session:
     connect_to: Mapping[str, str] = field(default_factory=dict)
     # whether an interrupted listing of a live wiki leaves its answers on the root; not in a dry run
     keeps_answers: bool = True
+    # the build's own session and the name in tables, of a walk for one of its further summarizers
+    build: "Session | None" = None
+    system: str | None = None
     _walked: dict[Callable[..., Any], Any] = field(default_factory=dict)
     _walking: list[Callable[..., Any]] = field(default_factory=list)  # the outermost wiring first
 
@@ -64,6 +67,15 @@ class Session:
     def progress(self, name: str) -> ProgressLog:
         """Return what shows the progress of a task of this name in the UI."""
         return ProgressLog(name, self.config.name)
+
+    def further(self) -> Iterator["Session"]:
+        """Yield a walk for each further summarizer, under its settings; it makes anew only what these change."""
+        for name, config in self.config.further_builds():
+            yield replace(self, config=config, build=self, system=name, _walked={}, _walking=[])
+
+    def named(self, name: str) -> str:
+        """Return the name of a stage, which those of a further summarizer share with the build's own."""
+        return name if self.system is None else f"{name}-{self.system}"
 
     def publish_report(self, report: DirectoryResult, page: str = PAGE) -> str:
         """Publish the parts of a report if this is a flow run; return its summary and the path of its page as text."""
@@ -93,6 +105,16 @@ def once(function: Callable[[Session], T]) -> Callable[[Session], T]:
     @wraps(function)
     def shared(session: Session) -> T:
         return session.once(function)
+
+    return shared
+
+
+def once_a_build(function: Callable[[Session], T]) -> Callable[[Session], T]:
+    """Let a function of the session run once for a build and its further summarizers."""
+
+    @wraps(function)
+    def shared(session: Session) -> T:
+        return (session.build or session).once(function)
 
     return shared
 

@@ -47,7 +47,7 @@ def examples(
             recipe,
             shards=len(ranked.shards),
             inputs={"articles": same(articles), "ranked": same(ranked), "vocabulary": only(vocabulary)},
-            name=name,
+            name=session.named(name or "examples"),
         )
     )
 

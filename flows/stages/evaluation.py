@@ -88,15 +88,15 @@ def predictions(
         schemas.PREDICTIONS,
         "tasks.summarization.decoding:decode_shard",
         settings=settings,
-        arguments={} if system is None else {"system": system},
+        arguments={} if (system := system or session.system) is None else {"system": system},
     )
     return Predictions(
         session.run.stage(
             recipe,
             shards=len(examples.shards),
             inputs=inputs,
-            name=name,
-            context={"progress": session.progress(progress), "device": session.config.engine.device},
+            name=session.named(name),
+            context={"progress": session.progress(session.named(progress)), "device": session.config.engine.device},
         )
     )
 
@@ -153,7 +153,7 @@ def scores(
     facts: bool = True,
 ) -> Scores:
     """Score every summary; with `facts` also by those of the mini web, if the corpus is one."""
-    return Scores(_scores(session, corpus, ranked, predictions, name, facts=facts))
+    return Scores(_scores(session, corpus, ranked, predictions, session.named(name), facts=facts))
 
 
 def _scores(

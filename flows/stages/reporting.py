@@ -1,5 +1,7 @@
 """The report: content and scores of the build, beside the papers' figures."""
 
+from collections.abc import Sequence
+
 from flows.running.session import Session
 from flows.stages.evaluation import Written
 from flows.stages.results import (
@@ -36,9 +38,10 @@ def report(
     baseline_scores: BaselineScores,
     predictions: Predictions,
     scores: Scores,
+    further: Sequence[tuple[Predictions, Scores]],
     written: Written | None,
 ) -> Report:
-    """Write the report and the artifacts on all earlier stages."""
+    """Write the report and the artifacts on all earlier stages; `further` are those of further summarizers."""
     config = session.config
     counts = {name: summarise(result.records.values()) for name, result in session.run.stages.items()}
     # What differs between equal runs is shown and no part of the key: also the size, of pages with the time they came.
@@ -55,7 +58,11 @@ def report(
             recipe,
             inputs={
                 "scores": every(
-                    baseline_scores, scores, ranking_scores, *([] if written is None else [written.scores])
+                    baseline_scores,
+                    scores,
+                    ranking_scores,
+                    *[its for _, its in further],
+                    *([] if written is None else [written.scores]),
                 ),
                 "samples": every(
                     corpus.articles,
@@ -63,6 +70,7 @@ def report(
                     baselines,
                     predictions,
                     graphs,
+                    *[its for its, _ in further],
                     *([] if written is None else [written.summaries]),
                 ),
                 "texts": every(corpus.articles, corpus.paragraphs, corpus.features),

@@ -101,6 +101,7 @@ def vocabulary(session: Session, articles: Articles, paragraphs: Compared) -> Vo
             shards=1,
             inputs={},
             context={"folder": given[0]},
+            name=session.named("vocabulary"),
         )
         return VocabularyTable(adopted)
     recipe = Recipe(
@@ -109,4 +110,8 @@ def vocabulary(session: Session, articles: Articles, paragraphs: Compared) -> Vo
         settings=session.config.vocabulary,
         arguments={"seed": session.config.seed},
     )
-    return VocabularyTable(session.run.stage(recipe, shards=1, inputs={"shards": every(articles, paragraphs)}))
+    return VocabularyTable(
+        session.run.stage(
+            recipe, shards=1, inputs={"shards": every(articles, paragraphs)}, name=session.named("vocabulary")
+        )
+    )

@@ -21,7 +21,7 @@ def summarizer(
 ) -> SummarizerModel:
     """Train a summarizer, as models/NAME, from weights of `initial` or the encoder of `extractor` if given; `graphs`
     are None if it reads none."""
-    settings = settings or session.config.summarizer
+    settings, name = settings or session.config.summarizer, session.named(name)
     check_lengths(settings, settings.max_target_tokens - 1, "summarizer.max_target_tokens")
     recipe = Recipe(
         f"models/{name}",
@@ -55,7 +55,7 @@ def extractor(
     name: str = "extractor",
 ) -> ExtractorModel | None:
     """Train a summarizer's encoder to extract, as models/NAME; None for one that is not trained so."""
-    settings = settings or session.config.summarizer
+    settings, name = settings or session.config.summarizer, session.named(name)
     if not settings.extracts_first:
         return None
     recipe = Recipe(

@@ -96,7 +96,7 @@ def read_article(corpus: ExplorerCorpus, shard: int, article_id: str) -> Article
     )
     written = [
         StoredSummary(row["system"], row["summary"], citations.of(article["title"], _summary(row)))
-        for stage in ("predictions", "written", "baselines")
+        for stage in (*filter(lambda name: name.startswith("predictions"), corpus.build.stages), "written", "baselines")
         if corpus.has(stage)
         for row in corpus.rows(stage, shard, ["system", "summary", "tokens", "attention"], this).to_pylist()
     ]

@@ -226,13 +226,13 @@ def rank_systems(baselines: pa.Table, trained: pa.Table, settings: ReportSetting
     )
 
 
-def read_scores(shards: Iterable[tuple[pa.Table, ...]]) -> tuple[pa.Table, pa.Table, pa.Table]:
+def read_scores(shards: Iterable[tuple[pa.Table, ...]], further: int = 0) -> tuple[pa.Table, pa.Table, pa.Table]:
     """Return the scores of systems not trained here, of those trained here, and the ranking scores of all shards. A
-    shard is (baselines, trained, ranking[, written by a language model])."""
+    shard is (baselines, trained, ranking, so many further ones that are trained[, written by a language model])."""
     untrained, trained, ranking = [SCORES.schema.empty_table()], [SCORES.schema.empty_table()], []
-    for baselines, own, ranks, *written in shards:
-        untrained += [baselines, *written]
-        trained.append(own)
+    for baselines, own, ranks, *more in shards:
+        untrained += [baselines, *more[further:]]
+        trained += [own, *more[:further]]
         ranking.append(ranks)
     every = pa.concat_tables(ranking) if ranking else RANKING_SCORES.schema.empty_table()
     return pa.concat_tables(untrained), pa.concat_tables(trained), every

@@ -70,8 +70,10 @@ def write_report(
     All scores are in memory, everything else one shard at a time; of the texts only the first shards are read.
 
     Args:
-        scores: (baseline scores, scores of the trained systems, ranking scores) of each article shard.
-        samples: (articles, ranked, baseline predictions, predictions of the trained systems[, graphs]) of each.
+        scores: (baseline scores, scores of the summarizer, ranking scores[, of each further summarizer][, of a
+            language model]) of each article shard.
+        samples: (articles, ranked, baseline predictions, predictions of the summarizer[, graphs[, those of each
+            further summarizer][, of a language model]]) of each.
         texts: (articles, paragraphs, features) of each.
         documents: (documents,) of each host shard, whose columns on rights are counted; None without a crawl.
         given: (documents,) that the source gives, of each of its partitions; None if it gives none.
@@ -90,7 +92,7 @@ def write_report(
         CorruptShardError: a shard is damaged.
         ValueError: a metrics file of the training is damaged, or an article has two scores of one system."""
     recipe = config.recipe() if isinstance(config, Settings) else config
-    baseline_scores, trained_scores, ranking_scores = read_scores(scores)
+    baseline_scores, trained_scores, ranking_scores = read_scores(scores, len(recipe.get("further", ())))
     ranking = rank_systems(baseline_scores, trained_scores, settings, seed)
     recalls = table1(ranking_scores)
     collected = read_samples(samples, _SAMPLES, SAMPLED_SHARDS)

@@ -86,7 +86,7 @@ class Samples:
 
 def read_samples(shards: Iterable[tuple[pa.Table, ...]], count: int, length_shards: int) -> Samples:
     """Return the first test articles with summaries; only the needed shards are read. A shard is (articles, ranked,
-    baselines, summaries[, graphs[, written by a language model]]); lengths of summaries are taken from the first
+    baselines, summaries[, graphs[, summaries of further systems]]); lengths of summaries are taken from the first
     `length_shards`."""
     collected: list[Sample] = []
     words: dict[str, list[Words]] = {}

@@ -10,7 +10,10 @@ import pyarrow.fs as pafs
 import pyarrow.parquet as pq
 import pytest
 import torch
+from lxml import html
 
+from storage.builds import latest_build
+from storage.store import Store
 from tasks.engine.shard import Scratch
 from tasks.summarization.directory import load_summarizer
 from tasks.writing.prompts import passage_json, write_messages
@@ -18,8 +21,10 @@ from tasks.writing.settings import BuildWriterSettings
 from tasks.writing.stage import write_summaries
 from tests.end_to_end.served_model import served
 from tests.end_to_end.test_pretrained import call, worked
+from tests.flows.test_writer import first_sentence
 from tests.models.causal_folders import END, write_causal
 from tests.patience import PATIENCE
+from tests.tasks.chat.chat_server import chat_server
 from tests.tasks.writing.scripted import IS, LAMP, PASSAGES
 from tests.tasks.writing.test_stage import articles, ranked, tally
 
@@ -30,22 +35,12 @@ pytestmark = [pytest.mark.integration, pytest.mark.slow]
 SMALL = [
     *("--source.miniweb.topics=40", "--shards.articles=2", "--shards.hosts=2", "--engine.kind=threads"),
     *("--ranking.method=similarity", "--baselines.systems=lead,concepts", "--decoding.max-length=40"),
-    *(
-        "--summarizer.preset=llama",
-        "--summarizer.no-copying",
-        "--summarizer.graph=none",
-        "--summarizer.max-paragraphs=4",
-    ),
-    *("--summarizer.max-paragraph-tokens=60", "--summarizer.max-target-tokens=100", "--training.batch-tokens=6000"),
-    *(
-        "--training.processes=1",
-        "--training.accumulation=1",
-        "--training.torch-threads=1",
-        "--training.decoded-articles=0",
-    ),
-    *("--training.validation-interval=20", "--decoding.verify=0"),
+    *("--summarizer.max-paragraphs=4", "--summarizer.max-paragraph-tokens=60", "--summarizer.max-target-tokens=100"),
+    *("--training.batch-tokens=6000", "--training.processes=1", "--training.accumulation=1"),
+    *("--training.torch-threads=1", "--training.decoded-articles=0", "--training.validation-interval=20"),
+    *("--training.learning-rate=0.01", "--decoding.verify=0"),
 ]
-STEPS = "--training.steps="
+CAUSAL = {"preset": "llama", "graph": "none", "copying": False}
 
 
 def free_port() -> int:
@@ -54,46 +49,60 @@ def free_port() -> int:
         return int(free.getsockname()[1])
 
 
-def rows(root: Path, system: str = "llama") -> list[dict[str, object]]:
-    files = sorted((root / "predictions").glob("*.parquet"), key=lambda file: file.stat().st_mtime)
-    return [row for file in files[-2:] for row in pq.read_table(file).to_pylist() if row["system"] == system]
+def truth(page: Path) -> dict[str, dict[str, str]]:
+    """Return system -> column -> figure of the tables of a report that say whether summaries are true."""
+    found: dict[str, dict[str, str]] = {}
+    for table in html.parse(page).xpath("//table"):
+        (head, *lines) = [[cell.text_content() for cell in row.xpath("./*")] for row in table.xpath(".//tr")]
+        if {"sentences true", "citation recall", "values right"} & set(head):
+            for system, *cells in lines:
+                found.setdefault(system, {}).update(zip(head[1:], cells, strict=True))
+    return found
 
 
-def test_a_model_is_trained_judged_asked_and_served(tmp_path: Path) -> None:
+def test_a_model_is_trained_judged_beside_others_and_asked(tmp_path: Path) -> None:
     root, fresh, learned = tmp_path / "data", tmp_path / "fresh", tmp_path / "learned"
     worked(call(tmp_path, "flows.build_corpus", "--root", root, *SMALL[:4]))
     leads = [row["lead"] for file in (root / "articles").glob("*.parquet") for row in pq.read_table(file).to_pylist()]
     model = write_causal(
         fresh, texts=[lead for lead in leads if lead], pieces=600, hidden_size=32, initializer_range=0.05
     )
-    build = ("flows.build_wikisum", "--root", root, *SMALL)
 
     # All weights are trained, and written as the folder that others load.
-    whole = [
-        f"--summarizer.pretrained={fresh}",
-        '--summarizer.overrides={"lora_rank": 0}',
-        "--training.learning-rate=0.01",
-    ]
-    assert "llama" in worked(call(tmp_path, *build, *whole, f"{STEPS}60"))
+    whole = ["--summarizer.preset=llama", "--summarizer.graph=none", "--summarizer.no-copying"]
+    whole += [f"--summarizer.pretrained={fresh}", '--summarizer.overrides={"lora_rank": 0}', "--training.steps=60"]
+    worked(call(tmp_path, "flows.train", "summarizer", "--root", root, *SMALL, *whole))
     (directory,) = [path for path in (root / "models" / "summarizer").iterdir() if path.is_dir()]
-    trained = load_summarizer(directory).model
-    state = trained.state_dict()
-    model.load_state_dict(state, strict=False)
+    model.load_state_dict(load_summarizer(directory).model.state_dict(), strict=False)
     shutil.copytree(fresh, learned, ignore=shutil.ignore_patterns("*.safetensors*"))
     model.save_pretrained(learned)
 
-    # As it is, and with adapters: rows of the build's table.
-    tuned = (f"--summarizer.pretrained={learned}", "--training.learning-rate=0.01")
-    table = worked(call(tmp_path, *build, *tuned, f"{STEPS}0"))
-    assert "llama" in table
-    assert "concepts" in table
-    as_it_is = rows(root)
-    assert as_it_is
-    assert all(row["summary"] for row in as_it_is)
-    assert "llama" in worked(call(tmp_path, *build, *tuned, f"{STEPS}20", '--summarizer.overrides={"lora_rank": 4}'))
-    assert [row["summary"] for row in rows(root)] != [row["summary"] for row in as_it_is]
-    records = [json.loads(file.read_text()) for file in (root / "models" / "summarizer").glob("*.json")]
-    assert sorted(record["metrics"]["steps"] for record in records) == [0, 20, 60]
+    # As it is and with adapters, beside a model of our own, an extractive one, and one behind a server: one table.
+    causal = {**CAUSAL, "pretrained": str(learned)}
+    further = {
+        "as-it-is": {"summarizer": causal, "training": {"steps": 0}},
+        "adapters": {"summarizer": {**causal, "overrides": {"lora_rank": 4}}, "training": {"steps": 20}},
+    }
+    with chat_server(first_sentence) as chat:
+        beside = [f"--further={json.dumps(further)}", f"--writer.url={chat.url}", "--writer.model=asked"]
+        worked(call(tmp_path, "flows.build_wikisum", "--root", root, *SMALL, "--training.steps=40", *beside))
+    build = latest_build(Store(str(root)))
+    assert build is not None and build.report is not None
+    found = truth(root / build.report / "report.html")
+    assert found.keys() == {"ht-small-2+similarity", "lead", "concepts", "as-it-is", "adapters", "asked"}
+    for system, figures in found.items():
+        for column in ("citation recall", "citation precision", "sentences true", "facts recalled"):
+            assert 0 <= float(figures[column][: figures[column].index(".") + 3]) <= 100, (system, column)
+    assert found["asked"]["citation recall"].startswith("100.00")  # it left its lies out
+    summaries = {
+        name: [pq.read_table(root / file)["summary"].to_pylist() for file in files.values()]
+        for name in further
+        for files in [build.stages[f"predictions-{name}"]]
+    }
+    assert all(any(texts) for texts in summaries["as-it-is"])
+    assert summaries["as-it-is"] != summaries["adapters"]
+    size = {path.name: path.stat().st_size for path in (root / build.models["models/summarizer-adapters"]).iterdir()}
+    assert max(size.values()) < sum(file.stat().st_size for file in learned.glob("*.safetensors"))
 
     # Asked for a summary of a file, it or the extractive system answers with citations.
     note = tmp_path / "note.txt"
