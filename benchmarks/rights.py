@@ -69,7 +69,7 @@ def measure(source: Path, most: int, half: int | None) -> tuple[int, Counter[str
         if tree is None:
             continue
         timed("licence", page_claim, text, tree)
-        timed("reservations", page_reservations, text, tree)
+        timed("reservations", page_reservations, tree)
         found: Extracted = timed("extraction", extract, body, "text/html", "utf-8", _SETTINGS)
         timed("columns", page_columns, found, url, ())
         if found.paragraphs:

@@ -16,16 +16,19 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
 from tasks.crawl.http import Response
-from tasks.crawl.path_patterns import PathRules, path_of
+from tasks.crawl.path_patterns import PathPattern, PathRules, path_of
 from tasks.crawl.reasons import HOST_FAULTS, PageReason
 from tasks.crawl.safety import FetchError
+from tasks.rights.licences import licence_of_url
+from tasks.rights.reservations import PREFERENCES, ROBOTS_TXT, RSL, preferences
 
 # A line's name may go on, "User-agents:". Without a colon the rest must be one word, else prose would be rules.
 _LINE = re.compile(
-    r"(user[- ]?agent|dis+al+[oa]w|diasllow|allow|crawl[- ]?delay|request[- ]?rate)(?:[^:/*]*:(.*)|\s+(\S+))",
+    r"(user[- ]?agent|dis+al+[oa]w|diasllow|allow|crawl[- ]?delay|request[- ]?rate|content-signal|content-usage"
+    r"|license)(?:[^:/*]*:(.*)|\s+(\S+))",
     re.IGNORECASE,
 )
-_KINDS = {"u": "agent", "d": "disallow", "a": "allow", "c": "delay", "r": "rate"}  # by a name's first letter
+_KINDS = {"u": "agent", "d": "disallow", "a": "allow", "cr": "delay", "r": "rate", "l": "licence"}  # by first letters
 _EVERYONE = re.compile(r"\*(\s|$)")
 _TOKEN = re.compile(r"[A-Za-z_-]*")
 _SECONDS = re.compile(r"\d{0,9}\.?\d{1,9}(e\d{1,3})?", re.IGNORECASE)
@@ -43,6 +46,8 @@ class Group:
 
     rules: list[tuple[bool, str]] = field(default_factory=list)  # whether each rule allows, and its pattern, in order
     delay: float = 0.0  # seconds between requests by Crawl-delay or Request-rate, the longest; 0 without these
+    # what may not be done with texts: the pattern of a path, "" = of all, and what is refused there, "" = nothing
+    uses: list[tuple[str, str]] = field(default_factory=list)
 
 
 def decoded(body: bytes) -> str:
@@ -61,9 +66,10 @@ def group_for(agent: str, text: str) -> Group:
     between (RFC 9309, 2.2.4); a delay there is for the names above it, since many files have a group of nothing else.
     `agent`: product token, letters, `_` and `-`."""
     own, everyones = Group(), Group()
-    named = is_own = is_everyones = ruled = False
+    named = is_own = is_everyones = ruled = begun = False
     for kind, value in _lines(text):
         if kind == "agent":
+            begun = True
             if ruled:
                 is_own = is_everyones = ruled = False
             if _EVERYONE.match(value):
@@ -71,8 +77,17 @@ def group_for(agent: str, text: str) -> Group:
             elif _names(value, agent):
                 named = is_own = True
             continue
+        if kind == "licence":  # of all crawlers, wherever it stands (RSL 1.0); an open licence reserves nothing
+            if "://" in value and licence_of_url(value) is None and ("", RSL) not in own.uses:
+                own.uses.append(("", RSL))
+                everyones.uses.append(("", RSL))
+            continue
         group = own if is_own else everyones if is_everyones else None
-        if kind in ("allow", "disallow"):
+        if kind in PREFERENCES:
+            ruled = begun
+            if (group := group if begun else everyones) is not None:  # above all names it is for everyone
+                group.uses += _uses(kind, value)
+        elif kind in ("allow", "disallow"):
             ruled = True
             if group is not None and value:
                 group.rules += _rules(kind == "allow", value)
@@ -86,7 +101,9 @@ def _lines(text: str) -> Iterator[tuple[str, str]]:
     for line in re.split(r"[\r\n]", text):
         match = _LINE.fullmatch(line.partition("#")[0].strip())
         if match is not None:
-            yield _KINDS[match[1][0].lower()], (match[2] or match[3] or "").strip()
+            name = match[1].lower()
+            kind = name if name in PREFERENCES else _KINDS.get(name[0]) or _KINDS[name[:2]]
+            yield kind, (match[2] or match[3] or "").strip()
 
 
 def _names(value: str, agent: str) -> bool:
@@ -100,6 +117,16 @@ def _rules(allows: bool, pattern: str) -> Iterator[tuple[bool, str]]:
     folder, slash, name = pattern.rpartition("/")
     if allows and slash and name.startswith("index.htm"):  # then the folder is allowed, as in Google's parser
         yield True, f"{folder}/$"
+
+
+def _uses(kind: str, value: str) -> Iterator[tuple[str, str]]:
+    """Yield what a line refuses; Content-Usage may be of a path (draft-ietf-aipref-attach)."""
+    path, _, rest = value.partition(" ") if value.startswith("/") else ("/", "", value)
+    refused = preferences(kind, rest)
+    if kind == "content-signal":
+        yield from (("", each) for each in refused)
+    else:
+        yield path, ", ".join(refused)
 
 
 def _seconds(kind: str, value: str) -> float:
@@ -121,6 +148,7 @@ ROBOTS_BYTES = 512 * 1024
 MAX_RULES = 10_000
 MAX_WILDCARD_RULES = 1_000
 MAX_WILDCARDS = 10_000
+_MOST_USES = 50  # lines on what may be done with texts, and stars in them; of more, each is of every path
 _ENTRY_BYTES = 500  # of an entry without any rules
 
 _ALLOW, _DISALLOW = "+", "-"  # before the patterns that are kept
@@ -135,11 +163,28 @@ class Robots:
     refusal: str | None  # reason for refusing every URL of the origin, or None
     rules: bytes = b""  # compressed text of the rules for us; empty if everything is allowed
     delay: float = 0.0  # seconds between requests by Crawl-delay or Request-rate; 0 without these
+    uses: tuple[tuple[str, str], ...] = ()  # what may not be done with texts, as in `Group`
 
     @property
     def bytes(self) -> int:
         """Memory that it takes, about."""
-        return _ENTRY_BYTES + len(self.rules)
+        return _ENTRY_BYTES + len(self.rules) + sum(len(path) + len(refused) for path, refused in self.uses)
+
+    def reserves(self) -> Callable[[str], list[str]]:
+        """Return a function that returns the entries of `rights_headers` for a URL: what may not be done with its
+        text. Of several paths of Content-Usage the longest that matches counts."""
+        everywhere = [refused for path, refused in self.uses if not path]
+        of_paths = [(PathPattern(path), refused) for path, refused in self.uses if path]
+
+        def entries(url: str) -> list[str]:
+            path = path_of(url)
+            matching = [(pattern.octets, refused) for pattern, refused in of_paths if pattern.matches(path)]
+            longest = max(matching, default=(0, ""))[0]
+            of_path = [refused for octets, refused in matching if octets == longest and refused]
+            found = ", ".join(dict.fromkeys([*everywhere, *of_path]))
+            return [ROBOTS_TXT + found] if found else []
+
+        return entries
 
     def judge(self) -> Judge:
         """Parse the rules; return a function that returns why a URL must not be fetched, or None if it may be."""
@@ -190,5 +235,8 @@ def read_rules(body: bytes, user_agent: str, name: str = "a robots.txt") -> Robo
             MAX_WILDCARDS,
         )
         return Robots(PageReason.ROBOTS_TOO_COMPLEX)
+    uses = tuple(group.uses)
+    if len(uses) > _MOST_USES or sum(path.count("*") for path, _ in uses) > _MOST_USES:
+        uses = tuple(("", refused) for refused in sorted({refused for _, refused in uses if refused})[:_MOST_USES])
     lines = "\n".join(f"{_ALLOW if allows else _DISALLOW}{pattern}" for allows, pattern in group.rules)
-    return Robots(None, zlib.compress(lines.encode("utf-8", "surrogateescape")) if lines else b"", group.delay)
+    return Robots(None, zlib.compress(lines.encode("utf-8", "surrogateescape")) if lines else b"", group.delay, uses)

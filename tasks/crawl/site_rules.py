@@ -33,11 +33,13 @@ class SiteRules:
     def judge(self) -> Callable[[str], Verdict]:
         """Parse all files; return a function that judges a URL."""
         refuses = self.robots.judge()
+        uses = self.robots.reserves()
         readers = [(file.sign, file.reader()) for file in self.files]
 
         def verdict(url: str) -> Verdict:
             reason = refuses(url)
-            return reason, [] if reason else [sign for sign, is_reserved in readers if is_reserved(url)]
+            signs = [] if reason else [*uses(url), *(sign for sign, is_reserved in readers if is_reserved(url))]
+            return reason, signs
 
         return verdict
 

@@ -45,7 +45,7 @@ class Visit:
     stored: StoredPage | None = None  # page of an earlier crawl that its server may confirm, or None
     doubted: bool = False  # whether a confirmation was of another page; then the page is requested unconditionally
     confirmed: bool = False  # whether the server has confirmed the stored page
-    reserved: Sequence[str] = ()  # entries of the site's files that reserve `target` (`tasks.crawl.reservation_files`)
+    reserved: Sequence[str] = ()  # entries of the site's files that reserve `target` (`tasks.crawl.site_rules`)
 
     @property
     def validators(self) -> dict[str, str]:
@@ -204,7 +204,7 @@ def page_row(visit: Visit, answer: Answer, settings: CrawlSettings) -> dict[str,
             row.update(sha256=visit.stored.sha256, stale_reason=passing, attempts=visit.attempts, seconds=seconds)
             if isinstance(answer, Response):
                 row.update(status=answer.status, fetched_at=_arrival(answer))
-            if visit.confirmed and settings.reservation_files:
+            if visit.confirmed and (settings.robots or settings.reservation_files):
                 row["rights_headers"] = list(visit.reserved)
             return row
     row = refused_row(visit.url, answer.reason if isinstance(answer, FetchError) else None)

@@ -112,7 +112,7 @@ def extract(body: bytes, mime: str | None, charset: str | None, settings: Extrac
     _held = list(tree.iter())  # because lxml makes an object of an element anew whenever none holds it
     title = page_title(tree)
     claim = page_claim(text, tree) or Claim(None, None)  # before the engines, which change the tree
-    rights = (claim.licence, claim.source, tuple(page_reservations(text, tree)))
+    rights = (claim.licence, claim.source, tuple(page_reservations(tree)))
     engine, lines = main_text(tree, title, settings)
     if not lines:
         engine, lines = "soup", tidy(_extract_soup(text), title)

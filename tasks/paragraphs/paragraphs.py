@@ -16,7 +16,7 @@ from tasks.paragraphs.foreign import article_language, in_other_language
 from tasks.paragraphs.quality import find_junk
 from tasks.paragraphs.reasons import ParagraphReason
 from tasks.paragraphs.settings import OF_ARTICLE, ParagraphSettings
-from tasks.rights.conditions import COLUMNS, parse_conditions, refusal
+from tasks.rights.conditions import COLUMNS, for_training, parse_conditions, refusal
 from tasks.rights.personal import mask_personal
 from tasks.text.ngrams import WordRule, split_words
 
@@ -39,9 +39,10 @@ def build_paragraphs(
 
     An article's documents come citations first, then search results, each by rank; its paragraphs are numbered in that
     order, refused ones included. A paragraph has the first reason that holds: that of its page (page_licence,
-    page_reserved, page_language, page_quality, page_personal_data); the filter's own; host_boilerplate; language; junk;
-    clone_document, clone, clone_of_part, copied_from_lead (`tasks.paragraphs.clones`); duplicate; over_limit. What a
-    document has beyond `MOST_PARAGRAPHS` or `MOST_CHARACTERS` is one more row, rest_of_document, whose text counts it.
+    page_reserved, page_language, page_quality, page_personal_data, then page_not_for_training); the filter's own;
+    host_boilerplate; language; junk; clone_document, clone, clone_of_part, copied_from_lead
+    (`tasks.paragraphs.clones`); duplicate; over_limit. What a document has beyond `MOST_PARAGRAPHS` or
+    `MOST_CHARACTERS` is one more row, rest_of_document, whose text counts it.
 
     Articles are sorted by article_id, documents in any order. `given` are GIVEN rows in the order of the source's
     partitions; of several articles with one title only the first one's are used, as in `merge_articles`. Raises
@@ -50,8 +51,10 @@ def build_paragraphs(
     if given is not None:
         documents = pa.concat_tables([_of_first_articles(given), documents])
     batches = []
-    for article, rows, document_rows in join_by_article(kept.select(["article_id", "lead"]), _in_order(documents)):
-        candidates = _Candidates(article, rows["lead"][0].as_py() or "", settings, words)
+    kept = kept.select(["article_id", "lead", "split"])
+    for article, rows, document_rows in join_by_article(kept, _in_order(documents)):
+        lead, split = (rows[name][0].as_py() for name in ("lead", "split"))
+        candidates = _Candidates(article, lead or "", split, settings, words)
         for row in document_rows["row"].to_pylist():
             candidates.add(documents, row)
         candidates.limit()
@@ -62,11 +65,13 @@ def build_paragraphs(
 class _Candidates:
     """One article's paragraphs as they are gathered: a list per column of PARAGRAPHS."""
 
-    def __init__(self, article: str, lead: str, settings: ParagraphSettings, rule: WordRule) -> None:
+    def __init__(self, article: str, lead: str, split: str, settings: ParagraphSettings, rule: WordRule) -> None:
         self.columns: dict[str, list[Any]] = {name: [] for name in PARAGRAPHS.schema.names}
         self._article = article
         self._settings = settings
         self._conditions = parse_conditions(settings.pages.keep)
+        if settings.pages.obey_training and split == "train":
+            self._conditions.append(for_training())
         self._clones = LeadClones(lead, settings.clones, rule)
         asked = settings.filter.language
         self._language = article_language(lead) if asked == OF_ARTICLE else asked

@@ -57,6 +57,10 @@ class PageFilterSettings(Settings):
         "unknown = null), terms being what the licence allows; or the "
         f"published thresholds of {', '.join(RULE_SETS)}; empty = every page",
     )
+    obey_training: bool = True
+    """refuse what a page reserves against training (ai-train=no, noai, tdm-reservation and so on; of `reservations` all
+    but those against search, models that read a page, and pictures) as a source of articles of the training split;
+    false = it is kept there, as it is for the other splits and for summaries"""
     mask_personal: bool = False
     """write [e-mail], [telephone] and [IP address] in place of these in paragraphs"""
 

@@ -15,6 +15,7 @@ from storage.page_columns import PERSONAL_DATA, QUALITY_SIGNALS
 from tasks.engine.data_files import read_data
 from tasks.engine.reasons import Reason
 from tasks.rights.licences import TERMS, terms_of
+from tasks.rights.reservations import reserves_training
 
 
 class ConditionReason(Reason):
@@ -22,6 +23,7 @@ class ConditionReason(Reason):
 
     PAGE_LICENCE = "page_licence", "the licence of its page is not among those asked for"
     PAGE_RESERVED = "page_reserved", "there is a sign that the rights of its page are reserved against mining"
+    PAGE_NOT_FOR_TRAINING = "page_not_for_training", "it is reserved against training, and its article is of that split"
     PAGE_LANGUAGE = "page_language", "its page is not surely in a language asked for"
     PAGE_QUALITY = "page_quality", "a signal of its page's quality is outside the thresholds asked for"
     PAGE_PERSONAL_DATA = (
@@ -63,6 +65,14 @@ class Condition:
 def parse_conditions(written: tuple[str, ...]) -> list[Condition]:
     """Return the conditions, those of rule sets in place of their name. Raises ValueError: one is no condition."""
     return [_parsed(one) for name in written for one in RULE_SETS.get(name.strip().lower(), (name,))]
+
+
+def for_training() -> Condition:
+    """Return the condition that no sign reserves a page against training."""
+    return Condition(
+        ConditionReason.PAGE_NOT_FOR_TRAINING,
+        lambda document: not any(map(reserves_training, document["reservations"] or ())),
+    )
 
 
 def refusal(document: Mapping[str, Any], conditions: list[Condition]) -> str | None:

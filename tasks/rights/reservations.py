@@ -1,10 +1,13 @@
-"""Signs that a site reserves its rights against the mining of its texts.
+"""Signs that a site reserves its rights against the mining of its texts, and which uses they leave.
 
-Four kinds are read: the TDM Reservation Protocol (W3C community group report, 2024: header or meta `tdm-reservation`,
-the site's tdmrep.json), the directives `noai`, `noimageai` and `noml` of `X-Robots-Tag`, as a header or as a meta
-element, and of the meta `robots`, the site's ai.txt, and a robots.txt that forbids the page to us. tdmrep.json and
-ai.txt are asked for only where the crawl's settings say so (`tasks.crawl.reservation_files`). A page without any of
-these signs may still reserve its rights elsewhere, in its terms of use for example.
+Read are the TDM Reservation Protocol (W3C community group report, 2024: header or meta `tdm-reservation`, the site's
+tdmrep.json), the directives `noai`, `noimageai` and `noml` of `X-Robots-Tag`, as a header or as a meta element, and of
+the meta `robots`, the preferences of Content-Signal (draft-romm-aipref-contentsignals: `ai-train`, `ai-input`,
+`search`) and of Content-Usage (draft-ietf-aipref-attach and -vocab: `train-ai`, `bots`) in robots.txt, header and meta,
+the licences of RSL (Really Simple Licensing 1.0: robots.txt, `Link`, a link or script of the page), whose terms are not
+read, the site's ai.txt, and a robots.txt that forbids the page to us. tdmrep.json and ai.txt are asked for only where
+the crawl's settings say so (`tasks.crawl.reservation_files`). A page without any of these signs may still reserve its
+rights elsewhere, in its terms of use for example.
 
 Directives may be for one crawler. They speak of what texts are used for, not of who fetches them, so they are signs
 with its name, such as "header noai for gptbot"."""
@@ -18,12 +21,20 @@ if TYPE_CHECKING:  # the crawl reads headers and needs no parser of HTML
 
 # Entries among the stored headers for what the site's files say of a page; archives keep them as headers.
 AI_TXT, TDMREP = "ai.txt: disallow", "tdmrep.json: 1"
+ROBOTS_TXT = "robots.txt: "  # and the preferences that it states of the page
 _FILE_NAMES = tuple(sign.partition(":")[0] for sign in (AI_TXT, TDMREP))
-_NAMES = ("tdm-reservation", "x-robots-tag", "link", *_FILE_NAMES)
+PREFERENCES = ("content-signal", "content-usage")
+_NAMES = ("tdm-reservation", "x-robots-tag", "link", *PREFERENCES, *_FILE_NAMES, "robots.txt")
 _NO_AI = frozenset({"noai", "noimageai", "noml"})
 # Directives of X-Robots-Tag that have a value; any other word before a colon names the crawler that is meant.
 _VALUED = frozenset({"max-snippet", "max-image-preview", "max-video-preview", "unavailable_after"})
-_SIGNS = (*_NO_AI, "tdm-reservation")  # of what follows; most pages have none
+_PREFERENCE = re.compile(
+    r"(?<![\w-])(bots|[a-z]+-[a-z]+|search)\s*=\s*\"?(yes|no|y|n)(?![\w-])", re.IGNORECASE | re.ASCII
+)
+# Of a page with no other sign texts may be learned: the others speak of pictures, search, or models that read a page.
+_OTHER_USE = re.compile(r"noimageai|(?:search|ai-input|ai-output|ai-use)=|with train")
+RSL = "rsl"
+_RSL_TYPE = "application/rsl+xml"
 _SCOPE = re.compile(r"\s*([\w.*-]+)\s*:(.*)", re.DOTALL)
 # Names of meta elements that are directives for one crawler, and not keywords or a description.
 _NAME = re.compile(r"[\w.-]+", re.ASCII)
@@ -52,14 +63,40 @@ def header_reservations(headers: Iterable[str]) -> list[str]:
             found.append("header tdm-reservation")
         elif name == "x-robots-tag":
             found += [f"header {directive}" for directive in _no_ai(value)]
+        elif name in PREFERENCES:
+            found += [f"header {preference}" for preference in preferences(name, value)]
+        elif name == "link" and any(_RSL_TYPE in link.lower() and _LINK.match(link) for link in _each_link(value)):
+            found.append(f"header {RSL}")
+        elif name == "robots.txt":
+            found += [f"robots.txt {preference}" for preference in value.split(", ")]
         elif name in _FILE_NAMES:
             found.append(name)
     return found
 
 
+def reserves_training(sign: str) -> bool:
+    """Tell whether a sign reserves texts against the training of models, and not only against another use."""
+    return _OTHER_USE.search(sign) is None
+
+
+def preferences(name: str, value: str) -> list[str]:
+    """Return what a Content-Signal or Content-Usage refuses, such as "content-signal ai-train=no". A refusal of all
+    automated processing (`bots`) leaves training where that is allowed by name."""
+    stated = {key.lower(): answer.lower() for key, answer in _PREFERENCE.findall(value[:_MOST])}
+    trains = next((f" with {key}" for key, answer in stated.items() if "train" in key and answer[0] == "y"), "")
+    return [
+        f"{name} {key}={answer}{trains if key == 'bots' else ''}" for key, answer in stated.items() if answer[0] == "n"
+    ]
+
+
+def _each_link(value: str) -> list[str]:
+    return [f"<{link}" for link in value.split("<")[1:]]
+
+
 def of_other_files(headers: Iterable[str], files: Iterable[str]) -> list[str]:
     """Return stored headers with other entries for the site's files, such as `AI_TXT`."""
-    return [*(header for header in headers if header not in (AI_TXT, TDMREP)), *files]
+    of_page = (header for header in headers if header not in (AI_TXT, TDMREP) and not header.startswith(ROBOTS_TXT))
+    return [*of_page, *files]
 
 
 def header_licences(headers: Iterable[str]) -> list[str]:
@@ -68,8 +105,8 @@ def header_licences(headers: Iterable[str]) -> list[str]:
     return [address for value in links for address in _LINK.findall(value)]
 
 
-def page_reservations(source: str, tree: "html.HtmlElement") -> list[str]:
-    """Return the signs in a page's own `<meta>` elements, such as "meta noai"."""
+def page_reservations(tree: "html.HtmlElement") -> list[str]:
+    """Return the signs in a page's own elements, such as "meta noai"."""
     found: list[str] = []
     for meta in tree.iter("meta"):
         name = (meta.get("name") or meta.get("http-equiv") or "").strip().lower()
@@ -78,8 +115,14 @@ def page_reservations(source: str, tree: "html.HtmlElement") -> list[str]:
             found.append("meta tdm-reservation")
         elif name in ("robots", "x-robots-tag"):
             found += [f"meta {directive}" for directive in _no_ai(content)]
+        elif name in PREFERENCES:
+            found += [f"meta {preference}" for preference in preferences(name, content)]
         elif _NAME.fullmatch(name) and _CRAWLER.search(name):
             found += [f"meta {directive}" for directive in _no_ai(content, name)]
+    for element in tree.iter("link", "script"):
+        is_terms = element.tag == "script" or "license" in (element.get("rel") or "").lower().split()
+        if is_terms and (element.get("type") or "").strip().lower() == _RSL_TYPE:
+            found.append(f"{element.tag} {RSL}")
     return list(dict.fromkeys(found))
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from storage.page_columns import PERSONAL_DATA
 from tasks.rights.licences import MEANINGS, terms_of
+from tasks.rights.reservations import reserves_training
 
 NO_CLAIM = "no claim found"
 COLUMNS = ("licence", "licence_source", "reservations", "language", "personal", "reason")
@@ -34,6 +35,7 @@ class PageTotals:
     licences: Counter[str] = field(default_factory=Counter)
     claims: Counter[str] = field(default_factory=Counter)  # documents by the place of the claim
     reserved: int = 0  # documents with a sign that rights are reserved
+    untrained: int = 0  # documents with a sign that reserves them against training
     signs: Counter[str] = field(default_factory=Counter)  # documents by sign; one may have several
     # documents by language; "not sure" where two are likely or the text is short
     languages: Counter[str] = field(default_factory=Counter)
@@ -50,6 +52,7 @@ class PageTotals:
             if row["licence_source"] is not None:
                 self.claims[row["licence_source"]] += 1
             self.reserved += bool(row["reservations"])
+            self.untrained += any(map(reserves_training, row["reservations"] or ()))
             self.signs.update(row["reservations"] or ())
             self.languages[row["language"] or "not sure"] += 1
             found = row["personal"] or {}
@@ -77,7 +80,7 @@ class PageTotals:
     def tables(self) -> list[tuple[str, Sequence[Sequence[str]]]]:
         """Return heading and rows of each table: a name, a number, and where it is of documents their share, %."""
         claims = Counter({_SOURCES.get(source, source): number for source, number in self.claims.items()})
-        signs = Counter({"any of the signs": self.reserved}) + self.signs
+        signs = Counter({"any of the signs": self.reserved, "one against training": self.untrained}) + self.signs
         tables = [
             ("licence that documents claim", self.licences),
             ("what it allows", self._terms()),

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from tasks.crawl.reservation_files import PATHS, read_file
+from tasks.crawl.robots import read_rules
 from tasks.crawl.safety import FetchError
 from tasks.rights.reservations import header_reservations
 from tests.tasks.crawl.loopback_server import Handler, LoopbackServer, answer, crawl, local_journal
@@ -123,3 +124,46 @@ def test_hostile_rules_are_applied_without_backtracking(tmp_path: Path) -> None:
     location = "/" + "*a" * 9_000 + "$"  # with backtracking it would take longer than a test may
     found, _ = signs(tmp_path, {PATHS[1]: rules((location, 1), ("/", 0))}, [f"/{'a' * 1_500}b"])
     assert found == [[]]
+
+
+SIGNAL = "robots.txt content-signal ai-train=no"
+ROBOTS_CASES: dict[str, tuple[str, list[list[str]]]] = {
+    # what robots.txt says, and what it says of /stories/1 and /free/a
+    "for everyone": ("User-Agent: *\nContent-Signal: search=yes,ai-train=no\nAllow: /\n", [[SIGNAL], [SIGNAL]]),
+    "before any crawler": ("Content-Signal: ai-train=no\nUser-Agent: *\nAllow: /\n", [[SIGNAL], [SIGNAL]]),
+    "for another crawler": ("User-Agent: GPTBot\nContent-Signal: ai-train=no\nUser-Agent: *\nAllow: /\n", [[], []]),
+    "for us": (
+        "User-Agent: wikisum-builder\nContent-Signal: ai-train=no\nUser-Agent: *\nContent-Signal: ai-input=no\n",
+        [[SIGNAL], [SIGNAL]],
+    ),
+    "allowed": ("User-Agent: *\nContent-Signal: ai-train=yes\nContent-Usage: train-ai=y\n", [[], []]),
+    "by path": (
+        "User-Agent: *\nContent-Usage: train-ai=n\nContent-Usage: /free/ train-ai=y\nAllow: /\n",
+        [["robots.txt content-usage train-ai=n"], []],
+    ),
+    "by the longer path": (
+        "User-Agent: *\nContent-Usage: /s* train-ai=n\nContent-Usage: /stories/ bots=n\n",
+        [["robots.txt content-usage bots=n"], []],
+    ),
+    "RSL, anywhere": (
+        "User-Agent: GPTBot\nDisallow: /\nLicense: https://site.test/license.xml\n",
+        [["robots.txt rsl"], ["robots.txt rsl"]],
+    ),
+    "an open licence": ("License: https://creativecommons.org/licenses/by/4.0/\n", [[], []]),
+    "prose": ("License terms: see below\nContent-Usage of this site is free\n", [[], []]),
+}
+
+
+@pytest.mark.parametrize("name", ROBOTS_CASES)
+def test_what_robots_says_of_uses(name: str, tmp_path: Path) -> None:
+    body, expected = ROBOTS_CASES[name]
+    found, asked = signs(tmp_path, {"/robots.txt": text(body)}, ["/stories/1", "/free/a"], reservation_files=False)
+    assert found == expected
+    assert sorted(asked) == ["/free/a", "/robots.txt", "/stories/1"]
+
+
+def test_lines_on_uses_are_bounded_and_then_of_every_path() -> None:
+    body = b"User-Agent: *\n" + b"".join(b"Content-Usage: /%d* train-ai=n\n" % number for number in range(100))
+    robots = read_rules(body, "reader")
+    assert len(robots.uses) == 1
+    assert robots.reserves()("http://a.test/news") == ["robots.txt: content-usage train-ai=n"]

@@ -66,7 +66,7 @@ def test_the_language_of_an_article_is_that_of_its_lead() -> None:
 
 
 def reasons(lead: str, engine: str | None, language: str | None = "article") -> list[str | None]:
-    article = {"article_id": "a", "title": "Weir", "lead": lead}
+    article = {"article_id": "a", "split": "train", "title": "Weir", "lead": lead}
     document = {"article_id": "a", "url": "u", "rank": 0, "provenance": "citation", "engine": engine}
     table = build_paragraphs(
         pa.Table.from_pylist([article], schema=ARTICLES.schema),
@@ -103,7 +103,7 @@ def test_english_on_a_foreign_page_is_judged_as_junk_too() -> None:
         "Harris, T. & Webb, K. L. (1987). Weirs of the lower valley. Journal of River Engineering, 14(2), 211–229.",
         "Bell, A. (ed.), 1999, Locks and Keepers, Cambridge University Press, pp. 61–88.",
     ]
-    article = {"article_id": "a", "title": "Weir", "lead": ENGLISH[0]}
+    article = {"article_id": "a", "split": "train", "title": "Weir", "lead": ENGLISH[0]}
     document = {
         "article_id": "a",
         "url": "u",

@@ -18,7 +18,7 @@ BRIDGE = "Three spans of cast iron carry the old road over the gorge."
 
 
 def article(name: str = "a1", **columns: object) -> dict:
-    return {"article_id": name, "title": "River Severn", "lead": LEAD, "drop_reason": None, **columns}
+    return {"article_id": name, "title": "River Severn", "lead": LEAD, "split": "train", "drop_reason": None, **columns}
 
 
 def document(*texts: str, name: str = "a1", url: str = "http://x.test/", rank: int = 0, **columns: object) -> dict:
@@ -47,6 +47,22 @@ def build(
     )
     assert table.schema == PARAGRAPHS.schema
     return table.to_pydict()
+
+
+@pytest.mark.parametrize(
+    ("signs", "split", "obeyed", "reason"),
+    [
+        (["robots.txt content-signal ai-train=no"], "train", True, "page_not_for_training"),
+        (["robots.txt content-signal ai-train=no"], "train", False, None),
+        (["robots.txt content-signal ai-train=no"], "test", True, None),
+        (["header content-signal ai-input=no", "meta noimageai"], "train", True, None),
+        ([], "train", True, None),
+        (None, "train", True, None),
+    ],
+)
+def test_what_a_page_reserves_against_training_is_no_source_of_training(signs, split, obeyed, reason):
+    rows = build([article(split=split)], [document(FERRY, reservations=signs)], pages={"obey_training": obeyed})
+    assert rows["drop_reason"] == [reason]
 
 
 def test_documents_come_cited_first_then_by_rank():

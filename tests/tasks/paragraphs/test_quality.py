@@ -149,7 +149,7 @@ def test_every_feature_has_a_weight() -> None:
     [("density", 0.7, 4), ("soup", 0.7, 4), ("density", None, 0), (None, 0.7, 0), ("plain", 0.7, 0), ("pdf", 0.7, 0)],
 )
 def test_junk_of_crawled_pages_is_refused_and_counted(engine: str | None, quality: float | None, refused: int) -> None:
-    article = {"article_id": "a", "title": "Weir", "lead": "A weir crosses a river."}
+    article = {"article_id": "a", "split": "train", "title": "Weir", "lead": "A weir crosses a river."}
     document = {
         "article_id": "a",
         "url": "u",
@@ -175,7 +175,7 @@ def test_a_threshold_that_is_no_probability_is_named(threshold: int) -> None:
 
 
 def test_the_language_of_the_document_reaches_the_model() -> None:
-    article = {"article_id": "a", "title": "Weir", "lead": "A weir crosses a river."}
+    article = {"article_id": "a", "split": "train", "title": "Weir", "lead": "A weir crosses a river."}
     for language, refused in (("en", 2), ("de", 0)):  # the best of a page of junk stays
         document = {"article_id": "a", "url": "u", "rank": 0, "provenance": "citation", "paragraphs": REFERENCES}
         rows = build_paragraphs(

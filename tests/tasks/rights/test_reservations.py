@@ -1,7 +1,13 @@
 import pytest
 
 from tasks.extraction.markup import parse
-from tasks.rights.reservations import header_licences, header_reservations, page_reservations, rights_headers
+from tasks.rights.reservations import (
+    header_licences,
+    header_reservations,
+    page_reservations,
+    reserves_training,
+    rights_headers,
+)
 
 
 @pytest.mark.parametrize(
@@ -27,6 +33,22 @@ from tasks.rights.reservations import header_licences, header_reservations, page
         ({"x-robots-tag": "unavailable_after: 25 Jun 2010 15:00:00 PST, noai"}, ["header noai"]),
         ({"x-robots-tag": "googlebot: noindex, *: noai"}, ["header noai"]),
         ({"x-robots-tag": "max-snippet: 20, noai"}, ["header noai"]),
+        (
+            {"content-signal": "search=yes, ai-train=no, ai-input=no"},
+            ["header content-signal ai-train=no", "header content-signal ai-input=no"],
+        ),
+        ({"content-signal": "ai-train=yes"}, []),
+        ({"content-usage": "train-ai=n;exp=1, search=y"}, ["header content-usage train-ai=n"]),
+        ({"content-usage": "bots=n"}, ["header content-usage bots=n"]),
+        ({"content-usage": "bots=n, train-ai=y"}, ["header content-usage bots=n with train-ai"]),
+        ({"content-usage": "train-ai=never"}, []),
+        ({"link": '<https://severn.test/l.xml>; rel="license"; type="application/rsl+xml"'}, ["header rsl"]),
+        ({"link": '<https://severn.test/l.xml>; rel="license"; type="text/html"'}, []),
+        ({"link": '</a>; rel="license", </l.xml>; type="application/rsl+xml"; rel=license'}, ["header rsl"]),
+        (  # as an archive of ours keeps it
+            {"robots.txt": "content-signal ai-train=no, rsl"},
+            ["robots.txt content-signal ai-train=no", "robots.txt rsl"],
+        ),
         ({"x-archive-orig-x-robots-tag": "noai"}, ["header noai"]),  # as the Internet Archive keeps it
     ],
 )
@@ -62,6 +84,11 @@ def test_only_headers_on_rights_are_kept_and_only_such_as_a_file_can_hold() -> N
             '<meta http-equiv="x-robots-tag" content="gptbot: noai, ccbot: noml">',
             ["meta noai for gptbot", "meta noml for ccbot"],
         ),
+        ('<meta http-equiv="Content-Usage" content="train-ai=n">', ["meta content-usage train-ai=n"]),
+        ('<meta name="content-signal" content="ai-input=no">', ["meta content-signal ai-input=no"]),
+        ('<link rel="license" type="application/rsl+xml" href="/l.xml">', ["link rsl"]),
+        ('<link rel="alternate" type="application/rsl+xml" href="/l.xml">', []),
+        ('<script type="application/rsl+xml"><rsl></rsl></script>', ["script rsl"]),
         ('<meta http-equiv="refresh" content="noai">', []),
         ('<meta http-equiv="tdm-reservation" content="1">', ["meta tdm-reservation"]),
         ('<meta name="GPTBot" content="noai">', ["meta noai for gptbot"]),
@@ -76,4 +103,24 @@ def test_signs_in_a_page(meta: str, signs: list[str]) -> None:
     page = f"<head>{meta}</head><body>Text.</body>"
     tree = parse(page)
     assert tree is not None
-    assert page_reservations(page, tree) == signs
+    assert page_reservations(tree) == signs
+
+
+@pytest.mark.parametrize(
+    ("sign", "reserves"),
+    [
+        ("robots.txt content-signal ai-train=no", True),
+        ("robots.txt content-signal ai-input=no", False),
+        ("robots.txt content-signal search=no", False),
+        ("header content-usage train-ai=n", True),
+        ("header content-usage bots=n", True),
+        ("header content-usage bots=n with train-ai", False),
+        ("meta noai for gptbot", True),
+        ("meta noimageai", False),
+        ("header tdm-reservation", True),
+        ("robots.txt rsl", True),
+        ("ai.txt", True),
+    ],
+)
+def test_training_is_told_from_other_uses(sign: str, reserves: bool) -> None:
+    assert reserves_training(sign) is reserves

@@ -40,7 +40,12 @@ def test_documents_with_text_are_counted() -> None:
         ),
         (
             "sign that rights are reserved",
-            [["any of the signs", "1", "33.3"], ["header noai", "1", "33.3"], ["meta noai", "1", "33.3"]],
+            [
+                ["any of the signs", "1", "33.3"],
+                ["header noai", "1", "33.3"],
+                ["meta noai", "1", "33.3"],
+                ["one against training", "1", "33.3"],
+            ],
         ),
         ("language", [["en", "2", "66.7"], ["not sure", "1", "33.3"]]),
         (
