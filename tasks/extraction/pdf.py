@@ -2,18 +2,24 @@
 
 import io
 import re
+from collections import Counter
 from collections.abc import Sequence
-from itertools import pairwise
+from itertools import pairwise, takewhile
 
 from tasks.extraction.markup import clean
 from tasks.extraction.reasons import DocumentReason
 
 MIME = "application/pdf"
 
+_EDGE = 3  # lines of a page within which its running heads and feet stand
 _SHORT = 0.8  # of the usual line's characters: a shorter line may be the last of its paragraph, or a heading
 _USUAL = 0.9  # quantile of the lengths: most lines of prose are full, headings and captions are not
 _SENTENCE_END = re.compile(r"""[.!?…:]["”'’)\]]*$""")
 _HYPHEN = re.compile(r"(?<!\w)(\w+)-$")
+_NUMBER = re.compile(r"\d+")
+_LETTER = re.compile(r"[B-HJ-NP-Zb-hj-z][,.;:)]?")  # alone no word of English
+_LETTERS = re.compile(r"[^\W\d_]+")
+_PLAIN = str.maketrans({"ﬀ": "ff", "ﬁ": "fi", "ﬂ": "fl", "ﬃ": "ffi", "ﬄ": "ffl", "\u00ad": "-", "\u2010": "-"})
 _WORD = re.compile(r"\w+")
 _PAGE_NUMBER = re.compile(r"(?:page\s+)?[\divxlc]{1,5}(?:\s*(?:/|of)\s*\d+)?", re.IGNORECASE)
 
@@ -34,11 +40,13 @@ def join_lines(pages: Sequence[Sequence[str]]) -> list[str]:
     """Return the paragraphs of pages of lines. A paragraph ends at an empty line, and at a line that is not full, if it
     ends a sentence or the next line does not begin in lower case; it may go on over the end of a page. A hyphen at the
     end of a line is removed if the document also has the word without it. Lines that repeat at the top or bottom of
-    pages, and page numbers, are left out."""
-    lines = [" ".join(line.split()) for page in pages for line in _body(page, _repeated(pages))]
+    pages but for their numbers, and page numbers, are left out. Words torn at one of their letters are mended."""
+    lines = [" ".join(line.translate(_PLAIN).split()) for page in pages for line in _body(page, _repeated(pages))]
     lengths = sorted(len(line) for line in lines if line)
     full = _SHORT * lengths[int(_USUAL * len(lengths))] if lengths else 0
-    words = {word.lower() for line in lines for word in _WORD.findall(line)}
+    words = Counter(word.lower() for line in lines for word in _WORD.findall(line))
+    torn = _torn_letters(lines, words)
+    lines = [_mended(line, words, torn) for line in lines]
     paragraphs: list[str] = []
     text = ""
     for line, following in pairwise([*lines, ""]):
@@ -51,21 +59,60 @@ def join_lines(pages: Sequence[Sequence[str]]) -> list[str]:
 
 
 def _repeated(pages: Sequence[Sequence[str]]) -> set[str]:
-    """Return the first and last lines that several pages have in common: running heads and feet."""
-    edges = [line.strip() for page in pages for line in {page[0], page[-1]} if page]
-    return {line for line in edges if edges.count(line) > max(1, len(pages) // 3)}
+    """Return the lines at the edges of pages that several have in common: running heads and feet."""
+    edges = Counter(edge for page in pages for edge in {_unnumbered(line) for line in [*page[:_EDGE], *page[-_EDGE:]]})
+    return {edge for edge, count in edges.items() if count > max(1, len(pages) // 3)}
 
 
-def _body(page: Sequence[str], repeated: set[str]) -> list[str]:
-    last = len(page) - 1
-    return [
-        line
-        for index, line in enumerate(page)
-        if index not in (0, last) or not (line.strip() in repeated or _PAGE_NUMBER.fullmatch(line.strip()))
-    ]
+def _unnumbered(line: str) -> str:
+    return _NUMBER.sub("#", line.strip())
 
 
-def _joined(text: str, line: str, words: set[str]) -> str:
+def _body(page: Sequence[str], repeated: set[str]) -> Sequence[str]:
+    """Return the lines of a page between its running heads, feet and numbers."""
+
+    def edges(lines: Sequence[str]) -> int:
+        outside = (_unnumbered(line) in repeated or _PAGE_NUMBER.fullmatch(line.strip()) for line in lines[:_EDGE])
+        return sum(1 for _ in takewhile(bool, outside))
+
+    body = page[edges(page) :]
+    return body[: len(body) - edges(body[::-1])]
+
+
+def _torn_letters(lines: Sequence[str], words: Counter[str]) -> frozenset[str]:
+    """Return the letters that stand alone mostly where a word was torn ("an d"), and so are no names of variables."""
+    alone, torn = Counter[str](), Counter[str]()
+    for line in lines:
+        tokens = ["", *line.split(" "), ""]
+        for before, token, after in zip(tokens, tokens[1:], tokens[2:], strict=False):
+            if _LETTER.fullmatch(token):
+                alone[token[0]] += 1
+                torn[token[0]] += _known(before + token, words) or _known(token + after, words)
+    return frozenset(letter for letter, count in torn.items() if 2 * count > alone[letter])
+
+
+def _known(whole: str, words: Counter[str]) -> bool:
+    """Tell whether a text is a word that the document has elsewhere, with or without a mark after it."""
+    word = _LETTERS.match(whole)
+    return word is not None and len(word[0]) >= len(whole) - 1 > 0 and words[word[0].lower()] > 0
+
+
+def _mended(line: str, words: Counter[str], torn: frozenset[str]) -> str:
+    """Return a line with torn letters put back: to the word before them, else to the one after."""
+    mended = [""]
+    waits = False
+    for token in line.split(" "):
+        is_torn = token[:1] in torn and _LETTER.fullmatch(token) is not None
+        if (waits or is_torn) and _known(mended[-1] + token, words):
+            mended[-1] += token
+            waits = False
+        else:
+            mended.append(token)
+            waits = is_torn
+    return " ".join(mended[1:]) if not mended[0] else " ".join(mended)
+
+
+def _joined(text: str, line: str, words: Counter[str]) -> str:
     hyphen = _HYPHEN.search(text)
     if hyphen is None or not line[:1].islower():
         return f"{text} {line}" if text else line

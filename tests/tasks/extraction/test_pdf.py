@@ -62,3 +62,29 @@ def test_a_hyphen_is_removed_if_the_word_is_known_and_kept_otherwise():
 def test_headings_and_items_stand_alone():
     lines = ["Towns", FULL, "and so on.", "Orme", "Bexley"]
     assert join_lines([lines]) == ["Towns", f"{FULL} and so on.", "Orme", "Bexley"]
+
+
+def test_running_heads_that_differ_in_their_numbers_are_left_out():
+    texts = {number: [f"{FULL} {way}", f"{way} of it."] for number, way in enumerate(["north", "south", "east"], 8)}
+    prose = [" ".join(lines) for lines in texts.values()]
+    assert join_lines([[f"{n} A. Molloy", *lines, f"Page {n} of 9"] for n, lines in texts.items()]) == prose
+    assert join_lines([[str(n), "The Annual", f"Molloy {n}", *lines] for n, lines in texts.items()]) == prose
+    assert join_lines([[*lines, f"The Annual, {n}", str(n)] for n, lines in texts.items()]) == prose
+
+
+def test_words_torn_at_a_letter_are_mended_and_variables_are_not():
+    whole = "The forecasts of the storm Tembin and the rain that others made were said to be wrong."
+    torn = "Th e forecast s of the storm T embin an d the rain were wron g. A forecast was made, and I saw it."
+    assert join_lines([[whole, torn]]) == [
+        f"{whole} The forecasts of the storm Tembin and the rain were wrong. A forecast was made, and I saw it."
+    ]
+    formula = "Then let n be the number of gates, and n boats with n sails pass the n gates in the n locks then."
+    assert join_lines([[formula]]) == [formula]
+
+
+def test_ligatures_and_soft_hyphens_are_letters_and_hyphens():
+    lines = ["The \ufb01rst lock and the last of\ufb01ce of the canal were built of brick, and the sec\u00ad", "ond of"]
+    assert join_lines([[*lines, "stone; it is the second of two."]]) == [
+        "The first lock and the last office of the canal were built of brick, and the second of stone; it is the "
+        "second of two."
+    ]
