@@ -31,6 +31,8 @@ _PUBLIC_HOSTS = frozenset(
         "web.archive.org",
         "api.search.brave.com",
         "www.googleapis.com",
+        "www.mojeek.com",
+        "api.exa.ai",
     }
 )
 

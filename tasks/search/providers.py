@@ -5,8 +5,8 @@ import logging
 from collections.abc import Collection, Iterator, Mapping
 from functools import cache
 from pathlib import Path
-from typing import Any, Protocol
-from urllib.parse import urlencode, urlsplit
+from typing import Protocol
+from urllib.parse import quote, urlencode, urlsplit
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
@@ -16,6 +16,7 @@ from tasks.crawl.service import Patience, Service
 from tasks.crawl.settings import CrawlSettings
 from tasks.crawl.urls import host_of, normalise_url
 from tasks.engine.reasons import Reason
+from tasks.search.interfaces import filled, interfaces
 from tasks.search.settings import WebSearchSettings
 from tasks.sources.files import file_digest
 
@@ -115,25 +116,35 @@ def _recorded_lines(path: Path) -> Iterator[tuple[str, list[str]]]:
 
 
 class JsonSearch:
-    """A provider with a JSON interface over HTTP: one GET request per query, with delays and retries."""
+    """A provider with a JSON interface over HTTP: one request per query, with delays and retries."""
 
     def __init__(self, settings: WebSearchSettings, connect_to: Mapping[str, str], contact: str) -> None:
         """Make the client; `contact` may be empty. Raises ValueError: the endpoint is not a web address."""
         self.name: str = settings.provider
-        self._settings = settings
-        self._interface = _INTERFACES[settings.provider]
-        host = urlsplit(settings.endpoint or self._interface.endpoint).netloc.lower()
+        self._interface = interfaces()[settings.provider]
+        key = None if settings.key is None else settings.key.get_secret_value()
+        self._values = {"key": key, "engine": settings.engine, "language": settings.language}
+        path = self._interface.path.format(engine=quote(settings.engine or "", safe=""))
+        url = f"{(settings.endpoint or self._interface.endpoint).removesuffix('/').removesuffix(path)}{path}"
         # The user chose the endpoint, so it may be on this machine or in a private network.
-        self._endpoint = normalise_url(settings.endpoint or self._interface.endpoint, allowed_hosts=[host])
+        self._endpoint = normalise_url(url, allowed_hosts=[urlsplit(url).netloc.lower()])
         web = CrawlSettings(contact=contact)
         self._service = Service(self._endpoint, web, PATIENCE, connect_to, delay_seconds=settings.delay_seconds)
 
     def search(self, query: str, results: int) -> list[str]:
         """Ask the provider; see `SearchProvider`."""
-        url, headers = self._interface.request(self._endpoint, query[:_MAX_QUERY_CHARACTERS], results, self._settings)
-        url = normalise_url(url, allowed_hosts=[host_of(self._endpoint)])
+        values = self._values | {"query": query[:_MAX_QUERY_CHARACTERS], "results": results}
+        fields, body, headers = (
+            filled(part, values) for part in (self._interface.query, self._interface.body, self._interface.headers)
+        )
         try:
-            answer = self._service.get(url, max_bytes=_MAX_ANSWER_BYTES, headers=headers)
+            if body:
+                headers |= {"Content-Type": "application/json"}
+                sent = json.dumps(body).encode()
+                answer = self._service.post(self._endpoint, sent, max_bytes=_MAX_ANSWER_BYTES, headers=headers)
+            else:
+                url = normalise_url(f"{self._endpoint}?{urlencode(fields)}", allowed_hosts=[host_of(self._endpoint)])
+                answer = self._service.get(url, max_bytes=_MAX_ANSWER_BYTES, headers=headers)
         except FetchError as fault:
             raise SearchError(
                 SearchReason.QUERY_FAILED, fault.reason
@@ -142,66 +153,10 @@ class JsonSearch:
             raise SearchError(SearchReason.QUERY_FAILED, http_reason(answer.status))
         try:
             urls = self._interface.urls(json.loads(answer.body))
-            if not all(isinstance(entry, str) for entry in urls):
-                raise TypeError("a result's URL is not a text")
-        except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+        except (ValueError, KeyError, TypeError, RecursionError) as error:
             raise SearchError(SearchReason.BAD_ANSWER, type(error).__name__) from error
         return list(dict.fromkeys(urls))[:results]
 
     def close(self) -> None:
         """Close the connection."""
         self._service.close()
-
-
-class _SearXNG:
-    endpoint = "http://localhost:8080"
-
-    @staticmethod
-    def request(endpoint: str, query: str, results: int, settings: WebSearchSettings) -> tuple[str, dict[str, str]]:
-        fields = {"q": query, "format": "json", "language": settings.language, "safesearch": "0"}
-        return f"{endpoint.removesuffix('/').removesuffix('/search')}/search?{urlencode(fields)}", {}
-
-    @staticmethod
-    def urls(answer: Any) -> list[Any]:
-        return [entry["url"] for entry in answer["results"]]
-
-
-class _Brave:
-    endpoint = "https://api.search.brave.com/res/v1/web/search"
-
-    @staticmethod
-    def request(endpoint: str, query: str, results: int, settings: WebSearchSettings) -> tuple[str, dict[str, str]]:
-        assert settings.key is not None
-        fields = {"q": query, "count": min(results, 20), "search_lang": settings.language}
-        return f"{endpoint}?{urlencode(fields)}", {"X-Subscription-Token": settings.key.get_secret_value()}
-
-    @staticmethod
-    def urls(answer: Any) -> list[Any]:
-        return [entry["url"] for entry in answer.get("web", {}).get("results", [])]
-
-
-class _Google:
-    endpoint = "https://www.googleapis.com/customsearch/v1"
-
-    @staticmethod
-    def request(endpoint: str, query: str, results: int, settings: WebSearchSettings) -> tuple[str, dict[str, str]]:
-        assert settings.key is not None
-        fields = {
-            "key": settings.key.get_secret_value(),
-            "cx": settings.engine or "",
-            "q": query,
-            "num": min(results, 10),
-            "lr": f"lang_{settings.language}",
-        }
-        return f"{endpoint}?{urlencode(fields)}", {}
-
-    @staticmethod
-    def urls(answer: Any) -> list[Any]:
-        return [entry["link"] for entry in answer.get("items", [])]
-
-
-_INTERFACES: Mapping[str, type[_SearXNG] | type[_Brave] | type[_Google]] = {
-    "searxng": _SearXNG,
-    "brave": _Brave,
-    "google": _Google,
-}

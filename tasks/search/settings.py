@@ -6,25 +6,30 @@ from pydantic import Field, SecretStr, model_validator
 
 from tasks.crawl.settings import WrittenUrl
 from tasks.engine.settings import Settings, tuning
+from tasks.search.interfaces import interfaces
 
 
 class WebSearchSettings(Settings):
     """Which search provider is asked for an article's title, and how."""
 
-    provider: Literal["none", "recorded", "searxng", "brave", "google"] = "none"
+    provider: Literal[
+        "none", "recorded", "searxng", "brave", "google", "mojeek", "exa", "meilisearch", "opensearch"
+    ] = "none"
     """who is asked; articles whose source brings search results keep those and are never asked for"""
     results: int = Field(10, ge=1, le=20)
     """results kept for a title; WikiSum has 10 (Liu et al. 2018)"""
     recorded: str | None = None
     """JSONL file of `title` and `results` (a list of URLs), for provider recorded"""
     endpoint: WrittenUrl | None = None
-    """base URL of a SearXNG instance with JSON switched on; for brave and google null = their own"""
+    """base URL of a SearXNG instance with JSON switched on; for the others null = their own, or the usual port of this
+    machine"""
     language: str = Field("en", pattern=r"^[a-z]{2,3}$")
     """language of the results, ISO 639-1"""
     engine: str | None = None
-    """identifier (cx) of a Google Programmable Search engine"""
+    """identifier (cx) of a Google Programmable Search engine; name of a Meilisearch or OpenSearch index of your own
+    pages, with their `url`"""
     key: SecretStr | None = tuning(None)
-    """key of the Brave or Google interface; not written to any record"""
+    """key of the interface, for opensearch name:password in base64; not written to any record"""
     delay_seconds: float = tuning(1.0, ge=0, le=86_400)
     """between the starts of two queries of one shard, in seconds"""
     price_per_thousand: float | None = tuning(None, ge=0)
@@ -40,14 +45,19 @@ class WebSearchSettings(Settings):
         """US dollars for one query, or None where it is not known; an instance of one's own and a file are free."""
         if self.price_per_thousand is not None:
             return self.price_per_thousand / 1000
-        return {"none": 0.0, "recorded": 0.0, "searxng": 0.0, "google": 0.005}.get(self.provider)
+        price = interfaces()[self.provider].price_per_thousand if self.provider in interfaces() else 0.0
+        return None if price is None else price / 1000
 
     @model_validator(mode="after")
     def _complete(self) -> "WebSearchSettings":
-        needed = {"recorded": ("recorded",), "searxng": ("endpoint",), "brave": ("key",), "google": ("key", "engine")}
-        for name in needed.get(self.provider, ()):
+        interface = interfaces().get(self.provider)
+        needed = interface.needs if interface else ("recorded",) if self.provider == "recorded" else ()
+        for name in needed:
             if getattr(self, name) is None:
                 raise ValueError(f"search.provider is {self.provider!r}: expected search.{name} to be set")
-        if self.provider == "google" and self.results > 10:
-            raise ValueError(f"search.results is {self.results}: expected at most 10, which is what google gives")
+        if interface and self.results > interface.most:
+            raise ValueError(
+                f"search.results is {self.results}: expected at most {interface.most}, which is what {self.provider} "
+                "gives"
+            )
         return self

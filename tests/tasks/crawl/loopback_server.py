@@ -39,6 +39,7 @@ class Exchange:
     headers: dict[str, str]
     hit: int  # how often this host and path were asked for before
     server: "LoopbackServer"
+    body: bytes = b""
 
     def send(self, data: bytes) -> None:
         self.server.bytes_sent += len(data)
@@ -160,8 +161,11 @@ class LoopbackServer:
             if not data:
                 return False
             request += data
-        first, *lines = request.decode("latin-1").rstrip("\r\n").split("\r\n")
+        head, _, body = request.partition(b"\r\n\r\n")
+        first, *lines = head.decode("latin-1").split("\r\n")
         headers = {name.lower(): value.strip() for name, _, value in (line.partition(":") for line in lines)}
+        while len(body) < int(headers.get("content-length", 0)):
+            body += sock.recv(65_536)
         host, path = headers["host"], first.split(" ")[1]
         with self._lock:
             hit = self._hits.get((host, path), 0)
@@ -172,7 +176,7 @@ class LoopbackServer:
         short = path.partition("?")[0]
         names = (f"//{host}{path}", f"//{host}{short}", path, short)
         handler = next((self.pages[name] for name in names if name in self.pages), missing)
-        exchange = Exchange(sock, host, path, headers, hit, self)
+        exchange = Exchange(sock, host, path, headers, hit, self, body)
         exchange.send(handler) if isinstance(handler, bytes) else handler(exchange)
         return True
 

@@ -6,7 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import Any, get_args
 from urllib.parse import parse_qs, urlsplit
 
 import pyarrow as pa
@@ -17,6 +17,7 @@ from pydantic import ValidationError
 from storage.schemas import ARTICLES, SEARCH
 from tasks.crawl.service import Patience
 from tasks.engine.shard import Scratch
+from tasks.search.interfaces import interfaces
 from tasks.search.search import search_articles
 from tasks.search.settings import WebSearchSettings
 from tests.patience import PATIENCE
@@ -215,25 +216,82 @@ def test_query_is_tried_again() -> None:
 
 
 @pytest.mark.parametrize(
-    ("provider", "reply", "path"),
+    ("provider", "reply", "path", "body", "header"),
     [
-        ("brave", {"web": {"results": [{"url": "http://1.test/"}]}}, "/api?q=a&count=10&search_lang=en"),
-        ("google", {"items": [{"link": "http://1.test/"}]}, "/api?key=secret&cx=mine&q=a&num=10&lr=lang_en"),
+        ("brave", {"web": {"results": [{"url": "U"}]}}, "?q=a&count=10&search_lang=en", None, "x-subscription-token"),
+        ("google", {"items": [{"link": "U"}]}, "?key=secret&cx=mine&q=a&num=10&lr=lang_en", None, None),
+        (
+            "mojeek",
+            {"response": {"status": "OK", "head": {"query": "a"}, "results": [{"url": "U", "title": "t"}]}},
+            "?api_key=secret&q=a&t=10&lb=en&fmt=json",
+            None,
+            None,
+        ),
+        (
+            "exa",
+            {"requestId": "1", "results": [{"id": "U", "url": "U", "title": "t"}]},
+            "",
+            {"query": "a", "numResults": 10},
+            "x-api-key",
+        ),
+        (
+            "meilisearch",
+            {"hits": [{"url": "U"}], "query": "a", "limit": 10},
+            "/indexes/mine/search",
+            {"q": "a", "limit": 10, "attributesToRetrieve": ["url"]},
+            "authorization",
+        ),
+        (
+            "opensearch",
+            {"hits": {"total": {"value": 1}, "hits": [{"_id": "1", "_source": {"url": "U"}}]}},
+            "/mine/_search",
+            {"size": 10, "_source": ["url"], "query": {"multi_match": {"query": "a"}}},
+            "authorization",
+        ),
     ],
 )
-def test_brave_and_google(provider: str, reply: object, path: str) -> None:
-    tokens: list[str | None] = []
+def test_every_interface_is_asked_as_documented(
+    provider: str, reply: object, path: str, body: object, header: str | None
+) -> None:
+    seen: list[tuple[object, set[str]]] = []
 
     def search(exchange: Exchange) -> None:
-        tokens.append(exchange.headers.get("x-subscription-token"))
+        told = {name for name, value in exchange.headers.items() if "secret" in value}
+        seen.append((json.loads(exchange.body) if exchange.body else None, told))
         exchange.send(json_answer(reply))
 
     settings = {"provider": provider, "key": "secret", "engine": "mine", **FAST}
-    with LoopbackServer({"/api": search}) as server:
+    with LoopbackServer({f"/api{path.partition('?')[0]}": search}) as server:
         rows = found(articles("a"), {"api.test": server.address}, endpoint="http://api.test/api", **settings)
-        assert server.paths() == [path]
-    assert rows == [("id-a", "http://1.test/", 0, provider, None)]
-    assert tokens == ["secret" if provider == "brave" else None]
+        assert server.paths() == [f"/api{path}"]
+    assert rows == [("id-a", "U", 0, provider, None)]
+    assert seen == [(body, {header} if header else set())]
+
+
+def test_an_index_without_a_key_is_asked_without_one() -> None:
+    headers: list[str | None] = []
+
+    def search(exchange: Exchange) -> None:
+        headers.append(exchange.headers.get("authorization"))
+        exchange.send(json_answer({"hits": []}))
+
+    with LoopbackServer({"/indexes/my%20pages/search": search}) as server:
+        settings = {"provider": "meilisearch", "engine": "my pages", "endpoint": f"http://{server.address}/", **FAST}
+        assert found(articles("{query} {key}"), **settings) == [
+            ("id-{query} {key}", None, 0, "meilisearch", "no_results")
+        ]
+    assert headers == [None]
+
+
+def test_a_limit_that_is_reached_is_no_empty_answer() -> None:
+    with LoopbackServer({"/search": json_answer({"response": {"status": "ERROR: Daily Limit Reached."}})}) as server:
+        settings = {"provider": "mojeek", "key": "k", "endpoint": f"http://{server.address}/search", **FAST}
+        assert found(articles("a"), **settings) == [("id-a", None, 0, "mojeek", "bad_answer")]
+
+
+def test_every_table_is_a_provider() -> None:
+    provider = WebSearchSettings.model_fields["provider"].annotation
+    assert set(get_args(provider)) == {"none", "recorded", *interfaces()}
 
 
 def test_settings_say_what_is_missing_and_hide_the_key() -> None:
