@@ -18,6 +18,7 @@ from tasks.cited_summary.systems import EXTRACTIVE
 from tasks.reporting.blocks import clean, shown_url, web_url
 
 FOLDER = Path(__file__).parent / "page"
+_BESIDE = 140  # characters beside a quote in the margin
 _SHOWN_PARAGRAPHS = 300  # of a source, besides those cited
 _ENVIRONMENT = Environment(
     loader=FileSystemLoader(FOLDER), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
@@ -71,9 +72,23 @@ def summary_view(summary: CitedSummary, choice: str, systems: Mapping[str, str])
         "told": [one for one in summary.sentences if not one.sides],
         "differing": [one for one in summary.sentences if one.sides],
         "sources": sources,
+        "texts": {passage.number: passage.text for passage in summary.passages},
         "names": {passage.number: titles.get(passage.source, "") for passage in summary.passages},
         "others": {name: label for name, label in systems.items() if name not in used},
     }
+
+
+def _around(text: str, quote: str) -> tuple[str, str]:
+    """Return what stands before and after a quote in a passage, some words of each; nothing where it is not found."""
+    before, _, after = text.partition(quote)
+    if before == text:
+        return "", ""
+    first, last = before[-_BESIDE:], after[:_BESIDE]
+    if first != before:
+        first = f"… {first.partition(' ')[2]}"
+    if last != after:
+        last = f"{last.rpartition(' ')[0]} …"
+    return first, last
 
 
 def _marked(passage: Passage | None) -> dict[str, Any] | None:
@@ -86,3 +101,6 @@ def _marked(passage: Passage | None) -> dict[str, Any] | None:
         parts += [(passage.text[end : match.start()], False), (match[0], True)]
         end = match.end()
     return {"number": passage.number, "parts": [*parts, (passage.text[end:], False)]}
+
+
+_ENVIRONMENT.globals["around"] = _around

@@ -120,7 +120,7 @@ def test_ctrl_c_ends_everything_and_writes_nothing(tmp_path: Path) -> None:
         (["--words", "5", "x"], 2, "words: Input should be greater than or equal to 20 (given: '5')"),
         (["--language", "English", "x"], 2, "language: 'English' is no language that can be told"),
         (["--jobs", "0", "--serve"], 2, 'Invalid value "0" for --jobs. Must be >= 1'),
-        (["--format", "docx", "x"], 2, 'Invalid value "docx" for --format. Choose from: "txt", "md"'),
+        (["--format", "docx", "x"], 2, 'Invalid value "docx" for --format. Choose from: "txt", "cited.txt"'),
         (["--titel", "x"], 2, "--titel: no such option; similar: --title"),
         (["--serve", "x"], 1, "--serve takes sources and title on the page"),
     ],
