@@ -156,8 +156,7 @@ def _summary(page: Page, product: Product) -> None:
     page.get_by_label("Files", exact=True).set_input_files(files)
     page.get_by_role("button", name="Summarize").click()
     page.locator("ol.sentences li").first.wait_for()
-    page.locator("ol.sentences a").first.click()
-    page.evaluate("scrollTo(0, 0)")
+    page.locator("ol.sentences .support").first.hover()
 
 
 def _explorer(page: Page, product: Product) -> None:
