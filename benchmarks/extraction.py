@@ -52,7 +52,7 @@ THRESHOLDS: Mapping[str, Sequence[Any]] = {  # by name; the first value disables
     "elsewhere": (math.inf, 1.2, 1.5, 2.0),
     "small": (0.0, 500.0, 1000.0, 2000.0),
 }
-_SURES = (0.95, 0.98, 0.99, 1.01)  # agreements from which trafilatura is not asked; the last: never
+_SURES = (0.9, 0.96, 0.98, 1.01)  # agreements from which trafilatura is not asked; the last: never
 _ROUNDS = 2  # how many times each threshold is chosen, given the others
 
 

@@ -26,7 +26,7 @@ from tasks.text.ngrams import split_words
 
 _SHINGLE = 4  # words; shorter runs occur in any two texts on one subject
 _COMPARED = 20_000  # words of a text that are compared: more than articles have, and few enough for memory
-_SURE = 0.98  # agreement of density and readability from which no other engine is asked
+_SURE = 0.96  # agreement of density and readability from which no other engine is asked
 _RECALL_WEIGHT = 0.5  # relative to precision: the surplus of a longer text is more often menus than article
 
 
