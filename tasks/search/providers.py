@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from tasks.crawl.reasons import http_reason
 from tasks.crawl.safety import FetchError
-from tasks.crawl.service import Patience, Service
+from tasks.crawl.service import Patience, Service, as_it_is
 from tasks.crawl.settings import CrawlSettings
 from tasks.crawl.urls import host_of, normalise_url
 from tasks.engine.reasons import Reason
@@ -141,7 +141,9 @@ class JsonSearch:
             if body:
                 headers |= {"Content-Type": "application/json"}
                 sent = json.dumps(body).encode()
-                answer = self._service.post(self._endpoint, sent, max_bytes=_MAX_ANSWER_BYTES, headers=headers)
+                answer = self._service.post(
+                    self._endpoint, sent, as_it_is, max_bytes=_MAX_ANSWER_BYTES, headers=headers
+                )
             else:
                 url = normalise_url(f"{self._endpoint}?{urlencode(fields)}", allowed_hosts=[host_of(self._endpoint)])
                 answer = self._service.get(url, max_bytes=_MAX_ANSWER_BYTES, headers=headers)
