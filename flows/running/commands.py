@@ -283,6 +283,20 @@ def verify(*, root: Root = "data", dry_run: DryRun = False) -> int:
 
 
 @app.command
+def compare(
+    builds: Annotated[list[str], Parameter(help="names of two to six finished builds")],
+    /,
+    *,
+    root: Root = "data",
+    to: Annotated[Path, Parameter(help="HTML page that is written")] = Path("compared.html"),
+) -> None:
+    """Compare builds: settings that differ, scores with paired tests, curves, summaries that changed."""
+    from flows.compare import run
+
+    run(root, builds, to)
+
+
+@app.command
 def republish(*, root: Root = "data", build: Build = None) -> None:
     """Publish a build's artifacts again, for a new server or after a server has deleted old runs."""
     from flows.republish import run

@@ -1,0 +1,124 @@
+"""Builds of a root beside each other: settings that differ, scores with intervals and paired tests, curves of training
+over one another, and summaries that changed."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from storage.builds import Build, read_build
+from storage.schemas import PREDICTIONS, SCORES
+from storage.store import Store
+from tasks.engine.finished import finished_stage
+from tasks.reporting import plots
+from tasks.reporting.blocks import Block, Cell, Heading, Picture, Quote, ReportSection, Table, Text
+from tasks.reporting.curves import METRICS, Curve, Points, model_curves
+from tasks.reporting.facts import flatten
+from tasks.reporting.findings import rank_systems
+from tasks.reporting.samples import shorten
+from tasks.reporting.sections import scores_section
+from tasks.reporting.settings import ReportSettings
+
+_MOST = len(plots.COLORS)  # a curve of each fits in one picture
+_SAMPLES = 5  # articles whose summaries changed
+_MODELS = ("ranker", "summarizer")
+
+
+def compared_builds(store: Store, names: Sequence[str], seed: int = 1) -> list[ReportSection]:
+    """Return the sections. `seed` decides the resamples of intervals and tests. Raises ValueError: there are fewer than
+    two names or more than six, or one is there twice; StorageError: a build is missing or damaged."""
+    if not 2 <= len(set(names)) == len(names) <= _MOST:
+        raise ValueError(f"builds are {', '.join(names) or 'none'}: expected two to {_MOST} different names")
+    builds = {chr(ord("A") + place): read_build(store, name) for place, name in enumerate(names)}
+    return [
+        _settings(builds),
+        _scores(store, builds, seed),
+        ReportSection("training", "Training", list(_curves(store, builds))),
+        _changed(store, builds),
+    ]
+
+
+def _settings(builds: dict[str, Build]) -> ReportSection:
+    given = {letter: dict(line.split(": ", 1) for line in flatten(build.config)) for letter, build in builds.items()}
+    names = sorted({name for settings in given.values() for name in settings})
+    rows = [
+        [Cell(name), *(Cell(settings.get(name, "–")) for settings in given.values())]
+        for name in names
+        if len({settings.get(name) for settings in given.values()}) > 1
+    ]
+    legend = "; ".join(f"{letter} is build {build.name}" for letter, build in builds.items())
+    blocks: list[Block] = [Text(f"{legend}.")]
+    if rows:
+        blocks.append(Table("Settings that differ", ["setting", *given], rows))
+    else:
+        blocks.append(Text("All settings are equal."))
+    return ReportSection("settings", "Builds", blocks)
+
+
+def _scores(store: Store, builds: dict[str, Build], seed: int) -> ReportSection:
+    """Return the scores of the trained systems; a system's name begins with the letter of its build."""
+    tables = [
+        _lettered(letter, _read(store, build, "scores", SCORES.schema.empty_table()))
+        for letter, build in builds.items()
+    ]
+    headline = ReportSettings.model_validate(next(iter(builds.values())).config.get("report", {}))
+    ranking = rank_systems(tables[0], pa.concat_tables(tables[1:]), headline, seed)
+    return scores_section(ranking)
+
+
+def _lettered(letter: str, table: pa.Table) -> pa.Table:
+    named = pc.binary_join_element_wise(letter, table["system"], " ")
+    return table.set_column(table.schema.get_field_index("system"), "system", named)
+
+
+def _curves(store: Store, builds: dict[str, Build]) -> Iterator[Block]:
+    """Yield a picture of each quantity with a line of each build: that of the validation, or else the first."""
+    for model in _MODELS:
+        found: dict[str, tuple[Curve, dict[str, Points]]] = {}
+        for letter, build in builds.items():
+            for curve in _curves_of(store, build, model):
+                lines = {name: points for name, points in curve.series.items() if points}
+                found.setdefault(curve.name, (curve, {}))[1][letter] = lines.get("validation") or next(
+                    iter(lines.values())
+                )
+        for curve, series in found.values():
+            yield Picture(curve.title, plots.curve_picture(replace(curve, series=series)))
+
+
+def _curves_of(store: Store, build: Build, model: str) -> list[Curve]:
+    path = build.models.get(f"models/{model}")
+    if path is None or not store.exists(f"{path}/{METRICS}"):
+        return []
+    with TemporaryDirectory(prefix="wikisum-") as folder:
+        (Path(folder) / METRICS).write_bytes(store.read_bytes(f"{path}/{METRICS}"))
+        return model_curves(model, Path(folder))
+
+
+def _changed(store: Store, builds: dict[str, Build]) -> ReportSection:
+    """Return test articles of which the builds' own systems wrote different summaries."""
+    written: dict[str, dict[str, str]] = {}
+    for letter, build in builds.items():
+        table = _read(store, build, "predictions", PREDICTIONS.schema.empty_table())
+        for row in table.select(["article_id", "system", "summary"]).to_pylist():
+            written.setdefault(row["article_id"], {})[f"{letter} {row['system']}"] = row["summary"]
+    common = {id_: texts for id_, texts in written.items() if len({name[0] for name in texts}) == len(builds)}
+    changed = {id_: texts for id_, texts in common.items() if len(set(texts.values())) > 1}
+    articles = _read(store, next(iter(builds.values())), "articles", None).select(["article_id", "title"]).to_pylist()
+    titles = {row["article_id"]: row["title"] for row in articles}
+    blocks: list[Block] = [Text(f"{len(changed):,} of {len(common):,} summaries of common test articles changed.")]
+    for id_, texts in list(changed.items())[:_SAMPLES]:
+        blocks.append(Heading(titles.get(id_, id_)))
+        for name, text in texts.items():
+            blocks += [Heading(name, 4), Quote(*shorten(text))]
+    return ReportSection("samples", "Summaries that changed", blocks)
+
+
+def _read(store: Store, build: Build, stage: str, without: pa.Table | None) -> pa.Table:
+    """Return all rows of a stage; `without` where the build has none, unless it must have it."""
+    if without is not None and stage not in build.stages:
+        return without
+    shards = finished_stage(store, build, stage).in_order
+    return pa.concat_tables([store.read_table(shard.path, shard.written.sha256) for shard in shards])
