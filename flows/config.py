@@ -329,7 +329,7 @@ def in_sections(given: Mapping[str, Any]) -> dict[str, Any]:
         raise ValueError(f"{OTHERS} is {others!r}: expected full names of settings and their values")
     nested: dict[str, Any] = {}
     for full, value in [*((name, value) for name, value in given.items() if name != OTHERS), *others.items()]:
-        for part in reversed(str(full).split(".")):
+        for part in reversed(full.split(".") if isinstance(full, str) else [full]):
             value = {part: value}
         nested = merge(nested, value)
     return nested
