@@ -108,7 +108,9 @@ def make_corpus(
     }
     documents, given = tables["documents"][0], tables["given"][0]
     tables["paragraphs"] = [
-        build_paragraphs(articles, _of(documents, shard), ParagraphSettings(), given=_of(given, shard))
+        build_paragraphs(
+            articles, _of(documents, shard), ParagraphSettings(pages={"obey_training": False}), given=_of(given, shard)
+        )
         for shard, articles in enumerate(tables["articles"])
     ]
     if near_duplicate is not None:

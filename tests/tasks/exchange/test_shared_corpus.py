@@ -182,6 +182,7 @@ def test_the_card_tells_a_stranger_what_is_in_the_folder(root: Path, tmp_path: P
         f"| {escape('a link with rel=license')} | 1 | 20.0 |",
         "| the source of the articles | 1 | 20.0 |",
         "| any of the signs | 1 | 20.0 |",
+        "| one against training | 1 | 20.0 |",
         "| header noai | 1 | 20.0 |",
         "| en | 4 | 80.0 |",
         "| not sure | 1 | 20.0 |",
