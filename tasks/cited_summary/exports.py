@@ -124,7 +124,7 @@ FORMATS: Mapping[str, tuple[str, Callable[[CitedSummary], str]]] = {
 
 def _sentence(sentence: SummarySentence) -> str:
     numbers = "".join(f"[^{number}]" for number in sentence.passages)
-    doubt = "" if sentence.verdict == "said" else f" **({escape(_mark(sentence))})**"
+    doubt = "" if sentence.verdict == "said" or sentence.sides else f" **({escape(_mark(sentence))})**"
     heading = f"## {escape(sentence.heading)}\n\n" if sentence.heading else ""
     return f"{heading}{escape(sentence.text)}{numbers}{doubt}"
 

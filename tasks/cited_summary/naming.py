@@ -24,7 +24,8 @@ def suggest_title(documents: pa.Table, names: Sequence[str]) -> str:
     titles, texts = list[str](), list[str]()
     for row in documents.select(["title", "paragraphs", "reason"]).to_pylist():
         if row["reason"] is None:
-            titles.append(max(_SITE.split(row["title"] or ""), key=len).strip())
+            first, *others = _SITE.split(row["title"] or "")
+            titles.append((first if " " in first.strip() else max([first, *others], key=len)).strip())
             texts.append(f"{row['title'] or ''}\n{chr(10).join(row['paragraphs'])[:_READ]}")
     words = [content_words(text) for text in texts]
     counted = Counter(name for text in texts for name in _NAME.findall(text))

@@ -170,3 +170,19 @@ def test_the_end_of_the_queue_cancels_and_waits():
         )
         wait_until(lambda: reported, "work")
     assert (working.state, waiting.state, gate.titles) == ("cancelled", "cancelled", [])
+
+
+def test_a_system_that_fails_gives_way_to_the_extractive_one_and_says_so():
+    def work(job: SummaryJob, report: Report) -> tuple[CitedSummary, dict[int, SourcePage]]:
+        if job.choice != "extractive":
+            raise ValueError("the model is gone")
+        return CitedSummary("suggested", "concepts", "", [], [], [], ["another note"]), {}
+
+    kept = []
+    with Jobs(work, 1, keep=kept.append) as jobs:
+        job = jobs.submit("", GIVEN, "version 2", SETTINGS)
+        wait_until(lambda: done(job), "the summary")
+    assert (job.state, job.choice, job.title, kept) == ("done", "version 2", "suggested", [job])
+    first, second = job.summary.notes
+    assert first.startswith("The system that was asked for gave no summary (the model is gone), so whole sentences")
+    assert second == "another note"

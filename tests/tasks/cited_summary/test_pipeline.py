@@ -136,3 +136,10 @@ def test_nothing_usable_gives_no_sentence_and_says_so():
 def test_a_request_that_cannot_be_worked_on_names_what_was_expected(title, given, message):
     with pytest.raises(ValueError, match=message):
         summarized(given, title=title, max_sources=2)
+
+
+def test_with_headings_each_source_is_a_section():
+    summary, _ = summarized(files(history_txt=HISTORY, today_html=TODAY), headings=True)
+    headings = [sentence.heading for sentence in summary.sentences if sentence.heading]
+    assert sorted(headings) == ["Skerry Point today", "history.txt"]
+    assert len(summary.sentences) == 4
