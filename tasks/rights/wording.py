@@ -1,5 +1,5 @@
-"""What a sentence with a licence in it says: that the page's own text is under it, or something else. The words of
-eight languages are in `wording.toml`. A sentence counts if it points at the page ("this article", "our texts"), or has
+"""What a sentence with a licence in it says: that the page's own text is under it, or something else. The words of ten
+languages are in `wording.toml`. A sentence counts if it points at the page ("this article", "our texts"), or has
 no subject at all ("Distributed under ..."); a noun alone, such as "the book", may be any book."""
 
 import re
