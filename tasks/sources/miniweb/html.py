@@ -35,9 +35,11 @@ _DESIGNS = {
     "board": f"""<div class="page"><div class="breadcrumbs"><a href="/">Home</a> &rsaquo; <a href="/all">All</a></div>
 <main id="main"><h1>{{title}}</h1>{_AD}<div class="text">\n{{opening}}\n{{rest}}\n</div></main>{_SIDEBAR}</div>""",
 }
+LICENCE_URL = "https://creativecommons.org/publicdomain/zero/1.0/"  # the web is ours, and for everybody
 _PAGE = f"""<!DOCTYPE html>
 <html lang="en"><head><title>{{title}} | {{site}}</title><meta name="author" content="{{author}}">
-<link rel="canonical" href="{{url}}"><style>body{{{{font-family:serif}}}} nav,footer{{{{background:#346}}}}</style>
+<link rel="canonical" href="{{url}}"><link rel="license" href="{LICENCE_URL}">
+<style>body{{{{font-family:serif}}}} nav,footer{{{{background:#346}}}}</style>
 <script>window.dataLayer = window.dataLayer || []; function gtag(){{{{dataLayer.push(arguments);}}}}</script></head>
 <body class="{{design}}">
 <div id="cookie-banner" class="cookie-notice" role="dialog"><span>{COOKIES}</span><button>Accept all</button></div>

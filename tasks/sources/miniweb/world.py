@@ -13,7 +13,7 @@ from tasks.sources.miniweb.kinds.kind import Aspect, By, Fact, Near, Of
 from tasks.sources.miniweb.kinds.makers import PERSON, PROFESSIONS
 from tasks.sources.miniweb.names import HEADS, MIDDLES, WOMEN, words
 
-WORLD_VERSION = 4  # rises with every change of a fact, a sentence or a page; it is part of every partition's digest
+WORLD_VERSION = 5  # rises with every change of a fact, a sentence or a page; it is part of every partition's digest
 
 REGION_RANKS = 10  # topics of each kind in a region
 REGION_TOPICS = REGION_RANKS * len(KINDS)

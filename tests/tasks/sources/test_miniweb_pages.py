@@ -6,7 +6,9 @@ from itertools import pairwise
 
 import pytest
 import trafilatura
+from lxml import html as lxml_html
 
+from tasks.rights.claims import Claim, page_claim
 from tasks.sources.miniweb.html import CHROME, render_html
 from tasks.sources.miniweb.links import (
     CLONE_RATE,
@@ -148,6 +150,11 @@ def test_the_title_is_a_poor_guide_to_the_paragraphs_that_matter() -> None:
         by_title += recall(" ".join(sorted(texts, key=title_words)[-5:]), lead)
         by_lead += recall(" ".join(sorted(texts, key=lambda text, lead=lead: recall(text, lead))[-5:]), lead)  # type: ignore[misc]
     assert by_title < 0.5 * by_lead
+
+
+def test_a_page_claims_a_licence_so_that_an_export_holds_its_text() -> None:
+    document = render_html(WEB.pages.page(3, 0))
+    assert page_claim(document, lxml_html.document_fromstring(document)) == Claim("CC0-1.0", "rel-license")
 
 
 @pytest.mark.parametrize("genre", [*GENRES, "mirror"])
