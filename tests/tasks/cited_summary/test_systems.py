@@ -23,7 +23,7 @@ from storage.store import Store
 from tasks.cited_summary import fit
 from tasks.cited_summary.cited import SummarySentence
 from tasks.cited_summary.fit import doubts, fitting, pieces_per_word
-from tasks.cited_summary.systems import EXTRACTIVE, SummarySystem, find_system
+from tasks.cited_summary.systems import EXTRACTIVE, SummarySystem, chosen_system, find_system, trained_systems
 from tasks.ranking.directory import describe_ranker
 from tasks.summarization.directory import describe_summarizer
 from tasks.summarization.settings import DecodingSettings
@@ -77,6 +77,18 @@ def root_with(path: Path, *models: str, **config: Any) -> str:
         paths[f"models/{name}"] = record.path
     save_build(store, Build("20260101-000000-abc", "2026-01-01", {**CONFIG, **config}, {}, paths, {}))
     return str(path)
+
+
+def test_every_trained_system_of_a_root_can_be_chosen_by_its_name(tmp_path: Path):
+    root = root_with(tmp_path, "summarizer", "ranker")
+    (name,) = trained_systems(root)
+    assert name == "build 20260101-000000-abc"
+    system, choice = chosen_system(root, name)
+    assert (system.summarizer, choice) == (find_system(root).summarizer, "model")
+    assert chosen_system(root, "extractive")[1] == "extractive"
+    with pytest.raises(StorageError, match="there is no trained system 'version 7'"):
+        chosen_system(root, "version 7")
+    assert trained_systems(None) == []
 
 
 def test_without_a_model_sentences_are_chosen():
