@@ -9,8 +9,8 @@ import io
 import os
 import re
 import uuid
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO
@@ -30,6 +30,8 @@ _ALMOST_URI = re.compile(r"[a-z][a-z0-9+.-]+:/|(s3|gs|gcs|hdfs|abfss?|file):", r
 _READ_BYTES = 1 << 20
 _BUFFER_BYTES = 4 << 20
 _BATCH_ROWS = 256
+LOCK = ".lock"  # of the root (`storage.lock`); only files whose names begin so are written without it
+_fences: dict[str, Callable[[], None]] = {}  # root -> raises if this process no longer holds it
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,17 +150,20 @@ class Store:
 
     def delete(self, name: str) -> None:
         """Remove a file if it exists."""
+        self._check_fence(name)
         with self._naming(name, "deleted"):
             if self.exists(name):
                 self.filesystem.delete_file(self.path(name))
 
     def rename(self, name: str, new_name: str) -> None:
         """Give a file another name below the root."""
+        self._check_fence(name)
         with self._naming(name, "renamed"):
             self.filesystem.move(self.path(name), self.path(new_name))
 
     def delete_folder(self, name: str) -> None:
         """Remove a folder and its content, if it exists."""
+        self._check_fence(name)
         with self._naming(name, "deleted"):
             if self._type(name) != pafs.FileType.NotFound:
                 self.filesystem.delete_dir(self.path(name))
@@ -263,10 +268,17 @@ class Store:
             raise CorruptShardError(name, f"row group {group.index} does not match its digest")
         return table
 
-    def writing(self, name: str) -> AbstractContextManager[IO[bytes]]:
+    @contextmanager
+    def writing(self, name: str) -> Iterator[IO[bytes]]:
         """Open a file that appears under its name only when the block ends without an error; else nothing does. Raises
-        StorageError: it could not be written."""
-        return whole_file(self.filesystem, self.path(name))
+        StorageError: it could not be written, or this process has lost the root (RootBusyError)."""
+        with whole_file(self.filesystem, self.path(name)) as sink:
+            yield sink
+            self._check_fence(name)
+
+    def _check_fence(self, name: str) -> None:
+        if not name.startswith(LOCK) and (check := _fences.get(self.root)) is not None:
+            check()
 
     def _type(self, name: str) -> pafs.FileType:
         with self._naming(name, "looked up"):
@@ -314,6 +326,16 @@ class _NamedReads:
 
     def close(self) -> None:
         self.file.close()
+
+
+@contextmanager
+def fenced(root: str, check: Callable[[], None]) -> Iterator[None]:
+    """Call `check`, which may raise, before this process writes, renames or deletes below a root during the block."""
+    _fences[root] = check
+    try:
+        yield
+    finally:
+        del _fences[root]
 
 
 def _check_bytes(name: str, stream: IO[bytes], sha256: str) -> None:

@@ -7,18 +7,19 @@ import sys
 import time
 import uuid
 from collections.abc import Iterator
+from contextlib import ExitStack
 from pathlib import Path
 
 import pyarrow as pa
 import pytest
 
 from storage.errors import CorruptShardError, RootBusyError, StorageError
-from storage.lock import LOCK, root_lock
+from storage.lock import root_lock
 from storage.parts import gather
 from storage.recipes import find_record, save_record, set_aside
 from storage.schemas import FEATURES
-from storage.store import Store
-from tests.patience import PATIENCE, wait_until
+from storage.store import LOCK, Store
+from tests.patience import PATIENCE, output_of, wait_until
 from tests.storage.object_store import BUCKET, CREDENTIALS, Proxy, object_store, proxy, uri
 from tests.storage.test_store import NAME, documents, features, record_of
 
@@ -190,6 +191,58 @@ def test_a_lease_of_another_clock_that_is_renewed_is_respected(
     monkeypatch.setattr("storage.lock.time.time", iter(range(4_000_000_000)).__next__)
     with root_lock(store), pytest.raises(RootBusyError), root_lock(store):
         pass
+
+
+HOLDER = """
+import signal, sys
+import storage.lock
+from storage.errors import RootBusyError
+from storage.store import Store
+storage.lock.RENEW_SECONDS = 0.5
+signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGUSR1})
+store = Store(sys.argv[1])
+with storage.lock.root_lock(store):
+    store.write_bytes("registry/champion.json", b"mine")
+    print("held", flush=True)
+    signal.sigwait({signal.SIGUSR1})
+    for change in (
+        lambda: store.write_bytes("registry/champion.json", b"stale"),
+        lambda: store.delete("registry/champion.json"),
+        lambda: store.rename("registry/champion.json", "elsewhere"),
+    ):
+        try:
+            change()
+        except RootBusyError as error:
+            print(error, flush=True)
+"""
+
+
+@pytest.mark.parametrize("ended", [False, True])
+def test_a_holder_that_was_paused_for_too_long_changes_nothing_any_more(
+    store: Store, short_lease: None, *, ended: bool
+) -> None:
+    """It is really stopped; another takes the root over meanwhile, and goes on, or has ended when it wakes up."""
+    first = subprocess.Popen([sys.executable, "-c", HOLDER, store.root], stdout=subprocess.PIPE, text=True)
+    try:
+        assert first.stdout is not None
+        assert first.stdout.readline() == "held\n"
+        first.send_signal(signal.SIGSTOP)
+        with ExitStack() as second:
+            second.enter_context(root_lock(store))
+            store.write_bytes("registry/champion.json", b"theirs")
+            if ended:
+                second.close()
+            first.send_signal(signal.SIGUSR1)
+            first.send_signal(signal.SIGCONT)
+            said = output_of(first)[0].splitlines()
+        whom = "a run that has ended since" if ended else "another build is running on root"
+        assert len(said) == 3
+        assert all(f"was taken over, nothing more is written: {whom}" in line for line in said)
+        assert store.read_bytes("registry/champion.json") == b"theirs"
+        assert store.names() == ["registry"]
+    finally:
+        first.kill()
+        first.wait()
 
 
 def test_a_lease_that_was_taken_over_is_its_new_holders(
