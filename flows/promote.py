@@ -7,11 +7,10 @@ if __name__ == "__main__":  # help and mistakes are answered before the imports 
 
 from prefect import flow
 
+from flows.running.held_root import held_root
 from flows.running.notification import notify
 from flows.running.temporary_server import use_prefect_api
-from storage.lock import root_lock
 from storage.registry import check_usable
-from storage.root_format import check_root
 from storage.store import Store
 from tasks.engine.failure_logs import log_expected_failures_in_one_line
 from tasks.retraining.champion_change import promote_by_hand
@@ -25,9 +24,7 @@ def promote(root: str, to: int) -> str:
         root: folder or URI of the builds.
         to: number of the version that becomes the champion."""
     log_expected_failures_in_one_line()
-    store = Store(root)
-    check_root(store)
-    with root_lock(store):
+    with held_root(root) as store:
         return promote_by_hand(store, to)
 
 

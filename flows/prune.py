@@ -9,9 +9,9 @@ if __name__ == "__main__":  # help and mistakes are answered before the imports 
 
 from prefect import flow
 
+from flows.running.held_root import held_root
 from flows.running.notification import notify
 from flows.running.temporary_server import use_prefect_api
-from storage.lock import root_lock
 from storage.pins import pin_build, pinned_builds, unpin_build
 from storage.pruning import carry_out, plan_pruning
 from storage.root_format import check_root
@@ -38,9 +38,7 @@ def prune_root(root: str, keep: int, *, dry_run: bool, pin: Sequence[str] = (), 
     """Do the work of the flow, also outside a flow run. Raises StorageError, or ValueError for wrong pins."""
     if dry_run and (pin or unpin):
         raise ValueError("a dry run changes no pins: expected pin and unpin without dry_run")
-    store = Store(root)
-    check_root(store)
-    with root_lock(store):
+    with held_root(root) as store:
         for name in pin:
             pin_build(store, name)
         for name in unpin:

@@ -21,7 +21,7 @@ from rich.console import Console
 from flows.running.alarms import create_automations
 from flows.running.child_processes import how_it_ended, start, stop, wait_for_api
 from flows.running.command_line import Stopped
-from flows.running.prefect_setup import create_work_pool, deploy
+from flows.running.prefect_setup import create_work_pool, deploy, resume_schedules
 from flows.running.serve_options import Options, environment_of, options_of
 from flows.running.settings import WEBHOOK
 
@@ -32,14 +32,14 @@ _POLL_SECONDS = 0.5
 _PREFECT = (sys.executable, "-m", "prefect")
 
 
-def serve(host: str, port: int, pool: str, longest: float) -> int:
+def serve(host: str, port: int, pool: str, longest: float, *, upkeep: bool = False) -> int:
     """Serve until a signal comes; return the exit code. Raises Stopped, or ValueError for a wrong option. A run that
-    takes the `longest`, hours, raises an alarm."""
+    takes the `longest`, hours, raises an alarm; `upkeep` is on a schedule."""
     console = Console(stderr=True, soft_wrap=True, highlight=False)
     signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell makes background processes ignore it
     try:
         options = options_of(host, port, pool, os.environ)
-        with serving(options, timedelta(hours=longest), console) as children:
+        with serving(options, timedelta(hours=longest), console, upkeep=upkeep) as children:
             while not (ended := [name for name, child in children.items() if child.poll() is not None]):
                 time.sleep(_POLL_SECONDS)
             how = how_it_ended(children[ended[0]].returncode)  # now: the others are stopped where the block ends
@@ -50,7 +50,9 @@ def serve(host: str, port: int, pool: str, longest: float) -> int:
 
 
 @contextmanager
-def serving(options: Options, longest: timedelta, console: Console) -> Iterator[dict[str, "subprocess.Popen[bytes]"]]:
+def serving(
+    options: Options, longest: timedelta, console: Console, *, upkeep: bool
+) -> Iterator[dict[str, "subprocess.Popen[bytes]"]]:
     """Run server, worker and page during the block; the server ends last. Raises Stopped: one does not start."""
     environment = environment_of(options)
     with ExitStack() as stack:
@@ -63,7 +65,9 @@ def serving(options: Options, longest: timedelta, console: Console) -> Iterator[
         with temporary_settings({PREFECT_API_URL: options.api, PREFECT_API_AUTH_STRING: options.auth}):
             create_work_pool(options.pool, "process")
             create_automations(os.environ.get(WEBHOOK), longest=longest)
-        deploy(environment)
+            deploy(environment)
+            if upkeep:
+                resume_schedules(["verify", "prune", *(["backup"] if os.environ.get("WIKISUM_BACKUP") else [])])
         worker = start([*_PREFECT, "worker", "start", "--pool", options.pool, "--type", "process"], environment)
         stack.callback(stop, worker, _WORKER_STOP_SECONDS)
         page = start(options.page_command, environment)

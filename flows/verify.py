@@ -1,6 +1,7 @@
 """Read every file below the root and compare it with its record; a build that needs a damaged one computes it again."""
 
 import sys
+import time
 
 if __name__ == "__main__":  # help and mistakes are answered before the imports below, which take seconds
     from flows.__main__ import main
@@ -9,50 +10,52 @@ if __name__ == "__main__":  # help and mistakes are answered before the imports 
 
 from prefect import flow
 
+from flows.running.held_root import held_root
 from flows.running.notification import notify
 from flows.running.temporary_server import use_prefect_api
 from storage.errors import CorruptShardError
-from storage.lock import root_lock
 from storage.root_format import check_root
 from storage.store import Store
 from storage.verification import Verification
 from storage.verification import verify as verify_store
 from tasks.engine.failure_logs import log_expected_failures_in_one_line
 
+_WEEK_SECONDS = 604_800
+
 
 @flow(name="verify", flow_run_name="verify", on_failure=[notify], on_crashed=[notify])
-def verify(root: str, dry_run: bool = False) -> str:
+def verify(root: str, dry_run: bool = False, weeks: int = 1) -> str:
     """Verify the root, set damaged files aside unless a `dry_run`; CorruptShardError names the first of them.
 
     Args:
         root: folder or URI of the builds.
-        dry_run: only say what is damaged."""
+        dry_run: only say what is damaged.
+        weeks: read this week's part, so that all is read in so many weeks; 1 = all."""
     log_expected_failures_in_one_line()
-    damaged, summary = verify_root(root, dry_run=dry_run)
+    damaged, summary = verify_root(root, dry_run=dry_run, weeks=weeks)
     print(summary)
     for path, problem in damaged.items():
         raise CorruptShardError(path, f"{problem} ({len(damaged)} damaged in all)")
     return summary
 
 
-def verify_root(root: str, *, dry_run: bool) -> tuple[dict[str, str], str]:
+def verify_root(root: str, *, dry_run: bool, weeks: int = 1) -> tuple[dict[str, str], str]:
     """Return file -> damage, and a summary as text, also outside a flow run. Raises StorageError: no usable root."""
-    store = Store(root)
-    check_root(store)
-    with root_lock(store):
-        return verify_held(store, dry_run=dry_run)
+    with held_root(root) as store:
+        return verify_held(store, dry_run=dry_run, weeks=weeks)
 
 
-def verify_held(store: Store, *, dry_run: bool) -> tuple[dict[str, str], str]:
+def verify_held(store: Store, *, dry_run: bool, weeks: int = 1) -> tuple[dict[str, str], str]:
     """Do the same on a root that the caller holds."""
-    result = verify_store(store, repair=not dry_run, progress=lambda now: print(now, file=sys.stderr))
+    part = (int(time.time() // _WEEK_SECONDS) % weeks, weeks)
+    result = verify_store(store, repair=not dry_run, part=part, progress=lambda now: print(now, file=sys.stderr))
     lines = [
         f"{path}: {problem}" + (f"; {result.advice[path]}" if path in result.advice else "")
         for path, problem in sorted(result.damaged.items())
     ]
     earlier = f" ({result.earlier:,} of them before an interruption)" if result.earlier else ""
     read = f"{result.files:,} files{earlier}, {result.bytes / 1e6:,.1f} MB read in {result.seconds:,.1f} s; "
-    lines.append(read + _outcome(result, dry_run=dry_run))
+    lines.append((f"part {part[0] + 1} of {weeks}: " if weeks > 1 else "") + read + _outcome(result, dry_run=dry_run))
     return result.damaged, "\n".join(lines)
 
 
@@ -64,13 +67,13 @@ def _outcome(result: Verification, *, dry_run: bool) -> str:
     return f"{len(result.damaged)} damaged" + ("" if dry_run or not computed else aside)
 
 
-def run(root: str, *, dry_run: bool) -> int:
+def run(root: str, *, dry_run: bool, weeks: int) -> int:
     """Verify, and print what was found; return the exit code. A dry run needs no Prefect server."""
     if dry_run:
-        damaged, summary = verify_root(root, dry_run=True)
+        damaged, summary = verify_root(root, dry_run=True, weeks=weeks)
         print(summary)
         return 1 if damaged else 0
     check_root(Store(root))  # before a server is started
     use_prefect_api()
-    verify(root)
+    verify(root, weeks=weeks)
     return 0

@@ -61,19 +61,26 @@ class Verification:
     seconds: float = 0.0  # time it took, without interruptions
     begun: float = 0.0  # when it began, in seconds since 1970
     earlier: int = 0  # files read before the last interruption
+    part: str = "0/1"  # which part of the records is read, from 0, and of how many
 
 
 def verify(
-    store: Store, *, repair: bool, workers: int = 4, progress: Callable[[VerificationProgress], None] = lambda _: None
+    store: Store,
+    *,
+    repair: bool,
+    part: tuple[int, int] = (0, 1),
+    workers: int = 4,
+    progress: Callable[[VerificationProgress], None] = lambda _: None,
 ) -> Verification:
-    """Read and check everything, or continue the pass that was interrupted. The caller holds the root's lock. With
+    """Read and check everything, or a `part` of the shards and directories, chosen by a hash (which from 0, of how
+    many), or continue the pass over it that was interrupted. The caller holds the root's lock. With
     `repair`, damaged files are renamed, so that a build computes them again. Records are checked by `workers` at the
     same time; `progress` is called every few seconds and at the end. Raises StorageError: the store does not answer;
     the same call continues from there."""
     infos = store.files()
     listing = {name: info.size for name, info in infos.items()}
-    found = _interrupted(store)
-    pending = _pending(infos, found)
+    found = _interrupted(store, "{}/{}".format(*part))
+    pending = [name for name in _pending(infos, found) if _hash(name) % part[1] == part[0]]
     described = _described(pending, listing)
     of_files, of_bytes = found.files + len(described), found.bytes + sum(listing[file] for file in described)
     started, earlier, reported = time.monotonic(), (found.bytes, found.seconds), 0.0
@@ -124,7 +131,7 @@ def _check(store: Store, name: str, listing: Mapping[str, int]) -> _Outcome:
     """Check a record and the files it names."""
     size = listing[name]
     try:
-        expected = _expected(store, name)
+        expected = described_by(store, name)
     except FileNotFoundError:
         return _Outcome(0, 0, ())  # deleted since it was listed
     except ValueError as error:
@@ -138,9 +145,9 @@ def _check(store: Store, name: str, listing: Mapping[str, int]) -> _Outcome:
     return _Outcome(1 + len(present), size + sum(listing[file] for file in present), tuple(damage))
 
 
-def _expected(store: Store, name: str) -> dict[str, str]:
+def described_by(store: Store, name: str) -> dict[str, str]:
     """Return file -> SHA-256 of what a record describes. Raises ValueError: it is not a record, or the record of
-    something else."""
+    something else; FileNotFoundError: it is gone."""
     file = parse_file_name(name)
     assert file is not None
     if file.kind == "directory":
@@ -173,10 +180,10 @@ def _set_aside(store: Store, record: str, damage: CorruptShardError) -> None:
 def _pending(infos: Mapping[str, pafs.FileInfo], found: Verification) -> list[str]:
     """Return the records to check: those a pass has not reached, and those of which something may have changed since.
     The latter were found damaged by a pass that only reports, were written since, or lack their file."""
-    records = sorted(name for name in infos if _is_record(name))
+    records = sorted(name for name in infos if is_record(name))
     written = [name for name, info in infos.items() if info.mtime.timestamp() >= found.begun - _CLOCK_SECONDS]
     doubtful = {stem for name in (*written, *found.damaged) for stem in _stems(name)}
-    whole = {stem for name in infos if not _is_record(name) for stem in _stems(name)}
+    whole = {stem for name in infos if not is_record(name) for stem in _stems(name)}
     return [
         name
         for name in records
@@ -184,7 +191,8 @@ def _pending(infos: Mapping[str, pafs.FileInfo], found: Verification) -> list[st
     ]
 
 
-def _is_record(name: str) -> bool:
+def is_record(name: str) -> bool:
+    """Whether a path below a root is that of a record of a shard or directory."""
     file = parse_file_name(name)
     return file is not None and file.record
 
@@ -203,15 +211,19 @@ def _stems(name: str) -> Iterator[str]:
         yield name
 
 
-def _interrupted(store: Store) -> Verification:
-    """Return the pass that was interrupted within a day, or a new one."""
+def _hash(record: str) -> int:
+    return int(hashlib.sha256(record.encode()).hexdigest()[:8], 16)
+
+
+def _interrupted(store: Store, part: str) -> Verification:
+    """Return the pass over this part that was interrupted within a day, or a new one."""
     now = time.time()
     try:
         found = of_kind(Verification, unseal(store.read_bytes(JOURNAL)))
     except (FileNotFoundError, ValueError):
-        return Verification(begun=now)
-    if not 0 <= now - found.begun <= _CONTINUED_SECONDS:
-        return Verification(begun=now)
+        return Verification(begun=now, part=part)
+    if found.part != part or not 0 <= now - found.begun <= _CONTINUED_SECONDS:
+        return Verification(begun=now, part=part)
     found.earlier = found.files
     return found
 

@@ -161,15 +161,16 @@ def serve(
     port: Port = 4200,
     pool: Annotated[str, Parameter(help="work pool, as named in prefect.yaml")] = "wikisum",
     longest: Longest = 48,
+    upkeep: Annotated[bool, Parameter(negative="", help="verify, prune and back up each Sunday")] = False,
 ) -> int:
     """Serve Prefect with all deployments, a worker, and the page for summaries, until Ctrl-C.
 
     DATABASE_URL names a PostgreSQL database, PREFECT_SERVER_API_AUTH_STRING the user:password to ask for,
-    WIKISUM_WEBHOOK whom to alarm (see `wikisum alarms`).
+    WIKISUM_WEBHOOK whom to alarm (see `wikisum alarms`), WIKISUM_BACKUP where upkeep copies to.
     """
     from flows.serve import serve
 
-    return serve(host, port, pool, longest)
+    return serve(host, port, pool, longest, upkeep=upkeep)
 
 
 @app.command
@@ -275,11 +276,51 @@ def prune(
 
 
 @app.command
-def verify(*, root: Root = "data", dry_run: DryRun = False) -> int:
+def verify(
+    *,
+    root: Root = "data",
+    weeks: Annotated[
+        int, Parameter(validator=Number(gte=1), help="read this week's part, so that all is read in so many weeks")
+    ] = 1,
+    dry_run: DryRun = False,
+) -> int:
     """Read every file below the root and set damaged ones aside; a build that needs one computes it again."""
     from flows.verify import run
 
-    return run(root, dry_run=dry_run)
+    return run(root, dry_run=dry_run, weeks=weeks)
+
+
+@app.command
+def backup(
+    *,
+    to: Annotated[str, Parameter(help="folder or URI of the copy; what is new or changed is copied")],
+    root: Root = "data",
+    pages: Annotated[
+        bool, Parameter(negative="", help="also the crawled pages, which the web may no longer have")
+    ] = False,
+) -> None:
+    """Copy what nothing computes again: manifests, registry, frozen test articles, the champion, unfinished crawls."""
+    from flows.backup import copied
+
+    print(copied(root, to, pages=pages))
+
+
+@app.command
+def restore(
+    *, copy: Annotated[str, Parameter(name="--from", help="folder or URI of the copy")], root: Root = "data"
+) -> None:
+    """Copy back what a root lacks from a backup; what the root has stays as it is."""
+    from flows.backup import restore
+
+    print(restore(root, copy))
+
+
+@app.command
+def doctor(*, root: Root = "data") -> None:
+    """Say what a root is, what wrote it, and what its next run would compute again, why, and at what cost."""
+    from flows.doctor import examine
+
+    examine(root, Console())
 
 
 @app.command

@@ -2,7 +2,7 @@
 
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from prefect.client.orchestration import get_client
@@ -34,3 +34,12 @@ def deploy(environment: Mapping[str, str]) -> None:
     )
     if done.returncode:
         raise Stopped(f"`prefect deploy --all` failed:\n{(done.stdout + done.stderr)[-4000:]}")
+
+
+def resume_schedules(names: Sequence[str]) -> None:
+    """Switch on the schedules of deployments, which are off after `deploy`."""
+    with get_client(sync_client=True) as client:
+        for name in names:
+            deployment = client.read_deployment_by_name(f"{name}/{name}")
+            for schedule in deployment.schedules:
+                client.update_deployment_schedule(deployment.id, schedule.id, active=True)

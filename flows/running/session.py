@@ -12,6 +12,7 @@ from prefect import get_run_logger
 from flows.config import BuildConfig
 from flows.running.execution import PrefectExecutor
 from flows.running.graph import current_flow_run, tagged
+from flows.running.held_root import WAIT_SECONDS
 from flows.running.machine import check_machine
 from flows.running.progress import ProgressLog
 from storage.builds import Build
@@ -25,7 +26,6 @@ from tasks.reporting.publishing import PAGE, publish_report, report_text
 from tasks.sources.choice import running_web
 
 T = TypeVar("T")
-_WAIT_FOR_ROOT_SECONDS = 86_400.0  # for another flow that holds the root; the command line refuses at once
 
 _current: ContextVar["Session | None"] = ContextVar("session", default=None)
 _holding: ContextVar[bool] = ContextVar("holding", default=False)  # whether the command line holds the root
@@ -147,7 +147,7 @@ def session(config: BuildConfig) -> Iterator[Session]:
     prepare_root(store)
     with ExitStack() as stack:
         if not _holding.get():
-            stack.enter_context(root_lock(store, _WAIT_FOR_ROOT_SECONDS))
+            stack.enter_context(root_lock(store, WAIT_SECONDS))
         connect_to = stack.enter_context(running_web(config.source)) if config.miniweb else {}
         executor = PrefectExecutor(config.engine, config.name)
         opened = Session(config, executor, Run(store, executor), connect_to)

@@ -213,8 +213,8 @@ def postgresql() -> Iterator[str]:
 
 @pytest.mark.slow
 def test_others_need_the_password_that_was_shown_once(tmp_path: Path, tiny_environment: dict[str, str]) -> None:
-    environment = {**tiny_environment, "PREFECT_HOME": str(tmp_path / "home")}
-    with served(tmp_path, environment, "--host", "0.0.0.0") as (process, log):
+    environment = {**tiny_environment, "PREFECT_HOME": str(tmp_path / "home"), "WIKISUM_BACKUP": str(tmp_path / "copy")}
+    with served(tmp_path, environment, "--host", "0.0.0.0", "--upkeep") as (process, log):
         ui = line_after(log, "Prefect UI")
         shown = line_after(log, "sign in with").split()[0]
         user, password = shown.split(":")
@@ -224,5 +224,10 @@ def test_others_need_the_password_that_was_shown_once(tmp_path: Path, tiny_envir
         assert requests.post(pools, json={}, timeout=PATIENCE, auth=(user, "wrong")).status_code == 401
         found = requests.post(pools, json={}, timeout=PATIENCE, auth=(user, password)).json()
         assert [pool["name"] for pool in found] == ["wikisum"]
+        deployments = f"{ui}/api/deployments/filter"
+        deployed = requests.post(deployments, json={}, timeout=PATIENCE, auth=(user, password)).json()
+        on_a_schedule = {one["name"] for one in deployed for schedule in one["schedules"] if schedule["active"]}
+        assert on_a_schedule == {"retrain", "verify", "prune", "backup"}
+        assert [one["parameters"]["to"] for one in deployed if one["name"] == "backup"] == [str(tmp_path / "copy")]
         assert not any(password in " ".join(one.cmdline()) for one in family(process))
         stop(process, signal.SIGTERM)

@@ -295,3 +295,18 @@ def test_an_object_store_is_verified_alike(server: int, monkeypatch: pytest.Monk
     store.write_bytes(record.path, b"short")
     assert list(verify(store, repair=True).damaged) == [record.path]
     assert verify(store, repair=True).damaged == {}
+
+
+def test_in_so_many_weeks_every_file_is_read_once(tmp_path: Path) -> None:
+    store = filled(tmp_path)
+    flip(next(path for path in described(tmp_path) if path.suffix == ".parquet"))
+    parts = [verify(store, repair=False, part=(number, 3)) for number in range(3)]
+    assert sum(part.files for part in parts) == verify(store, repair=False).files == 6
+    assert [len(part.damaged) for part in parts].count(1) == 1
+
+
+def test_a_pass_over_another_part_is_not_continued(tmp_path: Path) -> None:
+    store = filled(tmp_path)
+    begun = Verification(after="zzz", files=6, begun=time.time(), part="0/2")
+    store.write_bytes(JOURNAL, seal(vars(begun)))
+    assert verify(store, repair=False).earlier == 0

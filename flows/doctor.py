@@ -1,0 +1,114 @@
+"""`wikisum doctor`: what a root is, what wrote it, and what its next run would compute again, why, and at what cost."""
+
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping
+from itertools import islice
+from typing import Any
+
+from pydantic import ValidationError
+from rich.console import Console
+
+from flows.config import BuildConfig
+from flows.running.plan_table import show_plan
+from flows.running.session import Session
+from storage.builds import Build, build_names, latest_build
+from storage.directories import read_directory_record
+from storage.recipes import read_record
+from storage.registry import read_champion, read_version, version_numbers
+from storage.root_format import FORMAT, check_root
+from storage.store import Store
+from tasks.engine.provenance import running_code
+
+_LOOKED_AT = 50  # records of a stage
+
+
+def examine(root: str, console: Console) -> None:
+    """Print it. Raises StorageError: there is no such root, or this version does not read its format."""
+    store = Store(root)
+    check_root(store)
+
+    def say(line: str) -> None:
+        console.print(line, highlight=False, markup=False, soft_wrap=True)
+
+    champion, versions = read_champion(store), version_numbers(store)
+    say(
+        f"root {root}: format {FORMAT}, {len(build_names(store))} builds, {len(versions)} model versions"
+        + ("" if champion is None else f", champion {champion.version}")
+    )
+    build = latest_build(store)
+    if build is None:
+        say("No build has finished here: `wikisum build --dry-run` says what one would do.")
+        return
+    for line in _writers(store, build):
+        say(line)
+    config, changes = _config_of(build, root)
+    for change in changes:
+        say(change)
+    say(f"the next run with the settings of {build.name}, the latest build:")
+    show_plan(config, _walk_of(store, build), console)
+
+
+def _writers(store: Store, build: Build) -> Iterator[str]:
+    """Yield which code made which stages of a build, and how its libraries differ from those here."""
+    here = running_code()
+    stages: dict[tuple[str, str], dict[str, None]] = defaultdict(dict)
+    libraries: dict[str, dict[str, None]] = defaultdict(dict)
+    for stage, code in _codes(store, build):
+        stages[code.get("version", "?"), code.get("commit", "?")][stage] = None
+        for name, version in code.items():
+            if name not in ("version", "commit") and version != here.get(name):
+                libraries[name][version] = None
+    for (version, commit), made in stages.items():
+        yield f"made by version {version}, commit {commit}: {', '.join(made)}"
+    yield f"here: version {here.get('version', '?')}, commit {here.get('commit', '?')}"
+    if libraries:
+        changed = (f"{name} {', '.join(versions)} -> {here.get(name, 'none')}" for name, versions in libraries.items())
+        yield f"other libraries here, which by themselves recompute nothing: {'; '.join(changed)}"
+
+
+def _codes(store: Store, build: Build) -> Iterator[tuple[str, Mapping[str, str]]]:
+    """Yield stage and code of the first records of each stage, model and report; one that is damaged is left out."""
+    for stage, files in build.stages.items():
+        for file in islice(files.values(), _LOOKED_AT):
+            try:
+                yield stage, read_record(store, file.replace(".parquet", ".json")).code
+            except (FileNotFoundError, ValueError):
+                continue
+    for name, path in build.models.items():
+        try:
+            yield name, read_directory_record(store, f"{path}.json").code
+        except (FileNotFoundError, ValueError):
+            continue
+
+
+def _config_of(build: Build, root: str) -> tuple[BuildConfig, list[str]]:
+    """Return the settings of a build as this version understands them, and what it does not take. Raises
+    ValidationError: they do not go together here."""
+    settings: dict[str, Any] = {**build.config, "root": root}
+    changes: list[str] = []
+    while True:
+        try:
+            return BuildConfig.model_validate(settings), changes
+        except ValidationError as error:
+            for one in error.errors():
+                *sections, name = one["loc"] or [""]
+                section: Any = settings
+                for part in sections:
+                    section = section.get(part, {})
+                if name not in section:  # it is about several settings together
+                    raise
+                changed = ".".join(map(str, one["loc"]))
+                changes.append(f"setting {changed} is {section.pop(name)!r}, which is not taken here: {one['msg']}")
+
+
+def _walk_of(store: Store, build: Build) -> Callable[[Session], Any]:
+    """Return the walk that made a build, as its manifest tells."""
+    from flows import build_corpus, build_wikisum, retrain, train  # here, because they take seconds
+
+    if any(read_version(store, number).build == build.name for number in version_numbers(store)):
+        return retrain.challenge
+    if build.report:
+        return build_wikisum.build
+    if "models/summarizer" in build.models:
+        return train.trained_summarizer
+    return train.trained_ranker if "models/ranker" in build.models else build_corpus.build

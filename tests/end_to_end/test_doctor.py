@@ -1,0 +1,85 @@
+"""What `wikisum doctor` says of a root, also of one that an earlier commit wrote and this one continues."""
+
+import shutil
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+from flows.doctor import examine
+from storage.builds import latest_build, save_build
+from storage.errors import StorageError
+from storage.root_format import FILE, FORMAT, prepare_root
+from storage.sealed import seal
+from storage.store import Store
+from tests.end_to_end.faults import PROJECT, TINY
+
+BEFORE = "8c00272f"  # the commit before `doctor`; there is no released tag yet
+
+
+def diagnosis(root: Path, capsys: pytest.CaptureFixture[str]) -> str:
+    examine(str(root), Console())
+    return capsys.readouterr().out
+
+
+def test_an_empty_root_and_a_newer_one(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    store = Store(str(tmp_path))
+    prepare_root(store)
+    assert diagnosis(tmp_path, capsys).splitlines() == [
+        f"root {tmp_path}: format {FORMAT}, 0 builds, 0 model versions",
+        "No build has finished here: `wikisum build --dry-run` says what one would do.",
+    ]
+    store.write_bytes(FILE, seal({"format": FORMAT + 1}))
+    with pytest.raises(StorageError, match=f"has format {FORMAT + 1}, and this version of wikisum reads format"):
+        examine(str(tmp_path), Console())
+
+
+def git(*arguments: str) -> "subprocess.CompletedProcess[str]":
+    return subprocess.run(["git", *arguments], cwd=PROJECT, capture_output=True, text=True, check=False)
+
+
+@pytest.mark.integration
+@pytest.mark.slow
+def test_a_root_of_an_earlier_commit_is_explained_and_continued(
+    tmp_path: Path, tiny_environment: dict[str, str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    if git("cat-file", "-e", f"{BEFORE}^{{commit}}").returncode:
+        pytest.skip(f"this checkout has no history: commit {BEFORE} is missing")
+    earlier, root = tmp_path / "earlier", tmp_path / "data"
+    assert git("clone", "--quiet", "--shared", "--no-checkout", str(PROJECT), str(earlier)).returncode == 0
+    assert git("-C", str(earlier), "checkout", "--quiet", BEFORE).returncode == 0
+
+    def corpus(project: Path) -> str:
+        command = [sys.executable, "-m", "flows", "corpus", "--root", str(root), *TINY]
+        done = subprocess.run(command, cwd=project, env=tiny_environment, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stdout + done.stderr
+        return done.stdout + done.stderr
+
+    corpus(earlier)
+    said = diagnosis(root, capsys)
+    assert f"root {root}: format {FORMAT}, 1 builds, 0 model versions" in said
+    assert f", commit {BEFORE}" in said
+    assert "not taken here" not in said
+    corpus(PROJECT)
+    assert "would run" in (after := diagnosis(root, capsys))
+    assert "0.00 worker-hours are left" in after
+
+
+@pytest.mark.integration
+@pytest.mark.slow
+def test_settings_that_this_version_does_not_take_are_named(
+    undisturbed: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    root = shutil.copytree(undisturbed, tmp_path / "data")
+    store = Store(str(root))
+    build = latest_build(store)
+    assert build is not None
+    assert "not taken here" not in diagnosis(root, capsys)
+    config = {**build.config, "gone": {"since": 1}, "seed": -1}
+    save_build(store, replace(build, config=config))
+    said = diagnosis(root, capsys)
+    assert "setting gone is {'since': 1}, which is not taken here: Extra inputs are not permitted" in said
+    assert "setting seed is -1, which is not taken here: " in said
