@@ -21,8 +21,9 @@ from rich.console import Console
 from flows.running.alarms import create_automations
 from flows.running.child_processes import how_it_ended, start, stop, wait_for_api
 from flows.running.command_line import Stopped
+from flows.running.metrics import registry
 from flows.running.prefect_setup import create_work_pool, deploy, resume_schedules
-from flows.running.serve_options import Options, environment_of, options_of
+from flows.running.serve_options import ROOT, Options, environment_of, options_of
 from flows.running.settings import WEBHOOK
 
 _START_SECONDS = 180.0
@@ -32,13 +33,18 @@ _POLL_SECONDS = 0.5
 _PREFECT = (sys.executable, "-m", "prefect")
 
 
-def serve(host: str, port: int, pool: str, longest: float, *, upkeep: bool = False) -> int:
+def serve(host: str, port: int, pool: str, longest: float, *, upkeep: bool = False, metrics: int | None = None) -> int:
     """Serve until a signal comes; return the exit code. Raises Stopped, or ValueError for a wrong option. A run that
-    takes the `longest`, hours, raises an alarm; `upkeep` is on a schedule."""
+    takes the `longest`, hours, raises an alarm; `upkeep` is on a schedule; `metrics`
+    is the port of /metrics."""
     console = Console(stderr=True, soft_wrap=True, highlight=False)
     signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell makes background processes ignore it
     try:
         options = options_of(host, port, pool, os.environ)
+        if metrics is not None:
+            from prometheus_client import start_http_server
+
+            start_http_server(metrics, host, registry(ROOT))
         with serving(options, timedelta(hours=longest), console, upkeep=upkeep) as children:
             while not (ended := [name for name, child in children.items() if child.poll() is not None]):
                 time.sleep(_POLL_SECONDS)

@@ -162,6 +162,7 @@ def serve(
     pool: Annotated[str, Parameter(help="work pool, as named in prefect.yaml")] = "wikisum",
     longest: Longest = 48,
     upkeep: Annotated[bool, Parameter(negative="", help="verify, prune and back up each Sunday")] = False,
+    metrics: Annotated[int | None, Parameter(help="port of /metrics for Prometheus; default: none")] = None,
 ) -> int:
     """Serve Prefect with all deployments, a worker, and the page for summaries, until Ctrl-C.
 
@@ -170,7 +171,7 @@ def serve(
     """
     from flows.serve import serve
 
-    return serve(host, port, pool, longest, upkeep=upkeep)
+    return serve(host, port, pool, longest, upkeep=upkeep, metrics=metrics)
 
 
 @app.command

@@ -25,6 +25,7 @@ from flows.running.graph import StageTaskRun, current_flow_run, edges_from, fini
 from flows.running.notification import report_full_disk
 from flows.running.progress import show_logs_of_trainings
 from flows.running.settings import EngineSettings
+from flows.running.traces import add_shard, span
 from flows.running.worker_processes import ProcessPool, end_when_output_is_lost, prefect_settings, start_worker
 from models.training.stopping import stop_trainings
 from storage.directories import DirectoryRecord
@@ -181,9 +182,15 @@ class PrefectExecutor:
         self, make: Callable[[Job], Any], jobs: Sequence[Job], after: Sequence[StageTaskRun] = ()
     ) -> dict[str, Outcome]:
         """Submit every job, shown as children of their stage, and wait for all; an exception is an outcome."""
+        report_full_disk(Store(jobs[0].root))
+        with span(jobs[0].called):
+            return self._run(make, jobs, after)
+
+    def _run(
+        self, make: Callable[[Job], Any], jobs: Sequence[Job], after: Sequence[StageTaskRun]
+    ) -> dict[str, Outcome]:
         edges, stage = edges_from(after), jobs[0].called
         self._shown = None
-        report_full_disk(Store(jobs[0].root))
         if len(jobs) == 1:
             return self._attempt(make, jobs, edges)
         with unless_prefect_is_away(f"stage {stage} in the graph of the run"):
@@ -238,6 +245,7 @@ class PrefectExecutor:
         for future in as_completed(futures):
             name = names[future.task_run_id]
             outcome = outcomes[name] = _outcome(future)
+            add_shard(name, outcome)
             if isinstance(outcome, BaseException):
                 log.error("%s failed: %s", name, describe(outcome))
             elif isinstance(outcome, DirectoryRecord):

@@ -15,7 +15,7 @@ from flows.running.settings import WEBHOOK
 CREDENTIALS = "PREFECT_SERVER_API_AUTH_STRING"  # environment variable: user:password of Prefect's server and the page
 _LEAST_PASSWORD = 8
 PAGE_PORT = 4300
-_ROOT = "data"  # of the deployments in prefect.yaml
+ROOT = "data"  # of the deployments in prefect.yaml
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,7 @@ class Options:
     def page_command(self) -> list[str]:
         """The command that serves the page, with the models of the deployments' root if there is a build."""
         listen = ["--serve", "--host", self.host, "--port", str(self.page_port)]
-        model = ["--model", _ROOT] if (Path(_ROOT) / "builds").is_dir() else []
+        model = ["--model", ROOT] if (Path(ROOT) / "builds").is_dir() else []
         return [sys.executable, "-m", "flows.summarize", *listen, *model]
 
 

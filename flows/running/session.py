@@ -14,7 +14,9 @@ from flows.running.execution import PrefectExecutor
 from flows.running.graph import current_flow_run, tagged
 from flows.running.held_root import WAIT_SECONDS
 from flows.running.machine import check_machine
+from flows.running.metrics import metrics_file
 from flows.running.progress import ProgressLog
+from flows.running.traces import span
 from storage.builds import Build
 from storage.directories import DirectoryRecord
 from storage.lock import root_lock
@@ -192,4 +194,5 @@ def walk_flow(config: BuildConfig, wiring: Callable[[Session], T]) -> T:
     with session(config) as opened, opened.executor.serving(), tagged(config.name):
         if nested:
             return opened.once(wiring)
-        return walk(opened.run.store, lambda: opened.once(wiring), opened.forget, get_run_logger().warning)
+        with metrics_file(opened.run), span(config.name):
+            return walk(opened.run.store, lambda: opened.once(wiring), opened.forget, get_run_logger().warning)

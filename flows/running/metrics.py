@@ -1,0 +1,159 @@
+"""Figures of a root for Prometheus: what the records of its latest build say, its champion, and its disk.
+
+They are at `/metrics` of `wikisum serve --metrics PORT`, and in the file that WIKISUM_METRICS names, for the textfile
+collector of Prometheus's node exporter, which a run renews while it goes on."""
+
+import math
+import os
+import shutil
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from datetime import datetime
+from threading import Event, Thread
+from typing import TYPE_CHECKING, Any
+
+from storage.builds import Build, latest_build
+from storage.directories import read_directory_record
+from storage.errors import StorageError
+from storage.registry import read_champion, read_version
+from storage.store import Store
+
+if TYPE_CHECKING:
+    from prometheus_client import CollectorRegistry
+    from prometheus_client.core import GaugeMetricFamily
+
+    from tasks.engine.stage import Run
+
+FILE = "WIKISUM_METRICS"
+_WRITE_SECONDS = 15.0
+_COUNTS = {"rows": "rows made", "bytes": "bytes", "seconds": "seconds of all jobs", "peak_bytes": "largest memory"}
+
+
+def registry(root: str, run: "Run | None" = None) -> "CollectorRegistry":
+    """Return what collects the figures of a root, and of a run that goes on, each time it is asked."""
+    from prometheus_client import CollectorRegistry  # here: where nobody asks, it costs nothing
+
+    class Figures:
+        def collect(self) -> Iterator["GaugeMetricFamily"]:
+            store = Store(root)
+            try:
+                build = latest_build(store)
+                yield from () if build is None else _of_build(store, build)
+                yield from _of_champion(store)
+            except StorageError:  # a root that does not answer has no figures now
+                return
+            yield from _of_disk(store)
+            yield from () if run is None else _of_run(run)
+
+    collecting = CollectorRegistry()
+    collecting.register(Figures())
+    return collecting
+
+
+@contextmanager
+def metrics_file(run: "Run") -> Iterator[None]:
+    """Renew the file of WIKISUM_METRICS while the block runs, and at its end; without the variable do nothing."""
+    file = os.environ.get(FILE)
+    if not file:
+        yield
+        return
+    from prometheus_client import write_to_textfile
+
+    ended, figures = Event(), registry(run.store.root, run)
+
+    def write() -> None:
+        while not ended.wait(_WRITE_SECONDS):
+            write_to_textfile(file, figures)
+
+    writer = Thread(target=write, name="metrics", daemon=True)
+    writer.start()
+    try:
+        yield
+    finally:
+        ended.set()
+        writer.join()
+        write_to_textfile(file, figures)
+
+
+def _gauge(name: str, text: str, labels: tuple[str, ...], values: Mapping[Any, float]) -> "GaugeMetricFamily":
+    from prometheus_client.core import GaugeMetricFamily
+
+    family = GaugeMetricFamily(f"wikisum_{name}", text, labels=labels)
+    for key, value in values.items():
+        family.add_metric(key, value)
+    return family
+
+
+def _of_build(store: Store, build: Build) -> Iterator["GaugeMetricFamily"]:
+    of = "of the latest build, by stage"
+    for field, text in _COUNTS.items():
+        yield _gauge(
+            f"stage_{field}",
+            f"{text} {of}",
+            ("stage",),
+            {(name,): counts[field] for name, counts in build.counts.items()},
+        )
+    shards = {(name,): float(len(files)) for name, files in build.stages.items()}
+    yield _gauge("stage_shards", f"shards {of}", ("stage",), shards)
+    for field, label, text in (("drops", "reason", "rows refused"), ("tally", "of", "what else was counted")):
+        found = {
+            (name, of_what): float(count)
+            for name, counts in build.counts.items()
+            for of_what, count in counts.get(field, {}).items()
+        }
+        yield _gauge("stage_refused" if field == "drops" else "stage_tally", f"{text} {of}", ("stage", label), found)
+    figures = {}
+    for name, path in build.models.items():
+        try:
+            record = read_directory_record(store, f"{path}.json")
+        except (FileNotFoundError, ValueError):
+            continue
+        for figure, value in record.metrics.items():
+            if isinstance(value, int | float) and math.isfinite(value):
+                figures[name, figure] = float(value)
+    yield _gauge("model_figure", "figures of trainings, such as the loss", ("model", "figure"), figures)
+    yield _gauge("build_timestamp_seconds", "when the latest build finished", (), {(): _time(build.created)})
+
+
+def _of_champion(store: Store) -> Iterator["GaugeMetricFamily"]:
+    champion = read_champion(store)
+    if champion is None:
+        return
+    scores = {(metric,): mean for metric, mean in read_version(store, champion.version).scores.items()}
+    yield _gauge("champion_version", "number of the champion", (), {(): float(champion.version)})
+    promoted = {(): _time(str(champion.history[-1]["at"]))}
+    yield _gauge("champion_timestamp_seconds", "when it became the champion", (), promoted)
+    yield _gauge("champion_score", "its mean on the frozen test split, 0-1, by metric", ("metric",), scores)
+
+
+def _of_disk(store: Store) -> Iterator["GaugeMetricFamily"]:
+    if not store.is_local:  # a listing costs money there
+        return
+    sizes = Counter[tuple[str, ...]]()
+    for name, info in store.files().items():
+        sizes[(name.partition("/")[0],)] += info.size
+    yield _gauge(
+        "disk_bytes", "bytes below the root, by folder", ("folder",), {key: float(n) for key, n in sizes.items()}
+    )
+    disk = shutil.disk_usage(store.base)
+    yield _gauge("disk_used_ratio", "share of the root's disk", (), {(): disk.used / (disk.used + disk.free)})
+
+
+def _of_run(run: "Run") -> Iterator["GaugeMetricFamily"]:
+    """Yield the shards of a run's stages: found done, computed by it, not made; a stage is last once it has ended."""
+    shards = {}
+    for plan in list(run.plans):
+        result, model = run.stages.get(plan.stage), run.directories.get(plan.stage)
+        made = len(result.records) if result else int(model is not None and model.record is not None)
+        counts = {
+            "found": plan.done,
+            "computed": max(0, made - plan.done),
+            "missing": plan.shards - max(made, plan.done),
+        }
+        shards.update({(plan.stage, state): float(count) for state, count in counts.items()})
+    yield _gauge("run_shards", "shards of this run, by stage and state", ("stage", "state"), shards)
+
+
+def _time(text: str) -> float:
+    return datetime.fromisoformat(text).timestamp()

@@ -1,0 +1,153 @@
+"""Prometheus gets the figures that the records have, over HTTP and in a file; rules and dashboard name no others."""
+
+import json
+import re
+import shutil
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+import requests
+from prometheus_client import start_http_server
+from prometheus_client.parser import text_string_to_metric_families
+
+from flows.running.metrics import FILE, metrics_file, registry
+from storage.builds import Build, save_build
+from storage.registry import promote_version, save_version
+from storage.store import Store
+from tasks.engine.stage import InlineExecutor, Run, StagePlan
+from tests.patience import PATIENCE, wait_until
+from tests.storage.object_store import free_port
+from tests.storage.test_registry import store, version  # noqa: F401 - a fixture
+
+MONITORING = Path(__file__).parents[3] / "docs" / "monitoring"
+COUNTS = {"rows": 12, "bytes": 345, "seconds": 1.5, "peak_bytes": 6, "drops": {"http_404": 3}, "tally": {"tokens": 7}}
+BUILD = "20260101-000001-abcdef"
+
+
+PROMOTED = "2026-11-21T00:00:00+00:00"
+EXPECTED = {
+    "wikisum_stage_rows{pages}": 12,
+    "wikisum_stage_bytes{pages}": 345,
+    "wikisum_stage_seconds{pages}": 1.5,
+    "wikisum_stage_shards{pages}": 2,
+    "wikisum_stage_refused{http_404,pages}": 3,
+    "wikisum_stage_tally{tokens,pages}": 7,
+    "wikisum_build_timestamp_seconds{}": 1767225601,
+    "wikisum_champion_version{}": 1,
+    "wikisum_champion_timestamp_seconds{}": 1795219200,
+    "wikisum_champion_score{rougeL}": 0.3,
+}
+
+
+@pytest.fixture
+def root(store: Store) -> Store:  # noqa: F811 - a fixture
+    """A root with a build and a champion, whose figures are known."""
+    stages = {"pages": {"0": "pages/a", "1": "pages/b"}}
+    save_build(store, Build(BUILD, "2026-01-01T00:00:01+00:00", {}, stages, {}, {"pages": COUNTS}))
+    save_version(store, version(1))
+    promote_version(store, 1, at=PROMOTED, why="the first")
+    return store
+
+
+def figures(text: str) -> dict[str, float]:
+    """Metric with its labels -> value."""
+    return {
+        f"{sample.name}{{{','.join(sample.labels.values())}}}": sample.value
+        for family in text_string_to_metric_families(text)
+        for sample in family.samples
+    }
+
+
+@contextmanager
+def serving(root: Store) -> Iterator[str]:
+    port = free_port()
+    server, _ = start_http_server(port, "127.0.0.1", registry(root.root))
+    try:
+        yield f"127.0.0.1:{port}"
+    finally:
+        server.shutdown()
+
+
+def test_the_figures_are_those_of_the_records(root: Store) -> None:
+    with serving(root) as address:
+        found = figures(requests.get(f"http://{address}/metrics", timeout=PATIENCE).text)
+    assert {name: found[name] for name in EXPECTED} == EXPECTED
+    assert found["wikisum_disk_bytes{registry}"] > 0
+    assert 0 < found["wikisum_disk_used_ratio{}"] < 1
+
+
+def test_a_run_leaves_its_figures_in_a_file_if_one_is_named(
+    root: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = Run(root, InlineExecutor())
+    file = tmp_path / "wikisum.prom"
+    with metrics_file(run):
+        assert not file.exists()
+    monkeypatch.setenv(FILE, str(file))
+    with metrics_file(run):
+        run.plans.append(StagePlan("pages", 5, 2, 0))
+    found = figures(file.read_text())
+    states = {state: found[f"wikisum_run_shards{{pages,{state}}}"] for state in ("found", "computed", "missing")}
+    assert states == {"found": 2, "computed": 0, "missing": 3}
+    assert found.items() >= EXPECTED.items()
+
+
+def test_a_root_without_a_build_has_no_figures_but_its_disk(tmp_path: Path) -> None:
+    with serving(Store(str(tmp_path))) as address:
+        found = figures(requests.get(f"http://{address}/metrics", timeout=PATIENCE).text)
+    assert list(found) == ["wikisum_disk_used_ratio{}"]
+
+
+def test_rules_and_dashboard_name_only_figures_that_there_are(root: Store) -> None:
+    run = Run(root, InlineExecutor())
+    known = {family.name for family in registry(root.root, run).collect()}
+    for file in ("alerts.yml", "dashboard.json"):
+        named = set(re.findall(r"wikisum_\w+", (MONITORING / file).read_text()))
+        assert named
+        assert named <= known
+
+
+@pytest.mark.integration
+def test_prometheus_takes_the_rules_and_scrapes_the_figures(root: Store, tmp_path: Path) -> None:
+    prometheus, promtool = shutil.which("prometheus"), shutil.which("promtool")
+    if prometheus is None or promtool is None:
+        pytest.skip("no Prometheus on this machine: apt-get install prometheus")
+    rules = MONITORING / "alerts.yml"
+    subprocess.run([promtool, "check", "rules", str(rules)], check=True, capture_output=True)
+    with serving(root) as address:
+        job = {"job_name": "wikisum", "scrape_interval": "1s", "static_configs": [{"targets": [address]}]}
+        config = tmp_path / "prometheus.yml"
+        config.write_text(json.dumps({"rule_files": [str(rules)], "scrape_configs": [job]}))
+        listen = f"127.0.0.1:{free_port()}"
+        command = [prometheus, f"--config.file={config}", f"--storage.tsdb.path={tmp_path / 'tsdb'}"]
+        server = subprocess.Popen([*command, f"--web.listen-address={listen}"], stderr=subprocess.DEVNULL)
+
+        def asked(query: str) -> dict[str, float]:
+            try:
+                url = f"http://{listen}/api/v1/query"
+                answer = requests.get(url, params={"query": query}, timeout=PATIENCE).json()
+            except (requests.ConnectionError, requests.JSONDecodeError):  # it is starting
+                return {}
+            series = answer["data"]["result"]
+            own = ("__name__", "instance", "job")
+            return {
+                ",".join(v for k, v in one["metric"].items() if k not in own): float(one["value"][1]) for one in series
+            }
+
+        try:
+            wait_until(lambda: asked("wikisum_champion_version"), "the first scrape")
+            for name, value in EXPECTED.items():
+                metric, _, labels = name.removesuffix("}").partition("{")
+                (only,) = [one for key, one in asked(metric).items() if set(key.split(",")) == set(labels.split(","))]
+                assert only == value
+            for panel in json.loads((MONITORING / "dashboard.json").read_text())["panels"]:
+                (target,) = panel["targets"]
+                query = {"query": target["expr"]}
+                answer = requests.get(f"http://{listen}/api/v1/query", params=query, timeout=PATIENCE)
+                assert answer.json()["status"] == "success", panel["title"]
+        finally:
+            server.kill()
+            server.wait()
