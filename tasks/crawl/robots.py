@@ -84,7 +84,6 @@ def group_for(agent: str, text: str) -> Group:
             continue
         group = own if is_own else everyones if is_everyones else None
         if kind in PREFERENCES:
-            ruled = begun
             if (group := group if begun else everyones) is not None:  # above all names it is for everyone
                 group.uses += _uses(kind, value)
         elif kind in ("allow", "disallow"):
