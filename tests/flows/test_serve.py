@@ -42,7 +42,7 @@ def test_the_process_that_ended_is_named(
     ends = "import os; os.kill(os.getpid(), 9)" if killed else "raise SystemExit(3)"
 
     @contextmanager
-    def serving(*_: Any) -> Iterator[dict[str, "subprocess.Popen[bytes]"]]:
+    def serving(*_: Any, **__: Any) -> Iterator[dict[str, "subprocess.Popen[bytes]"]]:
         stays = "import time; time.sleep(3600)"
         names = ("server", "worker", "page")
         children = {name: start([sys.executable, "-c", ends if name == ending else stays]) for name in names}
