@@ -133,7 +133,7 @@ ROBOTS_CASES: dict[str, tuple[str, list[list[str]]]] = {
     "before any crawler": ("Content-Signal: ai-train=no\nUser-Agent: *\nAllow: /\n", [[SIGNAL], [SIGNAL]]),
     "for another crawler": ("User-Agent: GPTBot\nContent-Signal: ai-train=no\nUser-Agent: *\nAllow: /\n", [[], []]),
     "for us": (
-        "User-Agent: wikisum-builder\nContent-Signal: ai-train=no\nAllow: /\nUser-Agent: *\nContent-Signal: search=no\n",
+        "User-Agent: wikisum-builder\nContent-Signal: ai-train=no\nAllow: /\nUser-agent:*\nContent-Signal: search=no\n",
         [[SIGNAL], [SIGNAL]],
     ),
     "allowed": ("User-Agent: *\nContent-Signal: ai-train=yes\nContent-Usage: train-ai=y\n", [[], []]),
