@@ -7,8 +7,8 @@ one `group`. The weights of `concepts` are learned on the topics of all other ar
 and so are its rules: for each article those of `GRID` that are best on the topics of the others. (There the worth of
 sentences comes from weights that their own article was left out of, and this one was not.) Papers are no part of any
 learning, nor leads of FreshWiki, whose sources are the sections of their own article: what is measured there is the
-shipped weights. FreshWiki's sections have lost the marks between sentences; they are put back where a word
-has a capital that mostly begins sentences.
+shipped weights. FreshWiki's sections have lost the marks between sentences; they are put back where a word has a
+capital that mostly begins sentences.
 
 Every system reads the same 40 paragraphs best by title; `concepts` also 200, as the page of summaries does. Intervals
 are of the differences of topics, .95, and those of articles stand below them. `greedy with the lead` chooses with the
@@ -47,7 +47,8 @@ from tasks.text.tfidf import TfIdf, tfidf_matrix
 
 FEW, MANY = 40, 200  # paragraphs read
 MEASURES = ("values F1", "right", "recalled", "ROUGE-1", "ROUGE-2", "ROUGE-L", "length")
-GRID = [replace(RULES, by_length=power, by_values=other) for power in (0.4, 0.6, 0.8) for other in (0.3, 0.5, 1.0)]
+_TRIED = ({}, {"unlikely": 0.2}, {"unlikely": 0.2, "value": 5.0}, {"unlikely": 0.2, "by_length": 0.6})
+GRID = [replace(RULES, **each) for each in _TRIED]
 WEIGHTS = Path(weights.__file__).with_name("weights.json")
 PAPERS = 100
 _SEED = 1

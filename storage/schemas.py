@@ -371,7 +371,7 @@ PASSAGES = _dataset(
 
 PREDICTIONS = _dataset(
     "predictions",
-    3,
+    4,
     _column("article_id", pa.string(), "article of the test split"),
     _column("system", pa.string(), "name of the summarizer"),
     _column("summary", pa.large_string(), "the summary, one line"),

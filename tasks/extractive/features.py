@@ -8,10 +8,13 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 from models.values import Value
 from tasks.extractive.pile import Concepts, Floats, Pile, PileSentence
 from tasks.text.content_words import FUNCTION_WORDS
+from tasks.text.ngrams import split_words
+from tasks.text.tfidf import TfIdf
 
 _RANK_POWER = 0.3  # how slowly a passage's weight falls with its rank
 _SPEECH = re.compile(r"\b(?:said|says|told|tells|added|adds|asked|thinks?|believes?)\b")
@@ -46,6 +49,41 @@ class SentencePlaces:
         self.topic = np.array([_share(pile.topic, each) for each in words])
         self.subject = np.array([_share(pile.subject, each) for each in words])
         self.readable = np.array([each.whole and not each.defects for each in pile.sentences], np.float64)
+        self.likeness = _likeness(pile, self.passage, self.source)
+
+
+def _likeness(pile: Pile, passage: NDArray[np.int64], source: NDArray[np.int64]) -> Floats:
+    """Return [N, 7] cosines, by words weighed by their rarity in sentences.
+
+    That of a sentence and of its passage with the title; that of it, of its passage and of its source with what the
+    passages like the title are about (pseudo-relevance feedback, Lavrenko & Croft 2001); that of it with its source,
+    and with all others.
+    """
+    from sklearn.preprocessing import normalize  # here, because it takes a second that --help need not wait
+
+    if not pile.sentences:
+        return np.zeros((0, 7))
+    vectors = TfIdf([each.tokens for each in pile.sentences])
+    rows, title = vectors.paragraphs, vectors.project(split_words(pile.title, "unicode")).toarray()[0]
+    every = np.arange(len(pile.sentences))
+
+    def together(of: NDArray[np.int64]) -> sparse.csr_array:
+        return sparse.csr_array((np.ones(len(of)), (of, every))) @ rows
+
+    passages, sources = normalize(together(passage)), together(source).toarray()
+    about = normalize((passages.T @ (passages @ title))[None])[0]
+    own, others = (normalize(each) for each in (sources, sources.sum(axis=0) - sources))
+    of = np.repeat(every, np.diff(rows.indptr))
+    return np.column_stack(
+        [
+            rows @ title,
+            (passages @ title)[passage],
+            rows @ about,
+            (passages @ about)[passage],
+            (own @ about)[source],
+            *(np.bincount(of, rows.data * each[source[of], rows.indices], len(every)) for each in (own, others)),
+        ]
+    )
 
 
 def concept_features(pile: Pile, places: SentencePlaces, kind: int) -> Floats:
@@ -85,6 +123,8 @@ def concept_features(pile: Pile, places: SentencePlaces, kind: int) -> Floats:
         mean(places.readable),
         np.full(size, np.log(max(places.sources, 1))),
         np.full(size, np.log(max(len(pile.sentences), 1))),
+        *(most(each) for each in places.likeness.T),
+        *(mean(each) for each in places.likeness.T),
     ]
     own = np.array([_OWN[kind](name, pile) for name in concepts.names], np.float64).reshape(size, _OWN_WIDTH)
     return np.column_stack([*shared, own])
@@ -120,7 +160,7 @@ def sentence_features(pile: Pile, places: SentencePlaces, probabilities: Sequenc
         values / length,
         value_mean,
     ]
-    return np.column_stack([*columns, ordinary])
+    return np.column_stack([*columns, places.likeness, ordinary])
 
 
 def _share(words: frozenset[str], others: set[str]) -> float:

@@ -112,9 +112,10 @@ def _trees(features: Floats, shares: Floats) -> Trees:
     from sklearn.ensemble import HistGradientBoostingRegressor
 
     model = HistGradientBoostingRegressor(
-        max_iter=60,
-        max_leaf_nodes=8,
-        min_samples_leaf=min(60, len(features) // 4 + 1),
+        max_iter=120,
+        learning_rate=0.05,
+        max_leaf_nodes=6,
+        min_samples_leaf=min(150, len(features) // 4 + 1),
         l2_regularization=5.0,
         random_state=_SEED,
     ).fit(features, shares)

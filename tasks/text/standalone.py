@@ -25,11 +25,13 @@ _DATE = re.compile(r"\d{4}|\d{1,2} [A-Z][a-z]{2,}|[A-Z][a-z]{2,} \d{1,2}\b")
 _TALKS = _pattern("talks", flags=0)
 _CREDITS, _PROVISIONAL = _pattern("credits"), _pattern("provisional")
 _MARKUP = re.compile(
-    r"https?:|www\.|@|[*|•©→»]|\.\.\.|…|^\W*\d+[.)] |\[\w{1,3}\]|\. \. \.|\(\d\) |^(?:[A-Z]{3,} ){2}|\d{4} \d\.$"
+    r" \.$|(?<=[a-z]{5}\.) [a-z]{2}"  # torn apart
+    r"|https?:|www\.|@|[*|•©→»]|\.\.\.|…|^\W*\d+[.)] |\[\w{1,3}\]|\. \. \.|\(\d\) |^(?:[A-Z]{3,} ){2}|\d{4} \d\.$"
     r"|^[A-Z][A-Z .’'-]{3,}(?:,[^:—–(-]{2,20})?[:—–(-]|^[^.]{3,40}\((?:AP|AFP|Reuters|CNN)\)"  # a dateline
 )
 _SPOKEN = re.compile(  # a quotation alone, or of somebody without a name
     r"""^["“‘'][^"”]*(?:["”]|$)\W*(?:$|(?:he|she|they|the \w+) \w+|(?:said|says|added|wrote) (?:he|she|the)\b)"""
+    r"|, [A-Z][\w’'-]+ (?:says|said|adds|added|notes|noted|explains|writes)\.$"  # by a family name alone
 )
 _PRONOUN = re.compile(r"\b(?:he|she|him|his|her|hers)\b", re.IGNORECASE)
 _PAIRS = (("(", ")"), ("[", "]"), ("“", "”"))

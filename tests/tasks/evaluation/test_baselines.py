@@ -119,8 +119,8 @@ def test_an_unknown_system_is_refused() -> None:
         BaselineSettings(systems=("random",))
 
 
-def training(store: Store, towns: int = 20) -> Shards:
-    """Towns: the lead has the number of mills, the paragraph that of bridges too."""
+def training(store: Store, towns: int = 20, has: str = "{mills} mills") -> Shards:
+    """Towns: the paragraph has the numbers of mills and bridges, the lead one of them."""
     names = [
         f"{first}{middle}{last}"
         for middle in ("", *"aeiouydrln")
@@ -129,7 +129,7 @@ def training(store: Store, towns: int = 20) -> Shards:
     ]
     leads, texts = [], []
     for number, title in enumerate(names[:towns], start=20):
-        lead = f"{title} is a town. It has {number} mills."
+        lead = f"{title} is a town. It has {has.format(mills=number, bridges=number + 30)}."
         text = f"In {title} there are {number + 30} bridges. The council of {title} counted {number} mills."
         leads.append({"article_id": title, "title": title, "lead": lead, "split": "train"})
         texts.append({"article_id": title, "rank": 0, "text": text})
@@ -160,7 +160,7 @@ def test_the_filler_writes_training_sentences_with_the_values_that_stand_where_t
 
 @pytest.mark.parametrize(
     ("towns", "summary"),
-    [(LEARNED_FROM, "The council of Alder counted 88 mills."), (LEARNED_FROM - 1, "In Alder there are 87 bridges.")],
+    [(LEARNED_FROM, "In Alder there are 87 bridges."), (LEARNED_FROM - 1, "The council of Alder counted 88 mills.")],
 )
 def test_concepts_learns_from_the_corpus_where_it_has_enough_leads(tmp_path: Path, towns: int, summary: str) -> None:
     rows = [{"article_id": "a", "title": "Alder", "lead": "seven words for a summary of Alder", "split": "test"}]
@@ -171,7 +171,7 @@ def test_concepts_learns_from_the_corpus_where_it_has_enough_leads(tmp_path: Pat
         pa.Table.from_pylist(rows, schema=ARTICLES.schema),
         pa.Table.from_pylist(texts, schema=RANKED.schema),
         BaselineSettings(systems=("concepts",)),
-        training=training(Store(str(tmp_path)), towns),
+        training=training(Store(str(tmp_path)), towns, "{bridges} bridges"),
     )
     assert table["summary"].to_pylist() == [summary]
 

@@ -59,7 +59,7 @@ def test_trees_are_those_of_the_library() -> None:
     features, target = generator.normal(size=(500, 4)), generator.normal(size=500)
     target += features[:, 1] * (features[:, 2] > 0)
     library = HistGradientBoostingRegressor(
-        max_iter=60, max_leaf_nodes=8, min_samples_leaf=60, l2_regularization=5.0, random_state=1
+        max_iter=120, learning_rate=0.05, max_leaf_nodes=6, min_samples_leaf=126, l2_regularization=5.0, random_state=1
     ).fit(features, target)
     new = generator.normal(size=(200, 4))
     assert _trees(features, target)(new) == pytest.approx(library.predict(new))

@@ -19,6 +19,12 @@ def test_the_guide_says_what_was_labelled() -> None:
         ("scisummnet", "of {} in 10 summaries of papers {} and {}."),
         ("wikigraph-again", "of {} sentences in 16 summaries of other sections {} are on the topic and {} stand alone"),
         ("scisummnet-again", "of {} in 8 summaries of papers {} and {}."),
+        (
+            "wikigraph-third",
+            "of {} sentences in 16 summaries of at most 110 words, two sections of each article, {} are on the topic "
+            "and {} stand alone",
+        ),
+        ("freshwiki", "of {} in 9 summaries of FreshWiki {} and {}."),
     ):
         own = [row for row in rows if row["corpus"] == corpus]
         counts = (len(own), *(sum(row[name] == "1" for row in own) for name in ("on_topic", "stands_alone")))

@@ -17,6 +17,8 @@ from tasks.text.standalone import defects, is_list, without_opener
         "Second Bridge Street was renamed in 1931.",
         "The bridge was opened in 1931, and its guard left in March of that year.",
         "The Ystan Times photographed the bridge in 1931.",
+        "The bridge was built in the 19th century and is 4.5 metres wide.",
+        "The bridge was opened on the 4th of May 1931 by Anna Berg.",
     ],
 )
 def test_a_sentence_that_stands_alone(sentence: str) -> None:
@@ -51,6 +53,19 @@ def test_a_sentence_that_stands_alone(sentence: str) -> None:
         ("Rows 12 340 51 999 7 1931 and 44.", 1),
         ("The list " + "of things " * 30 + "ends.", 1),
         ("Reply * You should see it?", 4),
+        ("On the same day Anna Berg opened the bridge.", 1),
+        ("Anna Berg opened the bridge on the 19th, with a speech.", 1),
+        ("Make sure to follow the painting of the bridge.", 1),
+        ("Added lamps to the bridge of Ystan in 1931.", 1),
+        ("The police of Ystan cordoned the area.", 1),
+        ("The bridge was closed carefully. saying that the river rose.", 1),
+        ("The length of the bridge is 40 metres .", 1),
+        ("The bridge survived the recent flood in Ystan.", 1),
+        ("Every year it floods, the bridge is closed.", 1),
+        ("The spans of the bridge are listed in Appendix 2-E.", 1),
+        ("The bridge is unprecedented in Norvenia, Berg says.", 1),
+        ("The engineers of Ystan were now on the defensive.", 1),
+        ("The decision on the bridge of Ystan will follow in May 1931.", 1),
     ],
 )
 def test_signs_that_a_sentence_needs_its_page(sentence: str, number: int) -> None:
