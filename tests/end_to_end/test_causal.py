@@ -3,6 +3,7 @@
 import json
 import shutil
 import socket
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import httpx
@@ -11,20 +12,24 @@ import pyarrow.parquet as pq
 import pytest
 import torch
 from lxml import html
+from playwright.sync_api import Browser, expect
 
 from storage.builds import latest_build
 from storage.store import Store
+from tasks.cited_summary.settings import SummarySettings
 from tasks.engine.shard import Scratch
 from tasks.summarization.directory import load_summarizer
 from tasks.writing.prompts import passage_json, write_messages
-from tasks.writing.settings import BuildWriterSettings
+from tasks.writing.settings import BuildWriterSettings, WriterSettings
 from tasks.writing.stage import write_summaries
 from tests.end_to_end.served_model import served
 from tests.end_to_end.test_pretrained import call, worked
+from tests.flows.summary_page.page_server import page_server
 from tests.flows.test_writer import first_sentence
 from tests.models.causal_folders import END, write_causal
 from tests.patience import PATIENCE
-from tests.tasks.chat.chat_server import chat_server
+from tests.tasks.chat.chat_server import chat_server, said
+from tests.tasks.cited_summary.topic import HISTORY, TITLE
 from tests.tasks.writing.scripted import IS, LAMP, PASSAGES
 from tests.tasks.writing.test_stage import articles, ranked, tally
 
@@ -107,8 +112,7 @@ def test_a_model_is_trained_judged_beside_others_and_asked(tmp_path: Path) -> No
     # Asked for a summary of a file, it or the extractive system answers with citations.
     note = tmp_path / "note.txt"
     note.write_text(f"{leads[0]}\n\n{leads[0]} It is known for this.\n")
-    said = worked(call(tmp_path, "flows.summarize", "--title", "A topic", "--model", learned, note))
-    assert "[1]" in said
+    assert "[1]" in worked(call(tmp_path, "flows.summarize", "--title", "A topic", "--model", learned, note))
     refused = call(tmp_path, "flows.summarize", "--title", "A topic", "--model", fresh / "none", note)
     assert refused.returncode != 0
 
@@ -125,22 +129,19 @@ def test_a_model_is_trained_judged_beside_others_and_asked(tmp_path: Path) -> No
     assert answer["usage"]["completion_tokens"] > 0
 
 
-def test_a_served_model_writes_what_the_writer_shows(tmp_path: Path) -> None:
-    """It has learned one answer by heart, in the writer's form, and is asked over HTTP."""
-    folder, passages = tmp_path / "model", [passage_json(rank, text) for rank, text in enumerate(PASSAGES)]
-    said = json.dumps({"sentences": [{"text": IS, "passages": [1]}, {"text": LAMP, "passages": [2]}]})
-    asked = [write_messages(title, passages, 20, "en") for title in articles(2)["title"].to_pylist()[:2]]
-    texts = [said, *(message["content"] for messages in asked for message in messages)]
+def learn_by_heart(folder: Path, asked: Sequence[Sequence[Mapping[str, str]]], answer: str) -> None:
+    """Write a folder with a tiny model that gives this answer to each of some requests."""
+    texts = [answer, *(message["content"] for messages in asked for message in messages)]
     shape = {"hidden_size": 32, "max_position_embeddings": 8192, "initializer_range": 0.05}
     model = write_causal(folder, texts=texts * 3, pieces=900, **shape)
     tokenizer = transformers.PreTrainedTokenizerFast.from_pretrained(folder)
     whole = [
-        tokenizer.apply_chat_template([*messages, {"role": "assistant", "content": said}], tokenize=False)
+        tokenizer.apply_chat_template([*messages, {"role": "assistant", "content": answer}], tokenize=False)
         for messages in asked
     ]
     ids = torch.tensor([tokenizer.encode(text) for text in whole])
     learned = ids.clone()
-    learned[:, : -len(tokenizer.encode(f"{said}{END}")) - 1] = -100
+    learned[:, : -len(tokenizer.encode(f"{answer}{END}")) - 1] = -100
     optimizer = torch.optim.Adam(model.parameters(), lr=0.01)
     for _ in range(120):
         model.zero_grad()
@@ -148,9 +149,51 @@ def test_a_served_model_writes_what_the_writer_shows(tmp_path: Path) -> None:
         loss.backward()
         optimizer.step()
     model.save_pretrained(folder, max_shard_size="8KB")
+
+
+def test_a_served_model_writes_what_the_writer_shows(tmp_path: Path) -> None:
+    """It has learned one answer by heart, in the writer's form, and is asked over HTTP."""
+    folder, passages = tmp_path / "model", [passage_json(rank, text) for rank, text in enumerate(PASSAGES)]
+    titles = articles(2)["title"].to_pylist()[:2]
+    answer = json.dumps({"sentences": [{"text": IS, "passages": [1]}, {"text": LAMP, "passages": [2]}]})
+    learn_by_heart(folder, [write_messages(title, passages, 20, "en") for title in titles], answer)
     with served(folder, free_port()) as url:
         settings = BuildWriterSettings(url=url, model=str(folder), context=8192, words=20)
         scratch = Scratch(pafs.LocalFileSystem(), str(tmp_path / "answers"))
         found = write_summaries(articles(2), ranked(2), settings, parts=1, scratch=scratch, at_once=2)
     assert found["summary"].to_pylist() == [f"{IS}\n{LAMP}"] * 2
     assert tally(found)["requests"] == 2
+
+
+def test_page_and_terminal_show_what_a_served_model_writes(browser: Browser, tmp_path: Path) -> None:
+    """It is asked what a scripted server was asked before, which it has learned to answer."""
+    folder, note, page = tmp_path / "model", tmp_path / "history.txt", browser.new_page()
+    note.write_text(HISTORY)
+    told = ["The lighthouse at Skerry Point was built in 1847 by Thomas Ridley.", LAMP]
+    answer = json.dumps({"sentences": [{"text": text, "passages": [1]} for text in told]})  # one citation is wrong
+
+    def shown(url: str) -> list[str]:
+        writer = WriterSettings(url=url, model=str(folder), context=8192)
+        with page_server(settings=SummarySettings(writer=writer, words=40)) as address:
+            page.goto(address)
+            page.get_by_label("Title").fill(TITLE)
+            page.get_by_label("Files", exact=True).set_input_files(note)
+            page.get_by_role("button", name="Summarize").click()
+            sentences = page.locator("ol.sentences li")
+            expect(sentences).to_have_count(2, timeout=1000 * PATIENCE)
+            passages = [sentences.nth(place).locator("a.cite").first.get_attribute("href") for place in (0, 1)]
+            assert len(set(passages)) == 2
+            for passage, year in zip(passages, ("1847", "1871"), strict=True):
+                expect(page.locator(passage or "")).to_contain_text(year)
+            return sentences.locator(".text").all_inner_texts()
+
+    with chat_server(lambda number, body: (200, said(answer))) as chat:
+        assert shown(chat.url) == told
+    ((_, _, body),) = chat.asked
+    learn_by_heart(folder, [body["messages"]], answer)
+    with served(folder, free_port()) as url:
+        assert shown(url) == told
+        asked = [f"--writer.url={url}", f"--writer.model={folder}", "--writer.context=8192", "--words=40"]
+        printed = worked(call(tmp_path, "flows.summarize", f"--title={TITLE}", *asked, note))
+    assert all(text in " ".join(printed.split()) for text in told)
+    assert "whole sentences of the sources are chosen" not in printed
