@@ -371,7 +371,7 @@ PASSAGES = _dataset(
 
 PREDICTIONS = _dataset(
     "predictions",
-    4,
+    5,
     _column("article_id", pa.string(), "article of the test split"),
     _column("system", pa.string(), "name of the summarizer"),
     _column("summary", pa.large_string(), "the summary, one line"),
@@ -391,7 +391,7 @@ PREDICTIONS = _dataset(
 
 SCORES = _dataset(
     "scores",
-    2,
+    3,
     _column("article_id", pa.string(), "article of the test split"),
     _column("system", pa.string(), "name of the summarizer"),
     _column("metric", pa.string(), "name of a metric, such as values-input or rougeL"),

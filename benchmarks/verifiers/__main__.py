@@ -39,11 +39,11 @@ from tasks.verification.verifier import Verifier, shipped
 
 FAMILIES = {
     "names": ("name", "name, near", "subject", "role", "voice"),
-    "numbers": ("number", "number, near", "date", "unit"),
+    "numbers": ("number", "number, near", "date", "unit", "exchanged"),
     "splices": ("splice", "splice, near", "joined"),
     "negation": ("negated", "affirmed"),
     "antonyms": ("antonym",),
-    "bounds": ("bound dropped", "bound added"),
+    "bounds": ("bound dropped", "bound added", "bound turned"),
     "order": ("order",),
     "other words": ("word", "words", "invented"),
 }
@@ -140,7 +140,7 @@ def _tables(cases: Columns, found: Found, said_at: float) -> None:
     for true, side in ((True, "true"), (False, "lie")):
         for kind in sorted(set(cases.kind[(cases.true == true) & ~cases.hand])):
             row(f"{side}: {kind}", (cases.kind == kind) & (cases.true == true) & ~cases.hand)
-    for part in ("by hand, seen", "by hand, unseen", "by hand, read"):
+    for part in ("by hand, seen", "by hand, unseen", "by hand, read", "by hand, fresh"):
         for kind in sorted(set(cases.kind[cases.hand])):
             row(f"{part}: {kind}", (cases.kind == kind) & (cases.corpus == part))
     for corpus in sorted(set(cases.corpus)):

@@ -12,7 +12,8 @@ from tasks.engine.dice import Dice
 from tasks.verification.learning import LearningArticle, examples_of
 from tasks.verification.words import read
 
-_RESTATED, _READ = (Path(__file__).with_name(name) for name in ("restated.txt", "read.txt"))
+_RESTATED = Path(__file__).with_name("restated.txt")
+_OF_REAL_PAGES = ("read", "fresh")  # files, and parts of the tables
 _LINE = re.compile(r"(?:\+|- (?P<kind>[a-z, ]+):) (?P<text>.+)")
 _DIGITS = 12  # of the digest that names a passage
 _BESIDE = 4  # passages of the same article beside the one that a sentence was made from
@@ -63,16 +64,16 @@ def made(passages: Sequence[BenchmarkPassage], count: int) -> Iterator[Case]:
 def by_hand(passages: Sequence[BenchmarkPassage]) -> Iterator[Case]:
     """Yield the cases written by hand.
 
-    Those about invented passages that may be looked at, every other one, are `seen`. Those about `passages` are `read`.
+    Those about invented passages that may be looked at, every other one, are `seen`; `read` may too, `fresh` may not.
     Raises ValueError: a line is none of the file's kinds, or names a passage that is not there or teaches."""
     for number, block in enumerate(_blocks(_RESTATED), 1):
         yield from _written(f"by hand, {'seen' if number % 2 else 'unseen'}", block[1], block[2:])
     text_of = {sha256(p.text.encode()).hexdigest()[:_DIGITS]: p.text for p in passages if not p.teaches}
-    for block in _blocks(_READ):
-        name = block[0].removeprefix("@ ")
-        if name not in text_of:
-            raise ValueError(f"{_READ}: no passage that taught nothing has the digest {name!r}")
-        yield from _written("by hand, read", text_of[name], block[1:])
+    for part in _OF_REAL_PAGES:
+        for name, *lines in _blocks(Path(__file__).with_name(f"{part}.txt")):
+            if (text := text_of.get(name.removeprefix("@ "))) is None:
+                raise ValueError(f"{part}.txt: no passage that taught nothing has the digest {name[2:]!r}")
+            yield from _written(f"by hand, {part}", text, lines)
 
 
 def _blocks(path: Path) -> Iterator[list[str]]:

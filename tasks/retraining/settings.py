@@ -38,7 +38,7 @@ class RetrainingSettings(Settings):
     """metric in which a challenger must be better than the champion"""
     margin: float = Field(0.2, ge=0, le=100)
     """least gain in that metric, in points of 100"""
-    guards: tuple[DecidingMetric, ...] = ("values-input", "rougeL")
+    guards: tuple[DecidingMetric, ...] = ("values-input", "said", "rougeL")
     """metrics that must not get worse, so that a challenger that invents more is refused"""
     false_promotions: float = Field(0.05, ge=LEAST_FALSE_PROMOTIONS, lt=1)
     """expected number of promotions a year, at most, of challengers that are no better than the champion; shared out

@@ -11,7 +11,9 @@ from itertools import pairwise
 
 from tasks.text.ngrams import lcs_length
 from tasks.verification.alignment import NOWHERE, Matches, Window, matches, windows
-from tasks.verification.lexicon import BACKWARD, BOUNDS, FORWARD, NEGATORS, bound_of, opposites, related
+from tasks.verification.lexicon import BOUNDS, NEGATORS, bound_of, opposites, related
+from tasks.verification.relations import NAMES as RELATIONS
+from tasks.verification.relations import relations
 from tasks.verification.words import ParsedText, WordKind
 
 _SCOPE = 5  # words after a negator or bound among which the first content word is what it is about
@@ -32,7 +34,6 @@ _OF_A_WINDOW = (
     "longest_run",
     "breaks",
     "units_changed",
-    "substitutions",
     "opposites",
     "opposites_in_place",
     "negators_added",
@@ -47,21 +48,32 @@ _OF_A_WINDOW = (
     "maybe_added",
     "over_under_changed",
     "all_some_changed",
-    "names_turned",
-    "connector_turned",
     "subject_covered",
     "subject_first",
     "share_of_window",
     "unused_inside",
     "in_order",
     "not_in_order",
-    "turned",
     "voice_conflict",
     "joints_crossed",
     "passives_changed",
     "leading_said",
     "leading_unsaid",
+    *RELATIONS,
+    "contradictions",
 )
+_CONTRADICTING = [
+    _OF_A_WINDOW.index(name)
+    for name in (
+        "units_changed",
+        "polarity_turned",
+        "roles_turned",
+        "limits_turned",
+        "maybe_lost",
+        "counts_moved",
+        "times_turned",
+    )
+]
 _OF_BOTH = (
     "covered_by_passage",
     "values_missing_in_passage",
@@ -139,7 +151,7 @@ def _window(sentence: ParsedText, passage: ParsedText, window: Window, weights: 
     open_words = [number for number, place in enumerate(places) if place == NOWHERE]
     heaviest = [*sorted((weights[number] for number in open_words), reverse=True), 0.0, 0.0]
     opposed, negation = _opposites(sentence, passage, window), _negation(sentence, passage, window)
-    return [
+    measured = [
         covered,
         exact,
         len(open_words),
@@ -147,21 +159,20 @@ def _window(sentence: ParsedText, passage: ParsedText, window: Window, weights: 
         heaviest[1],
         *_order(passage, places),
         _units_changed(sentence, passage, places),
-        _substitutions(passage, places),
         *opposed,
         *negation,
         (opposed[1] + negation[0] + negation[1]) % 2,
         *_bounds(sentence, passage, window),
-        _names_turned(sentence, places),
-        _connector(sentence, passage, window),
         *_subject(sentence, passage, window, weights),
         *_rest(passage, window),
         *_as_written(sentence, passage, window),
-        *_voice(sentence, passage, window),
+        _voice(sentence, passage, window),
         _joints_crossed(sentence, passage, places),
         _passives_changed(sentence, passage, places),
         *_leading(passage, window, weights),
+        *relations(sentence, passage, window),
     ]
+    return [*measured, sum(measured[place] > 0 for place in _CONTRADICTING)]
 
 
 def _order(passage: ParsedText, places: Sequence[int]) -> list[float]:
@@ -203,13 +214,6 @@ def _after(text: ParsedText, place: int) -> str | None:
     return None
 
 
-def _substitutions(passage: ParsedText, places: Sequence[int]) -> float:
-    """Return how many words stand between two words that in the passage have one other word between them."""
-    order = passage.ordinal
-    triples = zip(places, places[1:], places[2:], strict=False)
-    return sum(b == NOWHERE and NOWHERE not in (a, c) and order[c] - order[a] == 2 for a, b, c in triples)
-
-
 def _opposites(sentence: ParsedText, passage: ParsedText, window: Window) -> tuple[float, float]:
     """Return how many words have only an opposite in the window; and how many of these in their place.
 
@@ -231,7 +235,7 @@ def _opposites(sentence: ParsedText, passage: ParsedText, window: Window) -> tup
             continue
         count += 1
         beside = [place_of.get(own + step, NOWHERE) - step for step in (-2, -1, 1, 2) if own + step in place_of]
-        in_place += any(abs(b - p) <= 1 for b in beside if b >= -2 for p in there)
+        in_place += any(abs(b - p) <= _REACH for b in beside if b >= -2 for p in there)
     return count, in_place
 
 
@@ -270,11 +274,11 @@ def _bounds(sentence: ParsedText, passage: ParsedText, window: Window) -> list[f
     """Return how the words that bound a claim change: more of a class than the window has, or fewer than between the
     words that are said.
     """
-    theirs = Counter(bound_of(passage.words[p].text) for n in window.sentences for p in range(*passage.bounds[n]))
+    theirs = Counter(_bound(passage, p) for n in window.sentences for p in range(*passage.bounds[n]))
     said = [place for place in window.places if place != NOWHERE]
     first, last = (max(min(said) - 2, 0), max(said)) if said else (0, -1)
-    inside = Counter(bound_of(passage.words[place].text) for place in range(first, last + 1))
-    own = Counter(bound_of(word.text) for word in sentence.words)
+    inside = Counter(_bound(passage, place) for place in range(first, last + 1))
+    own = Counter(_bound(sentence, place) for place in range(len(sentence.words)))
     added = {name: max(0, own[name] - theirs[name]) for name in BOUNDS}
     dropped = {name: max(0, inside[name] - own[name]) for name in BOUNDS}
     return [
@@ -287,6 +291,13 @@ def _bounds(sentence: ParsedText, passage: ParsedText, window: Window) -> list[f
         added["over"] + dropped["over"] + added["under"] + dropped["under"],
         added["all"] + added["some"] + dropped["all"] + dropped["some"],
     ]
+
+
+def _bound(text: ParsedText, place: int) -> str:
+    """Return how the word at a place bounds a claim: "some 300" are about 300."""
+    bound = bound_of(text.words[place].text)
+    some = bound == "some" and place + 1 < len(text.words) and text.words[place + 1].kind is WordKind.NUMBER
+    return "about" if some else bound
 
 
 def _as_written(sentence: ParsedText, passage: ParsedText, window: Window) -> tuple[float, float]:
@@ -311,13 +322,6 @@ def _name_runs(sentence: ParsedText) -> list[list[int]]:
     return runs
 
 
-def _names_turned(sentence: ParsedText, places: Sequence[int]) -> float:
-    """Return how many neighbouring names stand the other way round in the passage."""
-    firsts = [next((places[n] for n in run if places[n] != NOWHERE), NOWHERE) for run in _name_runs(sentence)]
-    firsts = [place for place in firsts if place != NOWHERE]
-    return sum(b < a for a, b in pairwise(firsts))
-
-
 _BE = frozenset(["is", "are", "was", "were", "be", "been", "being"])
 
 
@@ -325,16 +329,18 @@ def _is_passive(words: Sequence[str]) -> bool:
     return "by" in words and not _BE.isdisjoint(words[: words.index("by")])
 
 
-def _voice(sentence: ParsedText, passage: ParsedText, window: Window) -> tuple[float, float]:
-    """Return whether the sentence begins with what comes later in the window, and whether its voice does not say so."""
+def _voice(sentence: ParsedText, passage: ParsedText, window: Window) -> float:
+    """Return whether the sentence begins with what comes later in the window, and its voice does not say so, or the
+    other way.
+    """
     places = [place for place in window.places if place != NOWHERE]
     if len(places) < 2:
-        return 0.0, 0.0
+        return 0.0
     turned = sum(place < places[0] for place in places[1:]) > len(places[1:]) / 2
     own = _is_passive([word.text for word in sentence.words])
     low, high = max(min(places) - 1, 0), max(places)
     theirs = _is_passive([passage.words[place].text for place in range(low, high + 1)])
-    return float(turned), float(turned != (own != theirs))
+    return float(turned != (own != theirs))
 
 
 def _joints_crossed(sentence: ParsedText, passage: ParsedText, places: Sequence[int]) -> float:
@@ -374,27 +380,6 @@ def _leading(passage: ParsedText, window: Window, weights: Sequence[float]) -> t
             of_it = (w for w, p in zip(weights, window.places, strict=True) if p != NOWHERE and start <= p < end)
             unsaid += sum(of_it) / sum(weights)
     return min(shares), unsaid
-
-
-def _connector(sentence: ParsedText, passage: ParsedText, window: Window) -> float:
-    """Return whether what stands before and after a word such as "because" has changed sides."""
-    inside = [place for number in window.sentences for place in range(*passage.bounds[number])]
-    for own, word in enumerate(sentence.words):
-        if word.text not in FORWARD and word.text not in BACKWARD:
-            continue
-        for place in inside:
-            other = passage.words[place].text
-            if other not in FORWARD and other not in BACKWARD:
-                continue
-            converse = (word.text in FORWARD) != (other in FORWARD)
-            sides = [
-                ((p < own) != (q < place)) != converse
-                for p, q in zip(sentence.content, window.places, strict=True)
-                if q != NOWHERE and p != own and q != place
-            ]
-            if sides and (word.text == other or converse):
-                return sum(sides) / len(sides)
-    return 0.0
 
 
 def _subject(

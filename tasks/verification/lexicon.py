@@ -26,6 +26,7 @@ def small_words(name: str) -> list[str]:
 
 NEGATORS = frozenset(small_words("negators"))
 BOUNDS: dict[str, frozenset[str]] = {name: frozenset(words.split()) for name, words in _SMALL["bounds"].items()}
+LIMITS: dict[str, frozenset[str]] = {name: frozenset(words.split()) for name, words in _SMALL["limits"].items()}
 FORWARD, BACKWARD = frozenset(small_words("forward")), frozenset(small_words("backward"))
 
 

@@ -37,6 +37,10 @@ _UNITS = tuple(
         "goals points matches",
     )
 )
+_COUNT = re.compile(rf"{_NUMBER.pattern}|\b(?:{'|'.join(small_words('numbers')[2:13])})\b")
+_TURNED = {"at least": "at most", "more than": "fewer than", "over": "under", "above": "below", "up to": "at least"}
+_TURNED |= {other: one for one, other in list(_TURNED.items())[:4]} | {"nearly": "more than", "almost": "over"}
+_LIMIT = re.compile(rf"\b(?:{'|'.join(_TURNED)})(?= [\d$£€])")
 _ONE_WORD = tuple(sorted({word for words in BOUNDS.values() for word in words} - {"more", "some", "both", "up", "all"}))
 
 
@@ -290,6 +294,18 @@ def _bound(sentence: str, others: Others, dice: Dice) -> Iterator[str]:
             yield sentence.replace(phrase, "", 1)
 
 
+def _bound_turned(sentence: str, others: Others, dice: Dice) -> Iterator[str]:
+    for match in _LIMIT.finditer(sentence):
+        yield _put(sentence, match, _TURNED[match[0]])
+
+
+def _exchanged(sentence: str, others: Others, dice: Dice) -> Iterator[str]:
+    """Yield the sentence with two of its numbers in each other's place, years with years."""
+    for a, b in pairwise(_COUNT.finditer(sentence)):
+        if a[0] != b[0] and _is_year(a[0]) == _is_year(b[0]):
+            yield f"{sentence[: a.start()]}{b[0]}{sentence[a.end() : b.start()]}{a[0]}{sentence[b.end() :]}"
+
+
 def _bound_added(sentence: str, others: Others, dice: Dice) -> Iterator[str]:
     for match in list(_NUMBER.finditer(sentence))[:2]:
         if not _is_year(match[0]) and match.start():
@@ -382,6 +398,8 @@ KINDS: dict[str, Maker] = {
     "voice": _voice,
     "bound dropped": _bound,
     "bound added": _bound_added,
+    "bound turned": _bound_turned,
+    "exchanged": _exchanged,
     "order": _turned,
     "word": _word,
     "words": _words,

@@ -24,8 +24,8 @@ _DONE = "[a-z]{2,20}ed|built|won|made|led|found|sold|bought|sent|held|taught|los
 _PRONOUN = re.compile(rf"(?P<pronoun>It|He|She|They) (?={_VERB}|[a-z]+ed\b)")
 _SUBJECT = re.compile(rf"(?P<subject>(?:The |A |An )?[A-Z][^,;:]{{1,50}}?) (?=(?P<verb>{_VERB}|[a-z]{{2,20}}ed\b))")
 _ASIDE = re.compile(
-    rf"(?P<subject>[A-Z][^,;:]{{2,50}}), (?:(?:which|who) (?P<clause>{_VERB}[^,]{{1,200}}|[a-z]{{2,20}}ed [^,]{{1,200}})|(?P<what>(?:an?|the) "  # noqa: E501
-    rf"[^,]{{1,200}})), (?P<verb>is|are|was|were|has|had|[a-z]{{2,20}}ed)\b"
+    rf"(?P<subject>[A-Z][^,;:]{{2,50}}), (?:(?:which|who) (?P<clause>{_VERB}[^,]{{1,200}}|[a-z]{{2,20}}ed [^,]{{1,200}})|(?P<what>(?:an?|the|(?:{_DONE}) "  # noqa: E501
+    rf"(?:in|by|on|at|from)) [^,]{{1,200}})), (?P<verb>is|are|was|were|has|had|[a-z]{{2,20}}ed)\b"
 )
 _REDUCED = re.compile(rf", (?:which|who) (?:is|are|was|were) (?=(?:{_DONE}) (?:in|by|on|at|from)\b)")
 _PASSIVE = re.compile(

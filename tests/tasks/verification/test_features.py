@@ -24,7 +24,6 @@ def measured(sentence: str, passage: str = PASSAGE) -> dict[str, Any]:
         ("Anna Berg designed the tower in 1901.", "one_in_order", 1.0),
         ("Anna Berg designed the bridge in 1901.", "one_covered", 4 / 5),
         ("Anna Berg designed the bridge in 1901.", "one_uncovered", 1),
-        ("Anna Berg designed the bridge in 1901.", "one_substitutions", 1),
         ("Anna Berg designed the tower and did not like blue.", "one_joints_crossed", 0),
         ("Otto Lund did not like blue.", "one_joints_crossed", 1),
         ("Otto Lund designed the tower.", "one_leading_unsaid", 0.5),
@@ -50,10 +49,39 @@ def measured(sentence: str, passage: str = PASSAGE) -> dict[str, Any]:
         ("Anna Berg was designed by the tower.", "one_voice_conflict", 1),
         ("About 300 boats passed it.", "one_units_changed", 0),
         ("About 300 wars passed it.", "one_units_changed", 1),
+        ("The tower was designed by Anna Berg.", "one_roles_turned", 0),
+        ("The tower designed Anna Berg.", "one_roles_turned", 3),
+        ("Anna Berg was designed by the tower.", "one_roles_turned", 3),
+        ("Anna Berg designed the tower.", "one_roles_kept", 3),
+        ("Some 300 ships passed it.", "one_limits_dropped", 0),
+        ("300 ships passed it.", "one_limits_dropped", 1),
+        ("Over 300 ships passed it.", "one_limits_turned", 0),
+        ("About 300 ships passed it after the war.", "one_times_turned", 1),
+        ("About 300 ships passed it before the war.", "one_times_turned", 0),
+        ("Anna Berg painted the tower.", "one_verbs_unsaid", 1),
+        ("Anna Berg designed the tower.", "one_contradictions", 0),
+        ("Anna Berg was designed by the tower after the war.", "one_contradictions", 1),
     ],
 )
 def test_a_feature(sentence: str, name: str, number: float) -> None:
     assert measured(sentence)[name] == pytest.approx(number)
+
+
+@pytest.mark.parametrize(
+    ("sentence", "passage", "name", "number"),
+    [
+        ("At least 30 ships sank.", "Up to 30 ships sank.", "one_limits_turned", 1),
+        ("No fewer than 30 ships sank.", "At least 30 ships sank.", "one_limits_turned", 0),
+        ("No more than 30 ships sank.", "At least 30 ships sank.", "one_limits_turned", 1),
+        ("The bridge opened.", "The bridge may open.", "one_maybe_lost", 1),
+        ("The bridge may open.", "The bridge may open.", "one_maybe_lost", 0),
+        ("Two died and nine were hurt.", "Two died, 30 were hurt and nine fled.", "one_counts_moved", 1),
+        ("Two died and 30 were hurt.", "Two died, 30 were hurt and nine fled.", "one_counts_moved", 0),
+        ("It was lit until 1950.", "It was lit from 1901 and since 1950.", "one_times_turned", 1),
+    ],
+)
+def test_a_relation(sentence: str, passage: str, name: str, number: float) -> None:
+    assert measured(sentence, passage)[name] == number
 
 
 def test_the_pair_of_sentences_holds_what_one_lacks() -> None:

@@ -5,7 +5,7 @@ import pytest
 
 from tasks.engine.dice import Dice
 from tasks.verification.forest import Forest
-from tasks.verification.learning import LearningArticle, examples_of, fit, learn, restated, teaching
+from tasks.verification.learning import LearningArticle, examples_of, fit, restated, teaching
 
 NAMES = ["Brenn", "Corran", "Delm", "Esk", "Farn", "Gosk", "Holm", "Irun", "Jarl", "Kell", "Lund", "Mar"]
 PASSAGES = [
@@ -17,7 +17,7 @@ TOPICS = [LearningArticle(PASSAGES, "The mill of Brenn was built in 1700. Nobody
 
 
 def test_it_tells_the_truth_from_lies_of_its_corpus() -> None:
-    verifier = learn(TOPICS, most=1500)
+    verifier = fit(teaching(TOPICS, most=1500))
     true = [(passage.split(". ")[1] + ".", passage) for passage in PASSAGES]
     lies = [(sentence.replace("did not stop", "did stop"), passage) for sentence, passage in true]
     assert min(verifier.probabilities(true)) >= verifier.said_at
@@ -26,7 +26,7 @@ def test_it_tells_the_truth_from_lies_of_its_corpus() -> None:
 
 def test_the_same_corpus_and_seed_teach_the_same() -> None:
     pairs = [(PASSAGES[0].split(". ")[0], passage) for passage in PASSAGES]
-    one, other = (learn(TOPICS, seed=5, most=300).probabilities(pairs) for _ in range(2))
+    one, other = (fit(teaching(TOPICS, 5, most=300), 5).probabilities(pairs) for _ in range(2))
     assert one.tolist() == other.tolist()
 
 
@@ -52,7 +52,7 @@ def test_what_is_written_by_hand_is_both_true_and_false_in_its_passage() -> None
 
 def test_a_corpus_without_sentences_teaches_nothing() -> None:
     with pytest.raises(ValueError, match="2 topics have none"):
-        learn([LearningArticle(["Mills"]), LearningArticle(["灯台は1901年に建てられた。"])])
+        teaching([LearningArticle(["Mills"]), LearningArticle(["灯台は1901年に建てられた。"])])
 
 
 def test_a_forest_of_arrays_says_what_scikit_learn_says() -> None:

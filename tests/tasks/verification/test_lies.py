@@ -32,6 +32,9 @@ OTHERS = Others(
             SENTENCE,
             "In 1901, the tower at Cape Moren was designed by Anna Berg because 300 ships had sunk.",
         ),
+        ("bound turned", "At least 4 of over 30 ships sank.", "At least 4 of under 30 ships sank."),
+        ("bound turned", "It has up to 300 rooms.", "It has at least 300 rooms."),
+        ("exchanged", "It has 300 rooms on nine floors.", "It has nine rooms on 300 floors."),
         ("bound added", SENTENCE, "In 1901, the tower at Cape Moren was only designed by Anna Berg"),
         (
             "order",
@@ -44,6 +47,10 @@ OTHERS = Others(
 )
 def test_a_kind_of_lie(kind: str, sentence: str, lie: str) -> None:
     assert any(made.startswith(lie) for made in KINDS[kind](sentence, OTHERS, Dice(1)))
+
+
+def test_a_year_never_stands_for_a_count() -> None:
+    assert list(KINDS["exchanged"]("It got 300 rooms in 1901.", OTHERS, Dice(1))) == []
 
 
 def test_names_that_are_only_listed_keep_their_places() -> None:
