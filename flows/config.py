@@ -181,6 +181,12 @@ class BuildConfig(Settings):
         if isinstance(given.get("further"), dict):
             given["further"] = dict(cls._resolved(given))
         settings = merge(under, given)
+        words = settings.get("vocabulary")
+        if isinstance(words, dict) and (
+            settings.get("imported") or words.get("folder") or words.get("model_type") == "byte-bpe"
+        ):
+            under = merge(under, {"summarizer": {"slots": False}})  # the vocabulary cannot have them
+            settings = merge(under, given)
         recipe = recipe_of(settings)
         summarizer = settings.get("summarizer")
         if isinstance(summarizer, dict) and summarizer.get("pretrained") is not None:
@@ -242,12 +248,20 @@ class BuildConfig(Settings):
         return self
 
     @model_validator(mode="after")
-    def _sentences_can_be_marked(self) -> Self:
-        if self.imported is not None and self.summarizer.sees_sentences:
+    def _slots_are_possible(self) -> Self:
+        kind = "a folder's" if self.vocabulary.folder is not None else self.vocabulary.model_type
+        if self.summarizer.form == "slots" and kind not in ("unigram", "bpe"):
+            raise ValueError(f"summarizer.slots needs a vocabulary of vocabulary.model_type unigram or bpe, got {kind}")
+        return self
+
+    @model_validator(mode="after")
+    def _imported_texts_stay_as_they_are(self) -> Self:
+        form = self.summarizer.form
+        if self.imported is not None and form != "plain":
+            marked = "sentences marked (Hie-BART)" if form == "sentences" else "values as slots (summarizer.slots)"
             raise ValueError(
-                f"summarizer.preset {self.summarizer.preset!r} has heads that see sentences (Hie-BART), and imported "
-                "shards are token ids, in which no sentence is marked: expected a summarizer without sentence_heads, "
-                "or a corpus of your own"
+                f"summarizer.preset {self.summarizer.preset!r} reads texts with {marked}, and imported shards are "
+                "token ids as they were: expected a summarizer that reads them so, or a corpus of your own"
             )
         return self
 

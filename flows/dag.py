@@ -1,9 +1,10 @@
 """The whole DAG in the order of the work: plain functions, each of which calls what it reads.
 
-Each runs once a session, when it is first called: finished shards are found by their keys, the others are computed. So
-asking for the ranker trains no summarizer, asking for the report builds everything, and the sub-flows of a run share
-what is done. Every stage has a result type of its own (`flows.stages.results`): mypy refuses one in place of another.
+Each runs once a session, when it is first called: finished shards are found by their keys, the others are computed. The
+flows of a run share what is done. Every stage has its own result type: mypy refuses one in place of another.
 """
+
+from functools import partial
 
 from flows.running.session import Session, once, once_a_build
 from flows.stages import (
@@ -19,12 +20,11 @@ from flows.stages import (
     texts,
     training,
 )
-from flows.stages.imported import RankedShards
-from flows.stages.texts import CandidateParagraphs, Corpus
+from models.tokenization.contract import FORMS, TextForm
 
 
 @once_a_build
-def ranked_shards(session: Session) -> RankedShards | None:
+def ranked_shards(session: Session) -> imported.RankedShards | None:
     """Import ranked shards as the corpus; None for a corpus of one's own."""
     return None if session.config.imported is None else imported.ranked_shards(session)
 
@@ -36,7 +36,7 @@ def articles(session: Session) -> results.Articles:
     return intake.articles(session) if shards is None else shards.articles
 
 
-def find_paragraphs(session: Session, articles: results.Articles) -> CandidateParagraphs:
+def find_paragraphs(session: Session, articles: results.Articles) -> texts.CandidateParagraphs:
     """Find the paragraphs of articles: on pages, fetched host by host, and in the documents of their source."""
     search = crawling.search(session, articles)
     frontier = crawling.frontier(session, articles, search)
@@ -47,16 +47,16 @@ def find_paragraphs(session: Session, articles: results.Articles) -> CandidatePa
     given = intake.given_documents(session)
     paragraphs = texts.paragraphs(session, articles, documents, given)
     overlaps = across.overlaps(session, articles, paragraphs)
-    return CandidateParagraphs(across.compared(session, paragraphs, overlaps), overlaps)
+    return texts.CandidateParagraphs(across.compared(session, paragraphs, overlaps), overlaps)
 
 
 @once_a_build
-def candidates(session: Session) -> CandidateParagraphs:
+def candidates(session: Session) -> texts.CandidateParagraphs:
     """Find the paragraphs of all articles; those of imported shards keep their order."""
     shards = ranked_shards(session)
     if shards is None:
         return find_paragraphs(session, articles(session))
-    return CandidateParagraphs(imported.paragraphs(session, shards))
+    return texts.CandidateParagraphs(imported.paragraphs(session, shards))
 
 
 @once_a_build
@@ -74,9 +74,9 @@ def vocabulary(session: Session) -> results.VocabularyTable:
 
 
 @once
-def corpus(session: Session) -> Corpus:
+def corpus(session: Session) -> texts.Corpus:
     """Build the corpus."""
-    return Corpus(articles(session), candidates(session).compared, features(session), vocabulary(session))
+    return texts.Corpus(articles(session), candidates(session).compared, features(session), vocabulary(session))
 
 
 @once_a_build
@@ -104,18 +104,18 @@ def graphs(session: Session) -> results.Graphs:
     return (shards and imported.graphs(session, shards)) or encoding.graphs(session, ranked(session))
 
 
-@once
-def examples(session: Session) -> results.Examples:
-    """Turn the ranked paragraphs into token ids."""
-    if (shards := ranked_shards(session)) is not None:
+def examples(session: Session, form: TextForm = "plain") -> results.Examples:
+    """Turn the ranked paragraphs into token ids, of texts in the form that a summarizer reads."""
+    return session.once(_EXAMPLES[form])
+
+
+def _examples(session: Session, form: TextForm) -> results.Examples:
+    if form == "plain" and (shards := ranked_shards(session)) is not None:
         return shards.examples
-    return encoding.examples(session, articles(session), ranked(session), vocabulary(session))
+    return encoding.examples(session, articles(session), ranked(session), vocabulary(session), form=form)
 
 
-@once
-def sentence_examples(session: Session) -> results.Examples:
-    """Turn the ranked paragraphs into token ids with a mark before each sentence."""
-    return encoding.sentence_examples(session, articles(session), ranked(session), vocabulary(session))
+_EXAMPLES = {form: partial(_examples, form=form) for form in FORMS}
 
 
 def graphs_read(session: Session) -> results.Graphs | None:
@@ -125,7 +125,7 @@ def graphs_read(session: Session) -> results.Graphs | None:
 
 def examples_read(session: Session) -> results.Examples:
     """Return the examples that the summarizer reads."""
-    return sentence_examples(session) if session.config.summarizer.sees_sentences else examples(session)
+    return examples(session, session.config.summarizer.form)
 
 
 @once

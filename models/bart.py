@@ -73,6 +73,7 @@ class BartConfig(TransformerConfig):
     copying: bool = False  # whether words of the source may be copied (See et al. 2017); in none of the papers.
     # whether training computes each layer again in the backward pass instead of keeping what is inside it: less memory,
     # a third more time
+    copying_reach: int = 0  # tokens on each side of a word that decide too whether it is copied
     gradient_checkpointing: bool = False
 
     def __post_init__(self) -> None:
@@ -315,7 +316,7 @@ class Bart(Summarizer):
         self.model = Backbone(config)
         # A constant of zeros in the published checkpoints, which have it all the same.
         self.register_buffer("final_logits_bias", torch.zeros(1, config.vocabulary_size))
-        self.copying = CopyHead(config.model_size) if config.copying else None
+        self.copying = CopyHead(config.model_size, config.copying_reach) if config.copying else None
 
     def encode(self, source: SourceBatch) -> Memory:
         """Encode B articles: their first `source_tokens` tokens, best documents first."""

@@ -23,6 +23,7 @@ from models.search.value_pieces import value_pieces
 from models.tokenization.huggingface_tokenizer import is_causal, read_tokenizer
 from models.training.layout import ExampleTable, Layout, source_batch
 from models.training.weights import load_weights
+from models.value_slots import NO_SLOTS, ValueSlots, fill
 from models.vocabulary import Vocabulary
 from models.weights_file import read_config
 
@@ -68,9 +69,11 @@ class ExportedSummarizer(TrainedSummarizer):
         (i, j, weight) of the graph between paragraphs, for a model that reads one (`graph`). Raises ValueError: the
         model sees sentences, and a paragraph is one text."""
         words = self.vocabulary
+        texts = [self._sentences(paragraph) for paragraph in paragraphs]
+        slots = ValueSlots(title, map(" ".join, texts), words.has_word) if words.slots else NO_SLOTS
         row = {
-            "title": words.encode(title),
-            "source": words.encode_paragraphs(map(self._sentences, paragraphs)),
+            "title": words.encode(slots.cut(title)),
+            "source": words.encode_paragraphs(list(map(slots.cut, sentences)) for sentences in texts),
             "target": [words.begin, words.end],
             "graph": [{"i": i, "j": j, "weight": weight} for i, j, weight in edges],
         }
@@ -92,7 +95,7 @@ class ExportedSummarizer(TrainedSummarizer):
             memory=memory,
         )
         (best,) = likely_summaries(self.model, memory, found, words, self.min_sentence_probability)
-        return " ".join(words.decode(best.tokens).split())
+        return fill(" ".join(words.decode(best.tokens).split()), slots.values)
 
     def _sentences(self, paragraph: str | Sequence[str]) -> Sequence[str]:
         """Return a paragraph as its sentences, or as one where it does not matter."""

@@ -52,6 +52,7 @@ class GraphSumConfig(TransformerConfig):
     norm_epsilon: float = 1e-6  # that of every LayerNorm
     scale_embeddings: bool = True  # whether word embeddings are multiplied by sqrt(D)
     copying: bool = False  # whether words of the source may be copied (See et al. 2017); in none of the papers
+    copying_reach: int = 0  # tokens on each side of a word that decide too whether it is copied
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -130,7 +131,7 @@ class GraphSum(ParagraphSummarizer):
         self.graph_norm = final_norm(config)
         self.decoder_layers = nn.ModuleList(GraphDecoderLayer(config) for _ in range(config.decoder_layers))
         self.final_norm = final_norm(config)
-        self.copying = CopyHead(config.model_size) if config.copying else None
+        self.copying = CopyHead(config.model_size, config.copying_reach) if config.copying else None
         self.depth = config.decoder_layers
 
     def encode(self, source: SourceBatch) -> ParallelMemory:

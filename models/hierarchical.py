@@ -57,6 +57,7 @@ class HierarchicalConfig(TransformerConfig):
     global_residual: GlobalResidual = "g+(x+c)"
     graph: Graph = "none"  # which graph replaces the last inter-paragraph head (eq. 24); the batch must contain it
     copying: bool = False  # whether words of the source may be copied (See et al. 2017); in none of the papers
+    copying_reach: int = 0  # tokens on each side of a word that decide too whether it is copied
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -165,7 +166,7 @@ class HierarchicalTransformer(TokenSummarizer):
         self.global_layers = nn.ModuleList(GlobalLayer(config) for _ in range(config.global_layers))
         self.final_norm = final_norm(config)
         self.decoder = TransformerDecoder(config, config.decoder_layers, dropout)
-        self.copying = CopyHead(config.model_size) if config.copying else None
+        self.copying = CopyHead(config.model_size, config.copying_reach) if config.copying else None
         self.depth = config.decoder_layers
 
     def encode(self, source: SourceBatch) -> TokenMemory:

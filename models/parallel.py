@@ -51,6 +51,7 @@ class ParallelConfig(TransformerConfig):
     # whether pooling logits are divided by sqrt(E), as in the released code but not in eq. 3
     pooling_scaled: bool = True
     copying: bool = False  # whether words of the source may be copied (See et al. 2017); in none of the papers
+    copying_reach: int = 0  # tokens on each side of a word that decide too whether it is copied
 
 
 class ParagraphPooling(nn.Module):
@@ -126,7 +127,7 @@ class ParallelTransformer(ParagraphSummarizer):
         self.pooling = ParagraphPooling(config)
         self.decoder_layers = nn.ModuleList(ParallelDecoderLayer(config) for _ in range(config.decoder_layers))
         self.final_norm = final_norm(config)
-        self.copying = CopyHead(config.model_size) if config.copying else None
+        self.copying = CopyHead(config.model_size, config.copying_reach) if config.copying else None
         self.depth = config.decoder_layers
 
     def encode(self, source: SourceBatch) -> ParallelMemory:

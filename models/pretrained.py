@@ -127,7 +127,7 @@ def load_pretrained(model: Bart, path: str | Path, *, added: int = 0) -> tuple[s
     own = model.state_dict()
     fresh = tuple(name for name in own if name not in names and name.startswith(_FRESH))
     if model.copying is not None and fresh and own[fresh[0]].is_meta:
-        model.copying = CopyHead(model.config.model_size)
+        model.copying = CopyHead(model.config.model_size, model.config.copying_reach)
 
     def value(name: str, tensor: Tensor) -> Tensor | None:
         if name in fresh:

@@ -24,8 +24,8 @@ Number = Decimal | str  # a number with its unit, such as "$12" or "12%", is a s
 _REMEMBERED = 2048  # texts: several metrics and systems read the paragraphs of an article, which are some 600
 _REMEMBERED_WORDS = 65_536  # a corpus repeats its words, and each is folded in every text
 
-_MONTHS = {name: number for number, name in enumerate(ENGLISH["numbers"]["months"].split(), start=1)}
-_MONTH = "|".join(_MONTHS)
+MONTHS = {name: number for number, name in enumerate(ENGLISH["numbers"]["months"].split(), start=1)}
+_MONTH = "|".join(MONTHS)
 _DATE = re.compile(
     rf"\b(?P<year1>\d{{4}})-(?P<month1>\d\d)-(?P<day1>\d\d)\b"
     rf"|\b(?:(?P<day2>\d{{1,2}})(?:st|nd|rd|th)? )?(?P<month2>{_MONTH}) (?P<year2>\d{{4}})\b"
@@ -58,6 +58,7 @@ _NUMERAL = re.compile(rf"\d+(?:,\d+)*(?:\.\d+)?{_SUFFIX}", re.IGNORECASE)  # a w
 PARTICLES = frozenset(ENGLISH["names"]["particles"].split())
 # Words that may open a sentence and then are not part of a name.
 OPENERS = frozenset(" ".join(ENGLISH["openers"].values()).split())
+_ARTICLES = frozenset({"the", "a", "an"})
 
 
 @dataclass(frozen=True)
@@ -176,27 +177,38 @@ def _found(text: str, inner: frozenset[str], lower: frozenset[str]) -> list[Valu
 
 def _names(sentence: str, inner: frozenset[str], lower: frozenset[str]) -> list[tuple[str, ...]]:
     """Return the runs of capitalised words, joined by spaces and particles alone."""
-    names: list[tuple[str, ...]] = []
-    run: list[tuple[str, bool]] = []  # words, and whether each is a name and not a particle after one
+    runs = (tuple(_folded(word[0]) for word in run) for run in name_runs(sentence, inner, lower))
+    return [words for words in runs if words != ("i",) and not (len(words) == 1 and words[0] in MONTHS)]
+
+
+def name_runs(sentence: str, inner: frozenset[str], lower: frozenset[str]) -> list[list[re.Match[str]]]:
+    """Return the words of each name of a sentence with their places: runs of capitalised words, joined by spaces and
+    particles alone, without an article before them. `inner` and `lower`: words that texts on the same subject have with
+    a capital within a sentence, and in lower case; both decide on the word that opens the sentence."""
+    runs: list[list[re.Match[str]]] = [[]]
     end = 0
     for number, match in enumerate(_WORD.finditer(sentence)):
         word = match[0]
         folded = _folded(word)
         if sentence[end : match.start()] not in {"", " "} or not word[0].isalpha():
-            _close(names, run)
+            runs.append([])
         end = match.end()
         if number == 0 and _opens_only(folded, inner, lower):
             continue
         if _is_name(word):
-            run.append((folded, True))
+            runs[-1].append(match)
             if word.endswith(("’s", "'s")):
-                _close(names, run)
-        elif run and folded in PARTICLES:
-            run.append((folded, False))
+                runs.append([])
+        elif runs[-1] and folded in PARTICLES:
+            runs[-1].append(match)
         else:
-            _close(names, run)
-    _close(names, run)
-    return names
+            runs.append([])
+    for run in runs:
+        while run and not _is_name(run[-1][0]):  # particles after a name
+            run.pop()
+        if run and _folded(run[0][0]) in _ARTICLES:
+            run.pop(0)
+    return [run for run in runs if run]
 
 
 def _is_name(word: str) -> bool:
@@ -207,18 +219,6 @@ def _is_name(word: str) -> bool:
         return False
     parts = (part for part in word.split("-") if any(character.isnumeric() for character in part))
     return not all(_NUMERAL.fullmatch(part) for part in parts)
-
-
-def _close(names: list[tuple[str, ...]], run: list[tuple[str, bool]]) -> None:
-    """Add the run as a name, without an article before it and particles after it, and start a new run."""
-    while run and not run[-1][1]:
-        run.pop()
-    words = tuple(word for word, _ in run)
-    if words[:1] and words[0] in {"the", "a", "an"}:
-        words = words[1:]
-    if words and words != ("i",) and not (len(words) == 1 and words[0] in _MONTHS):
-        names.append(words)
-    run.clear()
 
 
 def _opens_only(word: str, inner: frozenset[str], lower: frozenset[str]) -> bool:
@@ -233,7 +233,7 @@ def _dates(text: str) -> tuple[list[Date], str]:
         parts = {name.rstrip("123"): part for name, part in match.groupdict().items() if part is not None}
         month = parts["month"].lower()
         day = int(parts["day"]) if "day" in parts else None
-        dates.append((int(parts["year"]), _MONTHS.get(month) or int(month), day))
+        dates.append((int(parts["year"]), MONTHS.get(month) or int(month), day))
     return dates, _DATE.sub(" ; ", text)
 
 
@@ -249,6 +249,12 @@ def _numbers(text: str) -> list[Number]:
         elif (spelled := _spelled(match["words"].lower())) is not None:
             numbers.append(Decimal(spelled).normalize())
     return numbers
+
+
+def number_places(text: str) -> list[tuple[int, int, Decimal]]:
+    """Return (start, end, number) of the digits of each number of a text."""
+    found = (match for match in _NUMBER.finditer(text) if match["digits"])
+    return [(*match.span("digits"), _decimal(match["digits"]).normalize()) for match in found]
 
 
 def _decimal(digits: str) -> Decimal:

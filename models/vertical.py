@@ -40,6 +40,7 @@ class VerticalConfig(TransformerConfig):
     # whether the query is added before that LayerNorm, as in a version of the released code
     ranking_residual: bool = False
     copying: bool = False  # whether words of the source may be copied (See et al. 2017); in none of the papers
+    copying_reach: int = 0  # tokens on each side of a word that decide too whether it is copied
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -117,7 +118,7 @@ class VerticalTransformer(ParagraphSummarizer):
         self.encoder_layers = nn.ModuleList(EncoderLayer(config) for _ in range(config.encoder_layers))
         self.decoder_layers = nn.ModuleList(VerticalDecoderLayer(config) for _ in range(config.decoder_layers))
         self.final_norm = final_norm(config)
-        self.copying = CopyHead(config.model_size) if config.copying else None
+        self.copying = CopyHead(config.model_size, config.copying_reach) if config.copying else None
         self.depth = config.decoder_layers
 
     def encode(self, source: SourceBatch) -> VerticalMemory:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from models.tokenization import huggingface_tokenizer, sentencepiece_model
-from models.tokenization.contract import Tokenizer
+from models.tokenization.contract import TextForm, Tokenizer
 from models.tokenization.huggingface_tokenizer import HuggingFaceTokenizer, is_document
 from models.tokenization.sentencepiece_model import SentencePieceTokenizer
 
@@ -31,6 +31,8 @@ class Vocabulary:
         self.sentence_begin = self.specials.sentence_begin
         # `<T>`, or where no piece was made for it a colon, which is how a language model has seen titles.
         self.title_mark = self._tokenizer.title_mark
+        # Ids of each pool of slots; if there are any, values are to be given slots before a text is encoded.
+        self.slots = self._tokenizer.slots
         self._marks = self.specials.marks
 
     @classmethod
@@ -65,6 +67,10 @@ class Vocabulary:
         """Return the token ids of a text, never special tokens, even if the text contains their names."""
         return self.encode_batch([text])[0]
 
+    def has_word(self, word: str) -> bool:
+        """Whether a word is one piece."""
+        return len(self.encode(word)) == 1
+
     def encode_batch(self, texts: Iterable[str]) -> list[list[int]]:
         """Return the token ids of each text, as `encode` does."""
         batch, forgeable = self._tokenizer.encode(texts), self._tokenizer.forgeable
@@ -75,6 +81,15 @@ class Vocabulary:
         have any token, and `sentence_end` before that, if the vocabulary has them."""
         mark = [id_ for id_ in (self.specials.sentence_end, self.sentence_begin) if id_ is not None]
         return [[id_ for ids in self.encode_batch(p) if ids for id_ in (*mark, *ids)] for p in paragraphs]
+
+    def in_form(self, form: TextForm) -> "Vocabulary":
+        """Return this vocabulary with the pieces that a form of text needs behind its last; other ids are as before.
+        Raises ValueError: a piece of text is spelt as one of them, or the vocabulary cannot have slots."""
+        if form == "slots" and not self.slots:
+            if is_document(self.model):
+                raise ValueError(f"slots for values need a SentencePiece vocabulary, got one of {self.kind}")
+            return Vocabulary(sentencepiece_model.add_slots(self.model))
+        return self.with_sentence_begin() if form == "sentences" else self
 
     def with_sentence_begin(self) -> "Vocabulary":
         """Return this vocabulary with `sentence_begin`: one more piece, `[BOS]`, behind the last, which no text is

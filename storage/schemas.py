@@ -54,6 +54,7 @@ def _meanings(members: Mapping[str, str]) -> str:
 
 
 _STRINGS = pa.list_(pa.string())
+_SLOTS = pa.list_(pa.struct({"slot": pa.string(), "text": pa.string()}))
 _TOKENS = pa.list_(pa.int32())
 _EDGES = pa.list_(pa.struct([("i", pa.int32()), ("j", pa.int32()), ("weight", pa.float32())]))
 
@@ -351,11 +352,12 @@ GRAPHS = _dataset(
 
 EXAMPLES = _dataset(
     "examples",
-    1,
+    2,
     _column("article_id", pa.string(), "article"),
     _column("split", pa.string(), "train | valid | test"),
     _column("title", _TOKENS, "token ids of the title, no special tokens"),
     _column("source", pa.list_(_TOKENS), "token ids of the ranked paragraphs, best first, no special tokens"),
+    _column("slots", _SLOTS, "what each slot stands for (`models/value_slots.py`)"),
     _column("target", _TOKENS, "token ids of the lead, begin and end of summary included"),
     _column("title_text", pa.string(), "the title"),
     _column("target_text", pa.large_string(), "the lead"),

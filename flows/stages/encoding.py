@@ -4,10 +4,13 @@ from typing import Any
 
 from flows.running.session import Session
 from flows.stages.results import Articles, Examples, Graphs, Ranked, VocabularyTable
+from models.tokenization.contract import TextForm
 from storage import schemas
 from tasks.engine.inputs import only, same
 from tasks.engine.recipe import Recipe
 from tasks.text.entities import pipeline_label
+
+_NAMES = {"plain": "examples", "sentences": "sentence-examples", "slots": "slot-examples"}
 
 
 def graphs(session: Session, ranked: Ranked, name: str | None = None) -> Graphs:
@@ -30,10 +33,10 @@ def examples(
     vocabulary: VocabularyTable,
     name: str | None = None,
     *,
-    sentences: bool = False,
+    form: TextForm = "plain",
 ) -> Examples:
-    """Turn the ranked paragraphs into token ids, with `[BOS]` before each sentence where `sentences` is set."""
-    arguments: dict[str, Any] = {"sentences": True} if sentences else {}
+    """Turn the ranked paragraphs into token ids, of texts in the form that a summarizer reads."""
+    arguments: dict[str, Any] = {} if form == "plain" else {"form": form}
     if session.config.examples.supported_by is not None:
         arguments["read"] = session.config.summarizer
     recipe = Recipe(
@@ -47,11 +50,6 @@ def examples(
             recipe,
             shards=len(ranked.shards),
             inputs={"articles": same(articles), "ranked": same(ranked), "vocabulary": only(vocabulary)},
-            name=session.named(name or "examples"),
+            name=session.named(name or _NAMES[form]),
         )
     )
-
-
-def sentence_examples(session: Session, articles: Articles, ranked: Ranked, vocabulary: VocabularyTable) -> Examples:
-    """Turn the ranked paragraphs into token ids with a mark before each sentence."""
-    return examples(session, articles, ranked, vocabulary, "sentence-examples", sentences=True)

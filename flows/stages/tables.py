@@ -7,6 +7,7 @@ from flows import dag
 from flows.running.session import Session, once
 from flows.stages import encoding, evaluation, imported, ranking, training
 from flows.stages.results import Examples, Predictions, PredictorModel, Scores, SummarizerModel
+from models.tokenization.contract import TextForm
 from storage import schemas
 from tasks.engine.inputs import DirectoryResult, contents, every, same
 from tasks.engine.recipe import Recipe
@@ -76,7 +77,7 @@ def _evaluate(session: Session, name: str, made: _Made) -> EvaluatedSystem:
     owner = system.model or name
     settings = summarizer_of(SYSTEMS[owner], config.tables, config.summarizer)
     how = training_of(SYSTEMS[owner], config.tables, config.training)
-    examples = _examples_of(session, ranked=system.ranked, sentences=settings.sees_sentences)
+    examples = _examples_of(session, ranked=system.ranked, form=settings.form)
     graphs = dag.graphs(session) if settings.graph != "none" else None
     recipe = f"{system.ranked} {settings.model_dump_json()} {how.model_dump_json()}"
     if recipe not in made.models:
@@ -112,11 +113,11 @@ def _evaluate(session: Session, name: str, made: _Made) -> EvaluatedSystem:
     return EvaluatedSystem(made.models[recipe], summaries, scores)
 
 
-def _examples_of(session: Session, *, ranked: bool, sentences: bool) -> Examples:
+def _examples_of(session: Session, *, ranked: bool, form: TextForm) -> Examples:
     """Return the examples that a system reads; those that see sentences all read ranked paragraphs."""
     if not ranked:
         return unranked_examples(session)
-    return dag.sentence_examples(session) if sentences else dag.examples(session)
+    return dag.examples(session, form)
 
 
 @once

@@ -17,6 +17,7 @@ from flows.stages.results import (
     VocabularyTable,
 )
 from flows.stages.texts import Corpus
+from models.tokenization.contract import TextForm
 from tasks.engine.inputs import DirectoryResult
 from tasks.retraining.splits import EvaluatedVersion, HeldOutSplits
 from tasks.retraining.warm_start import (
@@ -28,7 +29,7 @@ from tasks.retraining.warm_start import (
     better_ranker,
     ranker_fits,
     summarizer_fits,
-    summarizer_sees_sentences,
+    summarizer_form,
     warm_ranker,
     warm_training,
 )
@@ -42,7 +43,7 @@ class TrainedModels:
     ranker: RankerModel  # its ranker
     summarizer: SummarizerModel  # its summarizer
     predictor: PredictorModel | None  # of the summarizer's attention; None if it has none
-    sees_sentences: bool  # whether the summarizer reads examples with a mark before each sentence (Hie-BART)
+    form: TextForm  # in which the summarizer reads text
 
     @property
     def by_name(self) -> Mapping[str, DirectoryResult]:
@@ -59,7 +60,7 @@ def registered(version: VersionModels) -> TrainedModels:
         RankerModel(version.models[RANKER]),
         SummarizerModel(version.models[SUMMARIZER]),
         None if predictor is None else PredictorModel(predictor),
-        summarizer_sees_sentences(version.version),
+        summarizer_form(version.version),
     )
 
 
@@ -69,15 +70,13 @@ def train_challenger(session: Session, corpus: Corpus, start: VersionModels | No
     ranker = _ranker(session, corpus, start)
     ranked = ranking.ranked(session, corpus, ranker)
     ranking.scores(session, corpus, ranked)  # for people: no stage reads them
-    sees_sentences = config.summarizer.sees_sentences
-    encode = encoding.sentence_examples if sees_sentences else encoding.examples
     graphs = encoding.graphs(session, ranked) if config.summarizer.graph != "none" else None
-    examples = encode(session, corpus.articles, ranked, vocabulary)
+    examples = encoding.examples(session, corpus.articles, ranked, vocabulary, form=config.summarizer.form)
     summarizer = _summarizer(session, graphs, examples, vocabulary, start)
     predictor = None
     if config.decoding.guidance.reads_predictor:
         predictor = training.attention(session, graphs, examples, summarizer)
-    return TrainedModels(vocabulary, ranker, summarizer, predictor, sees_sentences)
+    return TrainedModels(vocabulary, ranker, summarizer, predictor, config.summarizer.form)
 
 
 def _ranker(session: Session, corpus: Corpus, start: VersionModels | None) -> RankerModel:
@@ -120,9 +119,7 @@ def judge(session: Session, name: str, splits: HeldOutSplits, models: TrainedMod
     corpus = Corpus(articles, paragraphs, features, vocabulary)
     ranked = ranking.ranked(session, corpus, models.ranker, f"{name}_ranked")
     graphs = encoding.graphs(session, ranked, f"{name}_graphs")
-    examples = encoding.examples(
-        session, articles, ranked, vocabulary, f"{name}_examples", sentences=models.sees_sentences
-    )
+    examples = encoding.examples(session, articles, ranked, vocabulary, f"{name}_examples", form=models.form)
     predictions = evaluation.predictions(
         session,
         graphs,

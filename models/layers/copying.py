@@ -48,11 +48,12 @@ class CopyableMemory(Memory):
 class CopyHead(nn.Module):
     """Points at the source position of the next token, and decides whether to copy it."""
 
-    def __init__(self, size: int) -> None:
-        """Make a head for hidden states of `size`."""
+    def __init__(self, size: int, reach: int = 0) -> None:
+        """Make a head for hidden states of `size` that sees so many tokens on each side of a position too."""
         super().__init__()
         self.query = nn.Linear(size, size, bias=False)
-        self.key = nn.Linear(size, size, bias=False)
+        self.reach = reach
+        self.key = nn.Linear((1 + 2 * reach) * size, size, bias=False)
         self.match = nn.Parameter(torch.ones(CONTEXT))
         self.gate = nn.Linear(3 * size, 1)
         initialise(self.query.weight, self.key.weight, self.gate.weight)
@@ -63,13 +64,18 @@ class CopyHead(nn.Module):
         tokens = rows.flat(rows.tokens, states.mask.shape[1]).values
         before = [_shifted(tokens, states.paragraph, distance) for distance in range(1, CONTEXT + 1)]
         return CopyMemory(
-            keys=self.key(states.values),
+            keys=self.key(self._with_neighbours(states)),
             tokens=tokens.masked_fill(~states.mask, _NO_SOURCE),
             before=torch.stack(before, dim=-1),
             mask=states.mask,
             paragraph=states.paragraph,
             paragraphs=rows.paragraphs,
         )
+
+    def _with_neighbours(self, states: FlatTokens) -> Tensor:
+        """Return [B, S, (1+2*reach)*D]: the states of each token and of those beside it in its paragraph."""
+        places = range(-self.reach, self.reach + 1)
+        return torch.cat([_beside(states, place) for place in places], dim=-1)
 
     def forward(
         self, hidden_RTD: Tensor, input_RTD: Tensor, target_RT: Tensor, memory: CopyMemory, cache: KeyValueCache | None
@@ -102,6 +108,18 @@ def recent_tokens(target_RT: Tensor, cache: KeyValueCache | None) -> Tensor:
     padded_RT = F.pad(all_RT, (CONTEXT - 1, 0), value=_NO_TARGET)
     windows_RTC = padded_RT.unfold(1, CONTEXT, 1).flip(-1)
     return windows_RTC[:, -target_RT.shape[1] :]
+
+
+def _beside(states: FlatTokens, distance: int) -> Tensor:
+    """Return for each token the state of the one `distance` positions later in its paragraph, 0 if there is none."""
+    if not distance:
+        return states.values
+    pad = (max(-distance, 0), max(distance, 0))
+    cut = slice(max(distance, 0), -max(-distance, 0) or None)
+    values = F.pad(states.values, (0, 0, *pad))[:, cut]
+    same = F.pad(states.paragraph, pad, value=-1)[:, cut] == states.paragraph
+    there = F.pad(states.mask, pad, value=False)[:, cut]
+    return values * (same & there).unsqueeze(-1)
 
 
 def _shifted(tokens_BS: Tensor, paragraph_BS: Tensor, distance: int) -> Tensor:

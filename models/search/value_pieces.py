@@ -6,9 +6,11 @@ from functools import lru_cache
 
 import torch
 
+from models.value_slots import SLOTS
 from models.values import PARTICLES, is_number_word, may_continue_number
 from models.vocabulary import Vocabulary
 
+_SLOTS = frozenset(SLOTS)
 _SPACE = "\u2581"  # how SentencePiece marks the beginning of a word
 _BYTE = re.compile(r"<0x([0-9A-F]{2})>")  # how pieces spell parts of characters
 
@@ -25,7 +27,7 @@ class Pieces:
         # A byte of a character beyond ASCII counts as a capital, so that it is only copied.
         self.text = [re.sub("[\udc80-\udcff]", "\u00c9", text.removeprefix(" ")) for text in self._raw]
         self.is_word = [any(c.isalnum() for c in text) for text in self.text]
-        self.is_value = [any(c.isupper() or c.isnumeric() for c in text) for text in self.text]
+        self.is_value = [text in _SLOTS or any(c.isupper() or c.isnumeric() for c in text) for text in self.text]
         self.outside = ~torch.tensor(self.is_value)
         self.within = torch.tensor([not (b or id_ in self.marks) for id_, b in enumerate(self.begins)])
         # After the last piece of a value a new word or punctuation must follow: "Tavil" must not become "Tavilen".

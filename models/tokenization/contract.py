@@ -2,10 +2,13 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Literal, Protocol, get_args
 
 SPACE = "\u2581"  # begins a word's first piece, as SentencePiece writes it
 SENTENCE_BEGIN = "[BOS]"  # Akiyama et al. 2021, sec. 3.1
+# How a summarizer reads text: as it is, with a mark before each sentence (Akiyama et al. 2021), or values as slots.
+TextForm = Literal["plain", "sentences", "slots"]
+FORMS: tuple[TextForm, ...] = get_args(TextForm)
 
 
 @dataclass(frozen=True)
@@ -42,6 +45,7 @@ class Tokenizer(Protocol):
     kind: str  # what it is, in words, for people
     size: int  # number of ids V
     specials: Specials  # ids of the special pieces
+    slots: list[list[int]]  # ids of each pool of `models.value_slots`, one after another; none = it has no slots
     title_mark: int  # id of what separates a title from text: a piece made for it, or a colon
     forgeable: frozenset[int]  # ids of special pieces that `encode` could return for a text that spells them
 

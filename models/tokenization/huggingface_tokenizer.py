@@ -55,6 +55,7 @@ class HuggingFaceTokenizer:
             raise ValueError(f"expected a tokenizer as tokenizer.json describes it, but {error}") from error
         self._bytes = "ByteLevel" in _types(record["tokenizer"])
         self._wordpiece = _is_wordpiece(record["tokenizer"])
+        self.slots: list[list[int]] = []
         self.kind = f"byte-level {model}" if self._bytes else str(model)
         self.size: int = self._tokenizer.get_vocab_size(with_added_tokens=True)
         colon = self._tokenizer.token_to_id(":")

@@ -5,9 +5,11 @@ from collections.abc import Iterable, Sequence
 
 import sentencepiece
 
-from models.tokenization.contract import SENTENCE_BEGIN, Specials
+from models.tokenization.contract import SENTENCE_BEGIN, SPACE, Specials
+from models.value_slots import POOLS, SLOTS
 
 PAD, UNK, BEGIN, END = "<PAD>", "<unk>", "<S>", "</S>"
+_CONTROL, _USER_DEFINED = 3, 4  # kinds of pieces: no text is spelt with the first; texts never divide the second
 TITLE_MARK, PARAGRAPH_MARK, SENTENCE_MARK = "<T>", "<P>", "<Q>"
 
 
@@ -39,6 +41,9 @@ class SentencePieceTokenizer:
             sentence_begin=self._sentence_begin(),
         )
         self.title_mark = title_mark
+        slots = [[f"{SPACE}{letter}" for letter in pool] for pool in POOLS]
+        has_slots = self._processor.id_to_piece(self._processor.piece_to_id(slots[0][0])) == slots[0][0]
+        self.slots = [[self._processor.piece_to_id(slot) for slot in pool] for pool in slots] if has_slots else []
         # If a model declares a mark as a user-defined symbol, a page with the mark in its text would forge it.
         self.forgeable = frozenset(mark for mark in self.specials.marks if not self._processor.is_control(mark))
 
@@ -72,11 +77,22 @@ class SentencePieceTokenizer:
 
 def add_sentence_begin(model: bytes) -> bytes:
     """Return a model with one more piece, `[BOS]`, behind its last. Raises ValueError: a piece of text is spelt so."""
+    return _with_pieces(model, [SENTENCE_BEGIN], _CONTROL)
+
+
+def add_slots(model: bytes) -> bytes:
+    """Return a model with a piece for each slot behind its last. Raises ValueError: a piece of text is spelt so."""
+    return _with_pieces(model, [f"{SPACE}{letter}" for letter in SLOTS], _USER_DEFINED)
+
+
+def _with_pieces(model: bytes, added: Iterable[str], kind: int) -> bytes:
     processor = sentencepiece.SentencePieceProcessor(model_proto=model)
-    if processor.id_to_piece(processor.piece_to_id(SENTENCE_BEGIN)) == SENTENCE_BEGIN:
-        raise ValueError(f"expected a SentencePiece model without a piece {SENTENCE_BEGIN!r} of text: it is the mark")
-    # Messages of protocol buffers are joined by joining their bytes: to the repeated field 1, the pieces, this adds
-    # one with its text (field 1), score (2) and kind (3: a control symbol, which no text is spelt with).
-    text = SENTENCE_BEGIN.encode()
-    piece = b"\x0a" + bytes([len(text)]) + text + b"\x15" + struct.pack("<f", 0.0) + b"\x18\x03"
-    return model + b"\x0a" + bytes([len(piece)]) + piece
+    for text in added:
+        if processor.id_to_piece(processor.piece_to_id(text)) == text:
+            raise ValueError(f"expected a SentencePiece model without a piece {text!r} of text: it is a mark")
+        # Messages of protocol buffers are joined by joining their bytes: to the repeated field 1, the pieces, this adds
+        # one with its text (field 1), score (2) and kind (3).
+        spelt = text.encode()
+        piece = b"\x0a" + bytes([len(spelt)]) + spelt + b"\x15" + struct.pack("<f", 0.0) + b"\x18" + bytes([kind])
+        model += b"\x0a" + bytes([len(piece)]) + piece
+    return model

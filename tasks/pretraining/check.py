@@ -12,7 +12,7 @@ def check_pretraining(summarizer: SummarizerSettings, vocabulary_type: str | Non
             f"summarizer.preset is {summarizer.preset!r}, of architecture {architecture!r}: expected one of "
             "architecture 'bart', such as bart-small, for denoising pre-training"
         )
-    if summarizer.sees_sentences:
+    if summarizer.form == "sentences":
         raise ValueError(
             f"summarizer.preset is {summarizer.preset!r}, with heads that see sentences, and passages have no mark "
             "before a sentence: expected a plain BART of the same sizes, from whose weights Hie-BART can start"

@@ -3,9 +3,8 @@
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
-from models.presets import sees_sentences
+from models.tokenization.contract import TextForm
 from storage.directories import DirectoryRecord, find_directory
 from storage.errors import StorageError
 from storage.recipes import read_record
@@ -90,10 +89,9 @@ def summarizer_fits(version: Version, settings: SummarizerSettings) -> bool:
     return bool(version.settings["summarizer"] == settings.model_dump(mode="json"))
 
 
-def summarizer_sees_sentences(version: Version) -> bool:
-    """Whether the version's summarizer reads examples with `[BOS]` before each sentence."""
-    before: Mapping[str, Any] = version.settings["summarizer"]
-    return sees_sentences(before["preset"], before["overrides"])
+def summarizer_form(version: Version) -> TextForm:
+    """Return in which form the version's summarizer reads text."""
+    return SummarizerSettings.model_validate(version.settings["summarizer"]).form
 
 
 def warm_ranker(settings: RankerSettings, retraining: RetrainingSettings) -> RankerSettings:

@@ -27,11 +27,12 @@ from models.search.source_values import SourceValues
 from models.search.value_pieces import value_pieces
 from models.training.distributed import find_device
 from models.training.layout import Example, ExampleTable, Layout, Numbers, source_batch
-from models.vocabulary import Vocabulary
+from models.value_slots import fill
 from storage.schemas import PREDICTIONS
 from tasks.engine.failure_logs import working_on
 from tasks.engine.torch_threads import torch_threads
 from tasks.summarization.directory import load_predictor, load_summarizer, with_graphs
+from tasks.summarization.examples import slots_of
 from tasks.summarization.settings import DecodingSettings
 from tasks.summarization.verified import VerifiedWriter, verified
 from tasks.verification.verifier import shipped
@@ -103,6 +104,7 @@ def decode_shard(
     attention = _predictor(trained, directory, predictor) if settings.guidance.reads_predictor else None
     scores = _scores(test, ranked) if settings.guidance.reads_scores else None
     texts = _texts(ranked) if settings.verify else {}
+    slots = slots_of(test)
     summaries: list[dict[str, Any]] = [{}] * len(rows)
     started, tokens = time.monotonic(), 0
     for done, batch in _batches(rows, settings.batch_articles):
@@ -115,14 +117,18 @@ def decode_shard(
         )
         for b, (row, example, hypothesis) in enumerate(zip(batch, laid_out, hypotheses, strict=True)):
             ranks = lengths.ranks[b][lengths.paragraph_mask[b]].cpu().numpy()
+            values = slots[row]
+            text = fill(" ".join(trained.vocabulary.decode(hypothesis.tokens).split()), values)
+            pieces = [fill(piece, values) for piece in trained.vocabulary.pieces(hypothesis.tokens)]
             if settings.verify:
                 paragraphs = texts.get(test.column("article_id")[row].as_py(), [])
                 read = [paragraphs[rank] if rank < len(paragraphs) else "" for rank in ranks]
                 writer = VerifiedWriter(shipped(), test.column("title_text")[row].as_py(), read, settings.verify)
-                hypothesis = verified(writer, hypothesis, written[b], trained.vocabulary)
+                sentences = [one._replace(text=fill(one.text, values)) for one in written[b]]
+                text, pieces, hypothesis = verified(writer, hypothesis, pieces, sentences, trained.vocabulary)
             places = lengths.paragraph_mask[b].cpu()
             own = None if looks is None else looks[b][places][:, places].numpy()
-            summaries[row] = _prediction(example, hypothesis, ranks, own, trained.vocabulary)
+            summaries[row] = _prediction(example, text, pieces, hypothesis, ranks, own)
             tokens += len(hypothesis.tokens)
         if progress is not None:
             progress(DecodingProgress(done, len(rows), tokens, time.monotonic() - started))
@@ -273,7 +279,7 @@ def _decode(
 
 
 def _prediction(
-    example: Example, hypothesis: Hypothesis, ranks: Numbers, looks: Numbers | None, vocabulary: Vocabulary
+    example: Example, text: str, pieces: list[str], hypothesis: Hypothesis, ranks: Numbers, looks: Numbers | None
 ) -> dict[str, Any]:
     """Return the columns of a summary; its attention is placed at the ranks of the paragraphs that were read."""
     width = int(example.ranks[-1]) + 1
@@ -282,9 +288,4 @@ def _prediction(
     source_attention = np.zeros((0 if looks is None else width, width), dtype=np.float32)
     if looks is not None:
         source_attention[np.ix_(ranks, ranks)] = looks
-    return {
-        "summary": " ".join(vocabulary.decode(hypothesis.tokens).split()),
-        "tokens": vocabulary.pieces(hypothesis.tokens),
-        "attention": list(attention),
-        "source_attention": list(source_attention),
-    }
+    return {"summary": text, "tokens": pieces, "attention": list(attention), "source_attention": list(source_attention)}

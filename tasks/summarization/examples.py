@@ -1,13 +1,16 @@
 """The examples stage: input and target of summarizers, as token ids."""
 
 from dataclasses import replace
+from functools import lru_cache
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from models.search.value_pieces import value_pieces
 from models.sentences import split_sentences
+from models.tokenization.contract import TextForm
 from models.training.layout import ExampleTable, Layout
+from models.value_slots import NO_SLOTS, ValueSlots, fill
 from models.vocabulary import Vocabulary
 from storage.schemas import EXAMPLES
 from tasks.engine.grouping import join_by_article
@@ -25,8 +28,7 @@ def build_examples(
     vocabulary: pa.Table | Vocabulary,
     settings: ExampleSettings,
     *,
-    # whether `[BOS]` is before each sentence (Akiyama et al. 2021, sec. 3.1), as with a vocabulary that has this piece
-    sentences: bool = False,
+    form: TextForm = "plain",  # of texts; that of a vocabulary which has its pieces, whatever is asked
     # the summarizer whose reading decides what supports a sentence; None = all that is kept here is read
     read: SummarizerSettings | None = None,
 ) -> pa.Table:
@@ -34,7 +36,7 @@ def build_examples(
     is the one of rank i, an empty list if it has no token, so that ranks and graph nodes still match; one that is cut
     ends with a whole word, and not with a number that might go on. With `supported_by` an article of the training or
     validation split without a supported sentence has no row. Raises ValueError: a table is not sorted."""
-    vocabulary = read_vocabulary(vocabulary, sentences=sentences)
+    vocabulary = read_vocabulary(vocabulary, form)
     layout = None if read is None else layout_of(read, vocabulary)
     kept = articles.filter(pc.is_null(articles["drop_reason"])).select(["article_id", "split", "title", "lead"])
     used = ranked.select(["article_id", "rank", "text"])
@@ -42,23 +44,27 @@ def build_examples(
     for article, rows, best in join_by_article(kept, used):
         if best["rank"].to_pylist() != list(range(len(best))):
             raise ValueError(f"the ranked paragraphs of article {article} are not in order of rank")
-        encoded = _encoded(best["text"].to_pylist(), vocabulary)
+        title, lead, split = (rows[name][0].as_py() or "" for name in ("title", "lead", "split"))
+        texts = best["text"].to_pylist()
+        slots = ValueSlots(title, texts, lru_cache(vocabulary.has_word)) if vocabulary.slots else NO_SLOTS
+        encoded = _encoded(list(map(slots.cut, texts)), vocabulary)
         source = [_cut(ids, settings.paragraph_tokens, vocabulary) for ids in encoded]
         if not any(source):
             continue
-        title, lead, split = (rows[name][0].as_py() or "" for name in ("title", "lead", "split"))
         learned = lead
         if settings.supported_by is not None and split != "test":
-            shown = _shown(title, source[: settings.supported_by], vocabulary, layout)
+            shown = _shown(slots.cut(title), source[: settings.supported_by], vocabulary, layout)
+            shown = [fill(text, slots.values) for text in shown]
             learned = " ".join(supported_sentences(title, lead, shown))
             if not learned:
                 continue
-        target = [*vocabulary.target_start, *vocabulary.encode(learned), vocabulary.end]
+        target = [*vocabulary.target_start, *vocabulary.encode(slots.cut(learned)), vocabulary.end]
         example = {
             "article_id": article,
             "split": split,
-            "title": vocabulary.encode(title)[:TITLE_TOKENS],
+            "title": vocabulary.encode(slots.cut(title))[:TITLE_TOKENS],
             "source": source,
+            "slots": [{"slot": slot, "text": text} for slot, text in slots.values.items()],
             "target": target[: settings.target_tokens],
             "title_text": title,
             "target_text": lead,
@@ -100,3 +106,8 @@ def _encoded(texts: list[str], vocabulary: Vocabulary) -> list[list[int]]:
     if vocabulary.sentence_begin is None:
         return vocabulary.encode_batch(texts)
     return vocabulary.encode_paragraphs(map(split_sentences, texts))
+
+
+def slots_of(examples: pa.Table) -> list[dict[str, str]]:
+    """Return what each slot stands for in each row of examples."""
+    return [{pair["slot"]: pair["text"] for pair in pairs or ()} for pairs in examples.column("slots").to_pylist()]

@@ -66,7 +66,7 @@ def train_extractor(
     Raises ValueError: the settings contradict each other or the run in `directory`, or there are no training examples;
     TrainingError: training cannot continue, see its message; TrainingStopped: by SIGTERM; the same call continues from
     the checkpoint that was saved."""
-    words = read_vocabulary(vocabulary, sentences=True)
+    words = read_vocabulary(vocabulary, "sentences")
     layout = layout_of(settings, words)
     check_budget(layout, training.batch_tokens)
     training = training.model_copy(update={"steps": max(1, training.steps // SHARE), "keep_best": 1})

@@ -23,6 +23,9 @@ from tasks.summarization.folders import check_folder, folder_vocabulary
 from tasks.summarization.layouts import causal_fields
 from tasks.summarization.settings import SummarizerSettings
 
+_REACH = (
+    2  # tokens: what is counted stands beside a number ("12 weeks"); in world 11 a third of a nat less in validation
+)
 _SETTING = "summarizer.pretrained"
 _LOADED = ("bart", *OF_TRANSFORMERS)
 _PICKLED = (".bin",)  # loaded as tensors alone
@@ -53,7 +56,9 @@ def fresh_model(
     else:
         assert isinstance(model, Bart)
         added = (
-            vocabulary.size - folder_vocabulary(settings.pretrained, _SETTING).size if settings.sees_sentences else 0
+            vocabulary.size - folder_vocabulary(settings.pretrained, _SETTING).size
+            if settings.form == "sentences"
+            else 0
         )
         load_pretrained(model, settings.pretrained, added=added)
     return model
@@ -104,7 +109,7 @@ def check_start(settings: SummarizerSettings, vocabulary: Vocabulary) -> str | N
             f"{_SETTING} is {folder!r}: its tokenizer ({own.kind}, {own.size} pieces) is not the build's vocabulary "
             f"({vocabulary.kind}, {vocabulary.size} pieces): expected no vocabulary.folder, or one of the same content"
         )
-    words = vocabulary.with_sentence_begin() if settings.sees_sentences else vocabulary
+    words = vocabulary.in_form(settings.form)
     try:
         config = configuration(settings.preset, **_fields(settings, words, None))
         if isinstance(config, BertSumConfig):
@@ -147,4 +152,6 @@ def _fields(settings: SummarizerSettings, vocabulary: Vocabulary, dropout: float
         fields["graph"] = settings.graph
     if settings.copying:
         fields["copying"] = True
+    if settings.form == "slots":
+        fields["copying_reach"] = _REACH
     return fields

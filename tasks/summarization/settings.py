@@ -1,11 +1,13 @@
 """Settings of what a summarizer reads, of the summarizer, its attention predictor and its search."""
 
+from collections.abc import Mapping
 from typing import Any, Literal, Self
 
 from pydantic import Field, model_validator
 
 from models.presets import COPYING, LEARNED_POSITIONS, OF_TRANSFORMERS, check_library, find_preset, sees_sentences
 from models.search.settings import Guidance, SearchSettings
+from models.tokenization.contract import TextForm
 from tasks.engine.settings import Settings, tuning
 from tasks.text.entities import ENTITY_TYPES, RULES
 
@@ -60,6 +62,13 @@ class ExampleSettings(Settings):
     sentences"""
 
 
+def form_read(preset: str, overrides: Mapping[str, Any], *, slots: bool) -> TextForm:
+    """Return in which form a summarizer of a preset reads text. Raises ValueError: there is no such preset."""
+    if sees_sentences(preset, overrides):
+        return "sentences"
+    return "slots" if slots else "plain"
+
+
 class SummarizerSettings(Settings):
     """Which summarizer, and what it reads of an article."""
 
@@ -76,6 +85,9 @@ class SummarizerSettings(Settings):
     discourse"""
     copying: bool = False
     """whether words of the source may be copied, as a pointer-generator does (See et al. 2017)"""
+    slots: bool = False
+    """whether each name and number of an article is one piece, another in each article (`models/value_slots.py`); only
+    where words are copied, for such pieces say nothing by themselves, and where no checkpoint brings its vocabulary"""
     max_paragraphs: int = Field(24, ge=1)
     """best ranked paragraphs read (Liu & Lapata 2019, sec. 4: 24)"""
     max_paragraph_tokens: int = Field(100, ge=2)
@@ -89,9 +101,10 @@ class SummarizerSettings(Settings):
     """tokens of a lead learned, begin and end included"""
 
     @property
-    def sees_sentences(self) -> bool:
-        """Whether the summarizer reads examples with `[BOS]` before each sentence (Akiyama et al. 2021)."""
-        return sees_sentences(self.preset, self.overrides)
+    def form(self) -> TextForm:
+        """In which form the summarizer reads text."""
+        slots = self.slots and self.copying and self.pretrained is None
+        return form_read(self.preset, self.overrides, slots=slots)
 
     @property
     def extracts_first(self) -> bool:

@@ -18,8 +18,10 @@ from models.search.settings import SearchSettings
 from models.training.batches import check_budget
 from models.training.distributed import Ranks, process_count, process_group
 from models.training.layout import ExampleTable, Layout, source_batch
+from models.training.slot_draws import SlotDraws
 from models.training.state import TrainingProgress
 from models.training.weights import weights_digest
+from models.value_slots import fill
 from models.vocabulary import Vocabulary
 from storage.schemas import EXAMPLES
 from tasks.engine.inputs import ReadableShards
@@ -27,6 +29,7 @@ from tasks.engine.together import run_together
 from tasks.engine.torch_threads import torch_threads
 from tasks.evaluation.rouge import Metric, Reference
 from tasks.summarization.directory import describe_summarizer, load_summarizer, published_files, with_graphs
+from tasks.summarization.examples import slots_of
 from tasks.summarization.fresh_model import fresh_model, start_digest, start_encoder
 from tasks.summarization.layouts import layout_of
 from tasks.summarization.settings import Graph, SummarizerSettings, TrainingSettings
@@ -76,7 +79,7 @@ def train_summarizer(
     Raises ValueError: the settings contradict each other or the run in `directory`, there are no training examples, or
     `initial` is a summarizer with another vocabulary or architecture; TrainingError: training cannot continue, see its
     message; TrainingStopped: by SIGTERM; the same call continues from the checkpoint that was saved."""
-    words = read_vocabulary(vocabulary, sentences=settings.sees_sentences)
+    words = read_vocabulary(vocabulary, settings.form)
     layout = layout_of(settings, words)
     check_budget(layout, training.batch_tokens)
     processes = process_count(training.processes, training.accumulation, device)
@@ -106,6 +109,7 @@ def train_summarizer(
             directory=directory,
             seed=seed,
             ranks=ranks,
+            prepare=SlotDraws(words.slots[1:], seed) if words.slots else None,
             fingerprint=_fingerprint(settings, training, words, seed, initial, extractor),
             evaluate=_evaluator(valid.slice(0, training.decoded_articles), layout, words, ranks),
             continued=initial is not None,
@@ -174,6 +178,7 @@ def _evaluator(
     settings = SearchSettings(beam=1, min_length=0, max_length=layout.max_target_tokens)
     rows = ExampleTable(chosen, layout)
     source = source_batch([rows.example(row) for row in range(len(rows))], layout)
+    slots = slots_of(chosen)
     references = [Reference(lead, _ROUGE) for lead in chosen.column("target_text").to_pylist()]
 
     def evaluate(model: Summarizer) -> Mapping[str, float]:
@@ -186,7 +191,10 @@ def _evaluator(
             unknown=vocabulary.unk,
             first=vocabulary.specials.target_begin,
         )
-        summaries = [vocabulary.decode(hypothesis.tokens) for hypothesis in hypotheses]
+        summaries = [
+            fill(vocabulary.decode(hypothesis.tokens), values)
+            for hypothesis, values in zip(hypotheses, slots, strict=True)
+        ]
         scores = [reference.score(summary) for reference, summary in zip(references, summaries, strict=True)]
         return {metric: float(np.mean([score[metric].f1 for score in scores])) for metric in _ROUGE}
 

@@ -133,18 +133,26 @@ class VerifiedWriter:
 
 
 def verified(
-    writer: VerifiedWriter, hypothesis: Hypothesis, written: Sequence[Written], vocabulary: Vocabulary
-) -> Hypothesis:
-    """Return a model's summary with the sentences that a writer chooses; a sentence of a paragraph attends to that.
+    writer: VerifiedWriter,
+    hypothesis: Hypothesis,
+    pieces: Sequence[str],
+    written: Sequence[Written],
+    vocabulary: Vocabulary,
+) -> tuple[str, list[str], Hypothesis]:
+    """Return the text, the pieces and the tokens of a model's summary with the sentences that a writer chooses; a
+    sentence of a paragraph attends to that.
 
     Args:
         writer: has read the paragraphs of `hypothesis.attention`, in their order.
         hypothesis: the summary.
+        pieces: of its tokens.
         written: its sentences.
         vocabulary: of the model."""
     tokens: list[int] = []
+    spelled: list[str] = []
     attention: list[Tensor] = [hypothesis.attention[:0]]
-    for sentence in writer.write(written):
+    chosen = writer.write(written)
+    for sentence in chosen:
         if sentence.place is None:
             looks = torch.zeros(1, hypothesis.attention.shape[1])
             looks[0, sentence.paragraph] = 1.0
@@ -152,9 +160,12 @@ def verified(
             looks = hypothesis.attention[written[sentence.place].tokens]
         if sentence.place is not None and sentence.text == written[sentence.place].text:
             ids = hypothesis.tokens[written[sentence.place].tokens]
+            spelled += pieces[written[sentence.place].tokens]
         else:
             ids = vocabulary.encode(sentence.text)
+            spelled += vocabulary.pieces(ids)
             looks = looks.mean(dim=0, keepdim=True).expand(len(ids), -1)
         tokens += ids
         attention.append(looks)
-    return replace(hypothesis, tokens=tokens, attention=torch.cat(attention))
+    text = " ".join(" ".join(sentence.text.split()) for sentence in chosen)
+    return text, spelled, replace(hypothesis, tokens=tokens, attention=torch.cat(attention))

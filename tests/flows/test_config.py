@@ -174,10 +174,34 @@ def test_a_length_penalty_that_is_none_is_named(tmp_path: Path, penalty: object)
         ),
         (
             {"imported": {"folder": "f", "vocabulary": "v"}, "summarizer": {"preset": "hie-bart", "graph": "none"}},
-            "'hie-bart' has heads that see sentences .* expected a summarizer without sentence_heads",
+            "'hie-bart' reads texts with sentences marked .* imported shards are token ids as they were",
+        ),
+        (
+            {
+                "imported": {"folder": "f", "vocabulary": "v"},
+                "summarizer": {"preset": "ht-small", "graph": "none", "copying": True, "slots": True},
+            },
+            "'ht-small' reads texts with values as slots .* imported shards are token ids as they were",
+        ),
+        (
+            {"vocabulary": {"model_type": "byte-bpe"}, "summarizer": {"preset": "ht-small", "slots": True}},
+            "summarizer.slots needs a vocabulary of vocabulary.model_type unigram or bpe, got byte-bpe",
         ),
     ],
 )
 def test_what_a_checkpoint_cannot_do_is_named(given: dict[str, object], complaint: str) -> None:
     with pytest.raises(ValidationError, match=complaint):
         BuildConfig.model_validate({"preset": "records", **given})
+
+
+@pytest.mark.parametrize(
+    ("given", "form"),
+    [
+        ({}, "slots"),
+        ({"imported": {"folder": "f", "vocabulary": "v"}}, "plain"),
+        ({"vocabulary": {"model_type": "byte-bpe"}}, "plain"),
+        ({"summarizer": {"copying": False}}, "plain"),
+    ],
+)
+def test_values_have_slots_only_where_a_vocabulary_can_have_them(given: dict[str, object], form: str) -> None:
+    assert BuildConfig.model_validate({"preset": "miniweb", **given}).summarizer.form == form

@@ -39,14 +39,14 @@ def test_its_work_is_that_of_a_build_with_it_alone(tmp_path: Path) -> None:
     beside = BuildConfig.model_validate({**common, "further": {"ft": own}})
     assert [config for _, config in beside.further_builds()] == [first]
     assert BuildConfig.model_validate(beside.model_dump(mode="json")) == beside
-    _, alone = walked(first, dag.examples, tmp_path / "alone")
+    _, alone = walked(first, dag.examples_read, tmp_path / "alone")
     _, without = walked(BuildConfig.model_validate(common), dag.scores, tmp_path / "without")
     _, jobs = walked(beside, dag.report, tmp_path / "beside")
     assert keys(without) <= keys(jobs)
     assert {job.key for job in alone} <= {job.key for job in jobs}
     by_name = {job.called: job for job in jobs}
     assert {name for name in by_name if name.endswith("-ft")} == {
-        *("vocabulary-ft", "examples-ft", "models/summarizer-ft", "predictions-ft", "scores-ft")
+        *("vocabulary-ft", "slot-examples-ft", "models/summarizer-ft", "predictions-ft", "scores-ft")
     }
     decoded, trained = by_name["predictions-ft"], by_name["models/summarizer-ft"]
     assert (decoded.recipe()["beam"], decoded.recipe()["system"]) == (3, "ft")

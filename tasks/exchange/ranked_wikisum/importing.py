@@ -100,6 +100,7 @@ def import_examples(
             "split": file["split"],
             "title": item.title,
             "source": item.source,
+            "slots": [],
             "target": [id_ for id_ in item.target if id_ not in left_out],
             "title_text": words.decode(item.title),
             "target_text": item.text,

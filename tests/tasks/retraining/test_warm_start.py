@@ -1,6 +1,7 @@
 """How training goes on from the champion, and which ranker is taken up."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -19,7 +20,7 @@ from tasks.retraining.warm_start import (
     pinned,
     ranker_fits,
     summarizer_fits,
-    summarizer_sees_sentences,
+    summarizer_form,
     warm_ranker,
     warm_training,
 )
@@ -86,14 +87,19 @@ def test_models_of_another_shape_are_trained_afresh() -> None:
 
 
 @pytest.mark.parametrize(
-    ("preset", "overrides", "seen"),
-    [("ht-small", {}, False), ("hie-bart-small", {}, True), ("hie-bart-small", {"sentence_heads": 0}, False)],
+    ("preset", "others", "form"),
+    [
+        ("ht-small", {}, "plain"),
+        ("ht-small", {"copying": True, "slots": True}, "slots"),
+        ("hie-bart-small", {}, "sentences"),
+        ("hie-bart-small", {"overrides": {"sentence_heads": 0}}, "plain"),
+    ],
 )
 def test_a_version_is_judged_on_the_examples_its_summarizer_reads(
-    preset: str, overrides: dict[str, int], seen: bool
+    preset: str, others: dict[str, Any], form: str
 ) -> None:
-    settings = {"summarizer": SummarizerSettings(preset=preset, overrides=overrides).model_dump(mode="json")}
-    assert summarizer_sees_sentences(Version(1, "", "", "", None, {}, "", settings, {}, {})) is seen
+    settings = {"summarizer": SummarizerSettings(preset=preset, **others).model_dump(mode="json")}
+    assert summarizer_form(Version(1, "", "", "", None, {}, "", settings, {}, {})) == form
 
 
 def test_another_seed_than_that_of_the_frozen_split_is_refused(tmp_path: Path) -> None:

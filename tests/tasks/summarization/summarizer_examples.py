@@ -95,6 +95,7 @@ def examples(split: str, *, titles: list[str] | None = None, paragraphs: int = 3
             "split": split,
             "title": words.encode(title),
             "source": [words.encode(text) for text in texts],
+            "slots": [],
             "target": [words.begin, *words.encode(FACTS[title]), words.end],
             "title_text": title,
             "target_text": FACTS[title],

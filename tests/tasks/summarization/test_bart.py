@@ -41,7 +41,7 @@ def examples(words: Vocabulary, *, sentences: bool) -> pa.Table:
         pa.Table.from_pylist(sorted(rows, key=lambda row: row["article_id"]), schema=dataset.schema)
         for rows, dataset in ((articles, ARTICLES), (ranked, RANKED))
     )
-    return build_examples(*tables, words, ExampleSettings(), sentences=sentences)
+    return build_examples(*tables, words, ExampleSettings(), form="sentences" if sentences else "plain")
 
 
 @pytest.mark.parametrize("preset", ["bart-small", "hed-small", "hie-bart-small"])

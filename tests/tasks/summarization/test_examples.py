@@ -58,6 +58,7 @@ def test_an_example_holds_the_ids_of_title_paragraphs_and_lead(table: pa.Table, 
         "split": "train",
         "title": vocabulary.encode("title a"),
         "source": [vocabulary.encode("hills"), vocabulary.encode("the river")],
+        "slots": [],
         "target": [2, *vocabulary.encode(LEADS["a"]), 3],
         "title_text": "title a",
         "target_text": LEADS["a"],
@@ -121,7 +122,7 @@ def test_each_sentence_begins_with_its_mark_where_it_is_asked_for(
     words = vocabulary if kind == "SentencePiece" else Vocabulary(read_tokenizer(write_folder(tmp_path)))
     best = ranked(("c", 0, TWO), ("c", 1, " "), ("c", 2, "[BOS] hills"))
     (plain,) = build_examples(articles(), best, words, ExampleSettings()).to_pylist()
-    (example,) = build_examples(articles(), best, words, ExampleSettings(), sentences=True).to_pylist()
+    (example,) = build_examples(articles(), best, words, ExampleSettings(), form="sentences").to_pylist()
     mark = words.size
     first = [
         mark,
@@ -142,7 +143,7 @@ def test_each_sentence_begins_with_its_mark_where_it_is_asked_for(
 
 def test_marks_count_in_the_limit_of_a_paragraph(vocabulary: Vocabulary) -> None:
     settings = ExampleSettings(paragraph_tokens=3)
-    (example,) = build_examples(articles(), ranked(("c", 0, TWO)), vocabulary, settings, sentences=True).to_pylist()
+    (example,) = build_examples(articles(), ranked(("c", 0, TWO)), vocabulary, settings, form="sentences").to_pylist()
     assert example["source"] == [[vocabulary.size, *vocabulary.encode("The river")[:2]]]
 
 

@@ -71,7 +71,7 @@ def words(tmp_path_factory: pytest.TempPathFactory) -> pa.Table:
 
 
 def shards(words: pa.Table) -> InMemory:
-    return InMemory([(build_examples(*tables(), words, ExampleSettings(), sentences=True),)])
+    return InMemory([(build_examples(*tables(), words, ExampleSettings(), form="sentences"),)])
 
 
 def train(words: pa.Table, directory: Path, **given: object) -> dict[str, object]:

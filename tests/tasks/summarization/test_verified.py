@@ -134,10 +134,13 @@ def test_tokens_and_attention_are_those_of_the_sentences_chosen() -> None:
         Written(DEFINITION, slice(0, len(own)), SURE),
         Written("It is 652 metres high.", slice(len(own), len(tokens)), UNSURE),
     ]
-    found = verified(
-        VerifiedWriter(shipped(), TITLE, PARAGRAPHS, 0.15), Hypothesis(tokens, 1.0, -3.0, attention), written, words
-    )
-    added = words.encode("The Bodall is 652 metres long, as walkers know.")
+    hypothesis = Hypothesis(tokens, 1.0, -3.0, attention)
+    writer = VerifiedWriter(shipped(), TITLE, PARAGRAPHS, 0.15)
+    text, pieces, found = verified(writer, hypothesis, words.pieces(tokens), written, words)
+    stated = "The Bodall is 652 metres long, as walkers know."
+    added = words.encode(stated)
+    assert text == f"{DEFINITION} {stated}"
+    assert pieces == words.pieces(found.tokens)
     assert found.tokens == [*own, *added]
     assert found.attention[: len(own)].tolist() == attention[: len(own)].tolist()
     assert found.attention[len(own) :].tolist() == [[0.0, 1.0, 0.0]] * len(added)
