@@ -181,6 +181,10 @@ class BuildConfig(Settings):
         if isinstance(given.get("further"), dict):
             given["further"] = dict(cls._resolved(given))
         settings = merge(under, given)
+        if settings.get("imported"):
+            # What was imported is ranked and encoded as it is.
+            under = merge(under, {"across": {"near_duplicates": "off", "leakage": "off"}})
+            settings = merge(under, given)
         words = settings.get("vocabulary")
         if isinstance(words, dict) and (
             settings.get("imported") or words.get("folder") or words.get("model_type") == "byte-bpe"

@@ -3,6 +3,7 @@
 import os
 import shutil
 import socket
+from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -62,7 +63,7 @@ def _webhook(parameters: dict[str, Any]) -> str | None:
 
 def report_full_disk(store: Store) -> None:
     """Emit an event if a local root's disk is nearly full, for the server's alarm."""
-    if not store.is_local:
+    if not store.is_local or not Path(store.base).exists():
         return
     disk = shutil.disk_usage(store.base)
     share = disk.used / (disk.used + disk.free)  # as `df`: what is reserved for the system is no room

@@ -51,7 +51,7 @@ STABLE = (
     "ranked",
     "ranking_scores",
     "graphs",
-    "examples",
+    "slot-examples",
     "predictions",
     "scores",
 )

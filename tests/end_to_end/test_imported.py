@@ -47,7 +47,7 @@ def test_what_was_exported_is_imported_trained_on_decoded_and_scored(tmp_path: P
         "OMP_NUM_THREADS": "1",
     }
     ours, folder, theirs = tmp_path / "ours", tmp_path / "ranked", tmp_path / "theirs"
-    call(environment, "flows.build_wikisum", "--root", ours, *SMALL)
+    call(environment, "flows.build_wikisum", "--root", ours, *SMALL, "--summarizer.no-slots")
     call(environment, "tasks.exchange.ranked_wikisum", folder, "--root", ours)
     settings = tmp_path / "theirs.yaml"
     settings.write_text(

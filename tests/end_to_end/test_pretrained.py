@@ -30,6 +30,9 @@ SHAPE = json.dumps(
 )
 SMALL = [
     "--preset=records",
+    # Its articles all say the same.
+    "--across.near-duplicates=off",
+    "--across.leakage=off",
     "--shards.articles=2",
     "--shards.hosts=1",
     "--vocabulary.pieces=400",

@@ -73,7 +73,7 @@ def test_two_weeks(tmp_path: Path) -> None:
     assert (second["parent"], second["label"]) == (1, "2026-W02")
     assert second["vocabulary"] == read(root, "versions/000001.json")["vocabulary"]
     # One topic in a hundred is new and three are edited: most of the eight shards are as they were.
-    for stage in ("articles", "search", "frontier", "features", "ranked", "graphs", "examples"):
+    for stage in ("articles", "search", "frontier", "features", "ranked", "graphs", "slot-examples"):
         computed, of = second["computed"][stage]
         assert 0 <= computed < of, (stage, computed, of)
     assert second["computed"]["articles"][0] > 0

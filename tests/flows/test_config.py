@@ -205,3 +205,10 @@ def test_what_a_checkpoint_cannot_do_is_named(given: dict[str, object], complain
 )
 def test_values_have_slots_only_where_a_vocabulary_can_have_them(given: dict[str, object], form: str) -> None:
     assert BuildConfig.model_validate({"preset": "miniweb", **given}).summarizer.form == form
+
+
+def test_imported_paragraphs_are_compared_only_if_that_is_asked() -> None:
+    imported = {"preset": "records", "imported": {"folder": "f", "vocabulary": "v"}}
+    assert not BuildConfig.model_validate(imported).across.on
+    with pytest.raises(ValidationError, match="imported paragraphs are ranked and encoded"):
+        BuildConfig.model_validate({**imported, "across": {"leakage": "leads"}})

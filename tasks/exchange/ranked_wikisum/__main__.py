@@ -42,6 +42,11 @@ def _export(options: argparse.Namespace) -> None:
     store, target = Store(options.root), Store(options.folder)
     check_root(store)
     build = finished_build(store, options.build)
+    if "slot-examples" in build.stages:
+        raise ValueError(
+            f"the summarizer of build {build.name} reads names and numbers as slots, which other readers of shards do "
+            "not know: expected a build with --summarizer.no-slots"
+        )
     target.check_writable()
     shards = len(build.stages.get("examples", {}))
 

@@ -74,7 +74,7 @@ def settings_of_jobs() -> dict[str, Outcome]:
     executor = PrefectExecutor(EngineSettings(kind="processes", workers=1))
     with executor.serving():
         jobs = [
-            Job(root="", stage="features", version=0, shard=shard, key="", function=rows, inputs={}, digests={})
+            Job(root="data", stage="features", version=0, shard=shard, key="", function=rows, inputs={}, digests={})
             for shard in range(2)
         ]
         return executor.run(settings_seen, jobs)
