@@ -105,6 +105,7 @@ def test_the_tables_share_corpus_ranker_and_baselines_with_a_build(tmp_path: Pat
     others = keys(build) - keys(made)
     assert {name.split("-00")[0].split(".")[0] for name in others} == {
         "models/summarizer",
+        "slot-examples",  # of the build alone: systems of the tables spell values
         "predictions",
         "scores",
         "reports",
@@ -144,7 +145,7 @@ def test_systems_that_see_sentences_read_examples_of_their_own(tmp_path: Path) -
     assert {job.stage for job in added} == {"examples", "models/hie-bart", "predictions", "scores", "tables"}
     assert {"examples", "sentence-examples"} <= session.run.stages.keys()
     marked = [job for job in added if job.stage == "examples"]
-    assert [job.arguments.get("sentences") for job in marked] == [True, True]
+    assert [job.arguments.get("form") for job in marked] == ["sentences", "sentences"]
     read = {job.stage: job.digests["shards"] for job in jobs if job.stage in ("models/bart", "models/hie-bart")}
     assert read["models/bart"] != read["models/hie-bart"]
 
