@@ -21,7 +21,7 @@ def span(name: str) -> AbstractContextManager[trace.Span]:
 def add_shard(name: str, outcome: Outcome) -> None:
     """Add a span that has just ended to that of its stage. Where a job ran does not matter: its record has the time."""
     now = time.time_ns()
-    seconds = 0.0 if isinstance(outcome, BaseException) else outcome.seconds
+    seconds = getattr(outcome, "seconds", 0.0)  # an exception has none
     shard = _tracer.start_span(name, start_time=now - int(seconds * 1e9))
     if isinstance(outcome, BaseException):
         shard.record_exception(outcome)
