@@ -195,11 +195,11 @@ def test_a_lease_of_another_clock_that_is_renewed_is_respected(
 
 HOLDER = """
 import signal, sys
+signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGUSR1})  # before Arrow's threads begin, which inherit it
 import storage.lock
 from storage.errors import RootBusyError
 from storage.store import Store
 storage.lock.RENEW_SECONDS = 0.5
-signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGUSR1})
 store = Store(sys.argv[1])
 with storage.lock.root_lock(store):
     store.write_bytes("registry/champion.json", b"mine")
