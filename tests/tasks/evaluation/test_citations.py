@@ -36,7 +36,7 @@ def test_the_one_paragraph_that_says_a_sentence_is_cited() -> None:
 
 
 def test_two_paragraphs_are_cited_where_a_part_stands_in_each() -> None:
-    text = "Otto Lund built 12 mills on the river, and otters live in the reeds."
+    text = "Otto Lund built 12 mills on the river, and otters live in the reeds along its banks."
     assert cited(text) == [((0, 4), "combined", ())]
 
 

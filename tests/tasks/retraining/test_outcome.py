@@ -73,7 +73,7 @@ def scores_of(*, f1: float, part: int) -> pa.Table:
     rows = [
         {"article_id": id_, "system": "ht-small", "metric": metric, "precision": f1, "recall": f1, "value": value}
         for id_, value in scored
-        for metric in ("values", "values-input", "rouge1", "rougeL")
+        for metric in ("values", "values-input", "said", "rouge1", "rougeL")
     ]
     return table(schemas.SCORES, rows)
 
@@ -148,7 +148,7 @@ def test_weeks_of_retraining(tmp_path: Path) -> None:
     assert (frozen.build, frozen.seed, len(frozen.articles)) == (build.name, 1, 1)
     first = read_version(store, 1)
     assert (first.build, first.parent, first.label) == (build.name, None, "2026-W01")
-    assert first.scores == dict.fromkeys(("values", "values-input", "rouge1", "rougeL"), pytest.approx(0.2075))
+    assert first.scores == dict.fromkeys(("values", "values-input", "said", "rouge1", "rougeL"), pytest.approx(0.2075))
     assert first.computed["frozen_articles"] == [1, 1]
     assert (store.exists(f"{first.models[RANKER]}/model.safetensors"), usable(store, 1)) == (True, True)
     assert not list(artifacts("tiny-champion-challenger"))  # there was nobody to challenge
@@ -245,7 +245,7 @@ def test_a_gain_on_what_is_new_is_promoted_and_the_week_goes_on_being_judged_on(
     assert "version 2 promoted: better than the champion: +10.00 points of values F1 on the recent test split" in text
     second = read_version(store, 2)
     found = [(found["split"], found["metric"], found["articles"]) for found in second.verdict["findings"]]
-    metrics = ("values", "values-input", "rougeL")  # what must improve, and what must not get worse
+    metrics = ("values", "values-input", "said", "rougeL")  # what must improve, and what must not get worse
     splits = {"frozen": 16, "recent": 16, "pooled": 32}
     assert found == [(split, metric, articles) for split, articles in splits.items() for metric in metrics]
     assert second.scores["rougeL"] == pytest.approx(0.2075)  # of the frozen split, as in every week
