@@ -57,7 +57,7 @@ def add_explorer(app: FastAPI, corpus: ExplorerCorpus) -> None:
             page = corpus.report()
         except StorageError as error:
             raise HTTPException(404, str(error)) from error
-        linked = re.sub(r'<span data-rows="([^"]*)">(.*?)</span>', r'<a href="/corpus?\1">\2</a>', page)
+        linked = re.sub(r'<span data-rows="([^"]*)">([^<]*)</span>', r'<a href="/corpus?\1">\2</a>', page)
         return HTMLResponse(linked, headers={"Content-Security-Policy": _REPORT_POLICY})
 
     @app.get("/corpus/article/{shard}/{article_id}")

@@ -115,7 +115,9 @@ def differing(text: str, other: str) -> list[tuple[str, bool]]:
     def differs(word: str) -> bool:
         if any(letter.isdigit() for letter in word):
             return bool(missing(word, index))
-        return re.sub(r"^\W+|\W+$|['’]s\W*$", "", word).casefold() in names
+        letters = [place for place, sign in enumerate(word) if sign.isalnum()]
+        bare = word[letters[0] : letters[-1] + 1] if letters else ""
+        return bare.removesuffix("'s").removesuffix("’s").casefold() in names
 
     return [(word, differs(word)) for word in re.findall(r"\S+\s*", text)]
 
