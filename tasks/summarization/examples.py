@@ -40,13 +40,14 @@ def build_examples(
     layout = None if read is None else layout_of(read, vocabulary)
     kept = articles.filter(pc.is_null(articles["drop_reason"])).select(["article_id", "split", "title", "lead"])
     used = ranked.select(["article_id", "rank", "text"])
+    known = lru_cache(maxsize=None)(vocabulary.has_word)
     batches = []
     for article, rows, best in join_by_article(kept, used):
         if best["rank"].to_pylist() != list(range(len(best))):
             raise ValueError(f"the ranked paragraphs of article {article} are not in order of rank")
         title, lead, split = (rows[name][0].as_py() or "" for name in ("title", "lead", "split"))
         texts = best["text"].to_pylist()
-        slots = ValueSlots(title, texts, lru_cache(vocabulary.has_word)) if vocabulary.slots else NO_SLOTS
+        slots = ValueSlots(title, texts, known) if vocabulary.slots else NO_SLOTS
         encoded = _encoded(list(map(slots.cut, texts)), vocabulary)
         source = [_cut(ids, settings.paragraph_tokens, vocabulary) for ids in encoded]
         if not any(source):

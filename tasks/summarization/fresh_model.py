@@ -23,9 +23,7 @@ from tasks.summarization.folders import check_folder, folder_vocabulary
 from tasks.summarization.layouts import causal_fields
 from tasks.summarization.settings import SummarizerSettings
 
-_REACH = (
-    2  # tokens: what is counted stands beside a number ("12 weeks"); in world 11 a third of a nat less in validation
-)
+_REACH = 2  # tokens: what a number counts stands beside it ("12 weeks")
 _SETTING = "summarizer.pretrained"
 _LOADED = ("bart", *OF_TRANSFORMERS)
 _PICKLED = (".bin",)  # loaded as tensors alone

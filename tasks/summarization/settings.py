@@ -1,6 +1,5 @@
 """Settings of what a summarizer reads, of the summarizer, its attention predictor and its search."""
 
-from collections.abc import Mapping
 from typing import Any, Literal, Self
 
 from pydantic import Field, model_validator
@@ -62,13 +61,6 @@ class ExampleSettings(Settings):
     sentences"""
 
 
-def form_read(preset: str, overrides: Mapping[str, Any], *, slots: bool) -> TextForm:
-    """Return in which form a summarizer of a preset reads text. Raises ValueError: there is no such preset."""
-    if sees_sentences(preset, overrides):
-        return "sentences"
-    return "slots" if slots else "plain"
-
-
 class SummarizerSettings(Settings):
     """Which summarizer, and what it reads of an article."""
 
@@ -103,8 +95,9 @@ class SummarizerSettings(Settings):
     @property
     def form(self) -> TextForm:
         """In which form the summarizer reads text."""
-        slots = self.slots and self.copying and self.pretrained is None
-        return form_read(self.preset, self.overrides, slots=slots)
+        if sees_sentences(self.preset, self.overrides):
+            return "sentences"
+        return "slots" if self.slots and self.copying and self.pretrained is None else "plain"
 
     @property
     def extracts_first(self) -> bool:
