@@ -15,7 +15,7 @@ CITED, FAILED, MIRROR = "http://a.test/skerry", "http://b.test/gone", "http://en
 TEXT = "The tower was built in 1847 by Thomas Ridley."
 COPY = "Skerry Point is a lighthouse, and this is its lead."
 BODY = f"<html><script>parent.stolen = 1</script><p>{TEXT}</p><p>{COPY}</p></html>".encode()
-REPORT = '<td><span data-rows="of=documents&amp;reason=http_404"><strong>1</strong></span></td>'
+REPORT = '<td><a data-rows="of=documents&amp;reason=http_404"><strong>1</strong></a></td>'
 TITLES = {0: ["Skerry Point", "Hallow Sands"], 1: ["Orme <b>Bridge</b>"]}
 
 
