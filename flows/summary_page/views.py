@@ -11,7 +11,7 @@ from fastapi.responses import HTMLResponse, PlainTextResponse
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from tasks.cited_summary.cited import CitedSummary, Passage
-from tasks.cited_summary.exports import MARKS, meaning
+from tasks.cited_summary.exports import DIFFERING, MARKS, meaning
 from tasks.cited_summary.inert import POLICY, inert_page
 from tasks.cited_summary.sources import megabytes
 from tasks.cited_summary.systems import EXTRACTIVE
@@ -23,7 +23,7 @@ _SHOWN_PARAGRAPHS = 300  # of a source, besides those cited
 _ENVIRONMENT = Environment(
     loader=FileSystemLoader(FOLDER), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
 )
-_ENVIRONMENT.globals.update(meaning=meaning, marks=MARKS)
+_ENVIRONMENT.globals.update(meaning=meaning, marks=MARKS, differing=DIFFERING)
 _ENVIRONMENT.filters.update({"clean": clean, "shown_url": shown_url, "web_url": web_url, "megabytes": megabytes})
 
 
@@ -69,8 +69,6 @@ def summary_view(summary: CitedSummary, choice: str, systems: Mapping[str, str])
     used = {choice, "extractive" if summary.system == EXTRACTIVE else choice}
     return {
         "summary": summary,
-        "told": [one for one in summary.sentences if not one.sides],
-        "differing": [one for one in summary.sentences if one.sides],
         "sources": sources,
         "texts": {passage.number: passage.text for passage in summary.passages},
         "names": {passage.number: titles.get(passage.source, "") for passage in summary.passages},

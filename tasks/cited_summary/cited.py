@@ -93,6 +93,11 @@ class SummarySentence:
         """Whether the passages say it, one of them or two together."""
         return self.verdict in {"said", "combined"}
 
+    @property
+    def stated(self) -> Sequence[tuple[str, int, str]]:
+        """Each side with its passage's number and quote; none where it does not tell a difference."""
+        return list(zip(self.sides, self.passages, self.quotes, strict=True)) if self.sides else []
+
 
 @dataclass(frozen=True)
 class CitedSummary:
@@ -116,6 +121,16 @@ class CitedSummary:
     notes: Sequence[str] = ()
     seconds: float = 0.0
     made: str = ""
+
+    @property
+    def told(self) -> Sequence[SummarySentence]:
+        """Its sentences but for what sources say differently."""
+        return [one for one in self.sentences if not one.sides]
+
+    @property
+    def differing(self) -> Sequence[SummarySentence]:
+        """A sentence for each thing of which sources say what differs."""
+        return [one for one in self.sentences if one.sides]
 
 
 @dataclass

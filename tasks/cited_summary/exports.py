@@ -34,6 +34,7 @@ MARKS: Mapping[Verdict, str] = {
     "not supported": "not supported",
     "not judged": "not checked",
 }
+DIFFERING = "Where sources differ"
 _EXTRACTIVE = get_args(Baseline)
 
 
@@ -46,7 +47,9 @@ def meaning(systems: Iterable[str]) -> str:
 def to_markdown(summary: CitedSummary) -> str:
     """Return a Markdown document: sentences and what was tested, sources, and the passages as footnotes. Footnotes are
     those of GitHub and Pandoc; a reader that does not know them shows them as text."""
-    parts = [f"# {escape(summary.title)}", *(_sentence(sentence) for sentence in summary.sentences)]
+    parts = [f"# {escape(summary.title)}", *map(_sentence, summary.told)]
+    if summary.differing:
+        parts += [f"## {DIFFERING}", *map(_side_by_side, summary.differing)]
     parts += [f"*{escape(note)}*" for note in summary.notes]
     if summary.sentences:
         about = escape(f"Written by {summary.system}. {summary.why} {meaning([summary.system])}")
@@ -66,18 +69,19 @@ def to_html(summary: CitedSummary) -> str:
     """Return one HTML file with styles, without scripts and remote loads; citations are links within it."""
     template = templates(Path(__file__).parent).get_template(_TEMPLATE)
     sources = {source.number: source for source in summary.sources}
-    return template.render(summary=summary, sources=sources, marks=MARKS, meaning=meaning([summary.system]))
+    shown = {"marks": MARKS, "differing": DIFFERING, "meaning": meaning([summary.system])}
+    return template.render(summary=summary, sources=sources, **shown)
 
 
 def to_text(summary: CitedSummary) -> str:
     """Return the summary for a terminal: a sentence a line, then passages and sources."""
     lines = [clean(summary.title), ""]
-    for sentence in summary.sentences:
+    for sentence in summary.told:
         lines += ["", clean(sentence.heading)] if sentence.heading else []
         numbers = "".join(f"[{number}]" for number in sentence.passages)
         arrow = " " if sentence.verdict == "said" else "<-"  # doubt is seen at a glance
         lines.append(f"{clean(sentence.text)} {numbers}  {arrow} {_mark(sentence)}")
-    lines += ["", *(clean(note) for note in summary.notes)]
+    lines += ["", *_differences(summary), *(clean(note) for note in summary.notes)]
     if summary.sentences:
         lines += [clean(f"Written by {summary.system}. {summary.why}"), meaning([summary.system])]
     lines.append("")
@@ -95,15 +99,15 @@ def to_cited_text(summary: CitedSummary) -> str:
     """Return the summary to be pasted elsewhere: sentences with the numbers of their passages, then where these
     stand."""
     sections = list[list[str]]([[]])
-    for sentence in summary.sentences:
-        if sentence.heading or sentence.sides:
-            sections.append([])
+    for sentence in summary.told:
         if sentence.heading:
+            sections.append([])
             sections[-1].append(f"{clean(sentence.heading)}\n")
         doubt = "" if sentence.supported else f" ({MARKS[sentence.verdict]})"
         numbers = "".join(f"[{number}]" for number in sentence.passages)
         sections[-1].append(f"{clean(sentence.text)} {numbers}{doubt}".rstrip())
     lines = [clean(summary.title), *(" ".join(one).replace("\n ", "\n") for one in sections if one)]
+    lines += _differences(summary)
     names = {source.number: source for source in summary.sources}
     cited = [
         f"[{one.number}] {_described(names[one.source])}, paragraph {one.position + 1}" for one in summary.passages
@@ -124,9 +128,28 @@ FORMATS: Mapping[str, tuple[str, Callable[[CitedSummary], str]]] = {
 
 def _sentence(sentence: SummarySentence) -> str:
     numbers = "".join(f"[^{number}]" for number in sentence.passages)
-    doubt = "" if sentence.verdict == "said" or sentence.sides else f" **({escape(_mark(sentence))})**"
+    doubt = "" if sentence.verdict == "said" else f" **({escape(_mark(sentence))})**"
     heading = f"## {escape(sentence.heading)}\n\n" if sentence.heading else ""
     return f"{heading}{escape(sentence.text)}{numbers}{doubt}"
+
+
+def _side_by_side(difference: SummarySentence) -> str:
+    """Return a table with a column for each side, and the quotes below them."""
+    rows = [
+        [f"{escape(side)}[^{number}]" for side, number, _ in difference.stated],
+        ["---" for _ in difference.sides],
+        [escape(quote) for _, _, quote in difference.stated],
+    ]
+    return "\n".join(f"| {' | '.join(row)} |" for row in rows)
+
+
+def _differences(summary: CitedSummary) -> list[str]:
+    """Return a line for each difference, with a number behind each side."""
+    lines = []
+    for one in summary.differing:
+        sides = "; ".join(f"{clean(side)} [{number}]" for side, number, _ in one.stated)
+        lines.append(f"{clean(one.text.partition(':')[0])}: {sides}")
+    return lines
 
 
 def _mark(sentence: SummarySentence) -> str:

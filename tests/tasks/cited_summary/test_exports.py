@@ -68,9 +68,7 @@ def test_html_has_no_script_and_each_citation_leads_to_its_passage():
     for link in tree.xpath("//p/a/@href"):
         assert tree.xpath(f"//*[@id='{link[1:]}']"), f"{link} leads nowhere"
     assert tree.xpath("//a[starts-with(@href, 'javascript')]") == []
-    (said,) = tree.xpath("//p/span[@class='note']")
-    assert said.text == "(said by a source: one passage says it)"
-    partly, unsupported = tree.xpath("//p/span[@class='doubt']")
+    partly, unsupported = tree.xpath("//p/span")  # what a source says needs no word
     assert partly.text == "(partly supported: not found: 1990)"
     assert unsupported.text.startswith("(not supported: no passage <script>")
 
@@ -81,6 +79,31 @@ def test_what_is_put_together_stands_beside_the_sentences_that_say_its_parts():
     tree = html.document_fromstring(to_html(replace(SUMMARY, sentences=[joined])))
     assert [quote.text for quote in tree.xpath("//p/following-sibling::blockquote")] == list(parts)
     assert "put together" in to_text(replace(SUMMARY, sentences=[joined]))
+
+
+def test_what_sources_say_differently_stands_side_by_side_with_its_passages():
+    sides, quotes = ("It was built in 1847", "It was built | in 1849"), ("Built in 1847.", "Built <b>in</b> | 1849.")
+    line = f"Sources differ: {'; '.join(sides)}."
+    differing = SummarySentence(line, "combined", (1, 2), quotes, (), "each passage says one", sides=sides)
+    summary = replace(SUMMARY, sentences=[SUMMARY.sentences[0], differing])
+    tree = html.document_fromstring(to_html(summary))
+    assert tree.findtext(".//h2") == "Where sources differ"
+    figures = tree.xpath("//div[@class='sides']/figure")
+    assert [" ".join(one.text_content().split()) for one in figures] == [
+        "It was built in 1847 [1] Built in 1847.",
+        "It was built | in 1849 [2] Built <b>in</b> | 1849.",
+    ]
+    assert (
+        "## Where sources differ\n\n"
+        "| It was built in 1847[^1] | It was built \\| in 1849[^2] |\n"
+        "| --- | --- |\n"
+        "| Built in 1847. | Built &lt;b&gt;in&lt;/b&gt; \\| 1849. |\n\n" in to_markdown(summary)
+    )
+    told = "Sources differ: It was built in 1847 [1]; It was built | in 1849 [2]"
+    for text in (to_text(summary), FORMATS["cited.txt"][1](summary)):
+        assert f"\n\n{told}\n" in text
+        assert text.count("1849 [2]") == text.count("1847. [1]") == 1
+    assert "Where sources differ" not in to_html(SUMMARY) + to_markdown(SUMMARY)
 
 
 def test_text_for_a_terminal_has_the_marks_and_no_control_characters():
