@@ -12,7 +12,7 @@ from models.values import ValueIndex
 from tasks.engine.shard import Scratch
 from tasks.evaluation.chat_judge import ChatJudge
 from tasks.evaluation.entailment_model import EntailmentModel
-from tasks.evaluation.judge_settings import JudgeSettings, NliSettings
+from tasks.evaluation.judge_settings import JudgeSettings
 from tasks.evaluation.support import ValueSupport
 from tasks.verification.verifier import Support, Verifier
 
@@ -78,7 +78,7 @@ def supported(verifier: Verifier) -> Judge:
 
 def entailment(folder: str) -> Judge:
     """The model of entailment of a folder: its highest probability of a passage, minus that of contradiction."""
-    model = EntailmentModel(NliSettings(folder=folder), "cpu")
+    model = EntailmentModel(folder, "--entailment", "cpu")
 
     def judge(cases: Sequence[Case]) -> NDArray[np.float64]:
         return np.array([float(model([(text, c.sentence) for text in c.passages])[:, 0].max()) for c in cases])

@@ -26,6 +26,7 @@ from tasks.engine.recipe import Recipe
 from tasks.evaluation.judges import judge_notes
 from tasks.evaluation.settings import EXTRACTOR
 from tasks.summarization.settings import DecodingSettings, check_lengths
+from tasks.writing.opening import writer_notes
 from tasks.writing.prompts import DIGEST
 
 
@@ -118,7 +119,7 @@ def written(session: Session, corpus: Corpus, ranked: Ranked) -> Written | None:
         schemas.PREDICTIONS,
         "tasks.writing.stage:write_summaries",
         settings=settings,
-        notes={"instructions": DIGEST},
+        notes={"instructions": DIGEST, **writer_notes(settings)},
         arguments={"parts": shards},
     )
     made = run.stage(
@@ -129,6 +130,7 @@ def written(session: Session, corpus: Corpus, ranked: Ranked) -> Written | None:
         context={
             "at_once": max(1, settings.concurrency // min(session.config.engine.parallel, shards)),
             "progress": session.progress("writing"),
+            "device": session.config.engine.device,
         },
         scratch="scratch",
         lasting=f"{stable_hash(settings.url, settings.model):016x}",

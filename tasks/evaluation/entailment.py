@@ -3,12 +3,11 @@
 from collections.abc import Mapping, Sequence
 from typing import Protocol
 
-from tasks.evaluation.judge_settings import NliSettings
 from tasks.evaluation.metrics import Floats
-from tasks.ranking.model_folder import read_config
+from tasks.ranking.model_folder import check_installed, folder_digest, read_config
 
 Pair = tuple[str, str]  # premise, hypothesis
-_SETTING = "scoring.nli.folder"
+ENTAILED = 0.5  # more likely than not
 _LABELS = ("entailment", "contradiction")
 
 
@@ -19,22 +18,40 @@ class Entailment(Protocol):
         """Return [N, 2], P(entailment) and P(contradiction) of each of N pairs, 0-1."""
 
 
-def label_ids(settings: NliSettings) -> list[int]:
+def premise(title: str, texts: Sequence[str]) -> str:
+    """Return texts as one premise, after the title of their article, which is known to all."""
+    return "\n".join([title, *texts])
+
+
+def entailment_digest(folder: str, setting: str) -> str:
+    """Return the digest of a folder's model, by whose answers something is decided; raises as `label_ids`."""
+    label_ids(folder, setting)
+    return folder_digest(folder)
+
+
+def check_entailment(folder: str, setting: str) -> None:
+    """See that this machine has what a folder's model runs on. Raises as `label_ids`; ValueError also: there is no
+    transformers."""
+    label_ids(folder, setting)
+    check_installed({"transformers": ""}, setting)
+
+
+def label_ids(folder: str, setting: str) -> list[int]:
     """Return the ids of entailment and contradiction, as the configuration of the folder's model names them. Raises
     FileNotFoundError: there is no such folder, or no model in it; ValueError: it classifies no texts, or into other
-    classes."""
-    config = read_config(settings.folder, _SETTING)
+    classes; they name the setting."""
+    config = read_config(folder, setting)
     kinds = config.get("architectures") or []
     if not any(kind.endswith("ForSequenceClassification") for kind in kinds):
         raise ValueError(
-            f"{_SETTING} is {settings.folder!r}: expected a model for sequence classification, got "
+            f"{setting} is {folder!r}: expected a model for sequence classification, got "
             f"{', '.join(kinds) or 'one that does not say what it is'}"
         )
     labels: Mapping[str, str] = config.get("id2label") or {}
     ids = {name.lower(): int(number) for number, name in labels.items()}
     if not ids.keys() >= set(_LABELS):
         raise ValueError(
-            f"{_SETTING} is {settings.folder!r}: expected the labels {' and '.join(_LABELS)} in its id2label, got "
+            f"{setting} is {folder!r}: expected the labels {' and '.join(_LABELS)} in its id2label, got "
             f"{', '.join(labels.values()) or 'none'}"
         )
     return [ids[label] for label in _LABELS]

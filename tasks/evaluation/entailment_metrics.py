@@ -21,7 +21,7 @@ import numpy as np
 
 from tasks.evaluation.citation_metrics import citation_scores
 from tasks.evaluation.citations import CitedSentence, Citer
-from tasks.evaluation.entailment import Entailment, Pair
+from tasks.evaluation.entailment import ENTAILED, Entailment, Pair, premise
 from tasks.evaluation.metrics import ArticleTexts, Floats, Metric, Score, Summary, SummaryScorer
 
 METRICS = (
@@ -52,7 +52,6 @@ METRICS = (
     ),
 )
 _PAGE_ENTAILS = {"ned": 0.5, "ned-0.2": 0.2}  # Shen et al. 2023, app. H
-_ENTAILED = 0.5  # more likely than not
 
 
 class _Remembered:
@@ -121,10 +120,10 @@ def _citations(cited: Sequence[CitedSentence], citer: Citer, title: str, model: 
     """Return citation recall and precision; whatever they may ask of the model is asked in one go."""
 
     def pair(texts: Sequence[str], sentence: str) -> Pair:
-        return "\n".join([title, *texts]), sentence
+        return premise(title, texts), sentence
 
     def support(premises: Sequence[str], sentence: str) -> bool:
-        return bool(premises) and bool(model([pair(premises, sentence)])[0, 0] > _ENTAILED)
+        return bool(premises) and bool(model([pair(premises, sentence)])[0, 0] > ENTAILED)
 
     with_texts = [(sentence.claim, citer.texts(sentence.ranks)) for sentence in cited]
     model(

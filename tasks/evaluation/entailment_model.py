@@ -1,6 +1,7 @@
 """A model of entailment from a local folder, in batches."""
 
 from collections.abc import Sequence
+from threading import Lock
 
 import numpy as np
 import torch
@@ -8,7 +9,6 @@ import torch
 from models.training.distributed import find_device
 from tasks.engine.torch_threads import torch_threads
 from tasks.evaluation.entailment import Pair, label_ids
-from tasks.evaluation.judge_settings import NliSettings
 from tasks.evaluation.metrics import Floats
 from tasks.ranking.model_folder import load_model, longest_input
 
@@ -17,21 +17,26 @@ _THREADS = 1  # of torch: shards are scored side by side, one a core
 
 
 class EntailmentModel:
-    """The model of a folder. Of a pair that is too long for it the longer text is cut at its end."""
+    """The model of a folder, usable from many threads. Of a pair that is too long the longer text is cut at its end."""
 
-    def __init__(self, settings: NliSettings, device: str = "auto") -> None:
-        """Load the model. `settings`: where it is; `device`: where it runs: auto | cpu | cuda | cuda:N. Raises
-        FileNotFoundError: there is no such folder, or no model in it; ValueError: it is another kind of model, or the
-        device is not there."""
-        self._labels = label_ids(settings)
-        model, self._tokenizer = load_model("AutoModelForSequenceClassification", settings.folder)
+    def __init__(self, folder: str, setting: str, device: str = "auto") -> None:
+        """Load the model. `folder`: where it is; `setting`: that names it, for messages; `device`: where it runs: auto
+        | cpu | cuda | cuda:N. Raises FileNotFoundError: there is no such folder, or no model in it; ValueError: it is
+        another kind of model, or the device is not there."""
+        self._labels = label_ids(folder, setting)
+        model, self._tokenizer = load_model("AutoModelForSequenceClassification", folder)
         self._model = model.to(find_device(device))
+        self._lock = Lock()  # tokenizer and torch's number of threads are shared
         self._limit = longest_input(model, self._tokenizer)
 
     @torch_threads(_THREADS)
     @torch.inference_mode()
     def __call__(self, pairs: Sequence[Pair]) -> Floats:
         """Return [N, 2], P(entailment) and P(contradiction) of each of N pairs, 0-1."""
+        with self._lock:
+            return self._answers(pairs)
+
+    def _answers(self, pairs: Sequence[Pair]) -> Floats:
         found = np.zeros((len(pairs), len(self._labels)), dtype=np.float32)
         # Pairs of like length stand in a batch, the longest first, for memory runs out there.
         order = sorted(range(len(pairs)), key=lambda place: -sum(map(len, pairs[place])))

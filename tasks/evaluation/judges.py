@@ -8,18 +8,19 @@ from tasks.chat.settings import read_key
 from tasks.engine.shard import Scratch
 from tasks.evaluation import bertscore_metrics, entailment_metrics, judge_metrics
 from tasks.evaluation.bertscore_metrics import IMPLEMENTATION, VERSION, check_bertscore
-from tasks.evaluation.entailment import label_ids
+from tasks.evaluation.entailment import check_entailment, entailment_digest
 from tasks.evaluation.judge_settings import Judge, JudgesSettings
 from tasks.evaluation.metrics import Prepare
 from tasks.ranking.model_folder import check_installed, folder_digest
+
+_NLI = "scoring.nli.folder"
 
 
 def check_judges(settings: JudgesSettings) -> None:
     """See that this machine has what the judges run on. Raises FileNotFoundError: a model is not there; ValueError: it
     is of another kind, or a package or a key is not there; it names the setting."""
     if settings.nli is not None:
-        label_ids(settings.nli)
-        check_installed({"transformers": ""}, "scoring.nli.folder")
+        check_entailment(settings.nli.folder, _NLI)
     if settings.bertscore is not None:
         check_bertscore(settings.bertscore)
         check_installed({"transformers": "", IMPLEMENTATION: VERSION}, "scoring.bertscore.folder")
@@ -32,8 +33,7 @@ def judge_notes(settings: JudgesSettings) -> dict[str, str]:
     FileNotFoundError: there is no such folder, or no model in it; ValueError: it is a model of another kind."""
     notes = {}
     if settings.nli is not None:
-        label_ids(settings.nli)
-        notes["nli_sha256"] = folder_digest(settings.nli.folder)
+        notes["nli_sha256"] = entailment_digest(settings.nli.folder, _NLI)
     if settings.bertscore is not None:
         check_bertscore(settings.bertscore)
         notes["bertscore_sha256"] = folder_digest(settings.bertscore.folder)
@@ -56,7 +56,7 @@ def open_judges(
         assert settings.nli is not None
         from tasks.evaluation.entailment_model import EntailmentModel  # here, because few need torch to score
 
-        model = EntailmentModel(settings.nli, device)
+        model = EntailmentModel(settings.nli.folder, _NLI, device)
         opened["nli"] = partial(entailment_metrics.prepare, entailment=model)
     if "bertscore" in needed:
         assert settings.bertscore is not None

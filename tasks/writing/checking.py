@@ -1,4 +1,5 @@
-"""Whether the passages say what was written: first those that a sentence cites, then all."""
+"""Whether the passages say what was written: first those that a sentence cites, then all. A model of entailment, where
+there is one, has to agree."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -8,6 +9,7 @@ import numpy as np
 from models.sentence_pieces import SPACE_MARK
 from models.values import ValueIndex, measurable, missing
 from tasks.evaluation.citations import CitedSentence, Citer, written
+from tasks.evaluation.entailment import ENTAILED, Entailment, premise
 from tasks.evaluation.metrics import Summary
 from tasks.writing.reading import Draft
 
@@ -25,8 +27,9 @@ class Checked:
 class Checker:
     """Checks the sentences of one article by the test that also decides what a reader is shown (`Citer`)."""
 
-    def __init__(self, title: str, passages: Sequence[str], read: int) -> None:
+    def __init__(self, title: str, passages: Sequence[str], read: int, entailment: Entailment | None = None) -> None:
         """Take all passages of the article, best first, of which the model was sent the first `read`."""
+        self._title, self._entailment = title, entailment
         self._citer = Citer(title, passages)
         self._sent = passages[:read]
         self._evidence = ValueIndex([title, *self._sent])
@@ -35,13 +38,32 @@ class Checker:
     def check(self, drafts: Sequence[Draft]) -> list[Checked]:
         """Return the sentences with their support; right citations stay, wrong ones are replaced."""
         drafts = [Draft(self._citer.untitled(draft.text), draft.ranks) for draft in drafts]
-        cited = self._citer.cite(as_summary(drafts, len(self._sent)))
-        return [self._checked(draft, one) for draft, one in zip(drafts, cited, strict=True)]
+        checked = self._verified(drafts)
+        return checked if self._entailment is None else [self._entailed(one, self._entailment) for one in checked]
 
     def lacking(self, text: str) -> list[str]:
         """Return the names, numbers and dates of a text that neither the title nor a passage has."""
         values = self._citer.support.values(text)
         return [written(value, text) for value in self._citer.support.missing(self._sent, values)]
+
+    def _verified(self, drafts: Sequence[Draft]) -> list[Checked]:
+        cited = self._citer.cite(as_summary(drafts, len(self._sent)))
+        return [self._checked(draft, one) for draft, one in zip(drafts, cited, strict=True)]
+
+    def _entailed(self, one: Checked, entailment: Entailment) -> Checked:
+        """Return a sentence with the passages that it cites if they entail it, else with one that does, if one does."""
+        if not one.supported:
+            return one
+        text, cited = one.draft.text, self._citer.texts(one.draft.ranks)
+        others = [rank for rank in range(len(self._sent)) if (rank,) != one.draft.ranks]
+        if entailment([(premise(self._title, cited), text)])[0, 0] > ENTAILED:
+            return one
+        found = entailment([(premise(self._title, [self._sent[rank]]), text) for rank in others])[:, 0]
+        for place in (place for place in np.argsort(-found, kind="stable") if found[place] > ENTAILED):
+            (again,) = self._verified([Draft(text, (others[place],))])
+            if again.supported and again.draft.ranks == (others[place],):
+                return again
+        return Checked(one.draft, False, reason="no passage entails this")
 
     def _checked(self, draft: Draft, cited: CitedSentence) -> Checked:
         found = Draft(draft.text, cited.ranks)

@@ -2,12 +2,16 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import lru_cache
 
 from tasks.chat.budget import Budget
 from tasks.chat.client import ChatClient
 from tasks.crawl.answers import Answers
+from tasks.evaluation.entailment import Entailment, check_entailment, entailment_digest
 from tasks.writing.settings import WriterSettings
 from tasks.writing.writer import Writer
+
+_ENTAILMENT = "writer.entailment"
 
 
 @contextmanager
@@ -20,6 +24,7 @@ def open_writer(
     answers: Answers | None = None,
     budget: Budget | None = None,
     at_once: int = 1,
+    device: str = "auto",
 ) -> Iterator[Writer]:
     """Open a writer for the time of the block.
 
@@ -31,10 +36,13 @@ def open_writer(
         answers: where answers are kept; None = nowhere.
         budget: what may be spent; None = that of the settings.
         at_once: requests at the same time.
+        device: where the model of entailment runs: auto | cpu | cuda | cuda:N.
 
     Raises:
         ChatError: the model cannot be asked.
-        ValueError: its context is too small, or the key is not there."""
+        ValueError: its context is too small, the key is not there, or the folder holds no model of entailment.
+        FileNotFoundError: that folder lacks a file."""
+    entailment = None if settings.entailment is None else _loaded(settings.entailment, device)
     with ChatClient(
         settings,
         "writer",
@@ -43,10 +51,30 @@ def open_writer(
         connections=at_once,
         total_seconds=settings.total_seconds,
     ) as client:
-        yield Writer(client, settings, words=words, language=language, context=client.check(), headings=headings)
+        context = client.check()
+        yield Writer(
+            client, settings, words=words, language=language, context=context, headings=headings, entailment=entailment
+        )
 
 
 def check_writer(settings: WriterSettings, words: int) -> None:
     """See that a writer can be opened, by one request that costs nothing; raises as `open_writer`."""
-    with open_writer(settings, words=words, language=None):
+    if settings.entailment is not None:
+        check_entailment(settings.entailment, _ENTAILMENT)
+    with open_writer(settings.model_copy(update={"entailment": None}), words=words, language=None):
         pass
+
+
+def writer_notes(settings: WriterSettings) -> dict[str, str]:
+    """Return what decides a writer's summaries beside its settings, which name a folder: the digest of its model."""
+    if settings.entailment is None:
+        return {}
+    return {"entailment_sha256": entailment_digest(settings.entailment, _ENTAILMENT)}
+
+
+@lru_cache(maxsize=1)
+def _loaded(folder: str, device: str) -> Entailment:
+    """Return the model of a folder, which the shards and the page's summaries of a process share."""
+    from tasks.evaluation.entailment_model import EntailmentModel  # here, because few need torch to ask a server
+
+    return EntailmentModel(folder, _ENTAILMENT, device)

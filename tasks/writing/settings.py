@@ -17,6 +17,9 @@ class WriterSettings(ChatSettings):
 
     unsupported: Literal["left out", "marked"] = "left out"
     """what becomes of a sentence that no passage says, after it was sent back once"""
+    entailment: str | None = tuning(None)
+    """local folder of a model of entailment, as `scoring.nli.folder`, which each sentence has to pass as well; null =
+    none. The digest of its files is part of the recipe"""
     context: int | None = Field(None, ge=512)
     """tokens that the model reads and writes together; null = as the server says, or 4096"""
     seed: int = Field(1, ge=0)

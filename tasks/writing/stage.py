@@ -55,6 +55,7 @@ def write_summaries(
     parts: int,
     scratch: Scratch,
     at_once: int,
+    device: str = "auto",
     split: str = "test",
     progress: Callable[[WritingProgress], None] | None = None,
 ) -> pa.Table:
@@ -67,6 +68,7 @@ def write_summaries(
         parts: among how many equal parts of the work the budget is divided; this is one of them.
         scratch: where answers are kept, so that none is paid for twice.
         at_once: articles at the same time.
+        device: where a model of entailment runs: auto | cpu | cuda | cuda:N.
         split: split whose articles are summarized: train | valid | test.
         progress: called after each article.
 
@@ -87,7 +89,13 @@ def write_summaries(
     if not total:
         return PREDICTIONS.schema.empty_table()
     opened = open_writer(
-        settings, words=settings.words, language=settings.language, answers=answers, budget=budget, at_once=at_once
+        settings,
+        words=settings.words,
+        language=settings.language,
+        answers=answers,
+        budget=budget,
+        at_once=at_once,
+        device=device,
     )
     with opened as writer, _pool(at_once) as pool:
 

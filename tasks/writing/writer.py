@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from tasks.chat.client import ChatAnswer, ChatClient, Message, NoAnswerError, tokens
+from tasks.evaluation.entailment import Entailment
 from tasks.evaluation.metrics import Summary
 from tasks.text.content_words import words_of
 from tasks.writing.checking import Checked, Checker, as_summary
@@ -59,7 +60,8 @@ class Writer:
     Attributes:
         settings: what becomes of unsupported sentences, and what is sent.
         words: length to ask for.
-        language: ISO 639-1 code; None = that of the passages."""
+        language: ISO 639-1 code; None = that of the passages.
+        entailment: what sentences have to pass beside the verifier; None = nothing."""
 
     def __init__(
         self,
@@ -70,11 +72,13 @@ class Writer:
         language: str | None,
         context: int | None,
         headings: bool | None = None,
+        entailment: Entailment | None = None,
     ) -> None:
         """Prepare; `context` is what the server says of the model's tokens, None = nothing; `headings`: whether there
         are sections, None = from 600 words on. Raises ValueError: the context has no room for a passage."""
         self._outlined = words >= OUTLINED if headings is None else headings
         self._client, self.settings, self.words, self.language = client, settings, words, language
+        self.entailment = entailment
         self._context = settings.context or context or CONTEXT
         if self._room("") < _PASSAGE:
             raise ValueError(
@@ -142,7 +146,7 @@ class _Summary:
         self._writer, self._title, self._reports, self._doing = writer, title, said, ""
         self._reported = 0.0
         self._sent = writer.fitting(title, passages)
-        self._checker = Checker(title, passages, len(self._sent))
+        self._checker = Checker(title, passages, len(self._sent), writer.entailment)
         self._told: set[tuple[str, ...]] = set()  # words of the sentences so far
         self._shown: list[str] = []
         self._mended = self._left_out = 0

@@ -39,6 +39,18 @@ def walk(config: BuildConfig, wiring: Callable[[Session], Any] = dag.report) -> 
     return session
 
 
+def only_written(session: Session) -> None:
+    dag.evaluation.written(session, dag.corpus(session), dag.ranked(session))
+
+
+def rows_of(session: Session, stage: str) -> list[dict[str, Any]]:
+    return [
+        row
+        for one in session.run.stages[stage].in_order
+        for row in session.run.store.read_table(one.path, one.written.sha256).to_pylist()
+    ]
+
+
 def first_sentence(number: int, body: dict[str, Any]) -> tuple[int, str]:
     """What a model that copies writes: the beginning of the first passage, and a lie."""
     data = json.loads(body["messages"][1]["content"].rpartition("\n\n")[0])
@@ -52,19 +64,10 @@ def test_a_build_has_its_summaries_scores_and_report_and_repeats_without_a_reque
         config = config_of(tmp_path, chat)
         session = walk(config)
         asked = len(chat.asked)
-        written = session.run.stages["written"]
-        rows = [
-            row
-            for one in written.in_order
-            for row in session.run.store.read_table(one.path, one.written.sha256).to_pylist()
-        ]
+        written, rows = session.run.stages["written"], rows_of(session, "written")
         assert rows and {row["system"] for row in rows} == {"tiny-chat"}
         assert not any("1066" in row["summary"] for row in rows)
-        scores = [
-            row
-            for one in session.run.stages["written_scores"].in_order
-            for row in session.run.store.read_table(one.path, one.written.sha256).to_pylist()
-        ]
+        scores = rows_of(session, "written_scores")
         supported = [row["value"] for row in scores if row["metric"] == "supported"]
         assert len(supported) == len(rows)
         assert {value for value, row in zip(supported, rows, strict=True) if row["summary"]} == {1.0}
@@ -76,7 +79,7 @@ def test_a_build_has_its_summaries_scores_and_report_and_repeats_without_a_reque
         assert tally == asked > 0
         assert walk(config).run.finished
         marked = config_of(tmp_path, chat, "--writer.unsupported=marked")
-        walk(marked, lambda session: dag.evaluation.written(session, dag.corpus(session), dag.ranked(session)))
+        walk(marked, only_written)
     assert len(chat.asked) == asked  # other sentences are shown of the same answers
 
 

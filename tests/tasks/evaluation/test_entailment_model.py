@@ -8,7 +8,6 @@ import pytest
 import torch
 
 from tasks.evaluation.entailment_model import EntailmentModel
-from tasks.evaluation.judge_settings import NliSettings
 from tests.tasks.evaluation.tiny_models import WORDS, save_model
 
 transformers = pytest.importorskip("transformers", reason="transformers is of the extra `judges`")
@@ -20,7 +19,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def model(folder: Path) -> EntailmentModel:
-    return EntailmentModel(NliSettings(folder=str(folder)), "cpu")
+    return EntailmentModel(str(folder), "scoring.nli.folder", "cpu")
 
 
 def by_hand(folder: Path, premise: str, hypothesis: str) -> list[float]:

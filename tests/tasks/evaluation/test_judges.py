@@ -52,7 +52,7 @@ def test_a_metric_without_its_judge_is_refused() -> None:
 
 
 def test_labels_are_found_by_name(tmp_path: Path) -> None:
-    assert label_ids(NliSettings(folder=folder(tmp_path))) == [2, 0]
+    assert label_ids(folder(tmp_path), "scoring.nli.folder") == [2, 0]
 
 
 @pytest.mark.parametrize(
