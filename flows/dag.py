@@ -7,26 +7,14 @@ flows of a run share what is done. Every stage has its own result type: mypy ref
 from functools import partial
 
 from flows.running.session import Session, once, once_a_build
-from flows.stages import (
-    across,
-    crawling,
-    encoding,
-    evaluation,
-    imported,
-    intake,
-    ranking,
-    reporting,
-    results,
-    texts,
-    training,
-)
+from flows.stages import across, crawling, encoding, evaluation, intake, ranking, reporting, results, texts, training
 from models.tokenization.contract import FORMS, TextForm
 
 
 @once_a_build
-def ranked_shards(session: Session) -> imported.RankedShards | None:
+def ranked_shards(session: Session) -> intake.RankedShards | None:
     """Import ranked shards as the corpus; None for a corpus of one's own."""
-    return None if session.config.imported is None else imported.ranked_shards(session)
+    return None if session.config.imported is None else intake.ranked_shards(session)
 
 
 @once_a_build
@@ -56,7 +44,7 @@ def candidates(session: Session) -> texts.CandidateParagraphs:
     shards = ranked_shards(session)
     if shards is None:
         return find_paragraphs(session, articles(session))
-    return texts.CandidateParagraphs(imported.paragraphs(session, shards))
+    return texts.CandidateParagraphs(intake.imported_paragraphs(session, shards))
 
 
 @once_a_build
@@ -101,7 +89,7 @@ def ranking_scores(session: Session) -> results.RankingScores:
 def graphs(session: Session) -> results.Graphs:
     """Compute the graphs of the ranked paragraphs, unless they were imported."""
     shards = ranked_shards(session)
-    return (shards and imported.graphs(session, shards)) or encoding.graphs(session, ranked(session))
+    return (shards and intake.imported_graphs(session, shards)) or encoding.graphs(session, ranked(session))
 
 
 def examples(session: Session, form: TextForm = "plain") -> results.Examples:

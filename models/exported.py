@@ -15,10 +15,10 @@ from models.causal_folder import FAMILIES, check_base, folder_fields, load_base
 from models.contract import Summarizer
 from models.registry import build_summarizer, configuration, from_config_dict
 from models.search.beam import beam_search
-from models.search.blocking import commas
 from models.search.certainty import likely_summaries
 from models.search.settings import SearchSettings
 from models.search.source_values import SourceValues
+from models.search.step import commas
 from models.search.value_pieces import value_pieces
 from models.tokenization.huggingface_tokenizer import is_causal, read_tokenizer
 from models.training.layout import ExampleTable, Layout, source_batch

@@ -20,10 +20,9 @@ from torch.utils.flop_counter import FlopCounterMode
 from benchmarks.gpu.machine import clock, finish, peak_bytes
 from benchmarks.gpu.workload import BenchmarkedSystem
 from benchmarks.peers.plain_design import PlainObjective, plain_design
-from models.training.batches import Batch, BatchStream, Position, TableShards, lay_out
+from models.training.batches import Batch, BatchStream, Position, TableShards, lay_out, prefetch
 from models.training.distributed import Ranks
 from models.training.layout import ExampleTable, Layout
-from models.training.prefetch import prefetch
 from models.training.state import TrainerSettings, TrainingError
 from models.training.token_objective import TokenObjective
 from models.training.update import Updater

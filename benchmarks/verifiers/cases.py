@@ -8,7 +8,7 @@ from hashlib import sha256
 from pathlib import Path
 
 from benchmarks.verifiers.corpora import BenchmarkPassage
-from tasks.engine.dice import Dice
+from tasks.engine.hashing import Dice
 from tasks.verification.learning import LearningArticle, examples_of
 from tasks.verification.words import read
 

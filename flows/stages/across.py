@@ -34,7 +34,7 @@ def overlaps(session: Session, articles: Articles, paragraphs: Paragraphs) -> Ov
         inputs={"sketches": gathered(sketches)},
     )
     twin_words = run.stage(
-        Recipe(schemas.TWIN_WORDS, "tasks.across.similar:attach_words", arguments={"words": words}),
+        Recipe(schemas.TWIN_WORDS, "tasks.across.sketches:attach_words", arguments={"words": words}),
         shards=count,
         inputs={"paragraphs": same(paragraphs), "twins": gathered(twins)},
     )

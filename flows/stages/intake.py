@@ -1,15 +1,17 @@
-"""Read the source: its articles, and their documents if it contains them."""
+"""Read the source: its articles, and their documents if it contains them; or shards of ranked paragraphs."""
 
 from collections import Counter
+from dataclasses import dataclass
 from typing import Any
 
 from flows.config import BuildConfig
 from flows.running.session import Session, once
-from flows.stages.results import Articles, GivenDocuments
+from flows.stages.results import Articles, Compared, Examples, GivenDocuments, Graphs, VocabularyTable
 from storage import schemas
 from storage.store import Store
-from tasks.engine.inputs import Input, every, gathered, same
+from tasks.engine.inputs import Input, every, gathered, only, same
 from tasks.engine.recipe import Recipe
+from tasks.exchange.ranked_wikisum.settings import ImportSettings
 from tasks.sources.choice import check_beginnings, open_source
 from tasks.sources.kept_answers import KeptAnswers
 from tasks.sources.source import Partition
@@ -97,3 +99,55 @@ def _arguments(config: BuildConfig) -> dict[str, Any]:
         "article_shards": config.shards.articles,
         "search_will_follow": config.search.provider != "none",
     }
+
+
+@dataclass(frozen=True)
+class RankedShards:
+    """The stages that were imported; `graphs` is None where the files hold none."""
+
+    articles: Articles
+    examples: Examples
+    vocabulary: VocabularyTable
+    graphs: Graphs | None
+
+
+def ranked_shards(session: Session) -> RankedShards:
+    """Import the missing shards."""
+    from tasks.exchange.ranked_wikisum.importing import import_corpus  # here, because it loads torch
+
+    found = import_corpus(session.run, _settings(session))
+    graphs = None if found.graphs is None else Graphs(found.graphs)
+    return RankedShards(Articles(found.articles), Examples(found.examples), VocabularyTable(found.vocabulary), graphs)
+
+
+def imported_paragraphs(session: Session, shards: RankedShards) -> Compared:
+    """Decode the paragraphs of the articles whose texts are needed; what they share is not compared."""
+    recipe = Recipe(
+        schemas.PARAGRAPHS,
+        "tasks.exchange.ranked_wikisum.importing:paragraphs_of",
+        arguments={"texts": _settings(session).texts},
+    )
+    inputs = {"examples": same(shards.examples), "vocabulary": only(shards.vocabulary)}
+    return Compared(session.run.stage(recipe, shards=len(shards.examples.shards), inputs=inputs))
+
+
+def imported_graphs(session: Session, shards: RankedShards) -> Graphs | None:
+    """Return the imported graphs; None to compute them. Raises ValueError: graphs are read and cannot be had."""
+    graph = session.config.summarizer.graph
+    if graph != "none" and not can_have_graphs(session, shards):
+        raise ValueError(
+            f"summarizer.graph is {graph!r}, but the shards of {_settings(session).folder} have no graphs: expected "
+            "imported.texts to be 'all', so that graphs can be computed"
+        )
+    return shards.graphs
+
+
+def can_have_graphs(session: Session, shards: RankedShards) -> bool:
+    """Whether graphs of the training articles were imported or can be computed."""
+    return shards.graphs is not None or _settings(session).texts == "all"
+
+
+def _settings(session: Session) -> ImportSettings:
+    imported = session.config.imported
+    assert imported is not None, "an imported corpus has its settings"
+    return imported

@@ -6,7 +6,7 @@ from flows.stages.results import Articles, Compared, Passages, PretrainedModel, 
 from storage import schemas
 from tasks.engine.inputs import every, only, same
 from tasks.engine.recipe import Recipe
-from tasks.pretraining.check import check_pretraining
+from tasks.pretraining.settings import check_pretraining
 from tasks.summarization.settings import SummarizerSettings
 
 
@@ -47,7 +47,6 @@ def pretrained(session: Session, passages: Passages, vocabulary: VocabularyTable
 def _start(settings: SummarizerSettings, folder: str, setting: str) -> str | None:
     """Return the digest of the weights to start from, after checks; None without such weights."""
     # Here, because they load torch, and a plan of other pre-trainings needs none.
-    from tasks.summarization.folders import folder_vocabulary
-    from tasks.summarization.fresh_model import check_start
+    from tasks.summarization.fresh_model import check_start, folder_vocabulary
 
     return check_start(settings, folder_vocabulary(folder, setting))

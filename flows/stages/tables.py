@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 from flows import dag
 from flows.running.session import Session, once
-from flows.stages import encoding, evaluation, imported, ranking, training
+from flows.stages import encoding, evaluation, intake, ranking, training
 from flows.stages.results import Examples, Predictions, PredictorModel, Scores, SummarizerModel
 from models.tokenization.contract import TextForm
 from storage import schemas
@@ -48,7 +48,7 @@ def impossible(session: Session) -> dict[str, str]:
             reasons[name] = f"it reads {wanted} paragraphs and ranking.keep is {kept}"
         elif not ranks and system_sees_sentences(system, tables):
             reasons[name] = "imported paragraphs are token ids, in which no sentence is marked"
-        elif system.graph != "none" and shards is not None and not imported.can_have_graphs(session, shards):
+        elif system.graph != "none" and shards is not None and not intake.can_have_graphs(session, shards):
             reasons[name] = "the imported shards have no graphs, and no texts of the training split to compute them"
         elif system.decoding.get("alignment") == "ranked" and not (ranks and config.ranking.method != "found"):
             reasons[name] = "no ranker scored the paragraphs"

@@ -89,7 +89,7 @@ def features(session: Session, articles: Articles, paragraphs: Compared, name: s
 def vocabulary(session: Session, articles: Articles, paragraphs: Compared) -> VocabularyTable:
     """Estimate the vocabulary on leads and paragraphs, or take that of a folder."""
     if (given := session.config.tokenizer_folder) is not None:
-        from tasks.summarization.folders import folder_vocabulary  # here, because it loads tokenizers
+        from tasks.summarization.fresh_model import folder_vocabulary  # here, because it loads tokenizers
 
         words = folder_vocabulary(*given)
         adopted = session.run.stage(

@@ -81,8 +81,7 @@ def _start(session: Session, settings: SummarizerSettings) -> dict[str, str]:
     if settings.pretrained is None or folder is None:
         return {}
     # Here, because they load torch, and a plan of other builds needs none.
-    from tasks.summarization.folders import folder_vocabulary
-    from tasks.summarization.fresh_model import check_start
+    from tasks.summarization.fresh_model import check_start, folder_vocabulary
 
     digest = check_start(settings, folder_vocabulary(*folder))
     return {} if digest is None else {"pretrained_sha256": digest}

@@ -14,7 +14,7 @@ from torch import Tensor
 
 from models.contract import Memory, Summarizer
 from models.search.hypotheses import Hypothesis
-from models.sentence_pieces import sentence_pieces
+from models.sentences import sentence_pieces
 from models.vocabulary import Vocabulary
 
 

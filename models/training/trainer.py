@@ -11,11 +11,11 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, Generic
 
+from models.training.batches import prefetch
 from models.training.checkpoints import WEIGHTS, Checkpoints, check_same_run, copy_file_atomically
 from models.training.distributed import Ranks
 from models.training.metrics import MetricsLog
 from models.training.objective import Item, Objective, pinned_for
-from models.training.prefetch import prefetch
 from models.training.schedule import Schedule
 from models.training.state import (
     RunState,

@@ -6,7 +6,7 @@ import pyarrow.compute as pc
 
 from storage.schemas import LEAD_NGRAMS, OVERLAPS
 from tasks.across.shingles import Ngrams, held_out, split_all
-from tasks.across.similar import near_duplicates
+from tasks.across.sketches import near_duplicates
 from tasks.engine.grouping import join_by_article
 from tasks.engine.inputs import Shards
 from tasks.text.ngrams import WordRule

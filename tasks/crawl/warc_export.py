@@ -21,7 +21,7 @@ from storage.errors import StorageError
 from storage.parts import whole
 from storage.store import Store
 from tasks.crawl.warc_rows import warc_date, write_row
-from tasks.engine.finished import finished_build, finished_stage
+from tasks.engine.inputs import finished_build, finished_stage
 
 _PROGRAM = "python -m tasks.crawl.warc_export"
 _SHARD = "{shard}"

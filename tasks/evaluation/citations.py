@@ -14,7 +14,7 @@ from typing import Literal
 
 import numpy as np
 
-from models.sentence_pieces import sentence_pieces
+from models.sentences import sentence_pieces
 from models.values import Value, ValueIndex
 from tasks.evaluation.metrics import Floats, Summary
 from tasks.evaluation.support import ValueSupport

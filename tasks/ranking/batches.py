@@ -12,8 +12,7 @@ from torch import Tensor
 
 from models.training.batches import Position
 from models.vocabulary import Vocabulary
-from tasks.engine.dice import draws
-from tasks.engine.hashing import stable_hash
+from tasks.engine.hashing import draws, stable_hash
 from tasks.engine.inputs import ReadableShards
 from tasks.ranking.candidates import Candidates, Split, candidates, features_of, place_in_run
 from tasks.ranking.texts import Texts, shuffled_batches

@@ -9,8 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from tasks.engine.dice import draws
-from tasks.engine.hashing import stable_hash
+from tasks.engine.hashing import draws, stable_hash
 
 Split = Literal["train", "valid", "test"]
 Integers = NDArray[np.int64]

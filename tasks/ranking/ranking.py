@@ -18,8 +18,8 @@ from tasks.ranking.candidates import Candidates, candidates, features_of
 from tasks.ranking.directory import TrainedRanker, load_ranker
 from tasks.ranking.settings import FOLDER_METHODS, RankingSettings
 from tasks.ranking.texts import Texts, batches_by_length
-from tasks.text.bm25 import bm25
 from tasks.text.ngrams import WordRule, split_words
+from tasks.text.tfidf import bm25
 
 _THREADS = 1  # of torch: shards are ranked in parallel, one per core
 

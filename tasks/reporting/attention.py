@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 import numpy as np
 from numpy.typing import NDArray
 
-from models.sentence_pieces import SPACE_MARK, sentence_pieces
+from models.sentences import SPACE_MARK, sentence_pieces
 from tasks.evaluation.citations import CitedSentence
 
 Floats = NDArray[np.float32]

@@ -1,15 +1,21 @@
 """The overview of a build in the Prefect UI: its lineage, and an index that links its artifacts in pipeline order."""
 
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+
+from matplotlib.axes import Axes
+from matplotlib.patches import FancyBboxPatch, PathPatch
+from matplotlib.path import Path
 
 from storage.builds import Build, summarise
 from storage.directories import DirectoryRecord
 from storage.recipes import ShardRecord
 from tasks.engine.artifact_keys import artifact_key
-from tasks.reporting.lineage import lineage_section
+from tasks.reporting.blocks import Cell, Picture, ReportSection, Table, Text
 from tasks.reporting.markdown import artifact, escape
 from tasks.reporting.origins import Origin, trace
+from tasks.reporting.plots import COLORS, INK, draw_panels, to_png
 from tasks.reporting.publishing import (
     ARTIFACTS,
     METRICS,
@@ -98,3 +104,119 @@ def index_page(build: Build, corpus: str, entries: Sequence[IndexEntry]) -> str:
             "",
         ]
     )
+
+
+# In the picture of the lineage stands a row for each step of the work, from the sources at the top to the build.
+_WIDTH, _HEIGHT = 1.8, 0.5  # of a box, inches
+_ACROSS, _DOWN = 2.0, 0.72  # from a box to the next
+
+
+def lineage_section(build: str, origins: Sequence[Origin]) -> ReportSection:
+    """Return the page: the picture, and what each stage was made from."""
+    rows = [
+        [
+            Cell(origin.name),
+            Cell(f"{origin.shards:,}" if origin.shards else ""),
+            Cell("" if origin.rows is None else f"{origin.rows:,}"),
+            Cell(origin.digest),
+            Cell(", ".join(origin.reads)),
+            Cell(", ".join(origin.code)),
+        ]
+        for origin in origins
+    ]
+    return ReportSection(
+        "lineage",
+        f"Lineage of build {build}",
+        [
+            Text(
+                "Read from the records of its shards: a line leads from a stage to one whose records name its digests. "
+                "Equal digests in two builds mean equal data."
+            ),
+            Picture(
+                "Stages, their shards and digests, and the build that names them",
+                lineage_picture(build, origins),
+                wide=True,
+            ),
+            Table(
+                "What was made from what",
+                ["stage", "shards", "rows", "digest", "made from", "code"],
+                rows,
+                frozenset({1, 2}),
+            ),
+        ],
+    )
+
+
+def lineage_picture(build: str, origins: Sequence[Origin]) -> bytes:
+    """Draw stages with shards, rows and digests, and the build at the end; ways that are implied are left out."""
+    last = max((origin.depth for origin in origins), default=0) + 1
+    read = {name for origin in origins for name in origin.reads}
+    ends = sorted({origin.name for origin in origins} - read)
+    # In an order, because lines are drawn one over the other.
+    reads = {origin.name: sorted(_direct(origin.name, origins)) for origin in origins} | {build: ends}
+    labels = {origin.name: _label(origin) for origin in origins} | {build: f"build\n{build}"}
+    levels: dict[int, list[str]] = defaultdict(list)
+    for origin in origins:
+        levels[origin.depth].append(origin.name)
+    levels[last].append(build)
+    most = max(map(len, levels.values()))
+    places: dict[str, tuple[float, float]] = {}
+    for depth in sorted(levels):
+        # Below what they read, lines cross less.
+        def across(name: str) -> tuple[float, str]:
+            above = [places[other][0] for other in reads[name] if other in places]
+            return (sum(above) / len(above) if above else 0.0, name)
+
+        names = sorted(levels[depth], key=across)
+        for number, name in enumerate(names):
+            places[name] = (number - (len(names) - 1) / 2) * _ACROSS, -depth * _DOWN
+
+    def panel(axes: Axes) -> None:
+        for name, (x, y) in places.items():
+            for other in reads[name]:
+                from_x, from_y, to_y = places[other][0], places[other][1] - _HEIGHT / 2, y + _HEIGHT / 2
+                bend = (from_y - to_y) / 2
+                curve = Path(
+                    [(from_x, from_y), (from_x, from_y - bend), (x, to_y + bend), (x, to_y)],
+                    [Path.MOVETO, Path.CURVE4, Path.CURVE4, Path.CURVE4],
+                )
+                axes.add_patch(PathPatch(curve, facecolor="none", edgecolor=COLORS[2], linewidth=0.9, alpha=0.6))
+        for name, (x, y) in places.items():
+            edge = COLORS[1] if name == build else COLORS[0]
+            axes.add_patch(
+                FancyBboxPatch(
+                    (x - _WIDTH / 2, y - _HEIGHT / 2),
+                    _WIDTH,
+                    _HEIGHT,
+                    boxstyle="round,pad=0,rounding_size=.06",
+                    facecolor="white",
+                    edgecolor=edge,
+                    linewidth=1.2,
+                    zorder=2,
+                )
+            )
+            axes.text(x, y, labels[name], fontsize=7, ha="center", va="center", color=INK, zorder=3)
+        axes.set(
+            xlim=(-most * _ACROSS / 2, most * _ACROSS / 2), ylim=(-last * _DOWN - _HEIGHT, _HEIGHT), aspect="equal"
+        )
+        axes.axis("off")
+
+    return to_png(draw_panels([panel], width=most * _ACROSS + 0.2, height=last * _DOWN + 2 * _HEIGHT + 0.2))
+
+
+def _label(origin: Origin) -> str:
+    size = "" if origin.rows is None else f"{origin.shards:,} shard{'s' * (origin.shards != 1)}, {origin.rows:,} rows\n"
+    return f"{origin.name}\n{size}{origin.digest}"
+
+
+def _direct(name: str, origins: Sequence[Origin]) -> set[str]:
+    """Return what an origin reads, without what one of these reads itself, over others if need be."""
+    reads = {origin.name: set(origin.reads) for origin in origins}
+    implied: set[str] = set()
+    waiting = [other for read in reads[name] for other in reads[read]]
+    while waiting:
+        other = waiting.pop()
+        if other not in implied:
+            implied.add(other)
+            waiting += reads[other]
+    return reads[name] - implied

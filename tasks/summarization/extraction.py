@@ -34,8 +34,8 @@ from tasks.engine.inputs import ReadableShards, Shards
 from tasks.engine.torch_threads import torch_threads
 from tasks.evaluation.baselines import best_rouge2, predict_baselines, prediction
 from tasks.evaluation.settings import EXTRACTOR, BaselineSettings
+from tasks.summarization.examples import layout_of
 from tasks.summarization.fresh_model import fresh_extractor, start_digest
-from tasks.summarization.layouts import layout_of
 from tasks.summarization.settings import SummarizerSettings, TrainingSettings
 from tasks.summarization.token_training import fixed_settings, learning_rate, outcome, trainer_settings
 from tasks.summarization.training import TrainingShards, validation_examples

@@ -16,11 +16,11 @@ from models.huggingface_folder import check_huggingface, has_own_outputs, load_h
 from models.presets import OF_TRANSFORMERS, find_preset
 from models.pretrained import check_pretrained, load_pretrained
 from models.registry import build_summarizer, configuration, fields_of
+from models.tokenization.huggingface_tokenizer import read_tokenizer
 from models.vocabulary import Vocabulary
 from models.weights_file import check_complete, open_safetensors, put_weights
 from tasks.ranking.model_folder import folder_digest
-from tasks.summarization.folders import check_folder, folder_vocabulary
-from tasks.summarization.layouts import causal_fields
+from tasks.summarization.examples import causal_fields
 from tasks.summarization.settings import SummarizerSettings
 
 _REACH = 2  # tokens: what a number counts stands beside it ("12 weeks")
@@ -153,3 +153,24 @@ def _fields(settings: SummarizerSettings, vocabulary: Vocabulary, dropout: float
     if settings.form == "slots":
         fields["copying_reach"] = _REACH
     return fields
+
+
+def check_folder(folder: str, setting: str) -> Path:
+    """Return a folder's path. Raises FileNotFoundError: there is none; the message says how to fetch one."""
+    path = Path(folder)
+    if not path.is_dir():
+        raise FileNotFoundError(
+            f"{setting} is {folder!r}: expected a local folder with a checkpoint, and there is none. Nothing is "
+            f"downloaded here; fetch one of the Hugging Face hub first, hf download {folder} --local-dir FOLDER"
+        )
+    return path
+
+
+def folder_vocabulary(folder: str, setting: str) -> Vocabulary:
+    """Return the vocabulary of a folder's tokenizer. Raises FileNotFoundError: there is no such folder; ValueError: it
+    has no tokenizer that can be read."""
+    path = check_folder(folder, setting)
+    try:
+        return Vocabulary(read_tokenizer(path))
+    except ValueError as error:
+        raise ValueError(f"{setting} is {folder!r}: {error}") from error

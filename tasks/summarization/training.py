@@ -18,10 +18,9 @@ from models.search.settings import SearchSettings
 from models.training.batches import check_budget
 from models.training.distributed import Ranks, process_count, process_group
 from models.training.layout import ExampleTable, Layout, source_batch
-from models.training.slot_draws import SlotDraws
 from models.training.state import TrainingProgress
 from models.training.weights import weights_digest
-from models.value_slots import fill
+from models.value_slots import SlotDraws, fill
 from models.vocabulary import Vocabulary
 from storage.schemas import EXAMPLES
 from tasks.engine.inputs import ReadableShards
@@ -29,9 +28,8 @@ from tasks.engine.together import run_together
 from tasks.engine.torch_threads import torch_threads
 from tasks.evaluation.rouge import Metric, Reference
 from tasks.summarization.directory import describe_summarizer, load_summarizer, published_files, with_graphs
-from tasks.summarization.examples import slots_of
+from tasks.summarization.examples import layout_of, slots_of
 from tasks.summarization.fresh_model import fresh_model, start_digest, start_encoder
-from tasks.summarization.layouts import layout_of
 from tasks.summarization.settings import Graph, SummarizerSettings, TrainingSettings
 from tasks.summarization.token_training import fixed_settings, outcome, token_trainer
 from tasks.text.vocabulary import read_vocabulary

@@ -1,6 +1,6 @@
-"""tf-idf vectors of one article's paragraphs: for title similarity, the similarity graph and LexRank."""
+"""How near one article's paragraphs are in words: tf-idf (title similarity, similarity graph, LexRank) and BM25."""
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Sequence
 from itertools import chain
 
@@ -56,3 +56,23 @@ class TfIdf:
 def tfidf_matrix(texts: Sequence[str], rule: WordRule = "rouge") -> sparse.csr_array:
     """Return unit tf-idf vectors of P texts, [P, W] float64 CSR; row times row is a cosine (Liu & Lapata 2019, A.1)."""
     return TfIdf([split_words(text, rule) for text in texts]).paragraphs
+
+
+K1, B = 1.2, 0.75  # as Lucene has them: how soon repetitions stop to count, and how much length does
+
+
+def bm25(query: Sequence[str], paragraphs: Sequence[Sequence[str]]) -> np.ndarray:
+    """Return the BM25 of P paragraphs for a query, all given as words, [P] float64 from 0. A word in n of P paragraphs
+    weighs log(1 + (P - n + .5) / (n + .5)), as in Lucene, so that none counts against a paragraph."""
+    counts = [Counter(paragraph) for paragraph in paragraphs]
+    lengths = np.array([len(paragraph) for paragraph in paragraphs], dtype=np.float64)
+    scores = np.zeros(len(paragraphs))
+    if not lengths.any():
+        return scores
+    saturation = K1 * (1 - B + B * lengths / lengths.mean())
+    for word, times in Counter(query).items():
+        found = np.array([count[word] for count in counts], dtype=np.float64)
+        holding = np.count_nonzero(found)
+        weight = np.log(1 + (len(counts) - holding + 0.5) / (holding + 0.5))
+        scores += times * weight * found * (K1 + 1) / (found + saturation)
+    return scores

@@ -17,8 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from models.values import measurable
-from tasks.engine.dice import Dice
-from tasks.engine.hashing import unit_interval
+from tasks.engine.hashing import Dice, unit_interval
 from tasks.verification.alignment import matches
 from tasks.verification.features import features
 from tasks.verification.forest import Forest

@@ -11,7 +11,7 @@ from functools import cache
 from itertools import pairwise
 
 from models.values import OPENERS
-from tasks.engine.dice import Dice
+from tasks.engine.hashing import Dice
 from tasks.verification.lexicon import BACKWARD, BOUNDS, FORWARD, NEGATORS, antonym_pairs, small_words, stem
 from tasks.verification.words import ParsedText, WordKind, read
 

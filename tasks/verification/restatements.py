@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Iterator
 from functools import cache
 
-from tasks.engine.dice import Dice
+from tasks.engine.hashing import Dice
 from tasks.verification.lexicon import phrases, small_words
 from tasks.verification.words import WordKind, read
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from models.sentence_pieces import SPACE_MARK
+from models.sentences import SPACE_MARK
 from models.values import ValueIndex, measurable, missing
 from tasks.evaluation.citations import CitedSentence, Citer, written
 from tasks.evaluation.entailment import ENTAILED, Entailment, premise

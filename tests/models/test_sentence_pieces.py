@@ -3,8 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from models.sentence_pieces import sentence_pieces, spelled
-from models.sentences import split_sentences
+from models.sentences import sentence_pieces, spelled, split_sentences
 
 
 def places(text: str, pieces: list[str]) -> list[tuple[str, int, int]]:

@@ -10,16 +10,15 @@ from typing import Any
 from storage.builds import Build
 from storage.store import Store
 from tasks.across.refusals import compared_paragraphs
-from tasks.engine.finished import finished_build, finished_stage
+from tasks.engine.inputs import finished_build, finished_stage
 from tasks.exchange.folder import ExportFolder
 from tasks.exchange.shared_corpus.card import corpus_card
 from tasks.exchange.shared_corpus.columns import STAGES, chosen_parts, shared_dataset
 from tasks.exchange.shared_corpus.croissant import croissant
-from tasks.exchange.shared_corpus.plan import GROUP_BYTES, FileGroup, plan_files
+from tasks.exchange.shared_corpus.plan import GROUP_BYTES, FileGroup, SplitFiles, plan_files
 from tasks.exchange.shared_corpus.settings import SharedCorpusSettings
 from tasks.exchange.shared_corpus.shards import CorpusShards
 from tasks.exchange.shared_corpus.statistics import Counts
-from tasks.exchange.shared_corpus.writing import SplitFiles
 
 _CARD, _CROISSANT = "README.md", "croissant.json"
 LOOKED_UP = 300  # articles whose values are looked up: at two tenths of a second, a minute

@@ -8,15 +8,27 @@ Read as the specification of Parsoid's HTML (mediawiki.org/wiki/Specs/HTML) says
 github.com/wikimedia-enterprise/wme-sdk-go were read by eye; this code has not run on a real row or dump. The parser is
 lxml's, since mwparserfromhtml builds its tree with BeautifulSoup, which takes several times as long."""
 
+import json
+import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 from lxml import etree, html
 
+from tasks.engine.data_files import read_data
+from tasks.sources.dump.citations import (
+    add_archived,
+    field_urls,
+    is_archive_template,
+    is_citation,
+    links_in,
+    plain_heading,
+)
+from tasks.sources.dump.prose import ITEM
 from tasks.sources.dump.settings import WikitextSettings
+from tasks.sources.dump.templates import GONE, raised
 from tasks.sources.encyclopedia.entry import EncyclopediaPage, identifier_in, licence_in, objects, page_in, title_in
-from tasks.sources.encyclopedia.parsoid_citations import cited_in
-from tasks.sources.encyclopedia.parsoid_prose import marked_text
+from tasks.sources.encyclopedia.links import cited_urls, is_source
 from tasks.sources.source import ArticleReason
 from tasks.text.tokens import tokens
 
@@ -66,3 +78,205 @@ def _names(row: Mapping[str, Any], column: str) -> Iterator[str]:
         _, colon, name = str(one.get("name") or "").partition(":")
         if colon:
             yield name
+
+
+_PRIVATE = re.compile("[\ue000-\uf8ff]")
+_HIDDEN = re.compile(r"display\s*:\s*none", re.I)
+_SKIPPED_CLASSES = frozenset(read_data("tasks.sources.dump", "wikitext.toml")["skipped"]["classes"])
+_SKIPPED_TAGS = frozenset(["style", "script", "link", "meta", "img", "video", "audio", "input", "template"])
+_BREAKING_TAGS = frozenset(["table", "figure", "h1", "h2", "h3", "h4", "h5", "h6", "section"])
+_LIST_TAGS = frozenset(["ul", "ol", "dl"])
+_BLOCK_TAGS = frozenset(["p", "div", "blockquote", "center", "hr"])
+_KEPT_EXTENSIONS = frozenset(["mw:Extension/poem", "mw:Extension/math", "mw:Extension/nowiki"])
+
+
+def marked_text(section: html.HtmlElement) -> str:
+    """Return the prose of a section without its subsections, as `paragraphs_of` reads it. Left out are boxes, tables,
+    pictures, lists, citations, notes, pronunciation, coordinates and maths in TeX."""
+    return _inner(section)
+
+
+def _inner(element: html.HtmlElement) -> str:
+    return "".join(_pieces(element))
+
+
+def _pieces(element: html.HtmlElement) -> Iterator[str]:
+    yield _plain(element.text)
+    for child in element:
+        if isinstance(child.tag, str):  # else a comment
+            yield _text(child)
+        yield _plain(child.tail)
+
+
+def _plain(text: str | None) -> str:
+    return _PRIVATE.sub("", text).replace("\n", " ") if text else ""
+
+
+def _text(element: html.HtmlElement) -> str:
+    """Return the text of an element with the marks of what is left out."""
+    tag, kinds = element.tag, tokens(element, "typeof")
+    if "mw:Extension/ref" in kinds or any(kind.startswith("mw:File") for kind in kinds):
+        return ""
+    if tag in _SKIPPED_TAGS:
+        return ""
+    if tag in _BREAKING_TAGS:
+        return "\n"
+    if tag in _LIST_TAGS:
+        return f"\n{ITEM}\n"
+    if tag == "br":
+        return " "
+    if _is_skipped(element, kinds):
+        return "\n" if tag == "div" else GONE
+    if "mw:Extension/math" in kinds:
+        return _formula(element)
+    inner = _inner(element)
+    if tag == "sup":
+        return raised(inner)
+    return f"\n\n{inner}\n\n" if tag in _BLOCK_TAGS else inner
+
+
+def _is_skipped(element: html.HtmlElement, kinds: list[str]) -> bool:
+    classes = tokens(element, "class")
+    if not _SKIPPED_CLASSES.isdisjoint(classes) or any(name.endswith("mbox") for name in classes):
+        return True
+    if element.get("id") == "coordinates" or _HIDDEN.search(element.get("style") or ""):
+        return True
+    if element.tag == "a" and not {"autonumber", "free"}.isdisjoint(classes):
+        return True  # a number or a bare URL
+    if element.tag == "div" and element.get("about") is not None:
+        return True  # a box that a template made
+    return any(kind.startswith("mw:Extension/") and kind not in _KEPT_EXTENSIONS for kind in kinds)
+
+
+def _formula(element: html.HtmlElement) -> str:
+    """Return a formula as its source if that is plain, as for wikitext."""
+    try:
+        source = json.loads(element.get("data-mw") or "{}")["body"]["extsrc"]
+    except (ValueError, KeyError, TypeError):
+        return GONE
+    return GONE if "\\" in source else str(source).replace("{", "").replace("}", "")
+
+
+# The URLs that a page in Parsoid's HTML cites, in order of first citation.
+# A citation is a footnote mark, whose text is in an `<ol class="mw-references">`; a citation template elsewhere; or a
+# link in a section that lists references. Of a template the fields count that were written (`data-mw`), as in wikitext:
+# a template's elements have one `about`, and the first of them has the fields. Of other text the links count, without
+# those of identifiers.
+_HEADINGS = ("h1", "h2", "h3", "h4", "h5", "h6")
+_APART = frozenset(["li", "p", "cite", "dd", "td"])  # a citation does not go beyond one of these
+
+
+def cited_in(body: html.HtmlElement, settings: WikitextSettings) -> Iterator[str]:
+    """Yield the URLs that the sections of a page cite, then those of footnotes that only other footnotes cite."""
+    notes: dict[str, list[str]] = {}
+    for listed in body.iter("ol"):
+        if "mw-references" in tokens(listed, "class"):
+            for item in listed.iterchildren("li"):
+                # The whole item: its links back into the page are no sources, and the class of its text has changed.
+                urls = _Links(settings, {}, listing=True).urls_of(item)
+                notes |= {note.get("id") or "": urls for note in item.iter("li")}  # with details cited by themselves
+    for section in body.iterchildren("section"):
+        yield from _section_urls(section, notes, settings, listing=False)
+    for urls in notes.values():
+        yield from urls
+
+
+def _section_urls(
+    section: html.HtmlElement, notes: Mapping[str, list[str]], settings: WikitextSettings, *, listing: bool
+) -> Iterator[str]:
+    name = _heading(section)
+    if name in settings.external_sections and not settings.external_links:
+        return
+    listing = listing or name in settings.reference_sections or name in settings.external_sections
+    for child in section:
+        if child.tag == "section":
+            yield from _section_urls(child, notes, settings, listing=listing)
+        elif isinstance(child.tag, str):
+            yield from _Links(settings, notes, listing=listing).urls_of(child)
+
+
+def _heading(section: html.HtmlElement) -> str:
+    """Return the heading of a section as in the settings; newer pages have it in a `<div class="mw-heading">`."""
+    for child in section:
+        heading = child if child.tag in _HEADINGS else None
+        if child.tag == "div" and "mw-heading" in tokens(child, "class"):
+            heading = next(child.iterchildren(*_HEADINGS), None)
+        if heading is not None:
+            return plain_heading(heading.text_content())
+    return ""
+
+
+class _Links:
+    """The URLs cited in one element, gathered in the order of the document."""
+
+    def __init__(self, settings: WikitextSettings, notes: Mapping[str, list[str]], *, listing: bool) -> None:
+        """Take what counts. `notes` has the URLs of each footnote by its id; `listing`: every link counts."""
+        self._settings = settings
+        self._notes = notes
+        self._listing = listing
+        self._urls: list[str] = []
+        self._waiting: list[str] = []  # links of one citation without fields
+
+    def urls_of(self, element: html.HtmlElement) -> list[str]:
+        """Return the URLs in order."""
+        templates: set[str] = set()
+        walk = etree.iterwalk(element, events=("start",))
+        for _, node in walk:
+            if not isinstance(node.tag, str):
+                continue
+            about, fields = node.get("about"), node.get("data-mw")
+            if node.tag in _APART:
+                self._end_citation()
+            if "mw-references" in tokens(node, "class") or (about in templates and fields is None):
+                walk.skip_subtree()
+            elif "mw:Extension/ref" in tokens(node, "typeof"):
+                self._end_citation()
+                self._urls += self._notes.get(_target(node), [])
+                walk.skip_subtree()
+            elif fields is not None and about is not None and self._take_templates(fields):
+                templates.add(about)
+                walk.skip_subtree()
+            elif self._listing and node.tag == "a" and node.get("href"):
+                self._waiting.append(node.get("href"))
+        self._end_citation()
+        return self._urls
+
+    def _end_citation(self) -> None:
+        self._urls += cited_urls(self._waiting, self._settings.archived)
+        self._waiting.clear()
+
+    def _take_templates(self, data: str) -> bool:
+        """Take the URLs in the fields of an element's templates; return whether there was a citation."""
+        found = False
+        for name, fields in _templates(data):
+            if is_archive_template(name):
+                self._end_citation()
+                add_archived(self._urls, field_urls(fields, self._settings.archived), self._settings.archived)
+                found = True
+            elif is_citation(name) or self._listing:
+                written = fields.values() if is_citation(name) else [fields[key] for key in fields if key.isdigit()]
+                urls = field_urls(fields, self._settings.archived) or links_in(" ".join(written))
+                if urls or is_citation(name):
+                    self._end_citation()
+                    self._urls += filter(is_source, urls)
+                    found = True
+        return found
+
+
+def _templates(data: str) -> Iterator[tuple[str, dict[str, str]]]:
+    """Yield name and fields of the templates in a `data-mw` attribute, none if it holds something else."""
+    try:
+        parts = json.loads(data).get("parts", [])
+        for part in parts:
+            if isinstance(part, Mapping) and "template" in part:
+                template = part["template"]
+                fields = {name: str(field["wt"]) for name, field in template["params"].items()}
+                yield str(template["target"]["wt"]).strip(), fields
+    except (ValueError, KeyError, TypeError, AttributeError):
+        return
+
+
+def _target(mark: html.HtmlElement) -> str:
+    """Return the id of the footnote that a mark leads to."""
+    link = next(mark.iter("a"), None)
+    return "" if link is None else (link.get("href") or "").rpartition("#")[2]

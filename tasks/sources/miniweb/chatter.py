@@ -4,7 +4,7 @@ of them repeat the topic's name without stating facts. `{T}` is the topic's name
 
 from tasks.sources.miniweb.names import lines, words
 
-# The discourse markers of tasks.text.discourse that can open any sentence.
+# The discourse markers of tasks.text.english that can open any sentence.
 _MARKERS = """again/furthermore/at the same time/however/indeed/to be sure/likewise/meanwhile/moreover/nevertheless/
 nonetheless/notably/similarly/in addition/in any event/finally/in fact/in turn/regardless/later on"""
 MARKERS = tuple(f"{marker.strip()}," for marker in words(_MARKERS, "/"))

@@ -7,8 +7,7 @@ from itertools import accumulate
 from typing import NamedTuple
 from unicodedata import normalize
 
-from tasks.engine.dice import Dice
-from tasks.engine.hashing import unit_interval
+from tasks.engine.hashing import Dice, unit_interval
 from tasks.sources.miniweb.kinds import KINDS
 from tasks.sources.miniweb.settings import MiniwebSettings
 from tasks.sources.miniweb.world import REGION_TOPICS, World

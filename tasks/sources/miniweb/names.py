@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from functools import cache, cached_property
 from math import gcd, prod
 
-from tasks.engine.dice import Dice
-from tasks.engine.hashing import stable_hash
+from tasks.engine.hashing import Dice, stable_hash
 
 
 def words(text: str, separator: str | None = None) -> tuple[str, ...]:

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import count
 
-from tasks.engine.dice import Dice
+from tasks.engine.hashing import Dice
 from tasks.sources.miniweb.chatter import DAYS, FORUM_NAMES, LINKS, MENTIONS, REMARKS
 from tasks.sources.miniweb.kinds import KINDS
 from tasks.sources.miniweb.kinds.kind import Line

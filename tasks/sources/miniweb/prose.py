@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from itertools import cycle
 from typing import NamedTuple
 
-from tasks.engine.dice import Dice
+from tasks.engine.hashing import Dice
 from tasks.sources.miniweb.chatter import MARKERS
 from tasks.sources.miniweb.kinds.kind import Form, Line
 from tasks.sources.miniweb.world import Topic, World

@@ -6,8 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 
-from tasks.engine.dice import Dice
-from tasks.engine.hashing import stable_hash, unit_interval
+from tasks.engine.hashing import Dice, stable_hash, unit_interval
 from tasks.sources.miniweb.kinds import KINDS, TopicKind
 from tasks.sources.miniweb.kinds.kind import Aspect, By, Fact, Near, Of
 from tasks.sources.miniweb.kinds.makers import PERSON, PROFESSIONS

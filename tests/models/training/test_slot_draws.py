@@ -5,7 +5,7 @@ from itertools import chain
 import numpy as np
 import pyarrow as pa
 
-from models.training.slot_draws import SlotDraws
+from models.value_slots import SlotDraws
 from storage.schemas import EXAMPLES
 
 POOLS = [[50, 51, 52, 53, 54, 55, 56], [57, 58, 59, 60, 61]]  # names, and years

@@ -16,11 +16,10 @@ import pytest
 import torch
 from torch import nn
 
-from models.training.batches import BatchStream
+from models.training.batches import BatchStream, prefetch
 from models.training.checkpoints import load_checkpoint
 from models.training.distributed import Ranks, process_group
 from models.training.metrics import MetricsLog, read_metrics
-from models.training.prefetch import prefetch
 from models.training.schedule import constant
 from models.training.state import TrainerSettings, TrainingError, TrainingProgress, TrainingStopped
 from models.training.stopping import stop_trainings

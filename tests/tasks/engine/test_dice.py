@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from tasks.engine.dice import draws
+from tasks.engine.hashing import draws
 
 
 def test_many_draws_are_those_of_splitmix64() -> None:

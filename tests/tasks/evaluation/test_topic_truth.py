@@ -7,7 +7,7 @@ from itertools import chain, count
 import pytest
 
 from models.sentences import split_sentences
-from tasks.engine.dice import Dice
+from tasks.engine.hashing import Dice
 from tasks.evaluation.fact_reading import (
     POSSESSIVE,
     SUBJECT,

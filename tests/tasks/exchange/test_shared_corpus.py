@@ -278,7 +278,7 @@ import os, signal, sys
 from storage.store import Store
 from tasks.exchange.shared_corpus.exporting import export_corpus
 from tasks.exchange.shared_corpus.settings import SharedCorpusSettings
-from tasks.exchange.shared_corpus.writing import SplitFiles
+from tasks.exchange.shared_corpus.plan import SplitFiles
 
 add, calls = SplitFiles.add, []
 

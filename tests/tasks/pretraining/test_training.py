@@ -12,8 +12,7 @@ from models.tokenization.huggingface_tokenizer import read_tokenizer
 from models.training.state import TrainingProgress
 from models.vocabulary import Vocabulary
 from storage.schemas import PASSAGES
-from tasks.pretraining.check import check_pretraining
-from tasks.pretraining.settings import PretrainingSettings
+from tasks.pretraining.settings import PretrainingSettings, check_pretraining
 from tasks.pretraining.training import pretrain
 from tasks.summarization.fresh_model import fresh_model
 from tasks.summarization.settings import SummarizerSettings, TrainingSettings

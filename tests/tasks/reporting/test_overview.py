@@ -15,10 +15,9 @@ from storage.store import Store
 from tasks.engine.inputs import Shards, contents, every, gathered, same
 from tasks.engine.recipe import Recipe
 from tasks.engine.stage import InlineExecutor, Run
-from tasks.reporting.lineage import lineage_section
 from tasks.reporting.markdown import artifact
 from tasks.reporting.origins import trace
-from tasks.reporting.overview import index_entries, index_page
+from tasks.reporting.overview import index_entries, index_page, lineage_section
 from tests.patience import PATIENCE
 
 
@@ -116,7 +115,7 @@ def test_the_index_links_artifacts_in_the_order_of_the_work(run: Run) -> None:
 
 _DRAW = """
 import hashlib
-from tasks.reporting.lineage import lineage_picture
+from tasks.reporting.overview import lineage_picture
 from tasks.reporting.origins import Origin
 
 names = ("articles", "frontier", "pages", "documents", "features")

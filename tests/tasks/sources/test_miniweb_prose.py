@@ -6,7 +6,7 @@ from itertools import chain, cycle
 
 import pytest
 
-from tasks.engine.dice import Dice
+from tasks.engine.hashing import Dice
 from tasks.sources.miniweb.chatter import MARKERS
 from tasks.sources.miniweb.kinds.kind import Line, expand
 from tasks.sources.miniweb.prose import LONG, SHORT, Narrator, say, text_of, write_lead

@@ -12,8 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tasks.engine.dice import Dice, draws
-from tasks.engine.hashing import stable_hash
+from tasks.engine.hashing import Dice, draws, stable_hash
 from tasks.sources.miniweb.chatter import LINKS, MARKERS, MENTIONS, REMARKS
 from tasks.sources.miniweb.kinds import KINDS, Form, TopicKind
 from tasks.sources.miniweb.kinds.kind import Aspect, Line, expand

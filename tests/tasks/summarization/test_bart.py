@@ -7,8 +7,7 @@ import pyarrow as pa
 import pytest
 
 from models.exported import ExportedSummarizer, read_summarizer
-from models.sentence_pieces import sentence_pieces
-from models.sentences import split_sentences
+from models.sentences import sentence_pieces, split_sentences
 from models.tokenization.huggingface_tokenizer import read_tokenizer
 from models.vocabulary import Vocabulary
 from storage.schemas import ARTICLES, RANKED

@@ -20,9 +20,8 @@ from models.vocabulary import Vocabulary
 from storage.schemas import EXAMPLES
 from tasks.summarization.decoding import decode_shard
 from tasks.summarization.directory import load_summarizer
-from tasks.summarization.folders import folder_vocabulary
-from tasks.summarization.fresh_model import check_start
-from tasks.summarization.layouts import layout_of
+from tasks.summarization.examples import layout_of
+from tasks.summarization.fresh_model import check_start, folder_vocabulary
 from tasks.summarization.settings import DecodingSettings, SummarizerSettings
 from tasks.summarization.training import train_summarizer
 from tests.models.causal_folders import write_causal

@@ -10,8 +10,8 @@ from models.search.certainty import token_log_probs, without_unlikely
 from models.search.hypotheses import Hypothesis
 from models.search.settings import SearchSettings
 from models.training.layout import ExampleTable, source_batch
+from tasks.summarization.examples import layout_of
 from tasks.summarization.fresh_model import fresh_model
-from tasks.summarization.layouts import layout_of
 from tasks.summarization.settings import DecodingSettings
 from tests.tasks.summarization.summarizer_examples import TINY, examples, vocabulary
 

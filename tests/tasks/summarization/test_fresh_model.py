@@ -13,8 +13,8 @@ from models.huggingface import T5, Led, LongT5
 from models.pretrained import save_pretrained
 from models.tokenization.huggingface_tokenizer import read_tokenizer
 from models.vocabulary import Vocabulary
+from tasks.summarization.examples import layout_of
 from tasks.summarization.fresh_model import check_start, fresh_model, start_digest
-from tasks.summarization.layouts import layout_of
 from tasks.summarization.settings import SummarizerSettings
 from tests.models.byte_level import write_folder
 from tests.tasks.summarization.summarizer_examples import vocabulary as pieces

@@ -21,7 +21,7 @@ from storage.store import Store
 from storage.verification import verify
 from tasks.engine.shard import Job, make_directory
 from tasks.summarization.directory import load_summarizer, with_graphs
-from tasks.summarization.layouts import layout_of
+from tasks.summarization.examples import layout_of
 from tasks.summarization.settings import SummarizerSettings, TrainingSettings
 from tasks.summarization.training import train_summarizer, validation_examples
 from tests.tasks.ranking.ranker_world import vocabulary as ranker_vocabulary

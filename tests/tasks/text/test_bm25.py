@@ -4,7 +4,7 @@ from math import log
 
 import pytest
 
-from tasks.text.bm25 import bm25
+from tasks.text.tfidf import bm25
 
 
 def test_scores_are_those_of_the_formula() -> None:

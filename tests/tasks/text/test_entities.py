@@ -6,8 +6,7 @@ from pathlib import Path
 import pytest
 import spacy
 
-from tasks.text.entities import ENTITY_TYPES, RULES, check_types, entity_sets, load_pipeline, pipeline_name
-from tasks.text.names import find_names
+from tasks.text.entities import ENTITY_TYPES, RULES, check_types, entity_sets, find_names, load_pipeline, pipeline_name
 
 
 def names(text: str) -> list[str]:

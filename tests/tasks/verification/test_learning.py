@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from tasks.engine.dice import Dice
+from tasks.engine.hashing import Dice
 from tasks.verification.forest import Forest
 from tasks.verification.learning import LearningArticle, examples_of, fit, restated, teaching
 

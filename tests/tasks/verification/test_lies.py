@@ -2,7 +2,7 @@
 
 import pytest
 
-from tasks.engine.dice import Dice
+from tasks.engine.hashing import Dice
 from tasks.verification.lies import KINDS, Others, lies
 
 SENTENCE = "In 1901, the tower at Cape Moren was designed by Anna Berg because about 300 ships had sunk."

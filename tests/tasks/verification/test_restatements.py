@@ -4,7 +4,7 @@ from itertools import chain
 
 import pytest
 
-from tasks.engine.dice import Dice
+from tasks.engine.hashing import Dice
 from tasks.verification.lexicon import bound_of, phrases
 from tasks.verification.restatements import KINDS, in_phrases, restatements
 

@@ -14,7 +14,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple
 
-from tasks.engine.dice import Dice
+from tasks.engine.hashing import Dice
 from tasks.sources.miniweb.names import NameScheme, lines
 
 _ASPECT = re.compile(r"^(?:(?:[=?] .*\n)+|\+ .*\n)(?:- .*\n)*", re.MULTILINE)

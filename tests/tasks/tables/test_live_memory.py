@@ -2,7 +2,7 @@
 
 import torch
 
-from models.training.live_memory import LiveBytes
+from tasks.tables.capacity import LiveBytes
 
 FLOAT = 4
 
