@@ -8,6 +8,7 @@ import math
 import re
 from collections.abc import Mapping, Sequence
 from functools import cache
+from itertools import chain
 
 from tasks.engine.data_files import fill, read_data
 from tasks.paragraphs.page_context import KINDS, page_word_features, sections
@@ -15,6 +16,7 @@ from tasks.paragraphs.page_context import NAMES as PAGE_WORDS
 from tasks.rights.text_columns import ENDS
 from tasks.text.boilerplate_phrases import fold
 from tasks.text.english import LEAST_SHARE, function_word_share, has_finite_verb
+from tasks.text.pattern_sets import PatternSet
 
 _WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)?")
 _SENTENCE_END = re.compile(r"""[.!?…](?:["”'’»)\]]|\[\d+\])*(?=\s|$)""")
@@ -97,6 +99,12 @@ def page_features(texts: Sequence[str], refused: Sequence[bool]) -> list[list[fl
 
 
 @cache
+def _mark_sets() -> list[tuple[PatternSet, list[tuple[str, re.Pattern[str]]]]]:
+    """Return what finds the marks of a text in lower case, and of the text as it is, each with its marks in order."""
+    return [(PatternSet(list(named.values())), list(named.items())) for named in marks()]
+
+
+@cache
 def _weights() -> tuple[float, list[tuple[float, float, float]]]:
     """Return the intercept, and mean, scale and weight of each feature in the order of `page_features`."""
     data = read_data("tasks.paragraphs", "quality_weights.toml")
@@ -133,12 +141,11 @@ def _text_features(text: str, words: Sequence[str]) -> dict[str, float]:
     length = math.log(count)
     sentences = len(_SENTENCE_END.findall(text))
     ascii_bytes, others = text.encode("ascii", "ignore"), "" if text.isascii() else _OTHERS.sub("", text)
-    function_words = function_word_share([word.casefold() for word in words])
-    found = {
-        name: len(mark.findall(read))
-        for read, named in zip((fold(text), text), marks(), strict=True)
-        for name, mark in named.items()
-    }
+    function_words = function_word_share(list(map(str.casefold, words)))
+    found = dict.fromkeys(chain(*marks()), 0)
+    for read, (together, named) in zip((fold(text), text), _mark_sets(), strict=True):
+        for name, mark in map(named.__getitem__, together.candidates(read)):
+            found[name] = len(mark.findall(read))
     reference = sum(found[name] > 0 for name in ("reference_word", "pages", "volume", "year", "initials"))
     verbs = [has_finite_verb(sentence) for sentence in _BETWEEN_SENTENCES.split(text)]
     return {

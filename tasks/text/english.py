@@ -14,15 +14,18 @@ LEAST_SHARE = 0.25
 
 def function_word_share(words: Sequence[str]) -> float:
     """Return the share (0-1) of the commonest English words among words in lower case; 0 of no words."""
-    return sum(word in FUNCTION_WORDS for word in words) / max(1, len(words))
+    return sum(map(FUNCTION_WORDS.__contains__, words)) / max(1, len(words))
 
 
+_VERBS = frozenset(
+    """is are was were am has have had do does did will would can could might shall should must became began came went
+    took made gave got said saw won lost held led met wrote ran rose fell grew kept sent spent built brought thought
+    found knew drew broke chose spoke stood fought put set let cut hit become becomes include includes remain remains
+    contain contains consist consists show shows say says use uses make makes give gives take takes follow follows
+    appear appears""".split()  # noqa: SIM905
+)
 _COMMON = re.compile(  # "may" in small letters alone, because May is a month
-    r"\b(?:is|are|was|were|am|has|have|had|do|does|did|will|would|can|could|(?-i:may)|might|shall|should|must|\w+n['’]t"
-    r"|became|began|came|went|took|made|gave|got|said|saw|won|lost|held|led|(?<!top )(?<!bottom )left|met|wrote|ran"
-    r"|rose|fell|grew|kept|sent|spent|built|brought|thought|found|knew|drew|broke|chose|spoke|stood|fought|put|set|let|cut"
-    r"|hit|becomes?|includes?|remains?|contains?|consists?|shows?|says?|uses?|makes?|gives?|takes?|follows?|appears?)\b",
-    re.IGNORECASE,
+    rf"\b(?:{'|'.join(sorted(_VERBS))}|(?-i:may)|\w+n['’]t|(?<!top )(?<!bottom )left)\b", re.IGNORECASE
 )
 _PAST = re.compile(  # unless it only describes what stands before it: "the lock, painted red", "a church built by"
     r"(?<!,)(?<!\b[Aa])(?<!\b[Aa]n)(?<!\b[Tt]he)\s"
@@ -32,6 +35,8 @@ _PAST = re.compile(  # unless it only describes what stands before it: "the lock
 
 def has_finite_verb(text: str) -> bool:
     """Tell whether a text has a finite verb. Rarer present forms ("herons nest") are missed: "no" is no proof."""
+    if not _VERBS.isdisjoint(text.lower().split()):  # most sentences: the patterns take ten times as long
+        return True
     return _COMMON.search(text) is not None or _PAST.search(text) is not None
 
 
