@@ -7,11 +7,15 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
+import pyarrow.parquet as pq
 import pytest
 from prefect.settings import PREFECT_API_URL
 
+from tests.flows.test_writer import first_sentence
 from tests.patience import output_of, wait_for_file, wait_until
+from tests.tasks.chat.chat_server import chat_server
 
 pytestmark = pytest.mark.integration
 
@@ -202,3 +206,35 @@ def test_a_build_killed_at_five_moments_ends_in_the_same_shards(
     assert shards(root) == {name: digest for name, digest in shards(finished[0]).items() if name in shards(root)}
     reference = {name.split("/")[0] for name in shards(finished[0])}
     assert {name.split("/")[0] for name in shards(root)} == reference
+
+
+@pytest.mark.slow
+def test_a_build_killed_while_a_model_writes_asks_no_finished_request_again(
+    tmp_path: Path, server_environment: dict[str, str]
+) -> None:
+    """Killed with SIGKILL, server and all, while the sixth request waits for its answer; then run to its end, twice."""
+    killed = False
+
+    def script(number: int, body: dict[str, Any]) -> tuple[int, str]:
+        if number == 6:
+            wait_until(lambda: killed, "the kill")
+        return first_sentence(number, body)
+
+    root = tmp_path / "data"
+    with chat_server(script) as chat:
+        writer = [f"--writer.url={chat.url}", "--writer.model=tiny-chat", "--writer.context=8192"]
+        more = [*THREAD, *writer, "--writer.concurrency=1"]
+        with start(root, server_environment, *more) as process:
+            wait_until(lambda: len(chat.asked) == 6 or process.poll() is not None, "the sixth request")
+            os.killpg(process.pid, signal.SIGKILL)
+        killed = True
+        assert len(chat.asked) == 6
+        build(root, server_environment, *more)
+        asked = [json.dumps(body, sort_keys=True) for _, _, body in chat.asked]
+        assert len(asked) > 8 and len(set(asked)) == len(asked) - 1
+        assert asked.count(asked[5]) == 2  # it had no answer
+        assert "every stage is done" in build(root, server_environment, *more)
+        assert len(chat.asked) == len(asked)
+    rows = [row for file in (root / "predictions").glob("*.parquet") for row in pq.read_table(file).to_pylist()]
+    written = [row["summary"] for row in rows if row["system"] == "tiny-chat"]
+    assert written and not any("1066" in summary for summary in written)

@@ -17,6 +17,7 @@ from tasks.cited_summary.systems import find_system
 from tasks.explorer.corpus import ExplorerCorpus
 from tests.flows.summary_page.page_server import page_server
 from tests.patience import PATIENCE
+from tests.tasks.chat.chat_server import chat_server, sentences
 from tests.tasks.cited_summary.test_systems import root_with
 from tests.tasks.cited_summary.topic import HISTORY, TITLE, TODAY
 from tests.tasks.crawl.loopback_server import Exchange, LoopbackServer, answer
@@ -300,3 +301,29 @@ def test_a_model_that_does_not_suit_gives_way_and_one_click_shows_what_it_writes
         button.click()
         expect(page.get_by_text("The extractive system was asked for.")).to_be_visible()
         page.close()
+
+
+def test_who_writes_is_chosen_and_the_language_model_asked_by_a_click(browser: Browser) -> None:
+    """First the sentences of the sources are chosen in the form, then the language model by its button."""
+    said = [("The lighthouse at Skerry Point was built in 1847 by Thomas Ridley.", [2]), ("It fell down in 1999.", [1])]
+    with chat_server(lambda *_: (200, sentences(*said))) as chat:
+        settings = SummarySettings.model_validate({"writer": {"url": chat.url, "model": "tiny-chat"}})
+        with page_server(settings=settings) as served:
+            page = browser.new_page()
+            page.goto(served)
+            expect(page.get_by_label("Written by")).to_have_value("suitable")
+            page.get_by_label("Written by").select_option("sentences of the sources, as they are")
+            page.get_by_label("Title").fill(TITLE)
+            page.get_by_text("Paste text").click()
+            page.get_by_label("Text, one paragraph a line").fill(HISTORY)
+            page.get_by_role("button", name="Summarize").click()
+            expect(page.get_by_text("The extractive system was asked for.")).to_be_visible()
+            assert chat.asked == []
+            page.get_by_role("button", name="Write again: the language model tiny-chat").click()
+            expect(page.get_by_text("tiny-chat was asked at")).to_be_visible()
+            expect(page.locator("ol.sentences li .text")).to_have_text([said[0][0]])
+            passage = page.locator("ol.sentences li a.cite").first.get_attribute("href")
+            expect(page.locator(passage or "")).to_contain_text("1847")
+            expect(page.locator(".note").first).to_have_text("1 sentence left out, because no passage says so.")
+            page.close()
+    assert len(chat.asked) == 2
