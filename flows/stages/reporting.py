@@ -51,7 +51,7 @@ def report(
         "tasks.reporting.report:write_report",
         settings=config.report,
         arguments={"counts": counts, "config": config, "seed": config.seed},
-        version=5,
+        version=6,
     )
     return Report(
         session.run.directory(
