@@ -27,4 +27,5 @@ def published(session: Session) -> str:
     if session.run.planning:
         return ""
     session.keep_results(report.record)
+    session.track(report)
     return session.publish_report(report)

@@ -116,5 +116,11 @@ def _check_ranking(config: BuildConfig) -> None:
     read_ranking_folder(config.ranking)
 
 
-_HERE = (_check_device, _check_authorities, _check_judges, _check_ranking, _check_sizes)
-_ON_A_CLUSTER = (_check_dask,)
+def _check_trackers(config: BuildConfig) -> None:
+    for tracker in ("tensorboard", "mlflow"):
+        if getattr(config.report, tracker) and importlib.util.find_spec(tracker) is None:
+            raise ValueError(f"report.{tracker} needs the library {tracker}, found none: pip install -e '.[trackers]'")
+
+
+_HERE = (_check_device, _check_authorities, _check_judges, _check_ranking, _check_sizes, _check_trackers)
+_ON_A_CLUSTER = (_check_dask, _check_trackers)

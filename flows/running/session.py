@@ -85,6 +85,17 @@ class Session:
             return report_text(self.run.store, report, page)
         return publish_report(self.run.store, report, self.config.name, page)
 
+    def track(self, report: DirectoryResult) -> None:
+        """Send a report to the trackers of experiments that the settings name."""
+        settings = self.config.report
+        if settings.tensorboard is None and settings.mlflow is None:
+            return
+        from tasks.reporting.trackers import track  # here, because torch takes seconds to import
+
+        assert report.record is not None
+        models = [one.record for one in self.run.directories.values() if one.record is not None]
+        track(self.run.store, report.record, models, self.config.name, self.config.recipe(), settings)
+
     def publish_overview(self, build: Build) -> None:
         """Publish lineage and index of the build that this walk has recorded, if this is a flow run."""
         if current_flow_run() is None:

@@ -4,9 +4,11 @@ import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from models.training.metrics import read_metrics
+from storage.store import Store
 
 METRICS = "metrics.jsonl"
 Points = list[tuple[float, float]]
@@ -43,6 +45,15 @@ def model_curves(name: str, directory: Path) -> list[Curve]:
     if name.startswith("attention-"):
         return _curves(directory, "attention")
     return ranker_curves(directory) if name == "ranker" else summarizer_curves(directory)
+
+
+def stored_curves(store: Store, name: str, path: str) -> list[Curve]:
+    """Return the curves of a model in a store, whose directory is `path`; none where its metrics are not there."""
+    if not store.exists(f"{path}/{METRICS}"):
+        return []
+    with TemporaryDirectory(prefix="wikisum-") as folder:
+        (Path(folder) / METRICS).write_bytes(store.read_bytes(f"{path}/{METRICS}"))
+        return model_curves(name, Path(folder))
 
 
 def _curves(directory: Path, model: str) -> list[Curve]:

@@ -1,7 +1,5 @@
 """Publish a build's results in the Prefect UI."""
 
-from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 from prefect.artifacts import create_markdown_artifact, create_table_artifact
@@ -15,6 +13,7 @@ from tasks.engine.artifact_keys import artifact_key
 from tasks.engine.failure_logs import unless_prefect_is_away
 from tasks.engine.inputs import DirectoryResult, StageResult
 from tasks.engine.stage import StagePlan
+from tasks.reporting.markdown import artifact
 
 _SHOWN_SHARDS = 200  # rows of a table artifact; a thousand shards would exceed its size limit
 _SUMMARY, PAGE, ARTIFACTS = "summary.txt", "report.html", "artifacts/"
@@ -109,15 +108,15 @@ def publish_training(store: Store, record: DirectoryRecord, corpus: str) -> None
     """Publish the curves of a newly trained model as a Markdown artifact; other directories have none."""
     if METRICS not in record.files:
         return
-    from tasks.reporting.report import training_artifact  # here, so that worker processes do not load matplotlib
+    from tasks.reporting.curves import stored_curves  # here, so that worker processes do not load matplotlib
+    from tasks.reporting.sections import model_section
 
     name = record.name.removeprefix("models/")
-    with TemporaryDirectory(prefix="wikisum-") as folder:
-        (Path(folder) / METRICS).write_bytes(store.read_bytes(f"{record.path}/{METRICS}"))
-        markdown = training_artifact(name, Path(folder))
-    if markdown is not None:
+    if curves := stored_curves(store, name, record.path):
         create_markdown_artifact(
-            key=training_key(corpus, record.name), markdown=markdown, description=f"Training curves of {name}."
+            key=training_key(corpus, record.name),
+            markdown=artifact([model_section(name, curves)]),
+            description=f"Training curves of {name}.",
         )
 
 

@@ -11,7 +11,7 @@ from tasks.reporting import sections as words
 from tasks.reporting.across import across_section, count_overlaps
 from tasks.reporting.blocks import Block, ReportSection, Text
 from tasks.reporting.corpus_statistics import SAMPLED_SHARDS
-from tasks.reporting.curves import model_curves, ranker_curves, summarizer_curves
+from tasks.reporting.curves import ranker_curves, summarizer_curves
 from tasks.reporting.facts import flatten, gather_facts
 from tasks.reporting.findings import (
     Ranking,
@@ -128,13 +128,6 @@ def write_report(
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(text.encode())
     return {"published": list(files), **_headline(ranking, recalls)}
-
-
-def training_artifact(name: str, directory: Path) -> str | None:
-    """Return the training curves of one model as Markdown; None if its directory has no metrics. Raises ValueError: its
-    metrics file is damaged."""
-    curves = model_curves(name, directory)
-    return artifact([words.model_section(name, curves)]) if curves else None
 
 
 def _terminal(recalls: ReportSection, ranking: Ranking) -> list[Block]:

@@ -3,8 +3,6 @@ over one another, and summaries that changed."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from pathlib import Path
-from tempfile import TemporaryDirectory
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -15,7 +13,7 @@ from storage.store import Store
 from tasks.engine.inputs import finished_stage
 from tasks.reporting import plots
 from tasks.reporting.blocks import Block, Cell, Heading, Picture, Quote, ReportSection, Table, Text
-from tasks.reporting.curves import METRICS, Curve, Points, model_curves
+from tasks.reporting.curves import Curve, Points, stored_curves
 from tasks.reporting.facts import flatten
 from tasks.reporting.findings import rank_systems
 from tasks.reporting.samples import shorten
@@ -79,22 +77,14 @@ def _curves(store: Store, builds: dict[str, Build]) -> Iterator[Block]:
     for model in _MODELS:
         found: dict[str, tuple[Curve, dict[str, Points]]] = {}
         for letter, build in builds.items():
-            for curve in _curves_of(store, build, model):
+            path = build.models.get(f"models/{model}")
+            for curve in stored_curves(store, model, path) if path else ():
                 lines = {name: points for name, points in curve.series.items() if points}
                 found.setdefault(curve.name, (curve, {}))[1][letter] = lines.get("validation") or next(
                     iter(lines.values())
                 )
         for curve, series in found.values():
             yield Picture(curve.title, plots.curve_picture(replace(curve, series=series)))
-
-
-def _curves_of(store: Store, build: Build, model: str) -> list[Curve]:
-    path = build.models.get(f"models/{model}")
-    if path is None or not store.exists(f"{path}/{METRICS}"):
-        return []
-    with TemporaryDirectory(prefix="wikisum-") as folder:
-        (Path(folder) / METRICS).write_bytes(store.read_bytes(f"{path}/{METRICS}"))
-        return model_curves(model, Path(folder))
 
 
 def _changed(store: Store, builds: dict[str, Build]) -> ReportSection:
