@@ -9,6 +9,10 @@ import re
 from collections.abc import Mapping, Sequence
 from functools import cache
 from itertools import chain
+from operator import itemgetter
+
+import numpy as np
+from numpy.typing import NDArray
 
 from tasks.engine.data_files import fill, read_data
 from tasks.paragraphs.page_context import KINDS, page_word_features, sections
@@ -26,6 +30,7 @@ _DIGITS = b"0123456789"
 _NO_SIGNS = bytes(byte for byte in range(128) if chr(byte).isalnum() or chr(byte).isspace())
 _NEAR = (-3, -2, -1, 1, 2, 3)  # neighbours whose kind says something of a paragraph's
 _SPARED = 1  # paragraphs that a page of nothing but junk keeps
+_first = itemgetter(0)
 _MOST = 3.0  # of a mark per ten words; more says no more
 
 
@@ -52,7 +57,10 @@ def junk_probabilities(texts: Sequence[str], refused: Sequence[bool], language: 
     639-1 code of those that are not refused, None = not sure."""
     if not is_english([text for text, no in zip(texts, refused, strict=True) if not no], language):
         return [0.0] * len(texts)
-    found = map(_probability, page_features(texts, refused))
+    intercept, (means, scales, weights) = _weights()
+    features = np.array(page_features(texts, refused)).reshape(-1, len(weights))
+    scores = intercept + ((features - means) / scales) @ weights
+    found = iter((1 / (1 + np.exp(-scores))).tolist())
     return [0.0 if no else next(found) for no in refused]
 
 
@@ -105,18 +113,10 @@ def _mark_sets() -> list[tuple[PatternSet, list[tuple[str, re.Pattern[str]]]]]:
 
 
 @cache
-def _weights() -> tuple[float, list[tuple[float, float, float]]]:
-    """Return the intercept, and mean, scale and weight of each feature in the order of `page_features`."""
+def _weights() -> tuple[float, NDArray[np.float64]]:
+    """Return the intercept, and means, scales and weights [3, f] of the features in the order of `page_features`."""
     data = read_data("tasks.paragraphs", "quality_weights.toml")
-    return data["intercept"], [data["features"][name] for name in feature_names()]
-
-
-def _probability(features: Sequence[float]) -> float:
-    intercept, weights = _weights()
-    score = intercept + sum(
-        weight * (value - mean) / scale for value, (mean, scale, weight) in zip(features, weights, strict=True)
-    )
-    return 1 / (1 + math.exp(-score))
+    return data["intercept"], np.array([data["features"][name] for name in feature_names()]).T
 
 
 # What a page says of a paragraph, and what it says of a typical one: a paragraph that stands alone counts as typical,
@@ -152,7 +152,7 @@ def _text_features(text: str, words: Sequence[str]) -> dict[str, float]:
         "words": length,
         "words_squared": length**2,
         "function_words": function_words,
-        "capitalised": sum(word[0].isupper() for word in words) / count,
+        "capitalised": sum(map(str.isupper, map(_first, words))) / count,
         "digits": (len(ascii_bytes) - len(ascii_bytes.translate(None, _DIGITS)) + sum(map(str.isdigit, others)))
         / max(1, len(text)),
         "punctuation": (len(ascii_bytes.translate(None, _NO_SIGNS)) + sum(map(_is_sign, others))) / max(1, len(text)),

@@ -43,11 +43,14 @@ class _Signs(dict[str, tuple[str, ...]]):
             for sign in listed
             if sign not in self.wordless
         }
+        self._distinct = set(self._cores.values())
 
     def __missing__(self, word: str) -> tuple[str, ...]:
-        signs = tuple(
-            sign for sign, core in self._cores.items() if (word == core if f" {core} " in sign else core in word)
-        )
+        signs: tuple[str, ...] = ()
+        if any(map(word.__contains__, self._distinct)):  # as few words have
+            signs = tuple(
+                sign for sign, core in self._cores.items() if (word == core if f" {core} " in sign else core in word)
+            )
         if len(self) < _REMEMBERED:
             self[word] = signs
         return signs
