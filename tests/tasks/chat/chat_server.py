@@ -45,12 +45,14 @@ class Chat:
         url: base address.
         asked: requests, in order: path, headers, body.
         models: what /models lists; None = there is no such page.
+        refuses: whether /models answers 401.
         most_at_once: the most requests that were open together.
     """
 
     url: str = ""
     asked: list[tuple[str, dict[str, str], dict[str, Any]]] = field(default_factory=list)
     models: list[dict[str, Any]] | None = None
+    refuses: bool = False
     most_at_once: int = 0
     at_once: int = 0
     lock: threading.Lock = field(default_factory=threading.Lock)
@@ -119,7 +121,7 @@ def chat_server(script: Script) -> Iterator[Chat]:
         def do_GET(self) -> None:
             listed = json.dumps({"object": "list", "data": chat.models})
             known = chat.models is not None and self.path == "/v1/models"
-            self.reply(Reply(200, listed) if known else Reply(404, "{}"))
+            self.reply(Reply(401, "{}") if chat.refuses else Reply(200, listed) if known else Reply(404, "{}"))
 
         def reply(self, reply: Reply) -> None:
             text = reply.text.encode()

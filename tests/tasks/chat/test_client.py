@@ -93,6 +93,16 @@ def test_silence_ends_at_the_limit() -> None:
         waiting.set()
 
 
+def test_a_model_that_never_ends_is_cut_off_at_the_limit() -> None:
+    endless = Reply(200, said("and " * 100_000), pause=0.05)
+    with (
+        chat_server(lambda number, _: endless) as chat,
+        client(chat, total_seconds=0.5, retries=0) as asked,
+        pytest.raises(NoAnswerError, match="timeout"),
+    ):
+        asked.ask(HELLO, lambda tokens: None)
+
+
 @pytest.mark.parametrize("text", ["no JSON", "[]", "{}", '{"choices": []}', "[" * 100_000, said("x")[:-20]])
 def test_what_is_no_completion_is_an_empty_answer(text: str) -> None:
     with chat_server(lambda number, _: (200, text)) as chat, client(chat) as asked:
@@ -222,6 +232,20 @@ def test_a_key_is_sent_and_one_that_is_refused_is_named(monkeypatch: pytest.Monk
     monkeypatch.delenv(KEY)
     with pytest.raises(ValueError, match=rf"writer\.key_variable is '{KEY}': expected an environment variable"):
         client(chat, key_variable=KEY)
+
+
+@pytest.mark.parametrize("variable", [KEY, None])
+def test_a_key_that_is_refused_or_lacks_is_said_before_anything_is_asked(
+    variable: str | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(KEY, "secret")
+    with chat_server(lambda number, _: (200, said("Hi"))) as chat:
+        chat.refuses = True
+        with client(chat, key_variable=variable) as asked, pytest.raises(ChatError) as refused:
+            asked.check()
+    assert "it refuses the key (http_401): expected writer.key_variable to name an environment" in str(refused.value)
+    assert str(refused.value).endswith(f"it is {variable!r}") and "secret" not in str(refused.value)
+    assert chat.asked == []
 
 
 def test_no_answer_holds_a_key(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
