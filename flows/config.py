@@ -9,7 +9,7 @@ from pydantic import Field, GetJsonSchemaHandler, ValidationError, field_validat
 from pydantic_core import CoreSchema
 
 from flows.form import OTHERS, form_schema
-from flows.running.settings import EngineSettings, NotificationSettings
+from flows.running.settings import BudgetSettings, EngineSettings, NotificationSettings
 from flows.running.settings_file import read_settings
 from models.json_file import length_penalty
 from models.presets import PRESETS as SUMMARIZERS
@@ -86,6 +86,7 @@ class BuildConfig(Settings):
     """how texts are cut into words for clones, labels, tf-idf and graphs: `rouge` as the papers, `unicode` for scripts
     beyond ASCII"""
     engine: EngineSettings = EngineSettings()
+    budget: BudgetSettings = tuning(BudgetSettings())
     notification: NotificationSettings = NotificationSettings()
     shards: ShardSettings = ShardSettings()
     source: SourceSettings = SourceSettings()

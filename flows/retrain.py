@@ -37,7 +37,8 @@ def retrain(config: BuildConfig = DEFAULT) -> str:
 def challenge_and_report(session: Session) -> str:
     """Walk everything, and say on the server if no version has been promoted for long; errors as `challenge`."""
     outcome = challenge(session)
-    report_unpromoted(session.run.store, session.config.notification.weeks)
+    if not session.run.planning:
+        report_unpromoted(session.run.store, session.config.notification.weeks)
     return outcome
 
 

@@ -1,6 +1,6 @@
-"""Copy to another place what nothing computes again, and back: manifests, pins, the registry with its pages, the test
-articles on which versions are judged, the champion's models, journals of unfinished crawls and, if asked for, the pages
-that the web may no longer have.
+"""Copy to another place what nothing computes again, and back: manifests, pins, the registry with its pages, what was
+spent, the test articles on which versions are judged, the champion's models, journals of unfinished crawls and, if
+asked for, the pages that the web may no longer have.
 
 A copy has the layout of a root. What does not match its record or its seal is named and not copied, so that damage
 never replaces a good copy. Files that name others come last, so that after a kill all that is named is there."""
@@ -13,11 +13,12 @@ from storage.file_names import parse_file_name
 from storage.registry import read_champion, read_frozen, read_version, version_numbers
 from storage.root_format import check_root, prepare_root
 from storage.sealed import unseal
+from storage.spending import FOLDER as SPENDING
 from storage.store import Store
 from storage.verification import described_by, is_record
 from storage.writing import HashingSink
 
-_NAMING = ("builds/", "registry/")
+_NAMING = ("builds/", "registry/", f"{SPENDING}/")
 _COPY_BYTES = 1 << 20
 
 

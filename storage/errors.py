@@ -31,3 +31,7 @@ class DamagedFieldsError(StorageError):
 
 class RootBusyError(StorageError):
     """Another build is writing below the same root."""
+
+
+class BudgetSpentError(Exception):
+    """A run or its month would spend more than its budget; what was made is kept."""

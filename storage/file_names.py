@@ -8,7 +8,7 @@ from storage.schemas import DATASETS
 
 _NESTED = ("models", "efficiency")  # FOLDER/NAME/KEY
 _FLAT = ("reports", "tables")  # FOLDER/KEY
-_FOLDERS = frozenset({*DATASETS, *_NESTED, *_FLAT, "builds", "registry"})
+_FOLDERS = frozenset({*DATASETS, *_NESTED, *_FLAT, "builds", "registry", "spending"})
 _HEX = frozenset("0123456789abcdef")
 
 

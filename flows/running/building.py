@@ -9,6 +9,7 @@ from rich.markup import escape
 
 from flows.config import BuildConfig
 from flows.running.command_line import CommandLine, Stopped
+from flows.running.estimates import check_budget
 from flows.running.machine import check_machine, lacking
 from flows.running.plan_table import show_plan
 from flows.running.session import Session, holding, planning_session, walk_finished
@@ -57,7 +58,7 @@ def run_build(
 @contextmanager
 def checked(config: BuildConfig, wiring: Callable[[Session], Any]) -> Iterator[Session]:
     """Check machine, root, inputs and the language model that is to write before a server starts, and hold the root;
-    the session is that of the plan. Raises ChatError, a ValueError: this model cannot be asked."""
+    the session is that of the plan. Raises ChatError, a ValueError: this model cannot be asked; BudgetSpentError."""
     check_machine(config)
     store = Store(config.root)
     prepare_root(store)
@@ -74,6 +75,7 @@ def _planned(config: BuildConfig, wiring: Callable[[Session], Any]) -> Session:
     written = planned.run.stages.get("written")
     if config.writer is not None and written is not None and not written.complete:
         check_writer(config.writer, config.writer.words)
+    check_budget(planned.run, config)
     return planned
 
 

@@ -17,7 +17,7 @@ from flows.config import BuildConfig
 from flows.running.command_line import NOTHING_GIVEN, CommandLine, Given, Section, Stopped, new_app
 from flows.running.help import print_help
 from flows.running.settings import WEBHOOK
-from storage.errors import StorageError
+from storage.errors import BudgetSpentError, StorageError
 from tasks.cited_summary.settings import Choice, SummarySettings
 from tasks.human_evaluation.settings import StudySettings
 
@@ -358,7 +358,7 @@ def main(*words: str) -> NoReturn:
     try:
         signal.signal(signal.SIGTERM, _stop)
         sys.exit(_answer(program, tokens))
-    except (StorageError, Stopped, ValueError, OSError) as error:
+    except (StorageError, BudgetSpentError, Stopped, ValueError, OSError) as error:
         errors.print(f"[red]{program} stopped[/red]: {escape(str(error))}")
         sys.exit(1)
     except KeyboardInterrupt as end:

@@ -6,10 +6,12 @@ from dataclasses import dataclass
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from flows.config import BuildConfig
 from storage.directories import DirectoryRecord, find_directory
 from storage.errors import CorruptShardError
 from storage.recipes import ShardRecord, read_record
 from storage.schemas import ARTICLES, DATASETS, FEATURES, FRONTIER, INDEX_FILES, PAGES, PARAGRAPHS, SEARCH, Dataset
+from storage.spending import Account, spent, this_month
 from storage.store import Store
 from tasks.crawl.host_plan import DomainLoad, plan_hosts
 from tasks.crawl.remote_files import PIECE_BYTES
@@ -53,6 +55,41 @@ def queries(run: Run, settings: WebSearchSettings) -> int | None:
         return None
     left = [record for shard, record in articles.records.items() if shard not in search.records]
     return sum(record.written.rows - sum(record.drops.values()) for record in left)
+
+
+def writer_requests(run: Run, config: BuildConfig) -> tuple[()] | tuple[int, int, int] | None:
+    """Return the most requests, tokens read and tokens written of missing shards; () before paragraphs are ranked, None
+    where no language model is asked."""
+    settings, ranked, written = config.writer, run.stages.get("ranked"), run.stages.get("written")
+    if settings is None or ranked is None or written is None or written.complete:
+        return None
+    if not ranked.complete:
+        return ()
+    from tasks.writing.stage import most_asked  # here, because it takes seconds
+
+    articles, most = run.stages["articles"], (0, 0, 0)
+    for shard in (number for number in ranked.shards if number not in written.records):
+        of_articles, of_ranked = (
+            run.store.read_table(stage.records[shard].path, stage.records[shard].written.sha256)
+            for stage in (articles, ranked)
+        )
+        requests, read, made = most_asked(of_articles, of_ranked, settings)
+        most = most[0] + requests, most[1] + read, most[2] + made
+    return most
+
+
+def check_budget(run: Run, config: BuildConfig) -> None:
+    """Compare what a planned walk is known to need, in money and hours, with what may be spent; nothing where there is
+    no limit. Raises BudgetSpentError: it would exceed one, which the message names."""
+    account = Account(config.root, config.budget.limits)
+    if not account.limits.any:
+        return
+    hours = {name: known.hours or 0.0 for name, known in estimate(run).items()}
+    asked, written = queries(run, config.search) or 0, writer_requests(run, config)
+    more = {"search": asked * (config.search.query_price or 0.0), "cores": sum(hours.values())}
+    if config.writer is not None and written:
+        more["endpoints"] = config.writer.price.of(*written[1:])
+    account.check(more, spent(run.store, this_month())[0], {})
 
 
 def _shard_seconds(run: Run, name: str) -> float | None:

@@ -7,7 +7,8 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
+from queue import Empty, SimpleQueue
 from typing import Any
 
 import cloudpickle
@@ -25,11 +26,13 @@ from flows.running.graph import StageTaskRun, current_flow_run, edges_from, fini
 from flows.running.notification import report_full_disk
 from flows.running.progress import show_logs_of_trainings
 from flows.running.settings import EngineSettings
+from flows.running.spending import COUNT_SECONDS, Hours
 from flows.running.traces import add_shard, span
 from flows.running.worker_processes import ProcessPool, end_when_output_is_lost, prefect_settings, start_worker
 from models.training.stopping import stop_trainings
 from storage.directories import DirectoryRecord
-from storage.errors import CorruptShardError, RootBusyError, StorageError, StorageFullError
+from storage.errors import BudgetSpentError, CorruptShardError, RootBusyError, StorageError, StorageFullError
+from storage.spending import Account, Ledger
 from storage.store import Store
 from tasks.engine.failure_logs import describe, log_expected_failures_in_one_line, unless_prefect_is_away
 from tasks.engine.inputs import StageResult
@@ -142,10 +145,13 @@ def _outcome(future: PrefectFuture[Any]) -> Outcome:
 class PrefectExecutor:
     """Runs jobs as tasks of the current flow run, on a runner of the run's settings, not of the imported flow's."""
 
-    def __init__(self, settings: EngineSettings, corpus: str = "") -> None:
-        """Take the kind of runner, its size and the retries, and the name of the corpus for what is published."""
+    def __init__(self, settings: EngineSettings, corpus: str = "", account: Account | None = None) -> None:
+        """Take the kind of runner, its size and the retries, the name of the corpus for what is published, and where
+        the hours of jobs are written."""
         self.settings = settings
         self.corpus = corpus
+        self._account = account
+        self._ledger: Ledger | None = None
         self._runner: TaskRunner[Any] | None = None
         self._shown: StageTaskRun | None = None  # the task run that represents the last jobs
 
@@ -163,10 +169,13 @@ class PrefectExecutor:
         end_when_output_is_lost()
         ended = threading.Event()
         try:
-            with task_runner(self.settings) as self._runner:
+            with ExitStack() as stack:
+                if self._account is not None:
+                    self._ledger = stack.enter_context(self._account.ledger())
+                self._runner = stack.enter_context(task_runner(self.settings))
                 try:
                     yield
-                except (KeyboardInterrupt, SystemExit, TerminationSignal):
+                except (KeyboardInterrupt, SystemExit, TerminationSignal, BudgetSpentError):
                     threading.Thread(target=_stop_jobs, args=(ended,), name="stop-jobs", daemon=True).start()
                     raise
                 finally:
@@ -242,7 +251,7 @@ class PrefectExecutor:
             self._shown = StageTaskRun(futures[0].task_run_id, flow_run)
         outcomes: dict[str, Outcome] = {}
         logged = started
-        for future in as_completed(futures):
+        for future in self._as_they_end(futures, jobs[0]):
             name = names[future.task_run_id]
             outcome = outcomes[name] = _outcome(future)
             add_shard(name, outcome)
@@ -256,6 +265,33 @@ class PrefectExecutor:
                 remaining = (logged - started) / len(outcomes) * (len(jobs) - len(outcomes))
                 log.info("%s: %d of %d, about %.0f s left", stage, len(outcomes), len(jobs), remaining)
         return outcomes
+
+    def _as_they_end(self, futures: Sequence[PrefectFuture[Any]], job: Job) -> Iterator[PrefectFuture[Any]]:
+        """Yield the futures of a stage as they end, and count their hours meanwhile. Raises BudgetSpentError."""
+        ended: SimpleQueue[PrefectFuture[Any] | BaseException] = SimpleQueue()
+
+        def listen() -> None:
+            try:
+                for future in as_completed(list(futures)):
+                    ended.put(future)
+            except BaseException as error:  # noqa: BLE001 - raised below
+                ended.put(error)
+
+        hours = None if self._ledger is None else Hours(self._ledger, job, self.settings.parallel)
+        threading.Thread(target=listen, name="ended-jobs", daemon=True).start()
+        left = len(futures)
+        while left:
+            try:
+                future = ended.get(timeout=COUNT_SECONDS)
+            except Empty:
+                future = None
+            if isinstance(future, BaseException):
+                raise future
+            if future is not None:
+                yield future
+            if hours is not None:
+                hours.count(left, last=left == 1 and future is not None)
+            left -= future is not None
 
     def begin(self, planned: StagePlan) -> None:
         """Log how many shards of a stage are computed now, and why; nothing outside a flow run."""

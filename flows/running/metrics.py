@@ -17,6 +17,7 @@ from storage.builds import Build, latest_build
 from storage.directories import read_directory_record
 from storage.errors import StorageError
 from storage.registry import read_champion, read_version
+from storage.spending import spent, this_month
 from storage.store import Store
 
 if TYPE_CHECKING:
@@ -43,6 +44,10 @@ def registry(root: str, run: "Run | None" = None) -> "CollectorRegistry":
                 yield from _of_champion(store)
             except StorageError:  # a root that does not answer has no figures now
                 return
+            everybody, _ = spent(store, this_month())
+            if everybody:
+                amounts = {(what,): amount for what, amount in everybody.items()}
+                yield _gauge("month_spent", "dollars and hours of this month", ("of",), amounts)
             yield from _of_disk(store)
             yield from () if run is None else _of_run(run)
 

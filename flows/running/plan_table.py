@@ -18,8 +18,10 @@ from flows.running.estimates import (
     host_lines,
     label_rate,
     queries,
+    writer_requests,
 )
 from flows.running.session import Session, planning_session
+from flows.running.spending import month_line
 from tasks.engine.stage import Run
 from tasks.ranking.folders import read_ranking_folder
 from tasks.ranking.settings import RankingSettings
@@ -51,6 +53,7 @@ def show_plan(config: BuildConfig, wiring: Callable[[Session], Any], console: Co
         _search_line(run, config.search),
         archive,
         writer_line(run, config),
+        month_line(run, config),
         _labels_line(run),
     ]
     for line in [*others, *host_lines(run, config.crawl)]:
@@ -109,25 +112,18 @@ def _ranking_line(settings: RankingSettings) -> str | None:
 
 def writer_line(run: Run, config: BuildConfig) -> str | None:
     """Return what a language model would be asked for what is missing, as the texts are; None where none is asked."""
-    settings, ranked, written = config.writer, run.stages.get("ranked"), run.stages.get("written")
-    if settings is None or ranked is None or written is None or written.complete:
+    most = writer_requests(run, config)
+    if most is None:
         return None
-    if not ranked.complete:
+    if not most:
         return "Writer: requests, tokens and money are known once paragraphs are ranked."
-    from tasks.writing.stage import most_asked  # here, because it takes seconds
-
-    articles = run.stages["articles"]
-    requests = read = made = 0
-    for shard in (number for number in ranked.shards if number not in written.records):
-        of_articles, of_ranked = (
-            run.store.read_table(stage.records[shard].path, stage.records[shard].written.sha256)
-            for stage in (articles, ranked)
-        )
-        some = most_asked(of_articles, of_ranked, settings)
-        requests, read, made = requests + some[0], read + some[1], made + some[2]
-    dollars = settings.price.of(read, made)
+    assert config.writer is not None
+    requests, read, made = most
+    dollars = config.writer.price.of(read, made)
     cost = f"${dollars:,.2f}" if dollars else "at an unknown price (writer.price-read, writer.price-written)"
-    return f"Writer: {settings.model}, at most {requests:,} requests, {read:,} tokens read, {made:,} written, {cost}."
+    return (
+        f"Writer: {config.writer.model}, at most {requests:,} requests, {read:,} tokens read, {made:,} written, {cost}."
+    )
 
 
 def _labels_line(run: Run) -> str:

@@ -10,17 +10,20 @@ from typing import Any, TypeVar
 from prefect import get_run_logger
 
 from flows.config import BuildConfig
+from flows.running.estimates import check_budget
 from flows.running.execution import PrefectExecutor
 from flows.running.graph import current_flow_run, tagged
 from flows.running.held_root import WAIT_SECONDS
 from flows.running.machine import check_machine
 from flows.running.metrics import metrics_file
 from flows.running.progress import ProgressLog
+from flows.running.spending import shown_spending
 from flows.running.traces import span
 from storage.builds import Build
 from storage.directories import DirectoryRecord
 from storage.lock import root_lock
 from storage.root_format import check_format, prepare_root
+from storage.spending import Account
 from storage.store import Store
 from tasks.engine.inputs import DirectoryResult
 from tasks.engine.stage import Run, walk
@@ -162,8 +165,9 @@ def session(config: BuildConfig) -> Iterator[Session]:
         if not _holding.get():
             stack.enter_context(root_lock(store, WAIT_SECONDS))
         connect_to = stack.enter_context(running_web(config.source)) if config.miniweb else {}
-        executor = PrefectExecutor(config.engine, config.name)
-        opened = Session(config, executor, Run(store, executor), connect_to)
+        account = Account(config.root, config.budget.limits)
+        executor = PrefectExecutor(config.engine, config.name, account)
+        opened = Session(config, executor, Run(store, executor, account=account), connect_to)
         token = _current.set(opened)
         stack.callback(_current.reset, token)
         yield opened
@@ -197,7 +201,8 @@ def walk_finished(config: BuildConfig, wiring: Callable[[Session], T]) -> T:
 
 
 def walk_flow(config: BuildConfig, wiring: Callable[[Session], T]) -> T:
-    """Walk a flow's wiring in its session; the outermost repairs damaged shards. Raises StageFailedError."""
+    """Walk a flow's wiring in its session; the outermost repairs damaged shards. Raises StageFailedError;
+    BudgetSpentError: it would exceed a budget, and has not started or has stopped."""
     nested = _current.get() is not None
     if nested and current_flow_run() is None:  # within `walk_finished`
         with session(config) as finished:
@@ -205,5 +210,9 @@ def walk_flow(config: BuildConfig, wiring: Callable[[Session], T]) -> T:
     with session(config) as opened, opened.executor.serving(), tagged(config.name):
         if nested:
             return opened.once(wiring)
-        with metrics_file(opened.run), span(config.name):
+        if config.budget.limits.any and not _holding.get():  # the command line has planned and checked
+            planned = planning_session(config)
+            planned.once(wiring)
+            check_budget(planned.run, config)
+        with metrics_file(opened.run), span(config.name), shown_spending(opened.run, config):
             return walk(opened.run.store, lambda: opened.once(wiring), opened.forget, get_run_logger().warning)

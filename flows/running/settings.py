@@ -1,4 +1,4 @@
-"""Settings of how a flow runs, and of where a notification goes when it fails."""
+"""Settings of how a flow runs, what it may spend, and where a notification goes when it fails."""
 
 import os
 from typing import Literal
@@ -6,6 +6,7 @@ from urllib.parse import urlsplit
 
 from pydantic import field_validator
 
+from storage.limits import HOURS, Limits
 from tasks.engine.settings import Settings, tuning
 
 WEBHOOK = "WIKISUM_WEBHOOK"
@@ -30,6 +31,39 @@ class EngineSettings(Settings):
         """How many shards are computed at the same time."""
         cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
         return self.workers or cores
+
+
+class BudgetSettings(Settings):
+    """What a run, and all runs of a calendar month (UTC) on a root, may spend; null = no limit. A run that would exceed
+    it does not start, or stops and keeps what is done."""
+
+    run_dollars: float | None = tuning(None, gt=0)
+    """US dollars of a run, for search, language models and, by the prices below, hours"""
+    month_dollars: float | None = tuning(None, gt=0)
+    """US dollars of a month"""
+    run_core_hours: float | None = tuning(None, gt=0)
+    """hours of all jobs of a run together; a job counts as one core"""
+    month_core_hours: float | None = tuning(None, gt=0)
+    """hours of all jobs of a month"""
+    run_gpu_hours: float | None = tuning(None, gt=0)
+    """hours of GPUs of a run"""
+    month_gpu_hours: float | None = tuning(None, gt=0)
+    """hours of GPUs of a month"""
+    core_price: float = tuning(0.0, ge=0)
+    """US dollars for an hour of a core"""
+    gpu_price: float = tuning(0.0, ge=0)
+    """US dollars for an hour of a GPU"""
+
+    @property
+    def limits(self) -> Limits:
+        """The same as those of an account."""
+
+        def of(time: str) -> dict[str, float]:
+            named = {"dollars": "dollars"} | {what: f"{what[:-1]}_hours" for what in HOURS}
+            most = {what: getattr(self, f"{time}_{name}") for what, name in named.items()}
+            return {what: limit for what, limit in most.items() if limit is not None}
+
+        return Limits(of("run"), of("month"), {"cores": self.core_price, "gpus": self.gpu_price})
 
 
 class NotificationSettings(Settings):

@@ -105,7 +105,11 @@ def search(session: Session, articles: Articles) -> SearchResults:
             recipe,
             shards=len(articles.shards),
             inputs={"articles": same(articles)},
-            context={"connect_to": session.connect_to, "contact": session.config.crawl.contact},
+            context={
+                "connect_to": session.connect_to,
+                "contact": session.config.crawl.contact,
+                "account": session.run.account,
+            },
             scratch="scratch",
         )
     )

@@ -131,6 +131,7 @@ def written(session: Session, corpus: Corpus, ranked: Ranked) -> Written | None:
             "at_once": max(1, settings.concurrency // min(session.config.engine.parallel, shards)),
             "progress": session.progress("writing"),
             "device": session.config.engine.device,
+            "account": session.run.account,
         },
         scratch="scratch",
         lasting=f"{stable_hash(settings.url, settings.model):016x}",

@@ -2,6 +2,10 @@
 
 import threading
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from storage.spending import Ledger
 
 
 @dataclass(frozen=True)
@@ -25,7 +29,8 @@ class Budget:
     Attributes:
         requests, tokens: at most.
         dollars: at most, by `price`.
-        asked, read, written: requests and tokens so far."""
+        asked, read, written: requests and tokens so far.
+        ledger: where the money is written, which may refuse it too (BudgetSpentError); None = nowhere."""
 
     requests: int | None = None
     tokens: int | None = None
@@ -34,6 +39,7 @@ class Budget:
     asked: int = 0
     read: int = 0
     written: int = 0
+    ledger: "Ledger | None" = None
     _lock: threading.Lock = field(default_factory=threading.Lock, repr=False)
 
     def take(self, read: int, written: int) -> bool:
@@ -48,7 +54,8 @@ class Budget:
             ):
                 return False
             self.asked, self.read, self.written = self.asked + 1, self.read + read, self.written + written
-            return True
+        self._pay(read, written)
+        return True
 
     def count(self, read: int, written: int) -> None:
         """Count a request that was paid for before."""
@@ -59,3 +66,8 @@ class Budget:
         """Correct the tokens of a request that was taken by so many, less than 0 for fewer."""
         with self._lock:
             self.read, self.written = self.read + read, self.written + written
+        self._pay(read, written)
+
+    def _pay(self, read: int, written: int) -> None:
+        if self.ledger is not None:
+            self.ledger.add("endpoints", self.price.of(read, written))

@@ -13,6 +13,7 @@ from storage.builds import Build, record_build
 from storage.directories import DirectoryRecord, find_directory
 from storage.errors import CorruptShardError
 from storage.recipes import ShardRecord, find_record, set_aside
+from storage.spending import Account
 from storage.store import Store
 from tasks.engine.changes import NEVER, reason_of_directory, reason_of_shard
 from tasks.engine.failure_logs import describe
@@ -118,6 +119,7 @@ class Run:
     store: Store  # where everything is
     executor: Executor  # runs the jobs
     planning: bool = False  # compute nothing, only plan
+    account: Account | None = None  # where its jobs write what they spend
     plans: list[StagePlan] = field(default_factory=list)  # the plan of each stage, in the order of the walk
     stages: dict[str, StageResult] = field(default_factory=dict)  # finished stages by name
     directories: dict[str, DirectoryResult] = field(default_factory=dict)  # models and reports by name

@@ -19,6 +19,7 @@ from tasks.reporting.plots import COLORS, INK, draw_panels, to_png
 from tasks.reporting.publishing import (
     ARTIFACTS,
     METRICS,
+    SPENDING,
     failures_key,
     publish_page,
     report_key,
@@ -87,6 +88,7 @@ def index_entries(
                 part = key.removeprefix(artifact_key(corpus, "report-")).strip("-")
                 yield IndexEntry(f"{origin.name}: {part}", key, "a part of the report")
     yield IndexEntry("lineage", artifact_key(corpus, LINEAGE), "what each stage was made from, by digests")
+    yield IndexEntry("spending", artifact_key(corpus, SPENDING), "money and hours of the last run, and of its month")
 
 
 def index_page(build: Build, corpus: str, entries: Sequence[IndexEntry]) -> str:

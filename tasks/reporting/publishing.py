@@ -18,6 +18,7 @@ from tasks.reporting.markdown import artifact
 _SHOWN_SHARDS = 200  # rows of a table artifact; a thousand shards would exceed its size limit
 _SUMMARY, PAGE, ARTIFACTS = "summary.txt", "report.html", "artifacts/"
 METRICS = "metrics.jsonl"  # of a trained model
+SPENDING = "spending"  # the artifact of what a run and its month cost
 _HEADING = "## "  # of a section in Markdown
 
 

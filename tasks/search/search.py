@@ -2,11 +2,13 @@
 
 import logging
 from collections.abc import Collection, Mapping
+from contextlib import nullcontext
 from typing import Any
 
 import pyarrow as pa
 
 from storage.schemas import SEARCH
+from storage.spending import Account
 from tasks.crawl.answers import Answers
 from tasks.engine.shard import Scratch
 from tasks.search.providers import JsonSearch, RecordedSearch, SearchError, SearchProvider, SearchReason
@@ -25,24 +27,29 @@ def search_articles(
     scratch: Scratch,
     connect_to: Mapping[str, str],
     contact: str = "",
+    account: Account | None = None,
 ) -> pa.Table:
     """Return rows of `search`, in the order of articles, by rank: the results of each kept article, or a reason.
 
     An article whose source has search results keeps them, with provider `source`. Every other title is one query (none
     with provider `none`), whose answer is kept in `scratch`, so that none is paid for twice; a query that fails becomes
-    a row with its reason, and the search continues. Raises FileNotFoundError: the file of recorded results does not
-    exist; ValueError: a line of it is malformed, or the endpoint is not a web address."""
+    a row with its reason, and the search continues. Its price is written to the `account` before it is sent, once
+    whatever its retries. Raises FileNotFoundError: the file of recorded results does not exist; ValueError: a line of
+    it is malformed, or the endpoint is not a web address; BudgetSpentError: the account refuses; answers are kept."""
     rows: list[dict[str, Any]] = []
     columns = articles.select(["article_id", "title", "search_results", "drop_reason"]).to_pylist()
     kept = [article for article in columns if article["drop_reason"] is None]
     titles = {article["title"] for article in kept if not article["search_results"]}
     provider = open_provider(settings, titles, connect_to, contact)
     try:
-        with Answers(scratch.filesystem, scratch.path, rows=_ANSWERS_A_FILE) as answers:
+        ledgers = nullcontext() if account is None else account.ledger()
+        with ledgers as ledger, Answers(scratch.filesystem, scratch.path, rows=_ANSWERS_A_FILE) as answers:
             for article in kept:
                 if article["search_results"]:
                     rows += _rows(article["article_id"], article["search_results"], "source")
                 elif provider is not None:
+                    if ledger is not None and article["title"] not in answers:
+                        ledger.add("search", settings.query_price or 0.0)
                     rows += _ask(provider, article, settings.results, answers)
     finally:
         if provider is not None:

@@ -4,7 +4,7 @@ import json
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -13,6 +13,7 @@ import pyarrow.compute as pc
 
 from storage.recipes import TALLY
 from storage.schemas import PREDICTIONS
+from storage.spending import Account
 from tasks.chat.budget import Budget
 from tasks.chat.client import NOT_ASKED, ChatClient, NoAnswerError
 from tasks.crawl.answers import Answers
@@ -58,6 +59,7 @@ def write_summaries(
     device: str = "auto",
     split: str = "test",
     progress: Callable[[WritingProgress], None] | None = None,
+    account: Account | None = None,
 ) -> pa.Table:
     """Have every article of the split that has a paragraph summarized.
 
@@ -71,6 +73,7 @@ def write_summaries(
         device: where a model of entailment runs: auto | cpu | cuda | cuda:N.
         split: split whose articles are summarized: train | valid | test.
         progress: called after each article.
+        account: where the money is written; None = nowhere.
 
     Returns:
         Table of the `predictions` dataset, whose citations stand as attention. An article whose answers hold nothing
@@ -80,7 +83,8 @@ def write_summaries(
 
     Raises:
         ChatError: the model cannot be asked.
-        ValueError: its context is too small, or the key is not there."""
+        ValueError: its context is too small, or the key is not there.
+        BudgetSpentError: the account refuses; answers are kept."""
     total = pc.count_distinct(_summarized(articles, ranked, split)).as_py()
     rows: list[dict[str, Any]] = []
     tally: Counter[str] = Counter()
@@ -97,7 +101,8 @@ def write_summaries(
         at_once=at_once,
         device=device,
     )
-    with opened as writer, _pool(at_once) as pool:
+    ledgers = nullcontext() if account is None else account.ledger()
+    with ledgers as budget.ledger, opened as writer, _pool(at_once) as pool:
 
         def work(article: tuple[str, str, str, Sequence[PilePassage]]) -> tuple[str, Written | NoAnswerError]:
             article_id, title, _, passages = article

@@ -10,6 +10,10 @@ from typing import Any
 import pyarrow.fs as pafs
 import pytest
 
+from storage.errors import BudgetSpentError
+from storage.limits import Limits
+from storage.spending import Account, spent, this_month
+from storage.store import Store
 from tasks.chat.budget import Budget, Price
 from tasks.chat.client import ChatClient, ChatError, NoAnswerError
 from tasks.chat.settings import ChatSettings
@@ -135,6 +139,22 @@ def test_an_answer_is_paid_for_once_whatever_the_server_takes(tmp_path: Path) ->
             asked.ask(HELLO, seed=2)
             asked.ask([*HELLO, *HELLO])
     assert len(chat.asked) == 3
+
+
+def test_the_ledger_gets_what_answers_cost_and_may_refuse_a_request(tmp_path: Path) -> None:
+    """A request takes at most 9 + 30 tokens, which is 309 millionths, and in fact 7 + 5, which is 57."""
+    usage = {"usage": {"prompt_tokens": 7, "completion_tokens": 5}}
+    account = Account(str(tmp_path), Limits(run={"dollars": 0.0004}))
+    with chat_server(lambda number, _: (200, said("Hi", **usage))) as chat, account.ledger() as ledger:
+        budget = Budget(price=Price(1.0, 10.0), ledger=ledger)
+        with client(chat, tmp_path / "answers", budget) as asked:
+            asked.ask(HELLO, max_tokens=30)
+            asked.ask(HELLO, max_tokens=30)  # kept
+            asked.ask(HELLO, max_tokens=29)
+            with pytest.raises(BudgetSpentError, match=r"budget.run_dollars is 0.0004: 0.000114 are spent"):
+                asked.ask(HELLO, max_tokens=31)
+    assert len(chat.asked) == 2
+    assert spent(Store(str(tmp_path)), this_month())[0]["endpoints"] == pytest.approx(2 * 57e-6)
 
 
 @pytest.mark.parametrize(

@@ -107,6 +107,7 @@ def test_the_index_links_artifacts_in_the_order_of_the_work(run: Run) -> None:
         ("models/ranker: scores", "tiny-report-scores"),
         ("features", "tiny-stage-features"),
         ("lineage", "tiny-lineage"),
+        ("spending", "tiny-spending"),
     ]
     assert entries[0].shows == "4 rows in 2 shards, 2 refused"
     page = index_page(Build("b1", "", {}, {}, {}, {}), "tiny", entries)

@@ -14,7 +14,11 @@ import pytest
 from pyarrow.fs import LocalFileSystem
 from pydantic import ValidationError
 
+from storage.errors import BudgetSpentError
+from storage.limits import Limits
 from storage.schemas import ARTICLES, SEARCH
+from storage.spending import Account, spent, this_month
+from storage.store import Store
 from tasks.crawl.service import Patience
 from tasks.engine.shard import Scratch
 from tasks.search.interfaces import interfaces
@@ -205,6 +209,27 @@ def test_killed_shard_pays_for_no_answered_query_again(tmp_path: Path) -> None:
         ("id-e", "http://e.test/", None),
         ("id-f", "http://f.test/", None),
     ]
+
+
+def test_a_query_that_the_budget_refuses_is_not_sent_and_answers_are_paid_for_once(tmp_path: Path) -> None:
+    asked: list[str] = []
+
+    def search(exchange: Exchange) -> None:
+        asked.append(parse_qs(urlsplit(exchange.path).query)["q"][0])
+        exchange.send(json_answer({"results": []}))
+
+    with LoopbackServer({"/search": search}) as server:
+        settings = WebSearchSettings(**searxng(server), price_per_thousand=500)
+        scratch = Scratch(LocalFileSystem(), str(tmp_path / "scratch"))
+        poor = Account(str(tmp_path), Limits(month={"dollars": 1.25}))
+        with pytest.raises(BudgetSpentError, match=r"budget.month_dollars is 1.25: 1 are spent, and 0.5 more"):
+            search_articles(articles("a", "b", "c"), settings, scratch=scratch, connect_to={}, account=poor)
+        assert asked == ["a", "b"]
+        later = Account(str(tmp_path))
+        search_articles(articles("a", "b", "c"), settings, scratch=scratch, connect_to={}, account=later)
+    assert asked == ["a", "b", "c"]
+    month, run = spent(Store(str(tmp_path)), this_month(), later.run)
+    assert (month["search"], run["search"]) == (1.5, 0.5)
 
 
 def test_query_is_tried_again() -> None:

@@ -1,0 +1,136 @@
+"""What is spent on a root, by month, and its limits: dollars for `search` and `endpoints`, hours of `cores` and `gpus`.
+
+Each process that spends has a file of its own for a month, `spending/2026-11/RUN-ID.json`, sealed and replaced whole,
+so that none waits for another and a kill tears none."""
+
+import logging
+import re
+import time
+import uuid
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from threading import Lock
+
+from storage.errors import BudgetSpentError
+from storage.limits import HOURS, MONEY, Limits
+from storage.sealed import seal, unseal
+from storage.store import Store
+
+FOLDER = "spending"
+_SECONDS, _REMOTE_SECONDS = 1.0, 20.0  # between two looks at what others spent; a store that is asked costs money
+_FILE = re.compile(r"([0-9a-f]{32})-[0-9a-f]{8}\.json")
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class Account:
+    """What one run spends on a root; small and picklable, for jobs.
+
+    Attributes:
+        root: of the store.
+        limits: what it and its month may spend.
+        run: its identifier."""
+
+    root: str
+    limits: Limits = field(default_factory=Limits)
+    run: str = field(default_factory=lambda: uuid.uuid4().hex)
+
+    @contextmanager
+    def ledger(self) -> Iterator["Ledger"]:
+        """Open a ledger for one process."""
+        ledger = Ledger(self)
+        try:
+            yield ledger
+        finally:
+            ledger.close()
+
+    def check(self, more: Mapping[str, float], month: Mapping[str, float], run: Mapping[str, float]) -> None:
+        """Raise BudgetSpentError if the month or the run, by what they have spent, would exceed a limit with `more`."""
+        for name, limits, spent in (("run", self.limits.run, run), ("month", self.limits.month, month)):
+            for what, most in limits.items():
+                before, after = (
+                    self.limits.dollars(amounts) if what == "dollars" else amounts.get(what, 0.0)
+                    for amounts in (spent, {key: spent.get(key, 0.0) + more.get(key, 0.0) for key in MONEY + HOURS})
+                )
+                if after > most:
+                    setting = f"budget.{name}_{what if what == 'dollars' else f'{what[:-1]}_hours'}"
+                    needed = f", and {after - before:,.4g} more would exceed it" if after > before else ""
+                    raise BudgetSpentError(
+                        f"{setting} is {most:,g}: {before:,.4g} are spent{needed}. What is done is kept; the same "
+                        "command goes on once the budget allows"
+                    )
+
+
+class Ledger:
+    """Adds to what a run has spent; usable from many threads."""
+
+    def __init__(self, account: Account) -> None:
+        self._account, self._store, self._lock = account, Store(account.root), Lock()
+        self._name = f"{account.run}-{uuid.uuid4().hex[:8]}.json"
+        self._own: dict[str, Counter[str]] = {}  # by month
+        self._others: tuple[Counter[str], Counter[str]] = Counter(), Counter()  # this month's, of all and of the run
+        self._wait = _SECONDS if self._store.is_local else _REMOTE_SECONDS
+        self._written = self._read = -self._wait
+
+    def add(self, what: str, amount: float) -> None:
+        """Count an amount, less than 0 for what was not needed after all. It is on disk when this returns, on an object
+        store 20 s later. Raises BudgetSpentError: money that would exceed a limit, which is not counted, or hours that
+        have exceeded one; what other processes spend is known a second later; StorageError: it could not be written."""
+        if not amount:
+            return
+        with self._lock:
+            month = this_month()
+            own = self._own.setdefault(month, Counter())
+            if what in MONEY and amount > 0:
+                self._check(month, {what: amount})
+            own[what] += amount  # type: ignore[assignment]
+            if self._store.is_local or time.monotonic() - self._written >= self._wait:
+                self._write(month)
+            if what in HOURS:
+                self._check(month, {})
+
+    def close(self) -> None:
+        """Write what is not on an object store yet."""
+        with self._lock:
+            for month in () if self._store.is_local else self._own:
+                self._write(month)
+
+    def _check(self, month: str, more: Mapping[str, float]) -> None:
+        if not self._account.limits.any:
+            return
+        if time.monotonic() - self._read >= self._wait:
+            self._others = spent(self._store, month, self._account.run, but=self._name)
+            self._read = time.monotonic()
+        self._account.check(more, *(others + self._own[month] for others in self._others))
+
+    def _write(self, month: str) -> None:
+        self._store.write_bytes(f"{FOLDER}/{month}/{self._name}", seal(self._own[month]))
+        self._written = time.monotonic()
+
+
+def this_month() -> str:
+    """Return year and month in UTC, as in 2026-11."""
+    return datetime.now(UTC).strftime("%Y-%m")
+
+
+def spent(store: Store, month: str, run: str = "", but: str = "") -> tuple[Counter[str], Counter[str]]:
+    """Return what was spent in a month by all runs, and by one, without the file `but`. One that cannot be read is
+    warned of and counts nothing."""
+    everybody, one = Counter[str](), Counter[str]()
+    for name in store.sizes(f"{FOLDER}/{month}"):
+        written_by = _FILE.fullmatch(name)
+        if written_by is None or name == but:
+            continue
+        path = f"{FOLDER}/{month}/{name}"
+        try:
+            fields = unseal(store.read_bytes(path))
+            amounts = {what: float(fields.get(what, 0.0)) for what in MONEY + HOURS}
+        except (ValueError, TypeError, FileNotFoundError) as error:
+            _log.warning("%s cannot be read (%s): what it counted is forgotten", path, error)
+            continue
+        for total in (everybody, one) if written_by[1] == run else (everybody,):
+            total.update(amounts)
+    return everybody, one

@@ -1,0 +1,64 @@
+"""The ledger of a root: what is added is there for the next process, whatever kills this one, and limits hold."""
+
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from storage import spending
+from storage.errors import BudgetSpentError
+from storage.limits import Limits
+from storage.spending import Account, Ledger, spent, this_month
+from storage.store import Store
+
+
+def test_runs_and_processes_add_up_and_a_kill_forgets_nothing(tmp_path: Path) -> None:
+    first, second = Account(str(tmp_path)), Account(str(tmp_path))
+    with first.ledger() as one, first.ledger() as other, second.ledger() as later:
+        one.add("search", 0.25)
+        other.add("search", 0.5)
+        other.add("search", -0.125)
+        later.add("cores", 2.0)
+    killed = (
+        "import os, signal, sys; from storage.spending import Account, Ledger\n"
+        f"Ledger(Account(sys.argv[1], run='{'a' * 32}')).add('endpoints', 4.0)\n"
+        "os.kill(os.getpid(), signal.SIGKILL)"
+    )
+    assert subprocess.run([sys.executable, "-c", killed, str(tmp_path)]).returncode == -signal.SIGKILL
+    everybody, of_first = spent(Store(str(tmp_path)), this_month(), first.run)
+    assert +everybody == {"search": 0.625, "cores": 2.0, "endpoints": 4.0}
+    assert +of_first == {"search": 0.625}
+    assert not spent(Store(str(tmp_path)), "1999-01")[0]
+
+
+def test_a_damaged_file_is_warned_of(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    for amount in (1.0, 2.0):
+        Ledger(Account(str(tmp_path))).add("search", amount)
+    files = sorted((tmp_path / "spending" / this_month()).iterdir(), key=lambda file: b"2.0" in file.read_bytes())
+    files[0].write_bytes(files[0].read_bytes().replace(b"1.0", b"0.0"))
+    assert +spent(Store(str(tmp_path)), this_month())[0] == {"search": 2.0}
+    assert files[0].name in caplog.text
+
+
+def test_money_is_refused_before_it_is_spent(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(spending, "_SECONDS", 0.0)  # else what another spends is known a second later
+    limits = Limits(month={"dollars": 1.0}, prices={"cores": 0.1})
+    one, other = (Ledger(Account(str(tmp_path), limits)) for _ in range(2))
+    one.add("cores", 5.0)  # half a dollar
+    other.add("search", 0.3)
+    with pytest.raises(BudgetSpentError, match=r"budget.month_dollars is 1: 0.8 are spent, and 0.3 more would exceed"):
+        one.add("endpoints", 0.3)
+    one.add("endpoints", 0.2)
+    assert +spent(Store(str(tmp_path)), this_month())[0] == {"search": 0.3, "endpoints": 0.2, "cores": 5.0}
+
+
+def test_hours_count_and_then_end_the_run_but_no_other(tmp_path: Path) -> None:
+    limits = Limits(run={"gpus": 1.0})
+    mine, yours = (Ledger(Account(str(tmp_path), limits)) for _ in range(2))
+    mine.add("gpus", 0.75)
+    with pytest.raises(BudgetSpentError, match=r"budget.run_gpu_hours is 1: 1.25 are spent\. "):
+        mine.add("gpus", 0.5)
+    yours.add("gpus", 0.75)
+    assert spent(Store(str(tmp_path)), this_month())[0]["gpus"] == 2.0
