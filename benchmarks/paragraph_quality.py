@@ -119,7 +119,7 @@ def read_labels(path: Path, root: str) -> dict[str, Labelled]:
     with path.open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
     pages = read_pages(root, {row["url"] for row in rows})
-    computed: dict[str, dict[int, list[float]]] = {}
+    computed: dict[str, dict[int, np.ndarray]] = {}
     parts: defaultdict[str, list[tuple[Any, ...]]] = defaultdict(list)
     for row in rows:
         url, position = row["url"], int(row["position"])
@@ -129,7 +129,8 @@ def read_labels(path: Path, root: str) -> dict[str, Labelled]:
         no = [a or b for a, b in zip(refused, foreign, strict=True)]
         if url not in computed:
             computed[url] = dict(zip([i for i, n in enumerate(no) if not n], page_features(texts, no), strict=True))
-        pages_of = [(0, computed[url].get(position) or _features(texts, no, position))]
+        own = computed[url][position] if position in computed[url] else _features(texts, no, position)
+        pages_of = [(0, own)]
         if not foreign[position]:
             pages_of += [(n, _features(*window(texts, no, position, n))) for n in SIZES if n <= len(texts)]
         parts["fit" if row["part"] == "hard" else row["part"]] += (
@@ -155,7 +156,7 @@ def window(texts: list[str], refused: list[bool], position: int, size: int) -> t
     return texts[start : start + size], refused[start : start + size], position - start
 
 
-def _features(texts: Sequence[str], refused: Sequence[bool], position: int) -> list[float]:
+def _features(texts: Sequence[str], refused: Sequence[bool], position: int) -> np.ndarray:
     """Return the features of a paragraph as if no rule refused it."""
     others = [no and i != position for i, no in enumerate(refused)]
     return page_features(texts, others)[sum(not no for no in others[:position])]
@@ -175,8 +176,7 @@ def read_leads(path: str) -> dict[str, list[np.ndarray]]:
             "one paragraph": paragraphs[:1],
             "whole lead": paragraphs,
         }.items():
-            features = page_features(texts, [drop_reason(text, settings) is not None for text in texts])
-            pages[kind].append(np.array(features).reshape(len(features), len(quality.feature_names())))
+            pages[kind].append(page_features(texts, [drop_reason(text, settings) is not None for text in texts]))
     return dict(pages)
 
 

@@ -50,7 +50,8 @@ def page_word_features(words: Sequence[Sequence[str]], refused: Sequence[bool]) 
     the order of `NAMES`: the share (0-1) of its names that other paragraphs have too; its words in relation to the
     median; the share of the others' words that come after it."""
     names = [
-        {word for word in paragraph[1:] if word[0].isupper() and len(word) >= _NAME_CHARACTERS} for paragraph in words
+        {word for word in set(paragraph[1:]) if word[0].isupper() and len(word) >= _NAME_CHARACTERS}
+        for paragraph in words
     ]
     kept = [i for i, no in enumerate(refused) if not no]
     having = Counter(name for i in kept for name in names[i])

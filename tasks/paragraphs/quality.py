@@ -34,6 +34,7 @@ _first = itemgetter(0)
 _MOST = 3.0  # of a mark per ten words; more says no more
 
 
+@cache
 def feature_names() -> list[str]:
     """Return the names of the features, in the order of `page_features`."""
     return [*_text_features("", ()), *_TYPICAL, *[f"below_{kind}" for kind in KINDS]]
@@ -58,8 +59,7 @@ def junk_probabilities(texts: Sequence[str], refused: Sequence[bool], language: 
     if not is_english([text for text, no in zip(texts, refused, strict=True) if not no], language):
         return [0.0] * len(texts)
     intercept, (means, scales, weights) = _weights()
-    features = np.array(page_features(texts, refused)).reshape(-1, len(weights))
-    scores = intercept + ((features - means) / scales) @ weights
+    scores = intercept + ((page_features(texts, refused) - means) / scales) @ weights
     found = iter((1 / (1 + np.exp(-scores))).tolist())
     return [0.0 if no else next(found) for no in refused]
 
@@ -86,8 +86,9 @@ def is_english(texts: Sequence[str], language: str | None = None) -> bool:
     return function_word_share([word.casefold() for text in texts for word in _WORD.findall(text)]) > LEAST_SHARE
 
 
-def page_features(texts: Sequence[str], refused: Sequence[bool]) -> list[list[float]]:
-    """Return the features of each paragraph that is not refused; of the others headings and spaces alone are read."""
+def page_features(texts: Sequence[str], refused: Sequence[bool]) -> NDArray[np.float64]:
+    """Return the features of each paragraph that is not refused [k, f]; of the others headings and spaces alone are
+    read."""
     kept = [i for i, no in enumerate(refused) if not no]
     words = [_WORD.findall(text) if not no else [] for text, no in zip(texts, refused, strict=True)]
     own = {i: _text_features(texts[i], words[i]) for i in kept}
@@ -95,15 +96,12 @@ def page_features(texts: Sequence[str], refused: Sequence[bool]) -> list[list[fl
     of_words, below = page_word_features(words, refused), sections(texts, refused)
     others = len(kept) - 1
     known = others / (others + _FEW)
-    return [
-        list(own[i].values())
-        + [
-            typical + known * (value - typical)
-            for value, typical in zip([*place.features(i), *of_words[i]], _TYPICAL.values(), strict=True)
-        ]
-        + [float(below[i] == kind) for kind in KINDS]
-        for i in kept
-    ]
+    rows = [[*own[i].values(), *place.features(i), *of_words[i], *[below[i] == kind for kind in KINDS]] for i in kept]
+    features = np.array(rows, np.float64).reshape(len(kept), len(feature_names()))
+    of_page = features[:, -len(_TYPICAL) - len(KINDS) : -len(KINDS)]
+    typical = np.array(list(_TYPICAL.values()))
+    of_page[:] = typical + known * (of_page - typical)
+    return features
 
 
 @cache
@@ -142,10 +140,10 @@ def _text_features(text: str, words: Sequence[str]) -> dict[str, float]:
     sentences = len(_SENTENCE_END.findall(text))
     ascii_bytes, others = text.encode("ascii", "ignore"), "" if text.isascii() else _OTHERS.sub("", text)
     function_words = function_word_share(list(map(str.casefold, words)))
-    found = dict.fromkeys(chain(*marks()), 0)
+    found, counted = dict.fromkeys(chain(*marks()), 0), read_data("tasks.paragraphs", "junk.toml")["counted"]
     for read, (together, named) in zip((fold(text), text), _mark_sets(), strict=True):
         for name, mark in map(named.__getitem__, together.candidates(read)):
-            found[name] = len(mark.findall(read))
+            found[name] = len(mark.findall(read)) if name in counted else mark.search(read) is not None
     reference = sum(found[name] > 0 for name in ("reference_word", "pages", "volume", "year", "initials"))
     verbs = [has_finite_verb(sentence) for sentence in _BETWEEN_SENTENCES.split(text)]
     return {
@@ -164,10 +162,7 @@ def _text_features(text: str, words: Sequence[str]) -> dict[str, float]:
         "verb": float(any(verbs)),
         "verbs": sum(verbs) / len(verbs),
         **{name: float(number > 0) for name, number in found.items()},
-        **{
-            f"{name}_rate": min(10 * found[name] / count, _MOST)
-            for name in read_data("tasks.paragraphs", "junk.toml")["counted"]
-        },
+        **{f"{name}_rate": min(10 * found[name] / count, _MOST) for name in counted},
     }
 
 

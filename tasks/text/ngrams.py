@@ -10,6 +10,7 @@ from typing import Any, Literal, get_args
 
 WordRule = Literal["rouge", "unicode"]
 """How a text is cut into words: `rouge` is the papers' rule, `unicode` keeps other scripts than ASCII."""
+_RULES = get_args(WordRule)
 
 # Every byte other than an ASCII letter or digit becomes a space; capitals become lower case.
 _TO_WORD_BYTES = bytes(ord(chr(byte).lower()) if byte < 128 and chr(byte).isalnum() else 32 for byte in range(256))
@@ -33,7 +34,7 @@ def split_words(text: str, rule: WordRule = "rouge") -> list[str]:
     are based: runs of a-z and 0-9, separated by everything else ("Zürich" is "z", "rich"; a Russian text has no words).
     `unicode` keeps letters, digits and combining marks of every script, and takes each character of a script without
     spaces as a word; on ASCII text the two are the same. Raises ValueError: unknown rule."""
-    if rule not in get_args(WordRule):
+    if rule not in _RULES:
         raise ValueError(f"unknown word rule {rule!r}: expected 'rouge' or 'unicode'")
     if not text.isascii():
         text = text.lower()  # some non-ASCII letters have ASCII lower-case forms, such as the Kelvin sign

@@ -18,6 +18,11 @@ from tasks.text.english import has_finite_verb
         ("Top left: a bargeman.", False),
         ("The keepers may close the lock.", True),
         ("The lock on a morning in May.", False),
+        ("The keeper (WAS) late.", True),
+        ("The lock_is_open.", False),
+        ("The lock, bottom left, and its keeper.", False),
+        ("Barges can't.", True),
+        ("The keeper – “was” he late?", True),
     ],
 )
 def test_verbs_make_a_sentence_and_participles_do_not(text: str, expected: bool) -> None:
