@@ -25,6 +25,10 @@ import requests
 from PIL import Image
 from playwright.sync_api import Page, sync_playwright
 
+from flows.running.prefect_setup import deploy
+from storage.builds import build_names, latest_build
+from storage.store import Store
+
 FOLDER = Path(__file__).parent
 WAIT_SECONDS = 300.0
 # Weeks of a smaller web: what matters is what the pages show, not how well the models write.
@@ -50,23 +54,26 @@ _SMALL = (
     "--decoding.max-length=40",
     "--decoding.beam=2",
 )
-_HISTORY = """The lighthouse at Skerry Point was built in 1847 by Thomas Ridley, after two ships were lost there.
+_HISTORY = """Skerry Point Lighthouse was built in 1847 by Thomas Ridley, after two ships were lost there.
 
 Its lamp burned whale oil until 1871, when the keeper changed it to paraffin. The tower is 31 metres high."""
 _TODAY = """Skerry Point Lighthouse was automated in 1986, and its last keeper, Ann Molloy, left in March of that year.
 
-The tower stands on granite, has about 12,000 visitors a year, and was built in 1849, says a plaque at its door."""
+The tower stands on granite and has about 12,000 visitors a year. Skerry Point Lighthouse was built in 1849, says a
+plaque at its door."""
 
 
 @dataclass(frozen=True)
 class Product:
-    """What is running: the roots, and addresses of Prefect's server and of the page."""
+    """What is running: the roots, addresses of Prefect's server and of the page, and what commands are given."""
 
     demo: Path
     weeks: Path
     work: Path
     prefect: str
     page: str
+    environment: Mapping[str, str]
+    small: tuple[str, ...]  # options of the demo
 
     def artifact(self, ending: str) -> str:
         """Return the address of the newest artifact whose key ends like this."""
@@ -80,20 +87,21 @@ class Product:
     def flow_run(self, flow: str) -> str:
         """Return the address of the first run of a flow: the one that computed everything."""
         body = {"flows": {"name": {"any_": [flow]}}, "sort": "START_TIME_ASC"}
-        runs = self._ask("flow_runs/filter", body)
+        runs = self.ask("flow_runs/filter", body)
         if not runs:
             raise ValueError(f"this server has no run of {flow}: expected FOLDER/demo to be built with it")
         return f"{self.prefect}/runs/flow-run/{runs[0]['id']}?tab=Graph"
 
     def _artifacts(self, ending: str) -> list[dict[str, Any]]:
         found = [
-            one for one in self._ask("artifacts/filter", {"sort": "CREATED_DESC"}) if str(one["key"]).endswith(ending)
+            one for one in self.ask("artifacts/filter", {"sort": "CREATED_DESC"}) if str(one["key"]).endswith(ending)
         ]
         if not found:
             raise ValueError(f"no artifact has a key that ends in {ending!r}")
         return found
 
-    def _ask(self, path: str, body: Mapping[str, Any]) -> list[dict[str, Any]]:
+    def ask(self, path: str, body: Mapping[str, Any]) -> list[dict[str, Any]]:
+        """Return what Prefect's API answers."""
         answer = requests.post(f"{self.prefect}/api/{path}", json=body, timeout=WAIT_SECONDS)
         answer.raise_for_status()
         found: list[dict[str, Any]] = answer.json()
@@ -141,9 +149,42 @@ def _graph(page: Page, product: Product) -> None:
     page.wait_for_timeout(3000)
 
 
+def _report(page: Page, product: Product) -> None:
+    build = latest_build(Store(str(product.demo)))
+    assert build is not None
+    page.goto((product.demo / str(build.report) / "report.html").as_uri())
+
+
 def _scores(page: Page, product: Product) -> None:
-    report = max((product.demo / "reports").rglob("report.html"), key=lambda path: path.stat().st_mtime)
-    page.goto(f"{report.as_uri()}#scores")  # which unfolds it
+    _report(page, product)
+    page.goto(f"{page.url}#scores")  # which unfolds it
+
+
+def _compared(page: Page, product: Product) -> None:
+    """Compare the demo with one that decodes with a smaller beam, which is built first and is the latest only then."""
+    root, to = ("--root", str(product.demo)), product.work / "compared.html"
+    for options in (("--decoding.beam=2",), ()):
+        _flow("build_wikisum", *root, *product.small, *options, environment=product.environment)
+    other, demo = build_names(Store(str(product.demo)))[-2:]
+    _flow("compare", demo, other, *root, "--to", str(to), environment=product.environment)
+    page.goto(to.as_uri())
+
+
+def _run_form(page: Page, product: Product) -> None:
+    pool = ["work-pool", "create", "wikisum", "--type", "process", "--overwrite"]
+    subprocess.run([sys.executable, "-m", "prefect", "--no-prompt", *pool], env=product.environment, check=True)
+    deploy(product.environment)
+    (found,) = product.ask("deployments/filter", {"deployments": {"name": {"any_": ["build-wikisum"]}}})
+    page.goto(f"{product.prefect}/deployments/deployment/{found['id']}/run")
+    page.get_by_text("Parameters").first.wait_for()
+    page.locator("textarea").first.fill("data")  # in place of a path of this machine
+    page.wait_for_timeout(5000)
+
+
+def _summary_form(page: Page, product: Product) -> None:
+    _summary(page, product)
+    page.get_by_role("link", name="Change it and write again").click()
+    page.get_by_text("Sources so far").wait_for()
 
 
 def _summary(page: Page, product: Product) -> None:
@@ -154,15 +195,16 @@ def _summary(page: Page, product: Product) -> None:
     for file, text in zip(files, (_HISTORY, _TODAY), strict=True):
         file.write_text(text)
     page.get_by_label("Files", exact=True).set_input_files(files)
+    page.get_by_label("Written by").select_option("extractive")
     page.get_by_role("button", name="Summarize").click()
     page.locator("ol.sentences li").first.wait_for()
     page.locator("ol.sentences .support").first.hover()
 
 
 def _explorer(page: Page, product: Product) -> None:
-    page.goto(f"{product.page}/corpus")
-    page.locator("main a").first.wait_for()
-    page.locator("main li a, main td a").first.click()
+    page.goto(f"{product.page}/corpus?of=paragraphs&text=bridge")
+    page.get_by_label("reason").select_option("clone")
+    page.get_by_role("button", name="Find").click()
     page.wait_for_load_state("networkidle")
 
 
@@ -170,14 +212,18 @@ def _form(page: Page, product: Product) -> None:
     study = product.work / "study"
     shutil.rmtree(study, ignore_errors=True)
     where = ("--root", str(product.demo), "--to", str(study))
-    _flow("human_evaluation", "prepare", *where, "--articles", "5", environment=os.environ)
+    _flow("human_evaluation", "prepare", *where, "--articles", "5", environment=product.environment)
     page.goto(min(study.rglob("*.html")).as_uri())
     page.wait_for_load_state()
 
 
 PICTURES: Mapping[str, Picture] = {
+    "report": Picture((1000, 1000), _report),
+    "compare": Picture((1000, 900), _compared),
+    "run-form": Picture((1280, 1100), _run_form),
+    "summary-form": Picture((1000, 1180), _summary_form),
     "report-scores": Picture((1000, 1160), _scores),
-    "summary-page": Picture((1240, 760), _summary),
+    "summary-page": Picture((1240, 900), _summary),
     "corpus-explorer": Picture((1240, 760), _explorer),
     "human-evaluation-form": Picture((1180, 1130), _form),
     "graph": Picture((1515, 800), _graph, dark=True),
@@ -262,10 +308,10 @@ def running(work: Path, weeks_shown: int, small: tuple[str, ...]) -> Iterator[Pr
             if not (weeks / f"registry/versions/{week + 1:06d}.json").is_file():
                 when = (f"--source.miniweb.week={week}", f"--retraining.week=2026-W{week + 40}")
                 _flow("retrain", "--root", str(weeks), *small, *_WEEKS, *when, environment=environment)
-        serve = ["-m", "flows.summarize", "--serve", "--port", str(ports[1]), "--explore", str(demo)]
+        serve = ["-m", "flows.summarize", "--serve", "--port", str(ports[1]), "--model", str(demo)]
         stack.enter_context(_process(serve, environment))
         _wait_for(page)
-        yield Product(demo, weeks, work, prefect, page)
+        yield Product(demo, weeks, work, prefect, page, environment, small)
 
 
 def _flow(name: str, *arguments: str, environment: Mapping[str, str]) -> None:
