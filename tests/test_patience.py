@@ -31,12 +31,9 @@ def test_a_sign_that_never_comes_is_named(monkeypatch: pytest.MonkeyPatch) -> No
 def test_a_process_that_hangs_is_killed_with_its_children_and_what_it_said_is_told(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    child = "import time; time.sleep(999)"
-    program = f"print('begun'); import subprocess, sys; subprocess.run([sys.executable, '-c', {child!r}])"
-    with subprocess.Popen(
-        [sys.executable, "-uc", program], text=True, stdout=subprocess.PIPE, start_new_session=True
-    ) as process:
-        monkeypatch.setattr(patience, "PATIENCE", 15.0)
+    program = ["sh", "-c", "echo begun; sleep 999 & wait"]  # which says so before a Python would have started
+    with subprocess.Popen(program, text=True, stdout=subprocess.PIPE, start_new_session=True) as process:
+        monkeypatch.setattr(patience, "PATIENCE", 3.0)
         with pytest.raises(pytest.fail.Exception, match="it had said:\nbegun"):
             patience.output_of(process)
     assert process.returncode == -9

@@ -18,6 +18,12 @@ ASK = (
 )
 
 
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """A Prefect home for servers that start one after another: the first makes its database."""
+    return str(tmp_path_factory.mktemp("home"))
+
+
 def test_one_server_starts_at_a_time_in_a_home(tmp_path: Path) -> None:
     home = tmp_path / "new" / "home"
 
@@ -38,7 +44,7 @@ def test_one_server_starts_at_a_time_in_a_home(tmp_path: Path) -> None:
 
 
 @pytest.mark.integration
-def test_no_other_process_can_take_the_port_before_the_server_answers(tmp_path: Path) -> None:
+def test_no_other_process_can_take_the_port_before_the_server_answers(home: str) -> None:
     code = """
 import socket
 from flows.running import temporary_server as server
@@ -52,7 +58,7 @@ def tries_first(url, *rest):
     return answers(url, *rest)
 server.wait_for_api = tries_first
 """
-    environment = {**os.environ, "PREFECT_HOME": str(tmp_path), "PREFECT_API_URL": ""}
+    environment = {**os.environ, "PREFECT_HOME": home, "PREFECT_API_URL": ""}
     asked = subprocess.run(
         [sys.executable, "-c", f"{code}\n{ASK}"],
         cwd=PROJECT,
@@ -66,7 +72,7 @@ server.wait_for_api = tries_first
 
 
 @pytest.mark.integration
-def test_a_server_without_pages_has_no_addresses_for_people(tmp_path: Path) -> None:
+def test_a_server_without_pages_has_no_addresses_for_people(home: str, tmp_path: Path) -> None:
     code = """
 from prefect import flow
 from flows.running.temporary_server import use_prefect_api
@@ -75,7 +81,7 @@ def hello(): return 1
 use_prefect_api()
 hello()
 """
-    environment = {**os.environ, "PREFECT_HOME": str(tmp_path), "PREFECT_API_URL": ""}
+    environment = {**os.environ, "PREFECT_HOME": home, "PREFECT_API_URL": ""}
     del environment["PREFECT_API_URL"]
     (tmp_path / "hello.py").write_text(code)
     said = subprocess.run(

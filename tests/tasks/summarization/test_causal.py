@@ -122,7 +122,7 @@ def test_all_weights_learn_what_adapters_are_for(folder: Path, tmp_path: Path) -
     """Trained long enough, the model writes the fact that it reads."""
     chosen = settings(folder, lora_rank=0)
     words = folder_vocabulary(str(folder), "summarizer.pretrained")
-    train(folder, tmp_path, chosen, steps=150, validation_interval=150, decoded_articles=0)
+    train(folder, tmp_path, chosen, steps=100, validation_interval=100, decoded_articles=0, accumulation=1)
     record = json.loads((tmp_path / "config.json").read_text())
     assert record["model"]["folder"] is None
     (test,) = shards(words, "test").tables[0]
