@@ -11,7 +11,7 @@ from prefect import flow
 
 from flows.config import DEFAULT, BuildConfig
 from flows.dag import find_paragraphs
-from flows.running.notification import notify, report_unpromoted
+from flows.running.notification import notify, report_refused
 from flows.running.session import Session, walk_flow
 from flows.stages import intake, texts
 from flows.stages.held_out import earlier_test_articles, held_out_splits
@@ -38,7 +38,7 @@ def challenge_and_report(session: Session) -> str:
     """Walk everything, and say on the server if no version has been promoted for long; errors as `challenge`."""
     outcome = challenge(session)
     if not session.run.planning:
-        report_unpromoted(session.run.store, session.config.notification.weeks)
+        report_refused(session.run.store, session.config.notification.weeks)
     return outcome
 
 

@@ -15,7 +15,7 @@ from prefect.events.schemas.events import ResourceSpecification
 from prefect.exceptions import ObjectNotFound
 from prefect.types import SecretDict
 
-from flows.running.notification import FULL_DISK, UNPROMOTED
+from flows.running.notification import FULL_DISK, GUARDED, UNPROMOTED
 
 HEARTBEAT_SECONDS = 30  # the shortest interval that Prefect allows
 ZOMBIES = "Mark runs that went silent as crashed"
@@ -63,6 +63,7 @@ def _alarms(late: timedelta, longest: timedelta) -> dict[str, tuple[EventTrigger
             _LINK,
         ),
         "wikisum: no promotion for weeks": (_of_ours(UNPROMOTED, _WEEK), "no promotion", "{{ event.payload.text }}"),
+        "wikisum: a guard refused a version": (_of_ours(GUARDED, _WEEK), "a guard", "{{ event.payload.text }}"),
         "wikisum: a disk is nearly full": (_of_ours(FULL_DISK, _DAY), "disk", "{{ event.payload.text }}"),
     }
 

@@ -20,6 +20,7 @@ from storage.registry import read_champion, read_version, version_numbers
 from storage.store import Store
 
 FULL_DISK, UNPROMOTED = "wikisum.disk.full", "wikisum.retraining.unpromoted"
+GUARDED = "wikisum.retraining.guarded"
 _SECONDS = 10.0
 _MESSAGE_CHARACTERS = 2000  # chat services reject long ones
 _FULL = 0.9  # share of a disk
@@ -73,8 +74,9 @@ def report_full_disk(store: Store) -> None:
         _emit(FULL_DISK, f"wikisum.disk.{host}.{store.base}", text)
 
 
-def report_unpromoted(store: Store, weeks: int) -> None:
-    """Emit an event, for the server's alarm, if the last `weeks` versions or more, one a week, were refused."""
+def report_refused(store: Store, weeks: int) -> None:
+    """Emit events, for the server's alarms: the last `weeks` versions or more, one a week, were refused; the newest was
+    refused by a guard though it was better, or could not be judged."""
     champion, refused = read_champion(store), []
     for number in reversed(version_numbers(store)):
         try:
@@ -84,6 +86,10 @@ def report_unpromoted(store: Store, weeks: int) -> None:
         if version.verdict["promoted"] or (champion is not None and number == champion.version):
             break
         refused.append(f"version {number}: {version.verdict['reason']}")
+        if len(refused) == 1 and version.verdict.get("guarded"):
+            _emit(
+                GUARDED, f"wikisum.version.{store.base}.{number}", f"a guard refused {refused[0]}, below {store.root}"
+            )
     if len(refused) >= weeks:
         text = f"{len(refused)} weeks without a promotion below {store.root}. {'. '.join(refused)}"
         newest = max(version_numbers(store))

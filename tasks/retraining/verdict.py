@@ -40,6 +40,7 @@ class Verdict:
     level: float | None = None  # largest p-value at which a metric counts as improved; None before the first champion
     criteria: Sequence[Criterion] = field(default_factory=tuple)  # the role of each metric
     findings: Sequence[MetricComparison] = field(default_factory=tuple)  # the comparisons, on each test split
+    guarded: bool = False  # whether it was better and a guard refused it, or it could not be judged
 
 
 def judging(settings: RetrainingSettings) -> ReportSettings:
@@ -67,33 +68,31 @@ def decide(evidence: Evidence, criteria: Sequence[Criterion], settings: Retraini
     if not needed:
         raise ValueError("no metric must improve: expected one at least")
     if flaws := evidence.flaws or _unknown(findings, criteria):
-        return Verdict(False, f"not comparable with the champion: {'; '.join(flaws)}", None, tuple(criteria))
+        return Verdict(
+            False, f"not comparable with the champion: {'; '.join(flaws)}", None, tuple(criteria), guarded=True
+        )
     level, able = _level(findings, settings)
     sought = _complete(findings, needed)
     if not sought:
         return Verdict(False, f"no test split has scores in all of {', '.join(needed)}", level, tuple(criteria))
-    promoted, reason = _better_and_unharmed(
-        {
-            split: [(one, _lacking(one, able, level, settings)) for one in of_split]
-            for split, of_split in sought.items()
-        },
-        [finding for finding in findings if _harmed(finding)],
+    better, reason = _better(
+        {split: [(one, _lacking(one, able, level, settings)) for one in of_split] for split, of_split in sought.items()}
     )
-    return Verdict(promoted, reason, level, tuple(criteria), tuple(findings))
+    harmed = [finding for finding in findings if better and _harmed(finding)]
+    if harmed:
+        reason = f"{reason}, but worse than the champion: {_gains(harmed)}"
+    elif better:
+        reason = f"better than the champion: {reason}"
+    return Verdict(better and not harmed, reason, level, tuple(criteria), tuple(findings), guarded=bool(harmed))
 
 
-def _better_and_unharmed(
-    sought: Mapping[str, Sequence[tuple[MetricComparison, str]]], harmed: Sequence[MetricComparison]
-) -> tuple[bool, str]:
-    """Return whether all findings of some test split improve and none is harmed, and why. `sought` has each split's
-    findings that must improve, with what each lacks; `harmed` are those that got worse."""
+def _better(sought: Mapping[str, Sequence[tuple[MetricComparison, str]]]) -> tuple[bool, str]:
+    """Return whether all findings of some test split improve, and the gains there, or else what is lacking. `sought`
+    has each split's findings that must improve, with what each lacks."""
     improved = [of_split for of_split in sought.values() if not any(lack for _, lack in of_split)]
     if not improved:
         return False, min((one.p_better, lack) for of_split in sought.values() for one, lack in of_split if lack)[1]
-    gains = _gains([finding for finding, _ in improved[0]])
-    if harmed:
-        return False, f"{gains}, but worse than the champion: {_gains(harmed)}"
-    return True, f"better than the champion: {gains}"
+    return True, _gains([finding for finding, _ in improved[0]])
 
 
 def _level(findings: Sequence[MetricComparison], settings: RetrainingSettings) -> tuple[float, list[str]]:

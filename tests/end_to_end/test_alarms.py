@@ -19,7 +19,7 @@ from prefect.states import Completed, Running, Scheduled, State
 from flows.running import notification
 from flows.running.alarms import ZOMBIES, create_automations
 from flows.running.child_processes import start, wait_for_api
-from flows.running.notification import report_full_disk, report_unpromoted
+from flows.running.notification import report_full_disk, report_refused
 from flows.running.prefect_setup import create_work_pool, deploy
 from storage.registry import save_version
 from storage.store import Store
@@ -109,7 +109,7 @@ def test_what_dies_and_what_never_starts_is_told_once(server: dict[str, str], tm
             text=True,
             check=True,
         )
-        assert len(asked.stdout.splitlines()) == 5
+        assert len(asked.stdout.splitlines()) == 6
 
         def told(run: FlowRun) -> list[str]:
             return [one["text"] for one in webhook.told if f"run {now(run).name} " in one["text"]]
@@ -142,20 +142,21 @@ def test_long_runs_full_disks_and_weeks_without_a_promotion_are_told_once(
     server: dict[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     store = Store(str(tmp_path))
-    refused = {"promoted": False, "reason": "worse than the champion"}
+    refused = {"promoted": False, "reason": "worse than the champion", "guarded": True}
     for number in (1, 2, 3):
         save_version(store, replace(version(number), verdict=refused if number > 1 else {"promoted": True}))
     with receiving() as webhook:
         create_automations(webhook.url, longest=timedelta(seconds=10))
         planned(tmp_path, Running()), planned(tmp_path, Completed())
         report_full_disk(store)
-        report_unpromoted(store, 3)
+        report_refused(store, 3)
         monkeypatch.setattr(notification, "_FULL", 0.0)
         for _ in range(2):  # as a run that goes on reports
             report_full_disk(store)
-            report_unpromoted(store, 2)
-        wait_until(lambda: len(webhook.told) >= 3, "three alarms", lambda: str(webhook.told))
-        long, disk, weeks = sorted(one["text"] for one in webhook.told)
+            report_refused(store, 2)
+        wait_until(lambda: len(webhook.told) >= 4, "four alarms", lambda: str(webhook.told))
+        guard, long, disk, weeks = sorted(one["text"] for one in webhook.told)
+        assert guard == f"a guard. a guard refused version 3: worse than the champion, below {tmp_path}"
         assert disk.startswith(f"disk. the disk of {tmp_path} on ")
         assert "takes longer than 0:00:10" in long
         assert weeks == (

@@ -70,7 +70,7 @@ def test_a_gain_that_may_be_chance_is_refused() -> None:
 @pytest.mark.parametrize(("finding", "gain"), [(SAME, "+0.00"), (WORSE, "-1.00")])
 def test_what_is_not_better_is_refused(finding: MetricComparison, gain: str) -> None:
     verdict = judged(finding)
-    assert not verdict.promoted
+    assert (verdict.promoted, verdict.guarded) == (False, False)
     assert verdict.reason.startswith(f"not better than the champion: {gain} points of ROUGE-2 on the frozen")
 
 
@@ -82,7 +82,7 @@ def test_better_handling_of_new_topics_is_rewarded() -> None:
 
 def test_a_gain_on_one_split_does_not_make_up_for_a_loss_on_the_other() -> None:
     verdict = judged(BETTER, on("recent", WORSE))
-    assert not verdict.promoted
+    assert (verdict.promoted, verdict.guarded) == (False, True)
     assert verdict.reason == (
         "+5.50 points of ROUGE-2 on the frozen test split (p = 0.0001), but worse than the champion: "
         "-1.00 points of ROUGE-2 on the recent test split (p = 0.01)"
@@ -138,6 +138,7 @@ def test_a_metric_that_was_not_scored_is_refused_by_name() -> None:
 def test_flaws_of_the_evidence_refuse_by_name() -> None:
     flawed = Evidence([BETTER], ["the challenger lacks ROUGE-1", "the metrics are of another version"])
     verdict = decide(flawed, criteria_of(EASY), EASY)
+    assert verdict.guarded
     assert (verdict.promoted, verdict.reason) == (
         False,
         "not comparable with the champion: the challenger lacks ROUGE-1; the metrics are of another version",
