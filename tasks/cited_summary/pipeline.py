@@ -125,6 +125,8 @@ def summarize(
         made = _cited(topic, paragraphs, system, settings, number_of, named, progress)
     if choice == "suitable" and asked.summarizer is not None and system.name == EXTRACTIVE and not notes:
         notes.append(f"The trained model {asked.name} does not suit these sources: sentences of theirs are shown.")
+    if settings.headings and system.summarizer is not None:
+        notes.append(f"{system.name} writes no headings.")
     made.sentences += made.citations.differing(made.told)
     notes += _notes(made, [source.refused for source in sources])
     cited = CitedSummary(title, system.name, system.why, made.sentences, made.citations.passages, sources, notes)

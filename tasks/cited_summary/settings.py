@@ -24,8 +24,8 @@ class SummarySettings(Settings):
     words: int = Field(150, ge=20, le=2000)
     """words of a summary, at most, and about what a language model is asked for"""
     headings: bool | None = None
-    """whether sentences stand in sections: of a language model by its outline, else by source; null = of a language
-    model from 600 words on"""
+    """whether sentences stand in sections: of a language model by its outline, those chosen by source, of a trained
+    model never; null = of a language model from 600 words on"""
     writer: WriterSettings | None = None
     """a language model that writes; null = none"""
     language: LanguageCode | None = "en"

@@ -184,7 +184,9 @@ def test_a_models_folder_alone_is_ranked_by_similarity(tmp_path: Path):
     summarizer_in(tmp_path, vocabulary())
     system = find_system(str(tmp_path))
     assert (system.ranker, system.ranking.method, system.decoding.source_values) == (None, "similarity", True)
-    assert summarized(files(today_html=TODAY), system=system, choice="model")[0].system == "ht-small+similarity"
+    summary, _ = summarized(files(today_html=TODAY), system=system, choice="model", headings=True)
+    assert summary.system == "ht-small+similarity"
+    assert "ht-small+similarity writes no headings." in summary.notes
 
 
 @pytest.mark.integration
