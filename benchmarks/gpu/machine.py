@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 import torch
 from torch import Tensor
 
-from tasks.tables.capacity import LiveBytes
+from models.training.live_memory import LiveBytes
 
 # Dense bfloat16, in TFLOP/s, as the makers' data sheets print them; the first name found in the device's name counts.
 _PEAKS = {

@@ -1,5 +1,4 @@
-"""The largest batch that a summarizer can be trained on within a memory limit (Ma & Zong 2022, Table 5: 11 GB), and
-the bytes of tensors that are live meanwhile.
+"""The largest batch that a summarizer can be trained on within a memory limit (Ma & Zong 2022, Table 5: 11 GB).
 
 On CUDA batches grow until the allocator, limited in a separate process, runs out of memory. On the CPU the bytes of
 tensors during an update are measured for two batch sizes; each example adds the same number of bytes to their peak, so
@@ -10,17 +9,13 @@ The examples have the maximum length, equal for all systems ("1600 input tokens 
 import gc
 import math
 import multiprocessing
-import weakref
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import torch
-from torch import Tensor
-from torch.utils._python_dispatch import TorchDispatchMode
-from torch.utils._pytree import tree_leaves
 
 from models.contract import Summarizer
 from models.registry import from_config_dict
@@ -28,50 +23,10 @@ from models.training import loss
 from models.training.batches import Batch, Position
 from models.training.distributed import Ranks
 from models.training.layout import Example, Layout, source_batch, target_batch
+from models.training.live_memory import LiveBytes
 from models.training.state import TrainerSettings, TrainingError
 from models.training.token_objective import TokenObjective
 from models.training.update import Updater
-
-
-# Unlike the memory of the process, which depends on allocators and libraries, the bytes of live tensors on the CPU are
-# the same in every run. Buffers that a kernel allocates and frees before it returns are not counted.
-class LiveBytes(TorchDispatchMode):  # type: ignore[no-untyped-call]
-    """A context that counts every storage from the operation that returns it until its last tensor is freed."""
-
-    def __init__(self, existing: Iterable[Tensor] = ()) -> None:
-        """Count existing tensors, such as the weights of a model; each storage counts once."""
-        super().__init__()  # type: ignore[no-untyped-call]
-        self.now: int = 0  # bytes that exist now
-        self.peak: int = 0  # maximum number of bytes that existed at once
-        self._living: set[int] = set()
-        for tensor in existing:
-            self._note(tensor)
-
-    def __torch_dispatch__(
-        self, func: Callable[..., Any], types: Any, args: Any = (), kwargs: dict[str, Any] | None = None
-    ) -> Any:
-        """Run an operation and note what it returns."""
-        result = func(*args, **(kwargs or {}))
-        for leaf in tree_leaves(result):
-            if isinstance(leaf, Tensor):
-                self._note(leaf)
-        return result
-
-    def _note(self, tensor: Tensor) -> None:
-        storage = tensor.untyped_storage()
-        address = storage._cdata
-        if address in self._living:
-            return
-        size = storage.nbytes()
-        self.now += size
-        self.peak = max(self.peak, self.now)
-        self._living.add(address)
-        weakref.finalize(storage, self._end, address, size).atexit = False
-
-    def _end(self, address: int, size: int) -> None:
-        self.now -= size
-        self._living.remove(address)
-
 
 MOST = 1 << 16  # maximum number of examples that is tried
 

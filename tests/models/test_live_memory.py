@@ -2,7 +2,7 @@
 
 import torch
 
-from tasks.tables.capacity import LiveBytes
+from models.training.live_memory import LiveBytes
 
 FLOAT = 4
 
