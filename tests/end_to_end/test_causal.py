@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import httpx
+import pyarrow as pa
 import pyarrow.fs as pafs
 import pyarrow.parquet as pq
 import pytest
@@ -15,6 +16,7 @@ from lxml import html
 from playwright.sync_api import Browser, expect
 
 from storage.builds import latest_build
+from storage.schemas import RANKED
 from storage.store import Store
 from tasks.cited_summary.settings import SummarySettings
 from tasks.engine.shard import Scratch
@@ -31,6 +33,7 @@ from tests.patience import PATIENCE
 from tests.tasks.chat.chat_server import chat_server, said
 from tests.tasks.cited_summary.topic import HISTORY, TITLE
 from tests.tasks.writing.scripted import IS, LAMP, PASSAGES
+from tests.tasks.writing.test_injections import INJECTIONS
 from tests.tasks.writing.test_stage import articles, ranked, tally
 
 transformers = pytest.importorskip("transformers", reason="needs the extra `backbones`")
@@ -160,9 +163,20 @@ def test_a_served_model_writes_what_the_writer_shows(tmp_path: Path) -> None:
     with served(folder, free_port()) as url:
         settings = BuildWriterSettings(url=url, model=str(folder), context=8192, words=20)
         scratch = Scratch(pafs.LocalFileSystem(), str(tmp_path / "answers"))
-        found = write_summaries(articles(2), ranked(2), settings, parts=1, scratch=scratch, at_once=2)
+        asking = {"parts": 1, "scratch": scratch, "at_once": 2}
+        found = write_summaries(articles(2), ranked(2), settings, **asking)
+        injected = pa.Table.from_pylist(
+            [{"article_id": f"{n:03}", "rank": len(PASSAGES), "text": text} for n, text in enumerate(INJECTIONS)],
+            RANKED.schema,
+        )
+        count = len(INJECTIONS)
+        beside = write_summaries(articles(count), pa.concat_tables([ranked(count), injected]), settings, **asking)
     assert found["summary"].to_pylist() == [f"{IS}\n{LAMP}"] * 2
     assert tally(found)["requests"] == 2
+    # Whatever a passage asks of it, nothing is shown but what it has learned to say and a passage says.
+    assert beside.num_rows == count
+    assert {line for text in beside["summary"].to_pylist() for line in text.splitlines()} <= {IS, LAMP}
+    assert tally(beside)["requests"] >= count
 
 
 def test_page_and_terminal_show_what_a_served_model_writes(browser: Browser, tmp_path: Path) -> None:
