@@ -57,7 +57,7 @@ def test_what_was_exported_is_imported_trained_on_decoded_and_scored(tmp_path: P
     steps = [*SMALL, "--training.steps=5", "--config", settings, "--root", theirs]
     call(environment, "flows.train", *steps)
     folders = {path.name for path in theirs.iterdir() if path.is_dir()}
-    assert folders == {"articles", "builds", "examples", "models", "vocabulary"}
+    assert folders == {"articles", "builds", "examples", "models", "spending", "vocabulary"}
     output = call(environment, "flows.build_wikisum", *steps)
     for system in ("lead", "lexrank", "greedy-rouge2", "ht-small-2"):
         assert system in output
