@@ -16,7 +16,6 @@ from tasks.reporting.facts import flatten
 from tasks.reporting.publishing import ARTIFACTS, PAGE
 from tasks.reporting.settings import ReportSettings
 
-_PICTURE = re.compile(r"!\[[^\n]*\]\(data:[^\n]*\n*")
 _UNNAMED = re.compile(r"[^\w./ -]")  # what MLflow takes in no name
 _METRICS, _PARAMETERS = 1_000, 100  # of one request to MLflow, at most
 _VALUE = 6_000  # characters of a parameter there, at most
@@ -39,7 +38,7 @@ def track(
     does not take it gets a warning in the log. `config`: the recipe of the build's settings."""
     scalars = [*_scores(report), *_points(store, models)]
     texts = {
-        Path(file).stem: _PICTURE.sub("", store.read_bytes(f"{report.path}/{file}").decode())
+        Path(file).stem: _without_pictures(store.read_bytes(f"{report.path}/{file}").decode())
         for file in report.files
         if file.startswith(ARTIFACTS)
     }
@@ -51,6 +50,10 @@ def track(
             _to_mlflow(settings.mlflow, corpus, report.key, scalars, {**texts, "report": page}, config)
     except OSError as error:
         _log.warning("a tracker did not take report %s: %s", report.key, error)
+
+
+def _without_pictures(markdown: str) -> str:
+    return "\n\n".join(block for block in markdown.split("\n\n") if not block.startswith("!["))
 
 
 def _scores(report: DirectoryRecord) -> Iterator[Scalar]:
