@@ -48,6 +48,7 @@ def serve(model: str | None, explore: str | None, host: str, port: int, at_once:
         print(f"summaries      {web_address(host, port)}   (Ctrl-C stops)", file=sys.stderr)
         if credentials is not None and not given:
             print(f"sign in with   {credentials}    (shown once; {CREDENTIALS} sets it)", file=sys.stderr)
+        print(f"models of      {model or 'none: sentences of the sources are chosen'}", file=sys.stderr)
         print(f"kept below     {root.path(FOLDER)}", file=sys.stderr)
         uvicorn.run(
             app,

@@ -24,7 +24,10 @@ def main(pipe: Connection) -> None:
             with on_sigterm(_stop):  # at any other time there is nothing to remove, and the signal just ends it
                 system, how = chosen_system(model, choice)
                 answer = summarize(title, given, system, settings, choice=how, progress=pipe.send)
-        except (ValueError, StorageError) as error:
+        except StorageError as error:  # it names folders of this machine, which are for its log
+            logging.error("a summary failed: %s", error)
+            answer = ValueError("the models of the server cannot be read; its log says why")
+        except ValueError as error:
             answer = ValueError(str(error))
         except ConnectionError as error:  # of the pipe: pages that do not answer are no errors here
             raise EOFError from error

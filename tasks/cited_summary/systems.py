@@ -41,7 +41,7 @@ class SummarySystem:
 
     Attributes:
         name: for people, such as `ht-small+similarity`, or `concepts` for the extractive system.
-        why: a sentence on why it is this one.
+        why: a sentence on why it is this one; readers of a page see it, so that it names no folder of the server's.
         summarizer: folder of the summarizer; None for the extractive system.
         ranker: folder of the ranker; None = paragraphs are ranked by similarity with the title.
         predictor: folder of the summarizer's attention predictor, if decoding needs one.
@@ -89,7 +89,7 @@ def chosen_system(model: str | None, choice: str) -> tuple[SummarySystem, Choice
     if choice not in trained_systems(model):
         raise StorageError(f"there is no trained system {choice!r}: expected one of the page's list")
     store = _store_of(model or "")
-    return _of_models(store, f"{choice} of {store.root}", *_entry(store, choice)), "model"
+    return _of_models(store, choice, *_entry(store, choice)), "model"
 
 
 def trained_systems(model: str | None) -> list[str]:
@@ -125,7 +125,7 @@ def find_system(model: str | None) -> SummarySystem:
     champion = champion_models(store)
     if champion is not None:
         records = {name: result.record for name, result in champion.models.items()}
-        who = f"version {champion.version.number}, the champion of {store.root}"
+        who = f"version {champion.version.number}, the champion"
         return _of_root(store, who, records, champion.version.settings)
     build = latest_build(store)
     if build is None:
@@ -133,7 +133,7 @@ def find_system(model: str | None) -> SummarySystem:
             f"{model!r} is neither a root with a build nor a trained model's folder: expected one of them, or no "
             "--model for an extractive summary"
         )
-    return _of_models(store, f"build {build.name} of {store.root}", build.models, build.config)
+    return _of_models(store, f"build {build.name}", build.models, build.config)
 
 
 def _entry(store: Store, name: str) -> tuple[Mapping[str, str], Mapping[str, Any]]:
@@ -158,7 +158,7 @@ def _of_models(store: Store, who: str, models: Mapping[str, str], settings: Mapp
 def _of_folder(folder: Path) -> SummarySystem:
     """Return the system of a model's folder, with the settings that it was scored with if it is an export."""
     name = _name(folder)
-    why = f"{name} is the model in {folder}; without a ranker, similarity with the title ranks."
+    why = f"{name} is the model in the folder {folder.name}; without a ranker, similarity with the title ranks."
     system = SummarySystem(name, why, folder)
     if not (folder / SETTINGS).is_file():
         return system
@@ -183,7 +183,7 @@ def _of_causal(folder: Path) -> SummarySystem:
         name = check_causal(folder)
     except ValueError as error:
         raise StorageError(str(error)) from error
-    return SummarySystem(name, f"{name} is the language model in {folder}, as it is there; the title ranks.", folder)
+    return SummarySystem(name, f"{name} is the language model in the folder {folder.name}; the title ranks.", folder)
 
 
 def _of_root(

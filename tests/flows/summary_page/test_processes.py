@@ -95,6 +95,12 @@ def test_what_cannot_be_made_is_an_error_and_no_end(processes: Processes) -> Non
     assert workers() == [worker]
 
 
+def test_what_is_wrong_with_the_models_is_for_the_log_of_the_server(tmp_path: Path) -> None:
+    why = r"^the models of the server cannot be read; its log says why$"
+    with Processes(str(tmp_path), 1) as of_no_root, pytest.raises(ValueError, match=why):
+        of_no_root(job(FILE), lambda _: None)
+
+
 def test_cancelled_while_it_waits_for_a_site_nothing_is_left_of_it(processes: Processes, slow_page: str) -> None:
     before = temporary_folders()
     worker = the_worker()
