@@ -5,7 +5,8 @@ BIN := $(VENV)/bin
 ARGS ?=
 DATA ?=
 # A process a core, each with whole files of tests: many share a build or a server. The longest files come first.
-PYTEST := $(BIN)/python -m pytest -n auto --maxprocesses 8 --dist loadfile --no-loadscope-reorder
+# What tests start by the hundred is compiled once, also where the environment says otherwise.
+PYTEST := PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n auto --maxprocesses 8 --dist loadfile --no-loadscope-reorder
 
 .DEFAULT_GOAL := help
 .PHONY: help install build-wikisum serve docs pictures lint types quick test test-all benchmarks mutants lock clean

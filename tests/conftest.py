@@ -1,5 +1,6 @@
 """Fixtures every room's tests share."""
 
+import os
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,6 +14,11 @@ from tests.patience import PATIENCE
 hypothesis.settings.register_profile("without time limits", deadline=None)
 hypothesis.settings.load_profile("without time limits")
 
+# Each core has a test process, so that threads of OpenMP would only wait for each other: in whatever tests start.
+os.environ["OMP_NUM_THREADS"] = "1"
+
+_LONGEST = ("test_pattern_growth.py", "test_stage_outputs.py")
+
 SHARED_DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
 
 
@@ -24,12 +30,22 @@ def shared_data() -> Path:
     return SHARED_DATA
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Put the longest files of those that would come last first, or one process would end long after the others."""
+    items.sort(key=lambda item: item.path.name not in _LONGEST)
+
+
 @pytest.fixture(scope="session")
 def prefect_server() -> Iterator[None]:
-    """A real Prefect server on a temporary database, for the whole session (it takes some ten seconds to start)."""
+    """A real Prefect server on a temporary database, for the whole session (it takes some ten seconds to start). Flows
+    of the test process send it no heartbeats: each would end only when its thread wakes, up to a second later."""
+    from prefect.settings import PREFECT_FLOWS_HEARTBEAT_FREQUENCY, temporary_settings
     from prefect.testing.utilities import prefect_test_harness
 
-    with prefect_test_harness(server_startup_timeout=int(PATIENCE)):
+    with (
+        prefect_test_harness(server_startup_timeout=int(PATIENCE)),
+        temporary_settings({PREFECT_FLOWS_HEARTBEAT_FREQUENCY: None}),
+    ):
         yield
 
 

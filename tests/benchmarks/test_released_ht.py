@@ -68,7 +68,6 @@ def peer_of(model: HierarchicalTransformer) -> ReleasedHT:
 
 
 def test_the_peer_has_our_loss_and_gradients() -> None:
-    torch.set_num_threads(1)
     torch.manual_seed(0)
     config = HierarchicalConfig(
         VOCABULARY, PAD, model_size=16, feed_forward_size=24, heads=2, local_layers=2, global_layers=2, dropout=0.0

@@ -18,7 +18,6 @@ def tiny_environment(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]
         "PREFECT_HOME": str(home),
         "PREFECT_SERVER_ANALYTICS_ENABLED": "false",
         "PREFECT_API_URL": "",
-        "OMP_NUM_THREADS": "1",
         "TMPDIR": str(home / "tmp"),
         "PYTHONUNBUFFERED": "1",
     }

@@ -65,13 +65,7 @@ STABLE = (
 def server_environment(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str]]:
     """Runs share one Prefect home of their own, and not the developer's."""
     home = tmp_path_factory.mktemp("prefect")
-    yield {
-        **os.environ,
-        "PREFECT_HOME": str(home),
-        "PREFECT_SERVER_ANALYTICS_ENABLED": "false",
-        "PREFECT_API_URL": "",
-        "OMP_NUM_THREADS": "1",
-    }
+    yield {**os.environ, "PREFECT_HOME": str(home), "PREFECT_SERVER_ANALYTICS_ENABLED": "false", "PREFECT_API_URL": ""}
 
 
 def start(root: Path, environment: dict[str, str], *more: str) -> subprocess.Popen[str]:

@@ -44,7 +44,6 @@ def test_what_was_exported_is_imported_trained_on_decoded_and_scored(tmp_path: P
         "PREFECT_HOME": str(tmp_path / "prefect"),
         "PREFECT_SERVER_ANALYTICS_ENABLED": "false",
         "PREFECT_API_URL": "",
-        "OMP_NUM_THREADS": "1",
     }
     ours, folder, theirs = tmp_path / "ours", tmp_path / "ranked", tmp_path / "theirs"
     call(environment, "flows.build_wikisum", "--root", ours, *SMALL, "--summarizer.no-slots")

@@ -73,7 +73,6 @@ def call(folder: Path, *arguments: object) -> subprocess.CompletedProcess[str]:
         "PREFECT_HOME": str(folder / "prefect"),
         "PREFECT_SERVER_ANALYTICS_ENABLED": "false",
         "PREFECT_API_URL": "",
-        "OMP_NUM_THREADS": "1",
     }
     return subprocess.run(
         [sys.executable, "-m", *map(str, arguments)],

@@ -62,7 +62,6 @@ def test_two_weeks(tmp_path: Path) -> None:
         "PREFECT_HOME": str(tmp_path / "prefect"),
         "PREFECT_SERVER_ANALYTICS_ENABLED": "false",
         "PREFECT_API_URL": "",
-        "OMP_NUM_THREADS": "1",
     }
     output = week(environment, root, 0)
     assert "2026-W01: version 1 promoted: the first version" in output

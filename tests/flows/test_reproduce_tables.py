@@ -200,7 +200,6 @@ def test_tables_of_a_toy_corpus(tmp_path: Path) -> None:
         "PREFECT_HOME": str(tmp_path / "prefect"),
         "PREFECT_SERVER_ANALYTICS_ENABLED": "false",
         "PREFECT_API_URL": "",
-        "OMP_NUM_THREADS": "1",
     }
 
     def run(*systems: str) -> tuple[str, set[str]]:

@@ -1,5 +1,6 @@
 """Small batches and tiny models that the tests of every architecture share."""
 
+import functools
 import importlib.util
 from dataclasses import replace
 
@@ -93,6 +94,7 @@ def available() -> list[str]:
     return [name for name, preset in PRESETS.items() if installed or preset.architecture not in OF_TRANSFORMERS]
 
 
+@functools.cache
 def distinct_presets() -> list[str]:
     """Return the presets, one of those that differ only in sizes."""
     seen: dict[str, str] = {}

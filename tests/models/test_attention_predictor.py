@@ -27,7 +27,6 @@ from tests.models.systems import PAD, batch, padded, target, tiny
 
 @pytest.fixture(autouse=True)
 def _seeded(float64: None) -> None:
-    torch.set_num_threads(1)
     torch.manual_seed(0)
 
 

@@ -18,9 +18,7 @@ from tests.models.systems import PAD, batch, logits, target, tiny
 KINDS = pytest.mark.parametrize("preset", ["bart-large", "hed-row-2", "hed", "hie-bart"])
 
 
-@pytest.fixture(autouse=True)
-def _one_thread(float64: None) -> None:
-    torch.set_num_threads(1)
+pytestmark = pytest.mark.usefixtures("float64")
 
 
 MISTAKES: dict[str, tuple[dict[str, Any], str]] = {

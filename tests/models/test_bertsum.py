@@ -28,11 +28,6 @@ transformers = pytest.importorskip("transformers", reason="needs the extra `back
 pytestmark = pytest.mark.integration
 
 
-@pytest.fixture(autouse=True)
-def _one_thread() -> None:
-    torch.set_num_threads(1)
-
-
 def fields(words: Vocabulary, **changed: object) -> dict[str, object]:
     return {"vocabulary_size": words.size, "pad": PAD, "sentence_begin": CLS, **TINY, **changed}
 

@@ -33,11 +33,6 @@ EVERY = pytest.mark.parametrize("family", FAMILIES)
 TEXTS = [["the river rises in the hills", "the film was shot by the river in 1999"], ["The River Aral"]]
 
 
-@pytest.fixture(autouse=True)
-def _one_thread() -> None:
-    torch.set_num_threads(1)
-
-
 def vocabulary_of(folder: Path) -> Vocabulary:
     return Vocabulary(read_tokenizer(folder))
 

@@ -19,11 +19,6 @@ from tests.models.systems import PAD, VOCABULARY, batch, target, tiny
 ALL = pytest.mark.parametrize("preset", ["ht", "ht-similarity", "ft-3", "pht", "vht", "graphsum"])
 
 
-@pytest.fixture(autouse=True)
-def _one_thread() -> None:
-    torch.set_num_threads(1)
-
-
 def copying(preset: str, **overrides: object) -> Summarizer:
     """A tiny model that copies, every weight of its head drawn again so that no term of it is small."""
     model = tiny(preset, copying=True, **overrides).double()

@@ -17,7 +17,6 @@ SIZE, HEADS = 8, 2
 
 @pytest.fixture(autouse=True)
 def _seeded(float64: None) -> None:
-    torch.set_num_threads(1)
     torch.manual_seed(0)
 
 

@@ -70,8 +70,7 @@ ALL = pytest.mark.parametrize("preset", PLACES)
 
 
 @pytest.fixture(autouse=True)
-def _one_thread() -> None:
-    torch.set_num_threads(1)
+def _seeded() -> None:
     torch.manual_seed(0)
 
 

@@ -1,7 +1,6 @@
 """A forward pass of a preset, and the command that runs it."""
 
 import pytest
-import torch
 
 from models.__main__ import dry_run, kept_bytes, main
 from tests.models.systems import batch, target, tiny
@@ -9,7 +8,6 @@ from tests.models.systems import batch, target, tiny
 
 @pytest.mark.parametrize("preset", ["hed-small", "hie-bart-small", "ht-small", "ptgen-small"])
 def test_a_preset_is_run_at_its_size(preset: str, capsys: pytest.CaptureFixture[str]) -> None:
-    torch.set_num_threads(1)
     found = dry_run(preset, 16, 5)
     words = found.logits[-1]
     assert (found.logits, found.attention) == ((1, 5, words), (1, 5, 4))

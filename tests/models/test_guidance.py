@@ -13,16 +13,11 @@ from models.search.settings import Guidance, SearchSettings
 from tests.models.reference_search import Rules, reference_search
 from tests.models.systems import PAD, batch, tiny
 
-pytestmark = pytest.mark.integration
+pytestmark = [pytest.mark.integration, pytest.mark.usefixtures("float64")]
 
 BEGIN, END = 2, 3
 NEVER = frozenset({PAD, BEGIN})
 SCORES = torch.tensor([[0.9, 0.1, 0.0, 0.0], [0.2, 0.2, 0.4, 0.8], [0.5, 0.25, 0.25, 0.0]], dtype=torch.float64)
-
-
-@pytest.fixture(autouse=True)
-def _one_thread(float64: None) -> None:
-    torch.set_num_threads(1)
 
 
 def wordy(preset: str = "pht") -> Summarizer:

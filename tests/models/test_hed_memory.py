@@ -23,7 +23,6 @@ SIZE = {
 @pytest.mark.parametrize(("documents", "tokens"), [(5, 48), (2, 120)])
 def test_hed_keeps_no_more_than_bart(documents: int, tokens: int) -> None:
     """Five short documents: queries and contexts of a target exist once a document, and must not be kept."""
-    torch.set_num_threads(1)
     shape = (2, documents, tokens)
     ranks = torch.arange(documents).expand(2, -1).contiguous()
     source = SourceBatch(torch.randint(4, 60, shape), ranks, torch.full((2, 1), PAD), PAD)

@@ -26,9 +26,7 @@ SWITCHES = {
 }
 
 
-@pytest.fixture(autouse=True)
-def _one_thread(float64: None) -> None:
-    torch.set_num_threads(1)
+pytestmark = pytest.mark.usefixtures("float64")
 
 
 @pytest.mark.parametrize("switch", SWITCHES)

@@ -61,11 +61,6 @@ def preset_of(kind: str) -> str:
     return kind.partition(",")[0]
 
 
-@pytest.fixture(autouse=True)
-def _one_thread() -> None:
-    torch.set_num_threads(1)
-
-
 def peer(preset: str, folder: Path, seed: int = 0) -> Peer:
     """The library's model, saved to the folder; its words are spread out, so that choices differ from step to step."""
     torch.manual_seed(seed)

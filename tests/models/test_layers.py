@@ -26,7 +26,6 @@ from tests.models.systems import tiny
 
 @pytest.fixture(autouse=True)
 def _seeded(float64: None) -> None:
-    torch.set_num_threads(1)
     torch.manual_seed(0)
 
 

@@ -25,11 +25,6 @@ PAD, BEGIN, END, MARK = 0, 2, 3, 4
 SMOOTHING = 0.1
 
 
-@pytest.fixture(autouse=True)
-def _one_thread() -> None:
-    torch.set_num_threads(1)
-
-
 @dataclass(frozen=True)
 class Examples:
     source: SourceBatch

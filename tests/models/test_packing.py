@@ -12,7 +12,6 @@ MASK = torch.tensor([[True, True, False, False], [True, True, True, True], [Fals
 
 @pytest.fixture(autouse=True)
 def _seeded(float64: None) -> None:
-    torch.set_num_threads(1)
     torch.manual_seed(0)
 
 

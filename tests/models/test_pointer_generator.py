@@ -19,9 +19,7 @@ from tests.models.twin_layers import Weights
 BOTH = pytest.mark.parametrize("preset", ["ptgen", "ptgen-cov"])
 
 
-@pytest.fixture(autouse=True)
-def _one_thread(float64: None) -> None:
-    torch.set_num_threads(1)
+pytestmark = pytest.mark.usefixtures("float64")
 
 
 def shaken(preset: str, **overrides: object) -> Summarizer:

@@ -12,7 +12,6 @@ from torch import Tensor
 
 from models.ranker import ParagraphRanker, RankerConfig
 
-torch.set_num_threads(1)
 PAD = 0
 
 

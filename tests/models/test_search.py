@@ -14,17 +14,12 @@ from models.search.settings import SearchSettings
 from models.search.step import recent_tokens, repeated_ngrams
 from tests.models.reference_search import Found, Rules, reference_search
 
-pytestmark = pytest.mark.integration
+pytestmark = [pytest.mark.integration, pytest.mark.usefixtures("float64")]
 
 PAD, UNKNOWN, BEGIN, END = 0, 1, 2, 3
 COMMA = 7
 VOCABULARY = 23
 NEVER = frozenset({PAD, UNKNOWN, BEGIN})
-
-
-@pytest.fixture(autouse=True)
-def _one_thread(float64: None) -> None:
-    torch.set_num_threads(1)
 
 
 def tiny(seed: int = 0) -> Summarizer:

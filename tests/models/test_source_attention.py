@@ -14,10 +14,7 @@ from tests.models.systems import batch, tiny
 from tests.models.test_twins import articles, mixed, shaken
 from tests.models.twin_layers import Weights
 
-
-@pytest.fixture(autouse=True)
-def _one_thread(float64: None) -> None:
-    torch.set_num_threads(1)
+pytestmark = pytest.mark.usefixtures("float64")
 
 
 def equal(one: Any, other: Any) -> bool:

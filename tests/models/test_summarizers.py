@@ -17,11 +17,6 @@ pytestmark = pytest.mark.integration
 ALL = pytest.mark.parametrize("preset", distinct_presets())
 
 
-@pytest.fixture(autouse=True)
-def _one_thread() -> None:
-    torch.set_num_threads(1)
-
-
 def log_probability_of_five(model: Summarizer, decoded: Decoded) -> torch.Tensor:
     """A number that all of a model has a part in; one of the articles holds token 5, so it may be copied."""
     log_probs = model.logits(decoded.hidden).float().log_softmax(dim=-1)[..., 5]

@@ -24,11 +24,6 @@ BEGIN, PAD, END, UNKNOWN, VOCABULARY = 0, 1, 2, 3, 60
 Peer = Any
 
 
-@pytest.fixture(autouse=True)
-def _one_thread() -> None:
-    torch.set_num_threads(1)
-
-
 def configuration(**fields: Any) -> Any:
     """A tiny configuration; its words are spread out, so that a search's choices differ from step to step."""
     sizes = {

@@ -37,11 +37,6 @@ OURS = [preset for preset in distinct_presets() if PRESETS[preset].architecture 
 CASES = {**{preset: (preset, {}) for preset in OURS}, **FURTHER}
 
 
-@pytest.fixture(autouse=True)
-def _one_thread() -> None:
-    torch.set_num_threads(1)
-
-
 def shaken(preset: str, **fields: object) -> Summarizer:
     """A tiny model in float64 whose biases and norms are not those it starts with, which would hide mistakes."""
     model = tiny(preset, **fields).double()

@@ -22,7 +22,6 @@ from tests.tasks.training_program import TRAININGS
 
 pytestmark = pytest.mark.integration
 
-torch.set_num_threads(1)
 ROOT = Path(__file__).parents[2]
 every_training = pytest.mark.parametrize("name", TRAININGS)
 
@@ -70,7 +69,7 @@ def test_one_that_was_killed_ends_where_an_undisturbed_one_does(name: str, undis
     program, teacher = training_program.__file__, undisturbed / "summarizer"
     process = subprocess.Popen(
         [sys.executable, program, name, tmp_path / "run", teacher, "9"],
-        env={**os.environ, "PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1"},
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,

@@ -79,7 +79,6 @@ def test_evaluation_decodes_texts_and_neither_crawls_nor_trains_a_ranker(folder:
 
 def test_examples_are_exported_imported_trained_on_decoded_scored_and_reported(tmp_path: Path) -> None:
     """Everything but Prefect is real."""
-    torch.set_num_threads(1)
     folder = tmp_path / "ranked"
     folder.mkdir()
     (folder / "spm.model").write_bytes(ours.vocabulary().model)

@@ -9,8 +9,6 @@ from torch import Tensor, nn
 from models.training import loss as module
 from models.training.loss import HAS_FUSED, token_loss
 
-torch.set_num_threads(1)
-
 
 class Output(nn.Module):
     """The part of a summarizer that a loss needs."""

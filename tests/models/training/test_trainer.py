@@ -32,14 +32,13 @@ from tests.patience import output_of
 
 pytestmark = pytest.mark.integration
 
-torch.set_num_threads(1)
 PROGRAM = Path(__file__).with_name("training_run.py")
 ROOT = PROGRAM.parents[3]
 
 
 def _start(*arguments: Any, **variables: str) -> subprocess.Popen[str]:
     command = [sys.executable, str(PROGRAM), *map(str, arguments)]
-    environment = {**os.environ, "PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1", **variables}
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), **variables}
     return subprocess.Popen(
         command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
     )

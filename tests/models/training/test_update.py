@@ -22,9 +22,7 @@ DECODER_ONLY = ["t-dmca-small", "transformer-xl-small"]
 SMOOTHING = 0.1
 
 
-@pytest.fixture(autouse=True)
-def _one_thread(float64: None) -> None:
-    torch.set_num_threads(1)
+pytestmark = pytest.mark.usefixtures("float64")
 
 
 def training_batch(source: SourceBatch | None = None, seed: int = 0) -> Batch:

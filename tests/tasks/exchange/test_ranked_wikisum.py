@@ -33,7 +33,6 @@ from tests.tasks.summarization import summarizer_examples as ours
 
 pytestmark = pytest.mark.integration
 
-torch.set_num_threads(1)
 NEW = (".lock", "spm.model")  # written by every run
 UNK, TITLE, BEGIN, END, PAD, SENTENCE = 0, 3, 4, 5, 6, 8  # of the released vocabulary
 

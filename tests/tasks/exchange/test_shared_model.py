@@ -44,8 +44,6 @@ FILES = {
     "vocabulary.model",
 }
 
-torch.set_num_threads(1)
-
 
 def settings(decoding: DecodingSettings) -> dict[str, Any]:
     return {

@@ -22,7 +22,6 @@ transformers = pytest.importorskip("transformers", reason="needs the extra `back
 
 pytestmark = pytest.mark.integration
 
-torch.set_num_threads(1)
 TITLES = {"a": "river", "b": "the mill"}
 TEXTS = {
     ("a", 0): "the river is long .",

@@ -15,8 +15,6 @@ from tasks.ranking.ranking import rank_paragraphs
 from tasks.ranking.settings import RankingSettings
 from tests.tasks.ranking.ranker_world import articles, features, paragraphs, vocabulary, world
 
-torch.set_num_threads(1)
-
 ARTICLES = articles(
     {"article_id": "b", "split": "test"},
     {"article_id": "a"},

@@ -27,8 +27,6 @@ from tests.tasks.summarization.summarizer_examples import vocabulary as other_vo
 
 pytestmark = pytest.mark.integration
 
-torch.set_num_threads(1)
-
 SMALL = RankerSettings(hidden=16, batch_paragraphs=16, paragraphs_per_article=8, epochs=4, validation_interval=20)
 RULES = BatchRules(seed=1, epochs=2, size=16, per_article=8, title_tokens=8, paragraph_tokens=20)
 

@@ -21,7 +21,6 @@ from tests.tasks.summarization.summarizer_examples import FEW, TINY, InMemory, e
 
 pytestmark = pytest.mark.integration
 
-torch.set_num_threads(1)
 SIZES = {"model_size": 32, "feed_forward_size": 64, "heads": 2, "dropout": 0.0}
 PHT = TINY.model_copy(update={"preset": "pht", "overrides": {**SIZES, "encoder_layers": 1, "decoder_layers": 2}})
 SHORT = AttentionSettings(steps=6, batch_tokens=512, warmup=4, validation_interval=2)

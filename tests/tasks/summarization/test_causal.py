@@ -31,7 +31,6 @@ from tests.tasks.summarization.summarizer_examples import FACTS, FEW, InMemory
 pytest.importorskip("peft", reason="needs the extra `backbones`")
 pytestmark = pytest.mark.integration
 
-torch.set_num_threads(1)
 TRAINING = FEW.model_copy(
     update={
         **{"schedule": "constant", "learning_rate": 0.01, "label_smoothing": 0.0, "accumulation": 2},

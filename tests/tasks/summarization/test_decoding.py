@@ -27,7 +27,6 @@ from tests.tasks.summarization.summarizer_examples import (
     vocabulary,
 )
 
-torch.set_num_threads(1)
 SHORT = DecodingSettings(beam=4, min_length=3, max_length=40, batch_articles=3)
 
 

@@ -20,7 +20,6 @@ from tasks.summarization.settings import AttentionSettings, DecodingSettings
 from tasks.summarization.training import train_summarizer
 from tests.tasks.summarization.summarizer_examples import FEW, TINY, InMemory, examples, vocabulary
 
-torch.set_num_threads(1)
 PHT = TINY.model_copy(
     update={
         "preset": "pht",

@@ -80,7 +80,6 @@ def train(words: pa.Table, directory: Path, **given: object) -> dict[str, object
 
 @pytest.fixture(scope="module")
 def extractor(words: pa.Table, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    torch.set_num_threads(1)
     directory = tmp_path_factory.mktemp("extractor")
     found = train(words, directory)
     assert found["steps"] == 40  # a quarter

@@ -22,8 +22,6 @@ from tasks.summarization.training import train_summarizer
 from tests.patience import PATIENCE, wait_until
 from tests.tasks.summarization.summarizer_examples import FEW, TINY, shards, vocabulary
 
-torch.set_num_threads(1)
-
 
 def train(directory: Path, progress: Callable[[TrainingProgress], None] | None = None, **changes: Any):
     training = FEW.model_copy(update={"accumulation": 2, "batch_tokens": 256, "log_interval": 1, **changes})

@@ -29,8 +29,6 @@ from tests.tasks.summarization.summarizer_examples import FEW, TINY, InMemory, e
 
 pytestmark = pytest.mark.integration
 
-torch.set_num_threads(1)
-
 
 def _train(directory: Path, settings: SummarizerSettings = TINY, seed: int = 1, progress=None, data=None, **changes):
     training = FEW.model_copy(update=changes)

@@ -3,7 +3,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import torch
 
 from models.training.batches import Batch
 from models.training.update import Updater
@@ -11,8 +10,6 @@ from tasks.summarization.directory import load_summarizer
 from tasks.summarization.training import train_summarizer
 from tasks.tables.efficiency import measure_efficiency
 from tests.tasks.summarization.summarizer_examples import FEW, TINY, shards, vocabulary
-
-torch.set_num_threads(1)
 
 
 def test_a_trained_summarizer_is_measured_on_the_validation_articles(tmp_path: Path) -> None:
