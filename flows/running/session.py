@@ -25,7 +25,8 @@ from storage.lock import root_lock
 from storage.root_format import check_format, prepare_root
 from storage.spending import Account
 from storage.store import Store
-from tasks.engine.inputs import DirectoryResult
+from tasks.engine.inputs import DirectoryResult, Input, StageResult
+from tasks.engine.recipe import Recipe
 from tasks.engine.stage import Run, walk
 from tasks.reporting.publishing import PAGE, publish_report, report_text
 from tasks.sources.choice import running_web
@@ -63,6 +64,30 @@ class Session:
                 self._walking.pop()
         result: T = self._walked[wiring]
         return result
+
+    def stage(
+        self,
+        kind: Callable[[StageResult], T],
+        recipe: Recipe,
+        *,
+        shards: int,
+        inputs: Mapping[str, Input],
+        context: Mapping[str, Any] | None = None,
+        scratch: str | None = None,
+        lasting: str | None = None,
+        name: str | None = None,
+    ) -> T:
+        """Return a stage as its `kind` of result (`flows.stages.results`); the rest is as in `Run.stage`."""
+        more: dict[str, Any] = {"context": context, "scratch": scratch, "lasting": lasting, "name": name}
+        return kind(self.run.stage(recipe, shards=shards, inputs=inputs, **more))
+
+    def training(
+        self, kind: Callable[[DirectoryResult], T], recipe: Recipe, inputs: Mapping[str, Input], name: str
+    ) -> T:
+        """Return a model as its `kind` of result, trained on the settings' device; people know its progress by a
+        name."""
+        context = {"progress": self.progress(name), "device": self.config.engine.device}
+        return kind(self.run.directory(recipe, inputs=inputs, context=context))
 
     def keep_results(self, report: DirectoryRecord | None = None) -> None:
         """Name what the walk has made in a manifest, so that pruning keeps it; within another walk, that one does."""

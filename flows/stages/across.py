@@ -39,18 +39,9 @@ def overlaps(session: Session, articles: Articles, paragraphs: Paragraphs) -> Ov
         inputs={"paragraphs": same(paragraphs), "twins": gathered(twins)},
     )
     recipe = Recipe(schemas.OVERLAPS, "tasks.across.overlaps:find_overlaps", arguments={"words": words})
-    return Overlaps(
-        session.run.stage(
-            recipe,
-            shards=count,
-            inputs={
-                "articles": same(articles),
-                "paragraphs": same(paragraphs),
-                "twin_words": gathered(twin_words),
-                "lead_ngrams": only(lead_ngrams),
-            },
-        )
-    )
+    inputs = {"articles": same(articles), "paragraphs": same(paragraphs)}
+    inputs |= {"twin_words": gathered(twin_words), "lead_ngrams": only(lead_ngrams)}
+    return session.stage(Overlaps, recipe, shards=count, inputs=inputs)
 
 
 def compared(session: Session, paragraphs: Paragraphs, overlaps: Overlaps | None) -> Compared:
@@ -59,11 +50,5 @@ def compared(session: Session, paragraphs: Paragraphs, overlaps: Overlaps | None
     if overlaps is None or not settings.refuses:
         return Compared(paragraphs)
     recipe = Recipe(schemas.PARAGRAPHS, "tasks.across.refusals:refuse_overlaps", settings=settings)
-    return Compared(
-        session.run.stage(
-            recipe,
-            shards=len(paragraphs.shards),
-            inputs={"paragraphs": same(paragraphs), "overlaps": same(overlaps)},
-            name=COMPARED,
-        )
-    )
+    inputs = {"paragraphs": same(paragraphs), "overlaps": same(overlaps)}
+    return session.stage(Compared, recipe, shards=len(paragraphs.shards), inputs=inputs, name=COMPARED)

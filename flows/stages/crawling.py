@@ -29,7 +29,7 @@ def captures(session: Session) -> Captures | None:
         arguments={"host_shards": session.config.shards.hosts},
         per_shard={"file": files},
     )
-    return Captures(session.run.stage(recipe, shards=len(files), inputs={}))
+    return session.stage(Captures, recipe, shards=len(files), inputs={})
 
 
 def indexed_captures(session: Session, frontier: Frontier) -> IndexedCaptures | None:
@@ -44,15 +44,14 @@ def indexed_captures(session: Session, frontier: Frontier) -> IndexedCaptures | 
         settings=session.config.crawl,
         per_shard={"shard": range(session.config.shards.hosts)},
     )
-    return IndexedCaptures(
-        session.run.stage(
-            recipe,
-            shards=session.config.shards.hosts,
-            inputs={"frontier": gathered(frontier)},
-            context={"connect_to": session.connect_to, "progress": session.progress("look-ups")},
-            scratch="scratch",
-            name="captures-indexed",
-        )
+    return session.stage(
+        IndexedCaptures,
+        recipe,
+        shards=session.config.shards.hosts,
+        inputs={"frontier": gathered(frontier)},
+        context={"connect_to": session.connect_to, "progress": session.progress("look-ups")},
+        scratch="scratch",
+        name="captures-indexed",
     )
 
 
@@ -77,10 +76,9 @@ def _captures_in_tables(session: Session, frontier: Frontier) -> IndexedCaptures
     recipe = Recipe(
         schemas.CAPTURES, "tasks.crawl.columnar.look_up:look_up_in_file", settings=crawl, per_shard={"file": files}
     )
-    return IndexedCaptures(
-        session.run.stage(
-            recipe, shards=len(files), inputs={"lookups": gathered(lookups)}, context=context, name="captures-indexed"
-        )
+    inputs = {"lookups": gathered(lookups)}
+    return session.stage(
+        IndexedCaptures, recipe, shards=len(files), inputs=inputs, context=context, name="captures-indexed"
     )
 
 
@@ -100,19 +98,13 @@ def search(session: Session, articles: Articles) -> SearchResults:
     recipe = Recipe(
         schemas.SEARCH, "tasks.search.search:search_articles", settings=settings, notes=recorded_notes(settings)
     )
-    return SearchResults(
-        session.run.stage(
-            recipe,
-            shards=len(articles.shards),
-            inputs={"articles": same(articles)},
-            context={
-                "connect_to": session.connect_to,
-                "contact": session.config.crawl.contact,
-                "account": session.run.account,
-            },
-            scratch="scratch",
-        )
-    )
+    context = {
+        "connect_to": session.connect_to,
+        "contact": session.config.crawl.contact,
+        "account": session.run.account,
+    }
+    inputs, count = {"articles": same(articles)}, len(articles.shards)
+    return session.stage(SearchResults, recipe, shards=count, inputs=inputs, context=context, scratch="scratch")
 
 
 def frontier(session: Session, articles: Articles, search: SearchResults) -> Frontier:
@@ -124,11 +116,8 @@ def frontier(session: Session, articles: Articles, search: SearchResults) -> Fro
         arguments={"host_shards": session.config.shards.hosts},
         per_shard={"article_shard": range(len(articles.shards))},
     )
-    return Frontier(
-        session.run.stage(
-            recipe, shards=len(articles.shards), inputs={"articles": same(articles), "search": same(search)}
-        )
-    )
+    inputs = {"articles": same(articles), "search": same(search)}
+    return session.stage(Frontier, recipe, shards=len(articles.shards), inputs=inputs)
 
 
 def pages(
@@ -154,5 +143,4 @@ def pages(
         plan.stage(recipe, shards=shards, inputs=inputs)
         for line in host_lines(plan, session.config.crawl):
             get_run_logger().info("%s", line)
-    made = session.run.stage(recipe, shards=shards, inputs=inputs, context=context, scratch="scratch")
-    return FetchedPages(made)
+    return session.stage(FetchedPages, recipe, shards=shards, inputs=inputs, context=context, scratch="scratch")

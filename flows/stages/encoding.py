@@ -23,7 +23,7 @@ def graphs(session: Session, ranked: Ranked, name: str | None = None) -> Graphs:
         arguments={"words": session.config.words},
         notes={"entities": pipeline_label(settings.spacy_pipeline, settings.entity_types)},
     )
-    return Graphs(session.run.stage(recipe, shards=len(ranked.shards), inputs={"ranked": same(ranked)}, name=name))
+    return session.stage(Graphs, recipe, shards=len(ranked.shards), inputs={"ranked": same(ranked)}, name=name)
 
 
 def examples(
@@ -45,11 +45,6 @@ def examples(
         settings=session.config.examples,
         arguments=arguments,
     )
-    return Examples(
-        session.run.stage(
-            recipe,
-            shards=len(ranked.shards),
-            inputs={"articles": same(articles), "ranked": same(ranked), "vocabulary": only(vocabulary)},
-            name=session.named(name or _NAMES[form]),
-        )
-    )
+    inputs = {"articles": same(articles), "ranked": same(ranked), "vocabulary": only(vocabulary)}
+    name = session.named(name or _NAMES[form])
+    return session.stage(Examples, recipe, shards=len(ranked.shards), inputs=inputs, name=name)

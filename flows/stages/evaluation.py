@@ -1,6 +1,7 @@
 """Summaries of the test articles and their scores (Liu & Lapata 2019, sec. 5)."""
 
-from typing import Any, NamedTuple
+from collections.abc import Callable
+from typing import Any, NamedTuple, TypeVar
 
 from flows.running.session import Session
 from flows.stages.results import (
@@ -28,6 +29,8 @@ from tasks.evaluation.settings import EXTRACTOR
 from tasks.summarization.settings import DecodingSettings, check_lengths
 from tasks.writing.opening import writer_notes
 from tasks.writing.prompts import DIGEST
+
+T = TypeVar("T")
 
 
 def extracts(session: Session) -> bool:
@@ -57,9 +60,7 @@ def baselines(
         inputs |= {"examples": same(examples), "extractor": contents(extractor)}
         context = {"device": config.engine.device}
     recipe = Recipe(schemas.PREDICTIONS, function, settings=config.baselines, arguments=arguments)
-    return Baselines(
-        session.run.stage(recipe, shards=len(ranked.shards), inputs=inputs, context=context, name="baselines")
-    )
+    return session.stage(Baselines, recipe, shards=len(ranked.shards), inputs=inputs, context=context, name="baselines")
 
 
 def predictions(
@@ -91,14 +92,9 @@ def predictions(
         settings=settings,
         arguments={} if (system := system or session.system) is None else {"system": system},
     )
-    return Predictions(
-        session.run.stage(
-            recipe,
-            shards=len(examples.shards),
-            inputs=inputs,
-            name=session.named(name),
-            context={"progress": session.progress(session.named(progress)), "device": session.config.engine.device},
-        )
+    context = {"progress": session.progress(session.named(progress)), "device": session.config.engine.device}
+    return session.stage(
+        Predictions, recipe, shards=len(examples.shards), inputs=inputs, context=context, name=session.named(name)
     )
 
 
@@ -111,7 +107,7 @@ class Written(NamedTuple):
 
 def written(session: Session, corpus: Corpus, ranked: Ranked) -> Written | None:
     """Have a language model summarize the test articles; None where the settings name none."""
-    settings, run = session.config.writer, session.run
+    settings = session.config.writer
     if settings is None:
         return None
     shards = len(ranked.shards)
@@ -122,7 +118,8 @@ def written(session: Session, corpus: Corpus, ranked: Ranked) -> Written | None:
         notes={"instructions": DIGEST, **writer_notes(settings)},
         arguments={"parts": shards},
     )
-    made = run.stage(
+    summaries = session.stage(
+        WriterSummaries,
         recipe,
         shards=shards,
         inputs={"articles": same(corpus.articles), "ranked": same(ranked)},
@@ -137,13 +134,12 @@ def written(session: Session, corpus: Corpus, ranked: Ranked) -> Written | None:
         lasting=f"{stable_hash(settings.url, settings.model):016x}",
         name="written",
     )
-    summaries = WriterSummaries(made)
-    return Written(summaries, WriterScores(_scores(session, corpus, ranked, summaries, "written_scores", facts=True)))
+    return Written(summaries, _scores(WriterScores, session, corpus, ranked, summaries, "written_scores"))
 
 
 def baseline_scores(session: Session, corpus: Corpus, ranked: Ranked, baselines: Baselines) -> BaselineScores:
     """Score the summaries of systems without training."""
-    return BaselineScores(_scores(session, corpus, ranked, baselines, "baseline_scores", facts=True))
+    return _scores(BaselineScores, session, corpus, ranked, baselines, "baseline_scores")
 
 
 def scores(
@@ -156,18 +152,19 @@ def scores(
     facts: bool = True,
 ) -> Scores:
     """Score every summary; with `facts` also by those of the mini web, if the corpus is one."""
-    return Scores(_scores(session, corpus, ranked, predictions, session.named(name), facts=facts))
+    return _scores(Scores, session, corpus, ranked, predictions, session.named(name), facts=facts)
 
 
 def _scores(
+    kind: Callable[[StageResult], T],
     session: Session,
     corpus: Corpus,
     ranked: Ranked,
     summaries: Baselines | Predictions | WriterSummaries,
     name: str,
     *,
-    facts: bool,
-) -> StageResult:
+    facts: bool = True,
+) -> T:
     settings = session.config.scoring
     world = session.config.miniweb if facts else None
     truth = {} if world is None else {"world": world.of_facts}
@@ -178,19 +175,15 @@ def _scores(
         notes=judge_notes(settings),
         arguments=truth,
     )
-    return session.run.stage(
+    inputs = {"articles": same(corpus.articles), "predictions": same(summaries)}
+    inputs |= {"ranked": same(ranked), "paragraphs": same(corpus.paragraphs)}
+    progress = session.progress(name) if settings.judged else None
+    return session.stage(
+        kind,
         recipe,
         shards=len(summaries.shards),
-        inputs={
-            "articles": same(corpus.articles),
-            "predictions": same(summaries),
-            "ranked": same(ranked),
-            "paragraphs": same(corpus.paragraphs),
-        },
-        context={
-            "device": session.config.engine.device,
-            "progress": session.progress(name) if settings.judged else None,
-        },
+        inputs=inputs,
+        context={"device": session.config.engine.device, "progress": progress},
         scratch=None if settings.judge is None else "scratch",
         name=name,
     )

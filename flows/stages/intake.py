@@ -44,7 +44,7 @@ def articles(session: Session, kept_out: Articles | None = None) -> Articles:
         )
         inputs["kept_out"] = same(refused)
     recipe = Recipe(schemas.ARTICLES, "tasks.articles.articles:merge_articles")
-    return Articles(stage(recipe, shards=config.shards.articles, inputs=inputs))
+    return session.stage(Articles, recipe, shards=config.shards.articles, inputs=inputs)
 
 
 def check_splits(store: Store, articles: Articles) -> None:
@@ -75,8 +75,7 @@ def given_documents(session: Session) -> GivenDocuments | None:
         arguments=_arguments(config),
         per_shard={"partition": partitions},
     )
-    context = {"source": config.source}
-    return GivenDocuments(session.run.stage(recipe, shards=len(partitions), inputs={}, context=context))
+    return session.stage(GivenDocuments, recipe, shards=len(partitions), inputs={}, context={"source": config.source})
 
 
 @once
@@ -128,7 +127,7 @@ def imported_paragraphs(session: Session, shards: RankedShards) -> Compared:
         arguments={"texts": _settings(session).texts},
     )
     inputs = {"examples": same(shards.examples), "vocabulary": only(shards.vocabulary)}
-    return Compared(session.run.stage(recipe, shards=len(shards.examples.shards), inputs=inputs))
+    return session.stage(Compared, recipe, shards=len(shards.examples.shards), inputs=inputs)
 
 
 def imported_graphs(session: Session, shards: RankedShards) -> Graphs | None:

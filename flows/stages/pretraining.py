@@ -13,13 +13,8 @@ from tasks.summarization.settings import SummarizerSettings
 def passages(session: Session, articles: Articles, paragraphs: Compared, vocabulary: VocabularyTable) -> Passages:
     """Cut the paragraphs of training and validation articles into passages."""
     recipe = Recipe(schemas.PASSAGES, "tasks.pretraining.passages:build_passages", settings=session.config.pretraining)
-    return Passages(
-        session.run.stage(
-            recipe,
-            shards=len(articles.shards),
-            inputs={"articles": same(articles), "paragraphs": same(paragraphs), "vocabulary": only(vocabulary)},
-        )
-    )
+    inputs = {"articles": same(articles), "paragraphs": same(paragraphs), "vocabulary": only(vocabulary)}
+    return session.stage(Passages, recipe, shards=len(articles.shards), inputs=inputs)
 
 
 def pretrained(session: Session, passages: Passages, vocabulary: VocabularyTable) -> PretrainedModel:

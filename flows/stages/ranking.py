@@ -24,17 +24,10 @@ def ranker(
         arguments={"seed": session.config.seed},
         version=1,
     )
-    return RankerModel(
-        session.run.directory(
-            recipe,
-            inputs={
-                "shards": every(corpus.articles, corpus.paragraphs, corpus.features),
-                "vocabulary": only(corpus.vocabulary),
-                **({} if initial is None else {"initial": contents(initial)}),
-            },
-            context={"progress": session.progress("ranker"), "device": session.config.engine.device},
-        )
-    )
+    shards = every(corpus.articles, corpus.paragraphs, corpus.features)
+    inputs = {"shards": shards, "vocabulary": only(corpus.vocabulary)}
+    inputs |= {} if initial is None else {"initial": contents(initial)}
+    return session.training(RankerModel, recipe, inputs, "ranker")
 
 
 def ranked(
@@ -56,14 +49,13 @@ def ranked(
         notes=ranking_notes(settings),
         arguments=arguments,
     )
-    return Ranked(
-        session.run.stage(
-            recipe,
-            shards=len(corpus.articles.shards),
-            inputs={**_texts(corpus), **({} if read is None else {"ranker_directory": contents(read)})},
-            context={"device": session.config.engine.device},
-            name=name,
-        )
+    return session.stage(
+        Ranked,
+        recipe,
+        shards=len(corpus.articles.shards),
+        inputs={**_texts(corpus), **({} if read is None else {"ranker_directory": contents(read)})},
+        context={"device": session.config.engine.device},
+        name=name,
     )
 
 
@@ -75,9 +67,8 @@ def scores(session: Session, corpus: Corpus, ranked: Ranked) -> RankingScores:
         "tasks.ranking.scores:score_rankings",
         arguments={} if method == "ranking" else {"method": method},
     )
-    return RankingScores(
-        session.run.stage(recipe, shards=len(ranked.shards), inputs={**_texts(corpus), "ranked": same(ranked)})
-    )
+    inputs = {**_texts(corpus), "ranked": same(ranked)}
+    return session.stage(RankingScores, recipe, shards=len(ranked.shards), inputs=inputs)
 
 
 def _texts(corpus: Corpus) -> Mapping[str, Input]:

@@ -48,13 +48,8 @@ def documents(session: Session, frontier: Frontier, pages: FetchedPages) -> Docu
     recipe = Recipe(
         schemas.DOCUMENTS, "tasks.extraction.documents:extract_documents", settings=session.config.extraction
     )
-    return Documents(
-        session.run.stage(
-            recipe,
-            shards=len(pages.shards),
-            inputs={"frontier": gathered(frontier), "pages": same(pages, batches=True)},
-        )
-    )
+    inputs = {"frontier": gathered(frontier), "pages": same(pages, batches=True)}
+    return session.stage(Documents, recipe, shards=len(pages.shards), inputs=inputs)
 
 
 def paragraphs(session: Session, articles: Articles, documents: Documents, given: GivenDocuments | None) -> Paragraphs:
@@ -68,7 +63,7 @@ def paragraphs(session: Session, articles: Articles, documents: Documents, given
         settings=session.config.paragraphs,
         arguments={"words": session.config.words},
     )
-    return Paragraphs(session.run.stage(recipe, shards=len(articles.shards), inputs=inputs))
+    return session.stage(Paragraphs, recipe, shards=len(articles.shards), inputs=inputs)
 
 
 def features(session: Session, articles: Articles, paragraphs: Compared, name: str | None = None) -> Features:
@@ -76,42 +71,25 @@ def features(session: Session, articles: Articles, paragraphs: Compared, name: s
     recipe = Recipe(
         schemas.FEATURES, "tasks.ranking.features:compute_features", arguments={"words": session.config.words}
     )
-    return Features(
-        session.run.stage(
-            recipe,
-            shards=len(articles.shards),
-            inputs={"articles": same(articles), "paragraphs": same(paragraphs)},
-            name=name,
-        )
-    )
+    inputs = {"articles": same(articles), "paragraphs": same(paragraphs)}
+    return session.stage(Features, recipe, shards=len(articles.shards), inputs=inputs, name=name)
 
 
 def vocabulary(session: Session, articles: Articles, paragraphs: Compared) -> VocabularyTable:
     """Estimate the vocabulary on leads and paragraphs, or take that of a folder."""
+    name = session.named("vocabulary")
     if (given := session.config.tokenizer_folder) is not None:
         from tasks.summarization.fresh_model import folder_vocabulary  # here, because it loads tokenizers
 
         words = folder_vocabulary(*given)
-        adopted = session.run.stage(
-            Recipe(
-                schemas.VOCABULARY,
-                "tasks.summarization.vocabulary:adopt_vocabulary",
-                notes={"tokenizer": words.kind, "tokenizer_sha256": words.digest},
-            ),
-            shards=1,
-            inputs={},
-            context={"folder": given[0]},
-            name=session.named("vocabulary"),
-        )
-        return VocabularyTable(adopted)
+        notes, context = {"tokenizer": words.kind, "tokenizer_sha256": words.digest}, {"folder": given[0]}
+        recipe = Recipe(schemas.VOCABULARY, "tasks.summarization.vocabulary:adopt_vocabulary", notes=notes)
+        return session.stage(VocabularyTable, recipe, shards=1, inputs={}, context=context, name=name)
     recipe = Recipe(
         schemas.VOCABULARY,
         "tasks.summarization.vocabulary:train_vocabulary",
         settings=session.config.vocabulary,
         arguments={"seed": session.config.seed},
     )
-    return VocabularyTable(
-        session.run.stage(
-            recipe, shards=1, inputs={"shards": every(articles, paragraphs)}, name=session.named("vocabulary")
-        )
-    )
+    inputs = {"shards": every(articles, paragraphs)}
+    return session.stage(VocabularyTable, recipe, shards=1, inputs=inputs, name=name)

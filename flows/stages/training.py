@@ -31,18 +31,10 @@ def summarizer(
         arguments={"training": training or session.config.training, "seed": session.config.seed},
         version=1,
     )
-    return SummarizerModel(
-        session.run.directory(
-            recipe,
-            inputs={
-                "shards": every(examples, *([] if graphs is None else [graphs])),
-                "vocabulary": only(vocabulary),
-                **({} if initial is None else {"initial": contents(initial)}),
-                **({} if extractor is None else {"extractor": contents(extractor)}),
-            },
-            context={"progress": session.progress(name), "device": session.config.engine.device},
-        )
-    )
+    inputs = {"shards": every(examples, *([] if graphs is None else [graphs])), "vocabulary": only(vocabulary)}
+    inputs |= {} if initial is None else {"initial": contents(initial)}
+    inputs |= {} if extractor is None else {"extractor": contents(extractor)}
+    return session.training(SummarizerModel, recipe, inputs, name)
 
 
 def extractor(
@@ -66,13 +58,7 @@ def extractor(
         arguments={"training": training or session.config.training, "seed": session.config.seed},
         version=1,
     )
-    return ExtractorModel(
-        session.run.directory(
-            recipe,
-            inputs={"shards": every(examples), "vocabulary": only(vocabulary)},
-            context={"progress": session.progress(name), "device": session.config.engine.device},
-        )
-    )
+    return session.training(ExtractorModel, recipe, {"shards": every(examples), "vocabulary": only(vocabulary)}, name)
 
 
 def _start(session: Session, settings: SummarizerSettings) -> dict[str, str]:
@@ -103,13 +89,5 @@ def attention(
         arguments={"seed": session.config.seed},
         version=1,
     )
-    return PredictorModel(
-        session.run.directory(
-            recipe,
-            inputs={
-                "shards": every(examples, *([] if graphs is None else [graphs])),
-                "summarizer": contents(summarizer),
-            },
-            context={"progress": session.progress(name), "device": session.config.engine.device},
-        )
-    )
+    shards = every(examples, *([] if graphs is None else [graphs]))
+    return session.training(PredictorModel, recipe, {"shards": shards, "summarizer": contents(summarizer)}, name)
