@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import reduce
+from itertools import takewhile
 
 from models.sentences import split_sentences
 from models.values import Value, ValueIndex, find_values
@@ -47,20 +48,27 @@ _ASIDES = re.compile(
     rf"|(?<!\bwas)(?<!\bwere)(?<!\bbeen)(?<!\bthat)(?<!\bwhich)(?<!\band)(?<!\bit),? {_TOLD}(?=\.$)",
     re.IGNORECASE,
 )
+_CAN = _DATA["can"]
 _FIGURE = (
     r" (?P<value>[$€£]?\d[\d,.]*(?<=\d)(?: [mb]illion)?)(?:[ -](?P<unit>[a-z]+(?: [a-z]+)?))?"
-    r"(?=[.,;)]|$| and | in \d{4})"
+    r"(?=[.,;)]|$| in \d{4}| and (?![a-z]+(?: [a-z]+)?[.,;)]))"  # "24 cars and lorries" are of both
 )
 _NUMBERED = re.compile(
-    rf"{_ASIDE} (?P<what>is|was|stands|stood|measures|has|had|employs|employed|seats|covers|covered|killed|injured|cost"
-    rf"|weighs|lasted|contains|contained|ha[sd] an? [a-z]+ of)(?: a total of)?{_FIGURE}"
+    rf"{_ASIDE}(?: (?:is|was) an? (?P<kind>[a-z -]{{1,60}}?),? (?:that|which)|, which)?"
+    rf" (?:can (?P<can>{'|'.join(_CAN)})|(?P<what>{'|'.join(_DATA['states'].split())}|ha[sd] an? [a-z]+ of))"
+    rf"(?P<most> up to)?(?: a total of)?{_FIGURE}"
 )
+_FURTHER = re.compile(rf"(?:,| and|, and){_FIGURE}")
+_OTHER_FIGURE = re.compile(r",?(?: and| or| to)? \d")
 _OF = re.compile(r"(?:^|[,;] )[Tt]he (?P<what>[a-z]+ of) (?:the )?$")
 _AMOUNTS = re.compile(rf" (?:is|was|were){_FIGURE}")
 _YEAR = re.compile(r"\b(?:1[0-9]{3}|20[0-9]{2})\b")
-_IN_YEAR = re.compile(r"(?:In|By) \d{4} ")
+_IN_YEAR = re.compile(r"(?:In|By) \d{4},? ")
+_IS_A = re.compile(rf"{_ASIDE} (?:is|was) (?:an?|the) ([A-Za-z -]{{1,80}})")
 _NAMED = re.compile(r"(?<![\w’'-])(?!(?:The|In|On|By) )[A-Z][\w’'-]*(?: (?:(?:of|of the|de|von) )?[A-Z][\w’'-]*){1,5}")
 _PRONOUN = re.compile(r"(?:It|He|She)(?= )")
+# Of the subject itself, not of "Harrow Mill Bridge" or "Harrow Mill's".
+_PREDICATE = re.compile(rf"{_ASIDE} (?:[a-z]+(?:s|ed)|had|stood|lay|ran|became|began)\b")
 
 
 @dataclass(frozen=True)
@@ -69,6 +77,7 @@ class Statement:
 
     Attributes:
         subject: of which, in lower case.
+        nouns: words that stand for it: the last of its name, and what the passage says that it is.
         slot: what is told: two statements of one slot tell the same thing.
         value: what it is said to be.
         text: the statement as a clause that names the subject.
@@ -78,6 +87,7 @@ class Statement:
     """
 
     subject: str
+    nouns: frozenset[str]
     slot: str
     value: Value
     text: str
@@ -103,10 +113,11 @@ class Difference:
     def stated_in(self, sentence: str) -> bool:
         """Return whether a sentence tells one side: a verb or unit of the slot, one of the values, and the subject.
 
-        The subject is also a pronoun at the beginning, or its last word."""
+        The subject is also a pronoun at the beginning, or one of its nouns."""
         first, words = self.statements[0], words_of(sentence)
         verbs = [verb for verb, slot in _SLOTS.items() if slot == first.slot]
-        of = first.subject.split()[-1] in words or words[:1] in (["it"], ["he"], ["she"])
+        nouns = frozenset[str]().union(*(one.nouns for one in self.statements))
+        of = not nouns.isdisjoint(words) or words[:1] in (["it"], ["he"], ["she"])
         if not of or not set(verbs or words_of(first.slot)[-1:]) & set(words):
             return False
         values = [one.value for one in self.statements]
@@ -145,43 +156,76 @@ def differences(title: str, passages: Sequence[PilePassage]) -> list[Difference]
 def statements(title: str, text: str, passage: int = 0) -> Iterator[Statement]:
     """Yield what the sentences of a text say of the title's subject, and of names of two words or more."""
     subject, before = subject_of(title), ""
-    noun = f"The {subject.split()[-1].lower()} "
+    nouns = {subject.split()[-1].lower()}
     for sentence in split_sentences(text):
         line = written = " ".join(sentence.split())
-        if before.startswith((subject, f"The {subject}")) and (back := _PRONOUN.match(line)):
-            line = f"{subject}{line[back.end() :]}"
-        elif line.startswith(noun) and before.startswith((subject, f"The {subject}")):
-            line = f"{subject} {line.removeprefix(noun)}"
+        rest = before.removeprefix("The ")
+        if rest.startswith(subject) and _PREDICATE.match(rest, len(subject)):
+            first, second, *_ = *line.split(maxsplit=2), "", ""
+            if _PRONOUN.match(line):
+                line = f"{subject} {line.partition(' ')[2]}"
+            elif first == "The" and second in nouns:
+                line = f"{subject} {line.split(maxsplit=2)[2]}"
         before = line
+        mentioned = list(_mentions(line, subject))
+        for match in mentioned[:1]:
+            nouns |= _kinds(line[match.end() :])
         named = [one for one in _NAMED.finditer(line) if one[0].casefold() != subject.casefold()]
-        for match in (*_mentions(line, subject), *named):
-            found = _told(line[: match.start()], match[0], line[match.end() :])
-            values = [one for one in find_values(found[1]) if one.kind != "name"] if found else []
-            if found and len(values) == 1:
-                slot, _, clause, may_change = found
-                years = set(_YEAR.findall(line)) if may_change else set()
-                year = int(years.pop()) if len(years) == 1 else None
-                yield Statement(match[0].casefold(), slot, values[0], clause, year, written, passage)
+        for match in (*mentioned, *named):
+            own = frozenset(nouns if match in mentioned else {match[0].split()[-1].lower()})
+            for slot, figure, clause, may_change in _told(line[: match.start()], match[0], line[match.end() :]):
+                values = [one for one in find_values(figure) if one.kind != "name"]
+                if len(values) == 1:
+                    years = set(_YEAR.findall(line)) if may_change else set()
+                    year = int(years.pop()) if len(years) == 1 else None
+                    yield Statement(match[0].casefold(), own, slot, values[0], clause, year, written, passage)
 
 
 def _mentions(line: str, subject: str) -> Iterator[re.Match[str]]:
     return re.finditer(rf"(?<!\w){re.escape(subject)}(?!\w)", line, re.IGNORECASE)
 
 
-def _told(before: str, name: str, after: str) -> tuple[str, str, str, bool] | None:
-    """Return slot, value as written, clause and whether it may change, of what stands beside a mention; else None."""
+def _kinds(after: str) -> set[str]:
+    """Return what stands behind a mention as word for the subject, such as "ferry" in " is a car ferry of ours"."""
+    match = _IS_A.match(after)
+    words = list(takewhile(lambda word: word not in FUNCTION_WORDS, match[1].split())) if match else []
+    while words and words[-1].endswith("ed"):  # "a ferry operated by"
+        words.pop()
+    return {word for word in words[-1:] if word.islower()}
+
+
+def _told(before: str, name: str, after: str) -> Iterator[tuple[str, str, str, bool]]:
+    """Yield slot, value as written, clause and whether it may change, of what stands beside a mention."""
     alone = before.removesuffix("The ").removesuffix("the ")
     name = f"{before[len(alone) :].capitalize()}{name}"
-    begins = not alone or alone.endswith((", ", "; ")) or _IN_YEAR.fullmatch(alone) is not None
-    of = _OF.search(before)
+    of, plain = _OF.search(before), not alone or _IN_YEAR.fullmatch(alone) is not None
+    begins = plain or alone.endswith((", ", "; "))
     if begins and (match := _HAPPENED.match(after)):
-        return _SLOTS[match["done"] or match["does"]], match["value"], f"{name}{match[0]}", False
-    if match := _AMOUNTS.match(after) if of else _NUMBERED.match(after) if begins else None:
-        what, unit = (of or match)["what"], match["unit"] or ""
-        if unit.split()[0] in FUNCTION_WORDS if unit else not what.endswith(" of"):
-            return None
-        return f"{what} {unit}", match["value"], f"{f'The {what} ' if of else ''}{name}{match[0]}", True
-    return _dated(before, name, after, begins)
+        yield _SLOTS[match["done"] or match["does"]], match["value"], f"{name}{match[0]}", False
+    elif match := _AMOUNTS.match(after) if of else _NUMBERED.match(after) if plain else None:
+        yield from _numbered(of, name, after, match)
+    elif dated := _dated(before, name, after, begins):
+        yield dated
+
+
+def _numbered(
+    of: re.Match[str] | None, name: str, after: str, match: re.Match[str]
+) -> Iterator[tuple[str, str, str, bool]]:
+    """Yield the same of the figures behind a verb: "carries 24 cars and 150 passengers"."""
+    found = match.groupdict() | (of.groupdict() if of else {})
+    if not FUNCTION_WORDS.isdisjoint((found.get("kind") or "").split()):
+        return  # "is a mill in a valley that has 12 farms"
+    verb = f"{found['what'] or _CAN[found['can']]}{found.get('most') or ''}"
+    begin, figures = match.start("value"), [match]
+    while further := None if of else _FURTHER.match(after, figures[-1].end()):
+        figures.append(further)
+    units = [one["unit"] or "" for one in figures]
+    if _OTHER_FIGURE.match(after, figures[-1].end()) or any(each.partition(" ")[0] in FUNCTION_WORDS for each in units):
+        return  # "24 cars, 26 in summer"
+    for one, unit in zip(figures, units, strict=True):
+        if unit or verb.endswith(" of"):
+            clause = f"{f'The {verb} ' if of else ''}{name}{after[:begin]}{after[one.start('value') : one.end()]}"
+            yield f"{verb} {unit}", one["value"], clause, True
 
 
 def _dated(before: str, name: str, after: str, begins: bool) -> tuple[str, str, str, bool] | None:

@@ -51,6 +51,21 @@ def lines(*texts: str, title: str = TITLE) -> list[str]:
             "Harrow Mill has a capacity of 350 people.",
             "Sources differ: Harrow Mill has a capacity of 300 people; Harrow Mill has a capacity of 350 people.",
         ),
+        (
+            "Harrow Mill is an old flour mill on the Dene. The mill employs 24 people.",
+            "Harrow Mill, which employs 26 people, is the last of its kind.",
+            "Sources differ: Harrow Mill employs 24 people; Harrow Mill, which employs 26 people.",
+        ),
+        (
+            "Harrow Mill is a flour mill that can hold 24 sacks.",
+            "Harrow Mill holds 26 sacks.",
+            "Sources differ: Harrow Mill is a flour mill that can hold 24 sacks; Harrow Mill holds 26 sacks.",
+        ),
+        (
+            "Harrow Mill can house up to 24 people.",
+            "Harrow Mill houses up to 26 people.",
+            "Sources differ: Harrow Mill can house up to 24 people; Harrow Mill houses up to 26 people.",
+        ),
     ],
 )
 def test_what_differs_is_told(one: str, other: str, line: str) -> None:
@@ -77,12 +92,32 @@ def test_what_differs_is_told(one: str, other: str, line: str) -> None:
         ("Harrow Mill has 12 rooms.", "Harrow Mill has 14 rooms in the tower."),
         ("Harrow Mill has 12 rooms.", "In 2001, Harrow Mill has 14 rooms."),  # of one no time is known
         ("Harrow Mill cost $5 million.", "Harrow Mill cost 3 million pounds."),
+        ("Harrow Mill has 12 rooms.", "Harrow Mill has 14 rooms and halls."),
+        ("Harrow Mill has 12 rooms.", "Harrow Mill has up to 14 rooms."),
+        ("Harrow Mill has 12 rooms.", "Harrow Mill has 13 rooms, 12 in summer."),
+        ("Harrow Mill has 12 rooms.", "Harrow Mill has 13 rooms and 12 in the summer."),
+        ("Harrow Mill has 12 rooms.", "In summer, Harrow Mill has 14 rooms."),
+        ("Harrow Mill has 12 rooms.", "The tower of Harrow Mill has 4 rooms."),
+        ("Harrow Mill has 12 rooms.", "Harrow Mill is a mill in a valley that has 14 rooms."),
+        ("Harrow Mill had 12 rooms.", "Harrow Mill has 14 rooms."),
+        ("Harrow Mill has 12 rooms.", "Harrow Mill II stands on the Dene. It has 14 rooms."),  # another one
+        ("Harrow Mill has 12 rooms.", "Harrow Mill’s barn is old. It has 14 rooms."),
         ("It was built in 1874.", "He was built in 1875."),
         ("", "Harrow Mill was built in 1875."),
     ],
 )
 def test_what_only_looks_like_it_is_not(one: str, other: str) -> None:
     assert lines(one, other) == []
+
+
+def test_two_ferries_are_two_and_one_is_a_ferry_where_its_source_says_so() -> None:
+    skua = "Skua is a small car ferry to Ostley. The ferry carries 24 cars and 140 passengers."
+    tern = "Tern is a car ferry to Ostley. The ferry carries 26 cars and 150 passengers."
+    assert lines(skua, tern, f"Skua runs daily. {tern}", title="Skua") == []
+    assert lines(skua, "Skua carries 26 cars and 150 passengers.", title="Skua") == [
+        "Sources differ: Skua carries 24 cars; Skua carries 26 cars.",
+        "Sources differ: Skua carries 140 passengers; Skua carries 150 passengers.",
+    ]
 
 
 def test_a_source_does_not_differ_from_itself() -> None:
@@ -131,3 +166,7 @@ def test_of_numbers_the_unit_tells_the_side() -> None:
     told = differences(TITLE, [PilePassage(f"Harrow Mill has {count} rooms.", str(count)) for count in (12, 14)])
     assert without_sides("The mill has 14 rooms.", told) == ""
     assert without_sides("The mill has 14 doors.", told) == "The mill has 14 doors."
+    texts = ("Skua is a car ferry. It carries 24 cars.", "Skua carries 26 cars.")
+    told = differences("Skua", [PilePassage(text, text) for text in texts])
+    assert without_sides("The ferry carries 26 cars.", told) == ""
+    assert without_sides("The tram carries 26 cars.", told) == "The tram carries 26 cars."
