@@ -4,6 +4,7 @@ import json
 import shutil
 import socket
 from collections.abc import Mapping, Sequence
+from importlib.util import find_spec
 from pathlib import Path
 
 import httpx
@@ -37,8 +38,11 @@ from tests.tasks.writing.test_injections import INJECTIONS
 from tests.tasks.writing.test_stage import articles, ranked, tally
 
 transformers = pytest.importorskip("transformers", reason="needs the extra `backbones`")
-pytest.importorskip("peft", reason="needs the extra `backbones`")
-pytestmark = [pytest.mark.integration, pytest.mark.slow]
+pytestmark = [
+    pytest.mark.integration,
+    pytest.mark.slow,
+    pytest.mark.skipif(find_spec("peft") is None, reason="needs the extra `backbones`"),
+]
 
 SMALL = [
     *("--source.miniweb.topics=40", "--shards.articles=2", "--shards.hosts=2", "--engine.kind=threads"),

@@ -2,6 +2,7 @@
 
 import io
 import json
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -24,6 +25,18 @@ from tests.tasks.chat.chat_server import Chat, chat_server, sentences
 from tests.test_stage_outputs import PROJECT
 
 TINY = str(PROJECT / "tests" / "stage_outputs.yaml")
+
+
+def ranked(session: Session) -> None:
+    dag.corpus(session), dag.ranked(session)
+
+
+@pytest.fixture(scope="module")
+def ranked_root(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The tiny corpus, its paragraphs ranked, for tests that copy it."""
+    root = tmp_path_factory.mktemp("ranked")
+    walk(settings_of(f"--root={root}", f"--config={TINY}").build, ranked)
+    return root
 
 
 def config_of(root: Path, chat: Chat, *more: str) -> BuildConfig:
@@ -59,7 +72,10 @@ def first_sentence(number: int, body: dict[str, Any]) -> tuple[int, str]:
 
 
 @pytest.mark.integration
-def test_a_build_has_its_summaries_scores_and_report_and_repeats_without_a_request(tmp_path: Path) -> None:
+def test_a_build_has_its_summaries_scores_and_report_and_repeats_without_a_request(
+    ranked_root: Path, tmp_path: Path
+) -> None:
+    shutil.copytree(ranked_root, tmp_path, dirs_exist_ok=True)
     with chat_server(first_sentence) as chat:
         config = config_of(tmp_path, chat)
         session = walk(config)
@@ -112,7 +128,7 @@ def test_a_build_without_a_writer_is_as_it_was(tmp_path: Path) -> None:
 
 
 @pytest.mark.integration
-def test_a_dry_run_says_requests_tokens_and_money(tmp_path: Path) -> None:
+def test_a_dry_run_says_requests_tokens_and_money(ranked_root: Path, tmp_path: Path) -> None:
     with chat_server(first_sentence) as chat:
         prices = ["--writer.price-read=1", "--writer.price-written=2"]
         config = config_of(tmp_path, chat, *prices)
@@ -121,7 +137,7 @@ def test_a_dry_run_says_requests_tokens_and_money(tmp_path: Path) -> None:
         session.once(dag.report)
         line = writer_line(session.run, config)
         assert line == "Writer: requests, tokens and money are known once paragraphs are ranked."
-        session = walk(config, lambda session: (dag.corpus(session), dag.ranked(session)))
+        shutil.copytree(ranked_root, tmp_path, dirs_exist_ok=True)
         planned = Run(Store(config.root), InlineExecutor(), planning=True)
         again = Session(config, InlineExecutor(), planned, keeps_answers=False)  # type: ignore[arg-type]
         again.once(dag.report)

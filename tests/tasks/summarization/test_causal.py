@@ -5,6 +5,7 @@ import os
 import signal
 import subprocess
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -28,8 +29,10 @@ from tests.models.causal_folders import write_causal
 from tests.patience import PATIENCE
 from tests.tasks.summarization.summarizer_examples import FACTS, FEW, InMemory
 
-pytest.importorskip("peft", reason="needs the extra `backbones`")
-pytestmark = pytest.mark.integration
+pytestmark = [
+    pytest.mark.integration,
+    pytest.mark.skipif(find_spec("peft") is None, reason="needs the extra `backbones`"),
+]
 
 TRAINING = FEW.model_copy(
     update={

@@ -45,7 +45,7 @@ def test_what_is_asked_for() -> None:
 def test_what_is_being_done_is_told_while_an_answer_comes() -> None:
     answers = [sentences((IS, [1]), ("It was built in 1875.", [1])), sentences((LAMP, [2]))]
     told: list[str] = []
-    with writing(lambda number, _: Reply(200, answers[number - 1], pause=0.2)) as (writer, _):
+    with writing(lambda number, _: Reply(200, answers[number - 1], pause=0.1)) as (writer, _):
         assert shown(writer.write(TITLE, PASSAGES, told.append)) == [Draft(IS, (0,)), Draft(LAMP, (1,))]
     assert told[0] == "sentences" and "mending" in told
     counts = [one.partition(", ") for one in told if one.endswith(" tokens")]
