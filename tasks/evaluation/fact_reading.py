@@ -10,8 +10,7 @@ from functools import cache
 from itertools import chain
 
 from tasks.sources.miniweb.chatter import MARKERS
-from tasks.sources.miniweb.kinds import KINDS, Form
-from tasks.sources.miniweb.kinds.kind import By, Fact, Number
+from tasks.sources.miniweb.kinds import KINDS, By, Fact, Form, Number
 from tasks.sources.miniweb.world import Topic
 
 SUBJECT, POSSESSIVE = "S", "his"  # slots that name the topic: "the river", "it"; "its"

@@ -1,52 +1,25 @@
-"""Render pages as HTML: four designs, each with navigation, cookie notice, advertisements, sidebar and footer."""
+"""Render pages as HTML, in the designs of `html.toml`."""
 
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Mapping
 from html import escape
 
+from tasks.engine.data_files import read_data
 from tasks.sources.miniweb.links import SITES
 from tasks.sources.miniweb.pages import PageContent
 
-# Sentences of the chrome; none of them should be found in what an extractor returns.
-COOKIES = "We and our 214 partners store cookies on your device. You can accept them all or open the settings."
-NEWSLETTER = "Sign up for our newsletter and receive the best stories every Friday."
-ADVERTISEMENT = "Advertisement: warm socks for cold mornings, now three pairs for the price of two."
-FOOTER = "© 2026 All rights reserved. Imprint, privacy policy, terms of use, contact, media data."
-SUBSCRIBE = "You have 2 free articles left this month. Subscribe now for unlimited reading."
-CHROME = (COOKIES, NEWSLETTER, ADVERTISEMENT, FOOTER, SUBSCRIBE)
-
-_MENU = "".join(f'<li><a href="/{name.lower()}">{name}</a></li>' for name in ("Home", "News", "Culture", "Contact"))
-_AD = f'<div class="ad" aria-label="advertisement">{ADVERTISEMENT}</div>'
-_SIDEBAR = f"""<aside class="sidebar"><h4>Most read</h4><ul>{{related}}</ul>
-<div class="newsletter">{NEWSLETTER}</div>{_AD}</aside>"""
-_FIGURE = '<figure><img src="/static/picture.jpg" alt=""><figcaption>{caption}</figcaption></figure>'
-_COMMENTS = (
-    '<section id="comments" class="comments"><h3>Comments</h3><ol class="comment-list">{comments}</ol></section>'
-)
-_DESIGNS = {
-    "reference": f"""<div id="content" class="mw-body"><main role="main"><article><h1>{{title}}</h1>
-{_FIGURE}\n{{opening}}\n{{rest}}\n</article></main>{_SIDEBAR}</div>""",
-    "paper": f"""<div class="paywall-hint">{SUBSCRIBE}</div><main><article class="story"><header><h1>{{title}}</h1>
-<p class="byline">By {{author}}, <time>{{date}}</time></p></header>{_FIGURE}<div class="article-body">
-{{opening}}\n{_AD}\n{{rest}}\n</div></article>{_COMMENTS}</main>{_SIDEBAR}""",
-    "blog": f"""<div class="wrapper"><div class="post"><h1 class="entry-title">{{title}}</h1>
-<div class="post-meta">Posted by {{author}} on {{date}}</div><div class="entry-content">
-{_FIGURE}\n{{opening}}\n{{rest}}\n</div><ul class="share-buttons"><li><a href="#share-mail">Mail</a></li></ul></div>
-{_COMMENTS}{_SIDEBAR}</div>""",
-    "board": f"""<div class="page"><div class="breadcrumbs"><a href="/">Home</a> &rsaquo; <a href="/all">All</a></div>
-<main id="main"><h1>{{title}}</h1>{_AD}<div class="text">\n{{opening}}\n{{rest}}\n</div></main>{_SIDEBAR}</div>""",
-}
+_HTML = read_data("tasks.sources.miniweb", "html.toml")
+_TEXTS: Mapping[str, str] = _HTML["chrome"] | _HTML["parts"]
+CHROME = tuple(_HTML["chrome"].values())  # no extractor should return any of these sentences
 LICENCE_URL = "https://creativecommons.org/publicdomain/zero/1.0/"  # the web is ours, and for everybody
-_PAGE = f"""<!DOCTYPE html>
-<html lang="en"><head><title>{{title}} | {{site}}</title><meta name="author" content="{{author}}">
-<link rel="canonical" href="{{url}}"><link rel="license" href="{LICENCE_URL}">
-<style>body{{{{font-family:serif}}}} nav,footer{{{{background:#346}}}}</style>
-<script>window.dataLayer = window.dataLayer || []; function gtag(){{{{dataLayer.push(arguments);}}}}</script></head>
-<body class="{{design}}">
-<div id="cookie-banner" class="cookie-notice" role="dialog"><span>{COOKIES}</span><button>Accept all</button></div>
-<header class="site-header"><a class="logo" href="/">{{site}}</a><nav><ul class="menu">{_MENU}</ul></nav></header>
-{{body}}
-<footer class="site-footer"><p>{FOOTER}</p><p>{{site}}</p></footer></body></html>
-"""
+
+
+def _composed(text: str) -> str:
+    return re.sub("<<([a-z]+)>>", lambda name: _composed(_TEXTS[name[1]]), text)
+
+
+_DESIGNS = {name: _composed(text) for name, text in _HTML["designs"].items()}
+_PAGE = _composed(_TEXTS["page"])
 
 
 def render_html(page: PageContent) -> str:
@@ -57,7 +30,7 @@ def render_html(page: PageContent) -> str:
     items = (f'<li class="comment"><b>{escape(name)}</b><p>{escape(text)}</p></li>' for name, text in page.comments)
     words |= {"opening": "\n".join(blocks[:3]), "rest": "\n".join(blocks[3:]), "comments": "\n".join(items)}
     words |= {"site": escape(genre.site), "design": genre.design, "related": _links(page.related)}
-    return _PAGE.format(body=_DESIGNS[genre.design].format_map(words), **words)
+    return _PAGE.format(body=_DESIGNS[genre.design].format_map(words), licence=LICENCE_URL, **words)
 
 
 def render_listing(title: str, rows: Iterable[tuple[str, str]]) -> str:

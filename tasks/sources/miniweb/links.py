@@ -7,6 +7,7 @@ from itertools import accumulate
 from typing import NamedTuple
 from unicodedata import normalize
 
+from tasks.engine.data_files import read_data
 from tasks.engine.hashing import Dice, unit_interval
 from tasks.sources.miniweb.kinds import KINDS
 from tasks.sources.miniweb.settings import MiniwebSettings
@@ -41,24 +42,8 @@ class Fate(StrEnum):
     EMPTY = "empty"  # 200 without a body
 
 
-# Probability of each fate for a page of its own topic; the rest is OK. Dead links of later weeks are additional.
-FAULT_RATES: dict[Fate, float] = {
-    Fate.NOT_FOUND: 0.045,
-    Fate.GONE: 0.015,
-    Fate.FLAKY: 0.02,
-    Fate.MOVED: 0.02,
-    Fate.FOUND: 0.015,
-    Fate.TEMPORARY: 0.01,
-    Fate.CHAIN: 0.01,
-    Fate.LOOP: 0.006,
-    Fate.SLOW: 0.004,
-    Fate.CALLED_LATIN1: 0.015,
-    Fate.CALLED_UTF8: 0.015,
-    Fate.PDF: 0.012,
-    Fate.OVERSIZED: 0.003,
-    Fate.FORBIDDEN: 0.015,
-    Fate.EMPTY: 0.01,
-}
+_DATA = read_data("tasks.sources.miniweb", "sites.toml")
+FAULT_RATES: dict[Fate, float] = {Fate(fate): rate for fate, rate in _DATA["faults"].items()}
 CLONE_RATE, NEAR_CLONE_RATE = 0.35, 0.25  # of topics whose search results hold a clone
 CITED_CLONE_RATE = 0.05  # of topics whose article cites it as well
 GUIDE_RATE, NEIGHBOUR_RATE = 0.6, 0.35  # of topics that cite their guide, or a page that another topic cites
@@ -83,22 +68,7 @@ class Genre(NamedTuple):
     recipe: str  # s: salient facts, a: others, r: a related topic, m: a mention of the title, k: a remark
 
 
-SITES = {
-    "atlas": Genre("The Open Atlas", "entry", "{}", "reference", "ssras"),
-    "gazette": Genre("The Morning Gazette", "news", "Report: {} in the news", "paper", "smsar"),
-    "archive": Genre("Archive of the Historical Society", "papers", "Papers concerning {}", "reference", "srasa"),
-    "weekend": Genre("Weekend Magazine", "stories", "A long look at {}", "paper", "smaskr"),
-    "academy": Genre("Bulletin of the Academy", "bulletin", "Notes on {}", "reference", "ssara"),
-    "courier": Genre("Evening Courier", "local", "Local desk: {}", "paper", "smsrk"),
-    "almanac": Genre("Almanac of Facts", "facts", "{}: facts and figures", "reference", "sasrm"),
-    "journal": Genre("A Notebook", "posts", "On {}, and other things", "blog", "ksmam"),
-    "visit": Genre("Visit Us", "places", "Discover {}", "blog", "msmram"),
-    "forum": Genre("The Long Table", "thread", "Thread: {}", "board", "mksmm"),
-    "reviews": Genre("Honest Reviews", "about", "{}: all reviews", "board", "mmsmm"),
-    "tickets": Genre("Box Office", "event", "{}: tickets and merchandise", "board", "mmkmm"),
-    "mirror": Genre("Free Mirror", "wiki", "{}", "reference", ""),
-    "wikicopy": Genre("Knowledge Copy", "wiki", "{}", "reference", ""),
-}
+SITES: dict[str, Genre] = {genre: Genre(*fields) for genre, fields in _DATA["sites"].items()}
 GENRES = tuple(SITES)[:12]
 MIRRORS = tuple(SITES)[12:]
 WITHOUT_ROBOTS = ("journal",)  # genres whose hosts have no robots.txt

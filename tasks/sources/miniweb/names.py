@@ -3,6 +3,7 @@ its kind is mapped to a combination of name parts by an affine permutation, so n
 title can be mapped back to its topic without an index."""
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache, cached_property
 from math import gcd, prod
@@ -32,27 +33,13 @@ WOMEN, MEN = words(f"{_WOMEN} Ursula Vera Wilma Yvonne Zora"), words(f"{_MEN} Th
 FIRST_NAMES = WOMEN + MEN
 LAST_TAILS = words("n r ll sen rt ck nt ler mann ski vic rd nsson tt berg lund")
 
-_ADJECTIVES = """
-Glass Silent Amber Broken Crooked Distant Empty Faithful Gentle Hidden Hollow Iron Ivory Last Little Lonely Lost Narrow
-Northern Paper Patient Quiet Red Restless Scarlet Second Secret Seventh Silver Sleeping Slow Small Southern Stolen Stone
-Tall Tired Unwritten Velvet Wandering White Wild Wooden Yellow Bitter Blue Borrowed Brass Burning Careless Clever Copper
-Crimson Dark Early Endless False Final First Forgotten Fourth Golden Green Grey Honest Humble Painted Proud Third
-"""
-_NOUNS = """
-Orchard Harbour Letter Lantern Piano Garden Window Station Clock Mirror Ferry Staircase Painter Widow Soldier Baker Well
-Tailor Sparrow Fox Horse Swan Heron Wolf Key Coat Suitcase Train Bridge Island Lighthouse Theatre Hotel Market Library
-Kitchen Balcony Chapel Tower Mill Road Valley Forest Meadow Field Shore Song Waltz Promise Wager Verdict Witness Guest
-Stranger Neighbour Daughter Brother Teacher Gardener Fisherman Doctor Judge Messenger Portrait Signal Umbrella Bell
-Boat Violin Candle Carriage Crown Door Dream Flag House Journey Night Nurse Pilot Queen
-"""
-_ENDINGS = words(
-    "| of Glass| of Salt| of the North| of Silence| of Summer| of Ashes| of the Valley| at Midnight| at Noon| at Dawn"
-    "| by the Sea| by the Lake| by Night| in the Rain| in the Snow| in the Fog| in Love| in Exile| in Spring| in Autumn"
-    "| on the Hill| on the Quay| Next Door| Returns| Without a Name| for Two| for Sale| from Nowhere| Upstairs"
-    "| Under the Ice",
-    "|",
-)
-FILM_TITLES = (("The ",), tuple(f"{word} " for word in words(_ADJECTIVES)), words(_NOUNS), _ENDINGS)
+# The lists of parts that `kinds/kinds.toml` calls by their names.
+LISTS: Mapping[str, tuple[str, ...]] = {
+    "HEADS": HEADS,
+    "MIDDLES": MIDDLES,
+    "FIRST_NAMES": tuple(f"{name} " for name in FIRST_NAMES),
+    "LAST_TAILS": LAST_TAILS,
+}
 
 
 def somebody(dice: Dice) -> str:

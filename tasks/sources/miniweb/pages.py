@@ -6,8 +6,7 @@ from itertools import count
 
 from tasks.engine.hashing import Dice
 from tasks.sources.miniweb.chatter import DAYS, FORUM_NAMES, LINKS, MENTIONS, REMARKS
-from tasks.sources.miniweb.kinds import KINDS
-from tasks.sources.miniweb.kinds.kind import Line
+from tasks.sources.miniweb.kinds import KINDS, Line
 from tasks.sources.miniweb.links import CLONE_SLOT, NEAR_CLONE_SLOT, SITES, Links
 from tasks.sources.miniweb.names import somebody
 from tasks.sources.miniweb.prose import Narrator, capital, text_of, write_lead

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from tasks.engine.hashing import Dice
 from tasks.sources.miniweb.chatter import MARKERS
-from tasks.sources.miniweb.kinds.kind import Form, Line
+from tasks.sources.miniweb.kinds import Form, Line
 from tasks.sources.miniweb.world import Topic, World
 
 SHORT, LONG = 27, 66  # words of a paragraph: a shorter one gets another sentence; a longer one gets none

@@ -6,10 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 
+from tasks.engine.data_files import read_data
 from tasks.engine.hashing import Dice, stable_hash, unit_interval
-from tasks.sources.miniweb.kinds import KINDS, TopicKind
-from tasks.sources.miniweb.kinds.kind import Aspect, By, Fact, Near, Of
-from tasks.sources.miniweb.kinds.makers import PERSON, PROFESSIONS
+from tasks.sources.miniweb.kinds import KINDS, Aspect, By, Fact, Near, Of, TopicKind
 from tasks.sources.miniweb.names import HEADS, MIDDLES, WOMEN, words
 
 WORLD_VERSION = 5  # rises with every change of a fact, a sentence or a page; it is part of every partition's digest
@@ -21,6 +20,8 @@ IT, HE, SHE = ("it", "its"), ("he", "his"), ("she", "her")
 _COUNTRY_REGIONS = 8
 _COUNTRY_TOPICS = _COUNTRY_REGIONS * REGION_TOPICS
 _KIND_INDEX = {kind.name: place for place, kind in enumerate(KINDS)}
+# One of each in every region, in this order.
+PROFESSIONS = list(read_data("tasks.sources.miniweb.kinds", "kinds.toml")["person"]["facts"]["work"]["table"])
 _COUNTRIES = words("Valdria Norvenia Kestria Almoria Torvania Belisia Meravia Sorlandia Istrovia Carvonia Lethonia")
 _LANDS = words("Marches Highlands Vale Lowlands Dales Uplands Wolds Lakes Foothills Fens")
 _LAST_YEAR = 2024
@@ -112,7 +113,7 @@ class World:
             self.name(index),
             (kind.article + short,) if short else (),
             nouns=tuple(noun.format_map(facts) for noun in kind.nouns),
-            pronouns=IT if kind is not PERSON else SHE if parts[0].strip() in WOMEN else HE,
+            pronouns=IT if kind.name != "person" else SHE if parts[0].strip() in WOMEN else HE,
             facts=facts,
             related=related,
         )

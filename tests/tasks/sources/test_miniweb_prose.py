@@ -8,7 +8,7 @@ import pytest
 
 from tasks.engine.hashing import Dice
 from tasks.sources.miniweb.chatter import MARKERS
-from tasks.sources.miniweb.kinds.kind import Line, expand
+from tasks.sources.miniweb.kinds import Line, expand
 from tasks.sources.miniweb.prose import LONG, SHORT, Narrator, say, text_of, write_lead
 from tasks.sources.miniweb.world import World
 
