@@ -66,9 +66,8 @@ def file_with(partition: Partition, files: Iterable[File]) -> File:
 
 
 def file_state(path: Path) -> tuple[int, int, int]:
-    """Return a key that changes with the file, to cache its digest: size, modification time, and a number. The number
-    is 0 for a file that has not changed for a while. A file written a moment ago can change again without a new
-    modification time, so its number is different at each call."""
+    """Return a key that changes with the file, to cache its digest: size, modification time, and a number that differs
+    at each call for a file written a moment ago, which can change again without a new modification time, else 0."""
     status = path.stat()
     settled = time.time_ns() - status.st_mtime_ns > _SETTLED_NS
     return status.st_size, status.st_mtime_ns, 0 if settled else time.monotonic_ns()
@@ -95,6 +94,18 @@ def json_object(line: bytes) -> dict[str, Any]:
     if not isinstance(content, dict):
         raise ValueError(f"expected a JSON object, got {type(content).__name__}")
     return content
+
+
+def digested(file: InputFile, ranges: Iterable[tuple[int, int]], salt: bytes = b"") -> Iterator[Partition]:
+    """Yield a partition for each range of bytes of a file; its digest is the SHA-256 of `salt` and these bytes."""
+    with file.path.open("rb") as stream:
+        for start, stop in ranges:
+            stream.seek(start)
+            digest = hashlib.sha256(salt)
+            for block in blocks(stream, stop - start):
+                digest.update(block)
+            name = f"{file.path} bytes {start}-{stop - 1}"
+            yield Partition(name, digest.hexdigest(), file.start + start, file.start + stop)
 
 
 def blocks(stream: BinaryIO, size: int) -> Iterator[bytes]:

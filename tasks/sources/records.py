@@ -1,6 +1,5 @@
 """Articles from JSONL files: one object per line, read in byte ranges."""
 
-import hashlib
 import json
 from collections.abc import Callable, Iterator
 from functools import cache, partial
@@ -9,7 +8,7 @@ from typing import Annotated, Literal, Self, TypeVar
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationError, model_validator
 
-from tasks.sources.files import BLOCK, InputFile, blocks, file_state, file_with, input_files, unzipped
+from tasks.sources.files import InputFile, blocks, digested, file_state, file_with, input_files, unzipped
 from tasks.sources.malformed import malformed_among, parsed
 from tasks.sources.settings import RecordsSettings
 from tasks.sources.source import Article, ArticleReason, GivenDocument, Partition
@@ -116,7 +115,11 @@ class RecordsSource:
         """Return byte ranges that begin and end with lines; a digest is the SHA-256 of the range's bytes. Reads every
         file once. Raises FileNotFoundError: a file is missing, or nothing matches a pattern; ValueError: no path was
         given."""
-        return [partition for file in self.files() for partition in self._cut(file)]
+        return [
+            part
+            for file in self.files()
+            for part in line_partitions(file, self._partition_bytes, file_state(file.path))
+        ]
 
     def read(self, partition: Partition) -> Iterator[Article]:
         """Yield the articles of a byte range; malformed lines are refused (`malformed_line`), if it may have some.
@@ -134,8 +137,9 @@ class RecordsSource:
         ValueError: the parser raised `MalformedLineError`, and the file has more malformed lines than it may: names the
         first twenty of the range, and how many there are."""
         file = file_with(partition, self.files())
-        offset = 0 if _is_zipped(file) else partition.start - file.start
-        lines = enumerate(_lines(file, offset, partition.stop - partition.start), 1)
+        offset = partition.start - file.start
+        lines = enumerate(lines_of(file, offset, partition.stop - partition.start), 1)
+        every = filter(bytes.strip, lines_of(file, 0, file.size))
         before = cache(partial(_lines_before, file.path, offset))
         return parsed(
             ((number, line) for number, line in lines if line.strip()),
@@ -144,7 +148,7 @@ class RecordsSource:
             lambda number: f"{file.path}, line {before() + number}",
             refused=None if refused is None else lambda number: refused(f"{file.path.name}, line {before() + number}"),
             allowed=self._malformed,
-            total=lambda: malformed_among(filter(bytes.strip, _lines(file, 0, file.size)), parser, MalformedLineError),
+            total=lambda: malformed_among(every, parser, MalformedLineError),
         )
 
     def files(self) -> list[InputFile]:
@@ -152,36 +156,26 @@ class RecordsSource:
         file is missing, or nothing matches a pattern; ValueError: no path was given."""
         return input_files(self._settings.paths, self._setting, "JSONL")
 
-    def _cut(self, file: InputFile) -> tuple[Partition, ...]:
-        return _partitions_of(file, self._partition_bytes, file_state(file.path))
-
 
 @cache
-def _partitions_of(file: InputFile, partition_bytes: int, _state: tuple[int, ...]) -> tuple[Partition, ...]:
-    """Return ranges of about `partition_bytes`, each ending after a newline, with their hashes. A process does this
-    once per file until the file changes, because the checks before a run need it as well."""
+def line_partitions(file: InputFile, size: int, _state: tuple[int, ...]) -> tuple[Partition, ...]:
+    """Return ranges of about `size` bytes, each ending after a newline, with their hashes. A process does this once per
+    file until the file changes, because the checks before a run need it as well."""
+    version = f"{FORMAT_VERSION}{'d' if _gives_documents(file) else ''}"
+    return tuple(digested(file, _line_ranges(file, size), version.encode()))
 
-    def cut() -> Iterator[Partition]:
-        limit = file.size if _is_zipped(file) else partition_bytes
-        version = f"{FORMAT_VERSION}{'d' if _gives_documents(file) else ''}"
-        with file.path.open("rb") as stream:
-            start = 0
-            while True:
-                digest, size = hashlib.sha256(version.encode()), 0
-                while size < limit and (block := stream.read(min(BLOCK, limit - size))):
-                    digest.update(block)
-                    size += len(block)
-                if size and not _is_zipped(file) and not block.endswith(b"\n"):
-                    rest = stream.readline()
-                    digest.update(rest)
-                    size += len(rest)
-                if not size:
-                    return
-                name = f"{file.path} bytes {start}-{start + size - 1}"
-                yield Partition(name, digest.hexdigest(), file.start + start, file.start + start + size)
-                start += size
 
-    return tuple(cut())
+def _line_ranges(file: InputFile, size: int) -> Iterator[tuple[int, int]]:
+    start, limit = 0, file.size if _is_zipped(file) else size
+    with file.path.open("rb") as stream:
+        while start < file.size:
+            stop = min(start + limit, file.size)
+            if stop < file.size:
+                stream.seek(stop - 1)
+                stream.readline()
+                stop = stream.tell()
+            yield start, stop
+            start = stop
 
 
 class MalformedLineError(ValueError):
@@ -194,14 +188,14 @@ def _is_zipped(file: InputFile) -> bool:
 
 def _gives_documents(file: InputFile) -> bool:
     """Whether the first line that is not blank has documents; a malformed line is reported when it is read."""
-    first = next((line for line in _lines(file, 0, file.size) if line.strip()), b"")
+    first = next((line for line in lines_of(file, 0, file.size) if line.strip()), b"")
     try:
         return "documents" in json.loads(first)
     except (ValueError, TypeError, RecursionError):
         return False
 
 
-def _lines(file: InputFile, offset: int, size: int) -> Iterator[bytes]:
+def lines_of(file: InputFile, offset: int, size: int) -> Iterator[bytes]:
     """Yield the lines of a byte range, or all lines of a gzip file, with one in memory at a time. Raises ValueError:
     the gzip file is damaged."""
     if _is_zipped(file):

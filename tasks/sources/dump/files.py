@@ -3,15 +3,14 @@ are many consecutive bz2 streams of some hundred pages each, with an index of th
 and ends with streams can be read without the bytes before it."""
 
 import bz2
-import hashlib
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 
 from tasks.sources.dump.settings import DumpSettings
-from tasks.sources.files import BLOCK, InputFile, blocks, file_state, matching_files, unzipped
+from tasks.sources.files import BLOCK, InputFile, blocks, digested, file_state, matching_files, unzipped
 from tasks.sources.source import Partition
 
 _DECOMPRESSED_BLOCK = 1 << 20
@@ -35,18 +34,17 @@ class DumpFile(InputFile):
 
     def cut(self, size: int, salt: bytes) -> Iterator[Partition]:
         """Yield the partitions, reading the file."""
-        cuts = [(0, self.size)] if self.index is None else list(self._ranges(size))
+        if self.index is None:
+            yield from (replace(whole, name=str(self.path)) for whole in digested(self, [(0, self.size)], salt))
+            return
+        ranges = list(self._ranges(size))
         with self.path.open("rb") as stream:
-            salt += stream.read(min(cuts[0][0], BLOCK))
-            for start, stop in cuts:
+            salt += stream.read(min(ranges[0][0], BLOCK))
+            for start, _ in ranges:
                 stream.seek(start)
-                if self.index is not None and not stream.peek(3).startswith(_STREAM_HEAD):
+                if stream.read(len(_STREAM_HEAD)) != _STREAM_HEAD:
                     raise ValueError(f"{self.index}: expected a bz2 stream at byte {start} of {self.path}, found none")
-                digest = hashlib.sha256(salt)
-                for block in blocks(stream, stop - start):
-                    digest.update(block)
-                name = f"{self.path} bytes {start}-{stop - 1}" if self.index else str(self.path)
-                yield Partition(name, digest.hexdigest(), self.start + start, self.start + stop)
+        yield from digested(self, ranges, salt)
 
     def xml(self, start: int = 0, stop: int | None = None) -> Iterator[bytes]:
         """Yield the XML of a byte range in blocks. Raises ValueError: it is damaged or cut short."""

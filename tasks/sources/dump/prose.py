@@ -12,7 +12,7 @@ from tasks.engine.data_files import read_data
 from tasks.sources.dump.brackets import mend
 from tasks.sources.dump.markup import balanced, outer_templates, without_references
 from tasks.sources.dump.pages import CATEGORY, FILE, MEDIA, Site
-from tasks.sources.dump.templates import GONE, RAISED, expand, raised
+from tasks.sources.dump.templates import GONE, RAISED, Arguments, expand, raised
 
 ITEM = "\ue001"  # marks the start of a line that is an item of a list or indented
 _PRIVATE = re.compile("[\ue000-\ue004]")
@@ -103,21 +103,6 @@ def _clean(text: str) -> str:
     )
 
 
-class _Arguments:
-    """Arguments of a template node, converted to plain text on request."""
-
-    def __init__(self, template: Template, text: Callable[[Wikicode], str]) -> None:
-        self._named = {str(param.name).strip(): param for param in template.params}
-        self._text = text
-
-    def __getitem__(self, key: int | str) -> str:
-        param = self._named.get(str(key))
-        return "" if param is None else " ".join(self._text(param.value).replace(GONE, "").split())
-
-    def positional(self) -> list[str]:
-        return [self[name] for name, param in self._named.items() if not param.showkey]
-
-
 class _Writer:
     """Writes nodes of parsed wikitext as text with the marks `GONE` and `ITEM`."""
 
@@ -127,7 +112,7 @@ class _Writer:
             Text: lambda node: str(node.value),
             HTMLEntity: _entity,
             Tag: self._tag,
-            Template: lambda node: expand(self.text(node.name), _Arguments(node, self.text)),
+            Template: lambda node: expand(self.text(node.name), Arguments(node, self.text)),
             Wikilink: self._link,
             ExternalLink: self._external_link,
         }

@@ -6,7 +6,10 @@ templates are removed."""
 
 import re
 from collections.abc import Callable, Mapping
-from typing import Any, Protocol
+from typing import Any
+
+from mwparserfromhell.nodes import Template
+from mwparserfromhell.wikicode import Wikicode
 
 from tasks.engine.data_files import read_data
 
@@ -24,14 +27,21 @@ _BETWEEN: Mapping[str, str] = _DATA["convert"]["between"]
 _UNITS: Mapping[str, str] = _DATA["convert"]["units"]
 
 
-class Arguments(Protocol):
-    """A template's arguments as plain text."""
+class Arguments:
+    """A template's arguments, converted to plain text on request."""
+
+    def __init__(self, template: Template, text: Callable[[Wikicode], str]) -> None:
+        self._named = {str(param.name).strip(): param for param in template.params}
+        self._text = text
 
     def __getitem__(self, key: int | str) -> str:
         """Return an argument by its number, counted from 1, or its name; empty if it is missing."""
+        param = self._named.get(str(key))
+        return "" if param is None else " ".join(self._text(param.value).replace(GONE, "").split())
 
     def positional(self) -> list[str]:
         """Return the arguments without names, in order."""
+        return [self[name] for name, param in self._named.items() if not param.showkey]
 
 
 Expansion = Callable[[Arguments], str]

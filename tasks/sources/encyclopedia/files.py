@@ -1,24 +1,22 @@
 """Rows of an encyclopedia's files in parts: byte ranges of lines, row groups of Parquet, whole archives."""
 
-import hashlib
 import tarfile
 import zlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any, Protocol, TypeVar
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from tasks.sources.files import InputFile, blocks, file_digest, file_state, file_with, input_files
+from tasks.sources.files import InputFile, digested, file_digest, file_state, file_with, input_files
 from tasks.sources.parquet import parquet_rows
-from tasks.sources.records import RecordsSource
-from tasks.sources.settings import RecordsSettings
+from tasks.sources.records import line_partitions, lines_of
 from tasks.sources.source import Partition
 
-T = TypeVar("T")
 Row = bytes | Mapping[str, Any]  # a line of JSON, or the columns of a row
 _LINES = (".jsonl", ".ndjson", ".json")
 _KINDS: Mapping[str, tuple[str, ...]] = {
@@ -29,23 +27,44 @@ _KINDS: Mapping[str, tuple[str, ...]] = {
 _BATCH = 64  # rows of Parquet in memory
 
 
-class Rows(Protocol):
+@dataclass(frozen=True)
+class Rows:
     """The rows of files of one kind, in partitions of which each is a part of one file."""
 
-    def files(self) -> list[InputFile]:
-        """Return the files in order."""
+    files: Sequence[InputFile]  # in order
+    kind: str  # lines | archives | Parquet
+    columns: Sequence[str]  # those of Parquet that are read
+    size: int  # bytes of a partition, about
 
     def partitions(self) -> list[Partition]:
-        """Return the partitions; a digest covers the bytes of their rows."""
+        """Return byte ranges of lines, runs of row groups, or whole archives, which can be read only from their
+        beginning; a digest covers the bytes of the rows. Reads every file once. Raises ValueError: a file is
+        damaged."""
+        return [part for file in self.files for part in _CUT[self.kind](file, self.size, file_state(file.path))]
 
-    def parse(self, partition: Partition, parser: Callable[[Row], T]) -> Iterator[T]:
-        """Yield what a parser returns for each row of a partition."""
+    def read(self, partition: Partition) -> Iterator[Row]:
+        """Yield the rows of a partition; a line, or some rows of Parquet, are in memory at a time. Raises ValueError:
+        the file is damaged, cut short or has become shorter, or an archive holds no lines of JSON."""
+        file = file_with(partition, self.files)
+        if self.kind == "lines":
+            lines = lines_of(file, partition.start - file.start, partition.stop - partition.start)
+            yield from filter(bytes.strip, lines)
+            return
+        with _named(file.path):
+            yield from _archived_lines(file.path) if self.kind == "archives" else self._parquet_rows(file, partition)
+
+    def _parquet_rows(self, file: InputFile, partition: Partition) -> Iterator[Row]:
+        with pq.ParquetFile(file.path) as parquet:
+            starts = (file.start + start for start, _ in _group_bytes(parquet))
+            groups = [number for number, start in enumerate(starts) if partition.start <= start < partition.stop]
+            columns = [name for name in self.columns if name in parquet.schema_arrow.names]
+            yield from parquet_rows(parquet.iter_batches(_BATCH, groups, columns))
 
 
 def rows_in(paths: Sequence[str], setting: str, columns: Sequence[str], partition_bytes: int) -> Rows:
-    """Return the rows of some files. They are of one kind, known by their endings; of Parquet only `columns` are read.
-    Raises FileNotFoundError: a file is missing, or nothing matches a pattern; ValueError: there is no path, or the
-    files are of different or unknown kinds."""
+    """Return the rows of some files, which are of one kind, known by their endings. Raises FileNotFoundError: a file is
+    missing, or nothing matches a pattern; ValueError: there is no path, or the files are of different or unknown
+    kinds."""
     files = input_files(paths, setting, "data")
     kinds = [_kind(file.path) for file in files]
     other = next((place for place, kind in enumerate(kinds) if kind != kinds[0]), None)
@@ -54,9 +73,7 @@ def rows_in(paths: Sequence[str], setting: str, columns: Sequence[str], partitio
             f"{setting}: expected files of one kind, got {kinds[0]} ({files[0].path}) and {kinds[other]} "
             f"({files[other].path})"
         )
-    if kinds[0] == "lines":
-        return RecordsSource(RecordsSettings(paths=tuple(paths)), partition_bytes=partition_bytes, setting=setting)
-    return ParquetRows(files, columns, partition_bytes) if kinds[0] == "Parquet" else ArchiveRows(files)
+    return Rows(files, kinds[0], columns, partition_bytes)
 
 
 def _kind(path: Path) -> str:
@@ -67,70 +84,22 @@ def _kind(path: Path) -> str:
     raise ValueError(f"{path}: expected a file ending in {known}")
 
 
-class ParquetRows:
-    """Rows of Parquet files; a partition is some row groups."""
-
-    def __init__(self, files: list[InputFile], columns: Sequence[str], partition_bytes: int) -> None:
-        self._files = files
-        self._columns = columns
-        self._partition_bytes = partition_bytes
-
-    def files(self) -> list[InputFile]:
-        """Return the files in order."""
-        return self._files
-
-    def partitions(self) -> list[Partition]:
-        """Return runs of row groups; a digest is that of their bytes and the file's schema. Reads every file once.
-        Raises ValueError: a file is damaged."""
-        return [
-            part
-            for file in self._files
-            for part in _parquet_partitions(file, self._partition_bytes, file_state(file.path))
-        ]
-
-    def parse(self, partition: Partition, parser: Callable[[Row], T]) -> Iterator[T]:
-        """Yield the parsed rows of some row groups. Raises ValueError: the file is damaged or has become shorter."""
-        file = file_with(partition, self._files)
-        with _named(file.path), pq.ParquetFile(file.path) as parquet:
-            starts = (file.start + start for start, _ in _group_bytes(parquet))
-            groups = [number for number, start in enumerate(starts) if partition.start <= start < partition.stop]
-            columns = [name for name in self._columns if name in parquet.schema_arrow.names]
-            yield from map(parser, parquet_rows(parquet.iter_batches(_BATCH, groups, columns)))
+def _archived_lines(path: Path) -> Iterator[bytes]:
+    """Yield the lines of an archive's files of JSON, without blank ones. Raises ValueError: it holds no such file."""
+    found = False
+    with tarfile.open(path, "r|gz") as archive:
+        for member in archive:
+            if member.isfile() and member.name.lower().endswith(_LINES):
+                found = True
+                lines = archive.extractfile(member)
+                assert lines is not None
+                yield from filter(bytes.strip, lines)
+    if not found:
+        raise ValueError(f"{path}: expected an archive with files ending in {', '.join(_LINES)}, found none")
 
 
-class ArchiveRows:
-    """Lines of JSON in gzip archives; an archive is a partition, since it can be read only from its beginning."""
-
-    def __init__(self, files: list[InputFile]) -> None:
-        self._files = files
-
-    def files(self) -> list[InputFile]:
-        """Return the archives in order."""
-        return self._files
-
-    def partitions(self) -> list[Partition]:
-        """Return a partition for each archive; a digest is that of its bytes. Reads every file once."""
-        return [
-            Partition(str(file.path), file_digest(file.path), file.start, file.start + file.size)
-            for file in self._files
-        ]
-
-    def parse(self, partition: Partition, parser: Callable[[Row], T]) -> Iterator[T]:
-        """Yield the parsed lines of an archive's files of JSON, without blank ones; a line is in memory at a time.
-        Raises ValueError: the archive is damaged, cut short, or holds no such file."""
-        path = file_with(partition, self._files).path
-        found = False
-        with _named(path), tarfile.open(path, "r|gz") as archive:
-            for member in archive:
-                if member.isfile() and member.name.lower().endswith(_LINES):
-                    found = True
-                    lines = archive.extractfile(member)
-                    assert lines is not None
-                    for line in lines:
-                        if line.strip():
-                            yield parser(line)
-        if not found:
-            raise ValueError(f"{path}: expected an archive with files ending in {', '.join(_LINES)}, found none")
+def _whole(file: InputFile, _size: int, _state: tuple[int, ...]) -> list[Partition]:
+    return [Partition(str(file.path), file_digest(file.path), file.start, file.start + file.size)]
 
 
 def _group_bytes(parquet: pq.ParquetFile) -> Iterator[tuple[int, int]]:
@@ -147,24 +116,25 @@ def _group_bytes(parquet: pq.ParquetFile) -> Iterator[tuple[int, int]]:
 
 
 @cache
-def _parquet_partitions(file: InputFile, size: int, _state: tuple[int, ...]) -> tuple[Partition, ...]:
+def _row_groups(file: InputFile, size: int, _state: tuple[int, ...]) -> tuple[Partition, ...]:
     """Return runs of row groups of about `size` bytes, with their hashes; once per process and state of the file."""
     with _named(file.path), pq.ParquetFile(file.path) as parquet:
         schema = str(parquet.schema_arrow).encode()
         groups = list(_group_bytes(parquet))
-    parts = []
-    with file.path.open("rb") as stream:
-        while groups:
-            start = stop = groups[0][0]
-            while groups and stop - start < size:
-                stop = groups.pop(0)[1]
-            stream.seek(start)
-            digest = hashlib.sha256(schema)
-            for block in blocks(stream, stop - start):
-                digest.update(block)
-            name = f"{file.path} bytes {start}-{stop - 1}"
-            parts.append(Partition(name, digest.hexdigest(), file.start + start, file.start + stop))
-    return tuple(parts)
+    ranges = []
+    while groups:
+        start = stop = groups[0][0]
+        while groups and stop - start < size:
+            stop = groups.pop(0)[1]
+        ranges.append((start, stop))
+    return tuple(digested(file, ranges, schema))
+
+
+_CUT: Mapping[str, Callable[..., Iterable[Partition]]] = {
+    "lines": line_partitions,
+    "archives": _whole,
+    "Parquet": _row_groups,
+}
 
 
 @contextmanager

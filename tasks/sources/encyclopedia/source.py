@@ -61,7 +61,7 @@ class EncyclopediaSource:
         rows = self._rows()
         recipe = json.dumps([FORMAT_VERSION, self._settings.layout, self._wikitext.recipe()], sort_keys=True)
         parts = rows.partitions()
-        firsts = {file_with(part, rows.files()).path: part for part in reversed(parts)}
+        firsts = {file_with(part, rows.files).path: part for part in reversed(parts)}
         for part in firsts.values():
             next(self.read(part), None)
         return [replace(part, digest=hashlib.sha256(f"{recipe}|{part.digest}".encode()).hexdigest()) for part in parts]
@@ -71,18 +71,18 @@ class EncyclopediaSource:
         FileNotFoundError: a file is missing; ValueError: the file is damaged or has become shorter, or has more rows
         that are not of the layout than it may: names the first twenty of the part."""
         rows = self._rows()
-        file = file_with(partition, rows.files())
+        file = file_with(partition, rows.files)
         place = partition.start - file.start
 
         def named(number: int) -> str:
             return f"{file.path.name}, row {number} from byte {place}"
 
         def of_file() -> Iterator[Row]:
-            parts = (part for part in rows.partitions() if file_with(part, rows.files()).path == file.path)
-            return chain.from_iterable(rows.parse(part, _unread) for part in parts)
+            parts = (part for part in rows.partitions() if file_with(part, rows.files).path == file.path)
+            return chain.from_iterable(rows.read(part) for part in parts)
 
         return parsed(
-            enumerate(rows.parse(partition, _unread), 1),
+            enumerate(rows.read(partition), 1),
             lambda row: self._entry(row).article(self._rules, self._wikitext.licence),
             MalformedRowError,
             lambda number: f"{file.path.parent / named(number)} (source.encyclopedia.layout {self._settings.layout})",
@@ -101,7 +101,3 @@ class EncyclopediaSource:
             return _LAYOUTS[self._settings.layout](content, self._wikitext)
         except (ValueError, RecursionError) as error:
             raise MalformedRowError(str(error)) from error
-
-
-def _unread(row: Row) -> Row:
-    return row
