@@ -77,11 +77,13 @@ def add_api(
             raise HTTPException(503, str(error)) from error
 
     def state_of(job: SummaryJob) -> State:
-        text = job.progress.text
-        if job.state == "waiting":
+        text, share = job.progress.text, job.progress.share
+        if job.ended:
+            text, share = job.state, 1.0
+        elif job.state == "waiting":
             before = jobs.place(job)
             text = f"waiting: {before} {'summary is' if before == 1 else 'summaries are'} made before this one"
-        return State(job.state, text, job.progress.share, job.error)
+        return State(job.state, text, share, job.error)
 
     @app.post("/api/files", status_code=201, summary="Send a file", openapi_extra=_BYTES)
     async def upload(request: Request, name: str) -> Given:

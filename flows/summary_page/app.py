@@ -1,6 +1,6 @@
 """The application: what every request passes, the form, and the routes of summaries and corpus."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from fastapi import FastAPI, HTTPException, Request, Response
@@ -13,6 +13,7 @@ from flows.summary_page.explorer import add_explorer
 from flows.summary_page.guard import Guard
 from flows.summary_page.results import add_results
 from flows.summary_page.views import FOLDER, render
+from flows.summary_page.wanted import Wanted, WantedSource
 from tasks.cited_summary.jobs import Jobs, SummaryJob
 from tasks.cited_summary.kept import KeptSummaries
 from tasks.cited_summary.settings import LENGTHS, SummarySettings
@@ -43,17 +44,18 @@ def create_app(
 
     @app.exception_handler(404)
     async def missing(request: Request, error: HTTPException) -> Response:
-        if request.url.path.startswith("/api/"):
+        if request.url.path.startswith("/api/") or "/export." in request.url.path:
             return JSONResponse({"detail": error.detail}, 404)
         return render("missing.html.j2", 404, why=error.detail, **shared)
 
     @app.exception_handler(RequestValidationError)
     async def invalid(request: Request, error: RequestValidationError) -> Response:
-        first = error.errors()[0]
-        where = ".".join(str(part) for part in first["loc"][1:] if str(part).isidentifier() or isinstance(part, int))
-        if first["type"] == "json_invalid" or not where:
+        first, *others = [(_where(one["loc"]), one) for one in error.errors()]
+        where, fault = first
+        if fault["type"] == "json_invalid" or not where:
             return JSONResponse({"detail": "expected JSON, as /api describes it, with its Content-Type"}, 422)
-        return JSONResponse({"detail": f"{where}: {first['msg'].removeprefix('Value error, ')}"}, 422)
+        said = [_said(one) for place, one in (first, *others) if place == where]
+        return JSONResponse({"detail": f"{where}: {'; or '.join(said)}"}, 422)
 
     @app.get("/")
     def form(of: str = "", paste: int = 0) -> HTMLResponse:
@@ -76,3 +78,18 @@ def create_app(
     if corpus is not None:
         add_explorer(app, corpus)
     return app
+
+
+def _where(place: Sequence[int | str]) -> str:
+    """Return a place in a request without its first part, and the kinds of value that were tried there."""
+    return ".".join(str(part) for part in place[1:] if str(part).isidentifier() or isinstance(part, int))
+
+
+def _said(fault: Mapping[str, Any]) -> str:
+    """Return what a fault of a request says to people."""
+    kind = WantedSource if "sources" in fault["loc"] else Wanted
+    if fault["type"] == "extra_forbidden":
+        return f"expected one of {', '.join(kind.model_fields)}"
+    if fault["type"] == "model_attributes_type":
+        return 'expected an object such as {"url": "https://example.org/page"}'
+    return str(fault["msg"]).removeprefix("Value error, ")

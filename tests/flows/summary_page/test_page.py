@@ -121,7 +121,10 @@ def test_exports_are_files(summary: str, kind: str, mime: str, sign: str) -> Non
             "system is 'magic': expected one of extractive",
         ),
         ({"json": {"title": "x" * 301}}, 422, "title: String should have at most 300"),
-        ({"json": {"title": "x", "surprise": 1}}, 422, "surprise: Extra inputs are not permitted"),
+        ({"json": {"source": []}}, 422, "source: expected one of title, sources, system, words, language, headings"),
+        ({"json": {"sources": [{"uri": "x"}]}}, 422, "sources.0.uri: expected one of url, text, name, file"),
+        ({"json": {"sources": ["http://a.test"]}}, 422, 'sources.0: expected an object such as {"url": "https://'),
+        ({"json": {"sources": [{"text": "x"}], "words": "tiny"}}, 422, "; or Input should be 'short', 'medium'"),
         ({"data": b"not json"}, 422, "expected JSON, as /api describes it"),
         ({"data": b"\xff\xfe"}, 422, "expected JSON, as /api describes it"),
         ({"data": b" " * 60_000}, 413, "it has 60,000 bytes: expected at most 50,000 bytes"),
@@ -243,7 +246,7 @@ def test_a_summary_by_program_is_watched_found_written_again_with_other_sources_
             assert events.headers["Content-Type"].startswith("text/event-stream")
             lines = [line for line in events.iter_lines(decode_unicode=True) if line]
         states = [json.loads(line.removeprefix("data: ")) for line in lines if line.startswith("data: ")]
-        assert states[-1]["state"] == "done"
+        assert (states[-1]["state"], states[-1]["text"], states[-1]["share"]) == ("done", "done", 1.0)
         assert {line for line in lines if line.startswith("event")} == {"event: progress"}
         first = get(f"{page}/summary/{id_}/export.json").json()
         assert first["title"] == "Skerry Point"  # of the text itself
@@ -279,7 +282,8 @@ def test_the_api_describes_itself(page: str) -> None:
 def test_what_is_gone_says_so_on_a_page_of_its_own(page: str) -> None:
     answer = get(f"{page}/summary/unknown")
     assert (answer.status_code, "There is no such summary" in answer.text) == (404, True)
-    assert "There is no such summary" in get(f"{page}/api/summaries/unknown").json()["detail"]
+    for address in ("api/summaries/unknown", "summary/unknown/export.md"):
+        assert "There is no such summary" in get(f"{page}/{address}").json()["detail"]
 
 
 def test_the_corpus_is_explored_and_its_pages_shown_inert(page: str) -> None:
