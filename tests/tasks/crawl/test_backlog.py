@@ -1,7 +1,6 @@
 """URLs that wait: in which order they are given out, and how few of them are anything but bytes."""
 
 import gc
-from collections.abc import Iterator
 from pathlib import Path
 
 import pyarrow as pa
@@ -45,16 +44,9 @@ def test_origins_come_by_what_was_never_fetched_then_by_their_size() -> None:
     assert Backlog(urls, [], lambda url: 0.0).next_stretch() is None
 
 
-@pytest.fixture
-def only_new_objects() -> Iterator[None]:
-    """Let `gc.get_objects` name only what is made from here on: a long test run holds millions of objects."""
-    gc.freeze()
-    yield
-    gc.unfreeze()
-
-
-@pytest.mark.usefixtures("only_new_objects")
 def test_few_visits_exist_at_a_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    gc.collect()
+    gc.freeze()  # `gc.get_objects` names only what is made from here on: a long test run holds millions of objects
     most = 0
     take = HostQueues.take
 
