@@ -1,18 +1,18 @@
 """One build at a time below a root: two would fetch and compute the same shards twice."""
 
-import json
 import logging
-import os
-import socket
 import time
 import uuid
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
+from io import BytesIO
 from pathlib import Path
 from threading import Event, Thread
 
+from storage.conditional import ConditionalWrites, conditional_writes
 from storage.errors import RootBusyError, StorageError
-from storage.store import LOCK, Store, fenced
+from storage.leases import LOCK, Lease, busy, holder, leased, token_of
+from storage.store import Store
 
 LEASE_SECONDS = 60.0
 RENEW_SECONDS = 15.0
@@ -24,13 +24,12 @@ _log = logging.getLogger(__name__)
 def root_lock(store: Store, wait_seconds: float = 0.0, *, retry_seconds: float = 5.0) -> Iterator[None]:
     """Hold the root until the block ends.
 
-    On local disk the kernel holds the lock and releases it when the process ends, however it ends. An object store has
-    no locks: there a lease is renewed while the block runs and expires a minute after its holder died. Clocks are not
-    trusted: a run that finds a lease watches it until it is renewed, released or has expired. A lease keeps out the
-    second run that a person or a schedule starts. A holder that lay still for so long that another run took its lease
-    over (a paused machine), or that started within the same second as another, fails with RootBusyError at what it
-    writes, renames or deletes next: before each, this process reads the lease. Others that make shards for it do not,
-    since shards are immutable and written atomically.
+    On local disk the kernel holds the lock, also while the process is stopped, and releases it when the process ends,
+    however it ends. An object store has no locks: there a lease is renewed while the block runs and expires a minute
+    after its holder died. Clocks are not trusted: a run that finds a lease watches it until it is renewed, released or
+    has expired. A holder that lay still for so long that another run took its lease over (a paused machine) fails with
+    RootBusyError at what it, or a process that makes shards for it, writes, renames or deletes next (`Store`); on a
+    store that does not heed conditions, of which a warning tells, but for one file at worst.
 
     It is tried every `retry_seconds`, for `wait_seconds` while another run holds it. Raises RootBusyError: another run
     still holds the root; the message names its process and machine."""
@@ -52,22 +51,6 @@ def root_lock(store: Store, wait_seconds: float = 0.0, *, retry_seconds: float =
         yield
 
 
-def _holder(token: str = "") -> bytes:
-    fields = {"pid": os.getpid(), "host": socket.gethostname(), "time": time.time(), "token": token}
-    return json.dumps(fields).encode()
-
-
-def _busy(store: Store, lease: bytes) -> RootBusyError:
-    try:
-        holder = json.loads(lease)
-        who = f"process {holder['pid']} on {holder['host']}"
-    except (ValueError, KeyError, TypeError):
-        who = "another process"
-    return RootBusyError(
-        f"another build is running on root {store.root!r} ({who}). Wait until it ends, stop it, or give another root"
-    )
-
-
 @contextmanager
 def _local_lock(store: Store) -> Iterator[None]:
     import fcntl  # here, because only POSIX systems have it and the lease does not need it
@@ -79,33 +62,42 @@ def _local_lock(store: Store) -> Iterator[None]:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             file.seek(0)
-            raise _busy(store, file.read()) from None
+            raise busy(store.root, file.read()) from None
         file.truncate(0)
-        file.write(_holder())
+        file.write(holder())
         file.flush()
         yield
 
 
 @contextmanager
 def _lease(store: Store) -> Iterator[None]:
-    lease = _read(store, LOCK)
-    if lease is not None and not _lapses(store, lease):
-        raise _busy(store, lease)
-    token = uuid.uuid4().hex
-    store.write_bytes(LOCK, _holder(token))
-    ended = Event()
-
-    def check() -> None:
-        now = _read(store, LOCK)
-        if now is None or _token(now) != token:
-            by = "a run that has ended since" if now is None else _busy(store, now)
-            raise RootBusyError(f"the lease of the root expired and was taken over, nothing more is written: {by}")
+    objects, why = _conditional(store)
+    path, token, ended = store.path(LOCK), uuid.uuid4().hex, Event()
+    tag = objects.tag(path) if objects else None
+    now = store.read_if_there(LOCK)
+    if now is not None:
+        if not _lapses(store, now):
+            raise busy(store.root, now)
+        if not store.exists(LOCK):
+            tag = None
+    if objects is None:
+        store.write_bytes(LOCK, holder(token))
+    elif not objects.put(path, BytesIO(holder(token)), tag):
+        raise busy(store.root, store.read_if_there(LOCK) or b"")
+    if why:
+        _log.warning(
+            "the root's object store does not heed conditions of writes (%s): a run that lies still for longer than "
+            "its lease, between its last look at the lease and a write, can put one file in the place of the next "
+            "run's. Let no machine be suspended, or take a store that knows If-Match and If-None-Match",
+            why,
+        )
+    lease = Lease(token, conditional=objects is not None)
 
     def renew() -> None:
         while not ended.wait(RENEW_SECONDS):
             try:
-                check()
-                store.write_bytes(_renewal(token), _holder(token))
+                lease.check(store.root, store.read_if_there(LOCK))
+                store.write_bytes(_renewal(token), holder(token))
             except RootBusyError as lost:
                 _log.warning("%s", lost)
                 return
@@ -115,18 +107,31 @@ def _lease(store: Store) -> Iterator[None]:
     keeper = Thread(target=renew, name="root-lease", daemon=True)
     keeper.start()
     try:
-        with fenced(store.root, check):
+        with leased(store.root, lease):
             yield
     finally:
         ended.set()
         keeper.join()
         try:
-            now = _read(store, LOCK)
-            if now is not None and _token(now) == token:  # else another run has taken it over
-                store.delete(LOCK)
+            tag = objects.tag(path) if objects else None
+            now = store.read_if_there(LOCK)
+            if now is not None and token_of(now) == token:  # else another run has taken it over
+                if objects is None:
+                    store.delete(LOCK)
+                elif tag is not None:
+                    objects.delete(path, tag)
             store.delete(_renewal(token))
         except StorageError as error:  # the lease expires by itself; this must not hide an error of the block
             _log.warning("the lease of the root could not be released and will expire: %s", error)
+
+
+def _conditional(store: Store) -> tuple[ConditionalWrites | None, str]:
+    """Return what changes objects on conditions, or None and why there is no such thing."""
+    if store.filesystem.type_name != "s3":
+        return None, f"only those of S3 are used, not those of {store.filesystem.type_name}"
+    objects = conditional_writes(store.root)
+    why = objects.unheeded(store.base)
+    return None if why else objects, why
 
 
 def _renewal(token: str | None) -> str:
@@ -134,33 +139,17 @@ def _renewal(token: str | None) -> str:
     return f"{LOCK}.{token}"
 
 
-def _read(store: Store, name: str) -> bytes | None:
-    try:
-        return store.read_bytes(name)
-    except FileNotFoundError:
-        return None
-
-
-def _token(lease: bytes) -> str | None:
-    """Return the random token of a lease's holder; None if the file is not a lease."""
-    try:
-        token: str = json.loads(lease)["token"]
-    except (ValueError, KeyError, TypeError):
-        return None
-    return token
-
-
 def _lapses(store: Store, lease: bytes) -> bool:
     """Watch a lease; return whether it was released or expired, not renewed."""
     deadline = time.monotonic() + LEASE_SECONDS
-    renewal = _renewal(_token(lease))
-    before = _read(store, renewal)
+    renewal = _renewal(token_of(lease))
+    before = store.read_if_there(renewal)
     while time.monotonic() < deadline:
         time.sleep(WATCH_SECONDS)
-        now = _read(store, LOCK)
+        now = store.read_if_there(LOCK)
         if now != lease:
             return now is None
-        if _read(store, renewal) != before:
+        if store.read_if_there(renewal) != before:
             return False
     store.delete(renewal)
     return True

@@ -20,8 +20,10 @@ import pyarrow as pa
 import pyarrow.fs as pafs
 import pyarrow.parquet as pq
 
+from storage.conditional import ConditionalWrites, conditional_writes
 from storage.digests import TableDigest, table_digest
 from storage.errors import CorruptShardError, StorageError, StorageFullError
+from storage.leases import LOCK, Lease, held
 from storage.row_groups import ROW_GROUP_BYTES, by_destination, by_run, by_size, check_schema
 from storage.schemas import Dataset
 from storage.writing import HashingSink, whole_file
@@ -30,8 +32,6 @@ _ALMOST_URI = re.compile(r"[a-z][a-z0-9+.-]+:/|(s3|gs|gcs|hdfs|abfss?|file):", r
 _READ_BYTES = 1 << 20
 _BUFFER_BYTES = 4 << 20
 _BATCH_ROWS = 256
-LOCK = ".lock"  # of the root (`storage.lock`); only files whose names begin so are written without it
-_fences: dict[str, Callable[[], None]] = {}  # root -> raises if this process no longer holds it
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,10 +59,15 @@ class Store:
     """Files below one root, on local disk or any filesystem pyarrow has a URI for (s3://, gs://, hdfs://). Paths given
     to its methods are relative to the root and use forward slashes. An S3 server other than Amazon's is named by the
     URI (`s3://bucket/folder?endpoint_override=minio:9000&scheme=http`) or by the environment (`AWS_ENDPOINT_URL`); keys
-    are read from the environment or `~/.aws`, as by the AWS tools."""
+    are read from the environment or `~/.aws`, as by the AWS tools.
 
-    def __init__(self, root: str) -> None:
-        """Take a folder path or a URI; nothing is read or written yet. Raises StorageError: it is empty, or the URI's
+    What is written, renamed or deleted under a lease fails with RootBusyError once another run has taken it over. On S3
+    that holds to the last moment: an object is looked at, then the lease, and then the object is changed if it still is
+    what it was. So a process that lay still in between changes nothing that the next run has made."""
+
+    def __init__(self, root: str, lease: Lease | None = None) -> None:
+        """Take a folder path or a URI, and the lease of the run that this process works for if it does not hold it
+        itself; nothing is read or written yet. Raises StorageError: it is empty, or the URI's
         scheme is unknown, its options are wrong, or it holds a password; or it is a folder that looks like a URI, or
         one of a user whom this machine does not know."""
         if not root.strip():
@@ -77,7 +82,7 @@ class Store:
                 f"root is {root!r}: expected two slashes in a URI such as s3://bucket/folder, or {'./' + root!r} for a "
                 "folder of that name"
             )
-        self.root = root
+        self.root, self._lease = root, lease
         try:
             if "://" in root:
                 self.filesystem, self.base = pafs.FileSystem.from_uri(root)
@@ -87,6 +92,11 @@ class Store:
             raise StorageError(
                 f"root {root!r} cannot be opened: {error}. Expected a folder or a URI such as s3://bucket/folder"
             ) from error
+
+    @property
+    def lease(self) -> Lease | None:
+        """The lease under which this process changes the root; None on local disk, or if it may do so without."""
+        return self._lease or held(self.root)
 
     @property
     def is_local(self) -> bool:
@@ -150,20 +160,25 @@ class Store:
 
     def delete(self, name: str) -> None:
         """Remove a file if it exists."""
-        self._check_fence(name)
+        if self._changed(name, lambda objects, path, tag: tag is None or objects.delete(path, tag)):
+            return
         with self._naming(name, "deleted"):
             if self.exists(name):
                 self.filesystem.delete_file(self.path(name))
 
     def rename(self, name: str, new_name: str) -> None:
         """Give a file another name below the root."""
-        self._check_fence(name)
+        self._check_lease(name)
         with self._naming(name, "renamed"):
-            self.filesystem.move(self.path(name), self.path(new_name))
+            if self.lease is None:
+                self.filesystem.move(self.path(name), self.path(new_name))
+            else:  # in the two steps that it is on an object store, the second on a condition
+                self.filesystem.copy_file(self.path(name), self.path(new_name))
+                self.delete(name)
 
     def delete_folder(self, name: str) -> None:
         """Remove a folder and its content, if it exists."""
-        self._check_fence(name)
+        self._check_lease(name)
         with self._naming(name, "deleted"):
             if self._type(name) != pafs.FileType.NotFound:
                 self.filesystem.delete_dir(self.path(name))
@@ -173,6 +188,13 @@ class Store:
         with self._naming(name, "read"), self.filesystem.open_input_stream(self.path(name)) as stream:
             data: bytes = stream.read()
         return data
+
+    def read_if_there(self, name: str) -> bytes | None:
+        """Return a whole file, or None if there is none."""
+        try:
+            return self.read_bytes(name)
+        except FileNotFoundError:
+            return None
 
     @contextmanager
     def reading(self, name: str) -> Iterator[IO[bytes]]:
@@ -272,13 +294,28 @@ class Store:
     def writing(self, name: str) -> Iterator[IO[bytes]]:
         """Open a file that appears under its name only when the block ends without an error; else nothing does. Raises
         StorageError: it could not be written, or this process has lost the root (RootBusyError)."""
-        with whole_file(self.filesystem, self.path(name)) as sink:
-            yield sink
-            self._check_fence(name)
 
-    def _check_fence(self, name: str) -> None:
-        if not name.startswith(LOCK) and (check := _fences.get(self.root)) is not None:
-            check()
+        def upload(file: IO[bytes]) -> bool:
+            return self._changed(name, lambda objects, path, tag: objects.put(path, file, tag))
+
+        with whole_file(self.filesystem, self.path(name), upload) as sink:
+            yield sink
+
+    def _check_lease(self, name: str) -> None:
+        if self.lease is not None and not name.startswith(LOCK):
+            self.lease.check(self.root, self.read_if_there(LOCK))
+
+    def _changed(self, name: str, change: Callable[[ConditionalWrites, str, str | None], bool]) -> bool:
+        """Look at an object and at the lease, then change the object if it still is what it was, until that is so.
+        False: without a lease or without conditions; then the lease alone was looked at."""
+        while self.lease is not None and self.lease.conditional and not name.startswith(LOCK):
+            objects, path = conditional_writes(self.root), self.path(name)
+            tag = objects.tag(path)
+            self._check_lease(name)
+            if change(objects, path, tag):
+                return True
+        self._check_lease(name)
+        return False
 
     def _type(self, name: str) -> pafs.FileType:
         with self._naming(name, "looked up"):
@@ -326,16 +363,6 @@ class _NamedReads:
 
     def close(self) -> None:
         self.file.close()
-
-
-@contextmanager
-def fenced(root: str, check: Callable[[], None]) -> Iterator[None]:
-    """Call `check`, which may raise, before this process writes, renames or deletes below a root during the block."""
-    _fences[root] = check
-    try:
-        yield
-    finally:
-        del _fences[root]
 
 
 def _check_bytes(name: str, stream: IO[bytes], sha256: str) -> None:

@@ -22,15 +22,17 @@ _COPY_BYTES = 1 << 20
 
 
 @contextmanager
-def whole_file(filesystem: pafs.FileSystem, path: str) -> Iterator[IO[bytes]]:
-    """Open a file for writing; it appears under its name only when the block ends without an error. Raises
-    StorageError: it could not be written."""
+def whole_file(
+    filesystem: pafs.FileSystem, path: str, upload: Callable[[IO[bytes]], bool] = lambda _: False
+) -> Iterator[IO[bytes]]:
+    """Open a file for writing; it appears under its name only when the block ends without an error. `upload` is
+    asked first whether it has put it on an object store. Raises StorageError: it could not be written."""
     is_local = isinstance(filesystem, pafs.LocalFileSystem)
     location = path if is_local else f"{path}, which is gathered in {tempfile.gettempdir()}"
     try:
         with (
             naming_a_full_disk(location),
-            _local_sink(Path(path)) if is_local else _remote_sink(filesystem, path) as sink,
+            _local_sink(Path(path)) if is_local else _remote_sink(filesystem, path, upload) as sink,
         ):
             yield sink
     except OSError as error:
@@ -102,21 +104,21 @@ def _local_sink(path: Path) -> Iterator[IO[bytes]]:
 
 
 @contextmanager
-def _remote_sink(filesystem: pafs.FileSystem, path: str) -> Iterator[IO[bytes]]:
+def _remote_sink(filesystem: pafs.FileSystem, path: str, upload: Callable[[IO[bytes]], bool]) -> Iterator[IO[bytes]]:
     """Gather a file on local disk and upload it when the block has ended without an error. A pyarrow stream is
     completed when it is closed, also by an error: writing to it could leave a partial file."""
     with tempfile.TemporaryFile(prefix="wikisum-") as spool:
         yield spool
-        spool.seek(0)
-        _uninterrupted(lambda: _upload(filesystem, path, spool))
+        _uninterrupted(lambda: None if upload(spool) else _upload(filesystem, path, spool))
 
 
 def _upload(filesystem: pafs.FileSystem, path: str, spool: IO[bytes]) -> None:
+    spool.seek(0)
     with filesystem.open_output_stream(path) as upload:
         shutil.copyfileobj(spool, upload, _COPY_BYTES)
 
 
-def _uninterrupted(upload: Callable[[], None]) -> None:
+def _uninterrupted(upload: Callable[[], object]) -> None:
     """Run an upload to its end in a thread, where Ctrl-C and SIGTERM raise nothing. Raised between opening and closing
     the stream, they would replace the object by a part of the file or an empty one. The upload is waited for, and then
     the interruption takes effect."""

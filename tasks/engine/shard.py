@@ -14,6 +14,7 @@ import pyarrow as pa
 import pyarrow.fs as pafs
 
 from storage.directories import DirectoryRecord, publish_directory, working_directory
+from storage.leases import Lease
 from storage.recipes import TALLY, DropCount, ShardRecord, save_record, shard_path
 from storage.schemas import DATASETS
 from storage.snapshots import discard_snapshot, kept_on_store
@@ -56,6 +57,7 @@ class Job:
     scratch: str | None = None
     lasting: str | None = None  # key of a scratch that outlives its shard, for what no other recipe should pay again
     title: str = ""  # name of the stage for people, if several stages share a dataset; "" = `stage`
+    lease: Lease | None = None  # what its run holds of a root on an object store
 
     @property
     def called(self) -> str:
@@ -75,7 +77,7 @@ class Job:
 @names_what_failed
 def make_shard(job: Job) -> ShardRecord:
     """Compute a shard, write file and record, return the record; raises CorruptShardError for a damaged input."""
-    store = Store(job.root)
+    store = Store(job.root, job.lease)
     started = time.monotonic()
     scratch = f"{job.stage}/.scratch-{job.shard:05d}.{job.lasting or job.key}"
     scratch_argument = {job.scratch: Scratch(store.filesystem, store.path(scratch))} if job.scratch else {}
@@ -114,7 +116,7 @@ def make_directory(job: Job) -> DirectoryRecord:
     another machine) and returns its metrics; their field `published` names the files that readers load. Raises
     CorruptShardError: an input is damaged; StorageFullError: the disk of the local folder is full; complete files are
     kept for the next run; StorageError: the directory could not be written."""
-    store = Store(job.root)
+    store = Store(job.root, job.lease)
     folder = working_directory(store, job.stage, job.key)
     started = time.monotonic()
     location = str(folder) if store.is_local else f"{folder}, where {job.stage} is gathered (TMPDIR decides)"

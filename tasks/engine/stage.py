@@ -236,6 +236,7 @@ class Run:
     ) -> Job:
         return Job(
             root=self.store.root,
+            lease=self.store.lease,
             stage=recipe.name,
             version=recipe.made_version,
             shard=shard,

@@ -68,6 +68,7 @@ class Proxy(ThreadingHTTPServer):
         failures: how many more of them; None = all.
         seconds: wait before every answer.
         failed: how many were answered with 500.
+        dropped: headers that are not passed on, in lower case.
         seen: called with the method and path of each request that is passed on, before that.
     """
 
@@ -80,6 +81,7 @@ class Proxy(ThreadingHTTPServer):
         self.failures: int | None = None
         self.seconds = 0.0
         self.failed = 0
+        self.dropped: set[str] = set()
         self.seen: Callable[[str, str], None] = lambda method, path: None
         self._lock = threading.Lock()
 
@@ -112,7 +114,9 @@ class _Handler(BaseHTTPRequestHandler):
             return
         self.server.seen(self.command, self.path)
         behind = http.client.HTTPConnection("127.0.0.1", self.server.behind, timeout=PATIENCE)
-        headers = {name: value for name, value in self.headers.items() if name.lower() not in _OF_THE_HOP}
+        headers = {
+            name: value for name, value in self.headers.items() if name.lower() not in _OF_THE_HOP | self.server.dropped
+        }
         behind.request(self.command, self.path, body, headers)
         answer = behind.getresponse()
         content = answer.read()
