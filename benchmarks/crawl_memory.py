@@ -20,8 +20,8 @@ from benchmarks.loopback_web import address, served
 from benchmarks.synthetic import frontier_of
 from storage.schemas import FRONTIER, PAGES
 from storage.store import RowGroup, Store
+from tasks.crawl.crawl import crawl_shard
 from tasks.crawl.settings import CrawlSettings
-from tasks.crawl.stage import crawl_shard
 from tasks.engine.shard import Scratch
 
 RUNS = ["good=10000", "refused=100000", "refused=1000000", "spent=300000", "large=200", "mixed=10000"]

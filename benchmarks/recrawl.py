@@ -21,8 +21,8 @@ from benchmarks.loopback_web import served
 from benchmarks.synthetic import frontier_of
 from storage.schemas import FRONTIER, PAGES
 from storage.store import Store
+from tasks.crawl.crawl import crawl_shard
 from tasks.crawl.settings import CrawlSettings
-from tasks.crawl.stage import crawl_shard
 from tasks.engine.inputs import gathered
 from tasks.engine.recipe import Recipe
 from tasks.engine.stage import InlineExecutor, Run

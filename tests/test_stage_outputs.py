@@ -16,7 +16,7 @@ NOT_MADE = {
     "adopt_vocabulary",
     "find_kept_out",
     "index_files",
-    "index_shard",
+    "index_archive",
     "look_up_in_file",
     "look_up_shard",
     "measure_efficiency",

@@ -8,9 +8,9 @@ from flows.running.graph import current_flow_run
 from flows.running.session import Session
 from flows.stages.results import Articles, Captures, FetchedPages, Frontier, IndexedCaptures, SearchResults
 from storage import schemas
+from tasks.crawl.archive import find_archives
 from tasks.crawl.columnar.tables import find_tables
 from tasks.crawl.settings import CrawlSettings
-from tasks.crawl.stage import find_archives
 from tasks.engine.inputs import Input, every, gathered, same
 from tasks.engine.recipe import Recipe
 from tasks.engine.stage import Run
@@ -24,7 +24,7 @@ def captures(session: Session) -> Captures | None:
         return None
     recipe = Recipe(
         schemas.CAPTURES,
-        "tasks.crawl.stage:index_shard",
+        "tasks.crawl.archive:index_archive",
         settings=part_of(session.config.crawl, "allowed_hosts", "max_decoded_archive_bytes"),
         arguments={"host_shards": session.config.shards.hosts},
         per_shard={"file": files},
@@ -40,7 +40,7 @@ def indexed_captures(session: Session, frontier: Frontier) -> IndexedCaptures | 
         return None
     recipe = Recipe(
         schemas.CAPTURES,
-        "tasks.crawl.stage:look_up_shard",
+        "tasks.crawl.common_crawl:look_up_shard",
         settings=session.config.crawl,
         per_shard={"shard": range(session.config.shards.hosts)},
     )
@@ -133,7 +133,7 @@ def pages(
     shards = session.config.shards.hosts
     recipe = Recipe(
         schemas.PAGES,
-        "tasks.crawl.stage:crawl_shard",
+        "tasks.crawl.crawl:crawl_shard",
         settings=session.config.crawl,
         arguments={"host_shards": shards},
         per_shard={"shard": range(shards)},

@@ -5,6 +5,7 @@ broken bytes reading continues at the next record that can be found."""
 import glob
 import logging
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import islice
 from pathlib import Path
@@ -31,15 +32,28 @@ _ROWS = 10_000
 _CAPTURES = frozenset({"response", "resource", CaptureReason.REVISIT})
 
 
-def archive_files(settings: CrawlSettings) -> list[str]:
-    """Return the archive files of the settings, globs expanded, sorted, once each; FileNotFoundError for no match."""
+@dataclass(frozen=True)
+class ArchiveFile:
+    """A WARC or ARC file and its state."""
+
+    name: str  # path or URI
+    state: str  # size and modification time; if it changes, the index is made again
+
+    def recipe(self) -> dict[str, str]:
+        """Return the fields that decide the index."""
+        return {"name": self.name, "state": self.state}
+
+
+def find_archives(settings: CrawlSettings) -> list[ArchiveFile]:
+    """Return the archive files of the settings, globs expanded, sorted, once each. Raises FileNotFoundError: a pattern
+    matches nothing, or there is no such file."""
     files: list[str] = []
     for pattern in settings.archive:
         matches = [pattern] if "://" in pattern else _matches(pattern)
         if not matches:
             raise FileNotFoundError(f"crawl.archive: no file matches {pattern!r}")
         files += matches
-    return sorted(set(files))
+    return [ArchiveFile(file, _state(file)) for file in sorted(set(files))]
 
 
 def _matches(pattern: str) -> list[str]:
@@ -47,8 +61,7 @@ def _matches(pattern: str) -> list[str]:
     return [name for name in glob.glob(pattern, recursive=True) if Path(name).is_file()]  # noqa: PTH207
 
 
-def file_state(file: str) -> str:
-    """Return size and time of change of an archive file. Raises FileNotFoundError: there is no such file."""
+def _state(file: str) -> str:
     filesystem, path = pafs.FileSystem.from_uri(file if "://" in file else Path(file).resolve().as_uri())
     info = filesystem.get_file_info(path)
     if info.type != pafs.FileType.File:
@@ -56,14 +69,14 @@ def file_state(file: str) -> str:
     return f"{info.size}-{info.mtime_ns}"
 
 
-def index_archive(file: str, settings: CrawlSettings, *, host_shards: int) -> pa.Table:
+def index_archive(settings: CrawlSettings, *, file: ArchiveFile, host_shards: int) -> pa.Table:
     """Return one row for each capture of a file and each broken part; without a usable URL in host shard 0."""
 
     def table(rows: Iterable[dict[str, Any]]) -> pa.Table:
-        return _table(rows, file, host_shards)
+        return _table(rows, file.name, host_shards)
 
     try:
-        with OpenArchive(file, settings.max_decoded_archive_bytes) as archive:
+        with OpenArchive(file.name, settings.max_decoded_archive_bytes) as archive:
             try:
                 if archive.compression == "none":
                     return table(_plain_captures(archive, settings))
@@ -71,10 +84,10 @@ def index_archive(file: str, settings: CrawlSettings, *, host_shards: int) -> pa
             except _NotPerRecordError:
                 return table({**row, "decoded": True} for row in _plain_captures(archive, settings, decoded=True))
     except DamagedError as error:
-        logger.warning("%s cannot be read: %s", file, error)
+        logger.warning("%s cannot be read: %s", file.name, error)
         return table([_broken(CaptureReason.UNSUPPORTED_COMPRESSION, 0)])
     except ScratchFullError as error:
-        logger.warning("%s is left out: %s", file, error)
+        logger.warning("%s is left out: %s", file.name, error)
         return table([_broken(CaptureReason.ARCHIVE_TOO_LARGE, 0)])
 
 

@@ -3,7 +3,7 @@
 import threading
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import dataclass
 
 import pyarrow as pa
@@ -12,7 +12,7 @@ from tasks.crawl.journal import Journal
 from tasks.crawl.progress import CrawlProgress, ProgressCount
 from tasks.crawl.reasons import PageReason
 from tasks.crawl.remote_files import RemoteFiles
-from tasks.crawl.replay import Capture, Replay
+from tasks.crawl.replay import Capture, ReadRange, Replay
 from tasks.crawl.safety import FetchError
 from tasks.crawl.settings import CrawlSettings
 
@@ -49,26 +49,21 @@ def gathered_ranges(wanted: Iterable[tuple[str, Capture]]) -> Iterator[FileRange
         yield FileRange(file, start, end - start, tuple(urls))
 
 
-class RangeRecords:
-    """Reads records, those of one range from memory; others, such as an older capture, by a request of their own."""
+def reading(files: RemoteFiles, part: FileRange) -> ReadRange:
+    """Return what reads records: those of a range of several from memory, unless it cannot be read; others, such as an
+    older capture, by a request of their own."""
+    data: bytes | None = None
+    if len(part.urls) > 1:
+        with suppress(FetchError):
+            data = files.read(part.file, part.offset, part.length)
 
-    def __init__(self, files: RemoteFiles, part: FileRange) -> None:
-        """Ask for a range of several records; if it cannot be read, each is asked for by itself."""
-        self._files = files
-        self._part = part
-        self._data: bytes | None = None
-        if len(part.urls) > 1:
-            try:
-                self._data = files.read(part.file, part.offset, part.length)
-            except FetchError:
-                return
+    def read(url: str, offset: int, length: int) -> bytes:
+        start = offset - part.offset
+        if data is not None and url == part.file and 0 <= start <= len(data) - length:
+            return data[start : start + length]
+        return files.read(url, offset, length)
 
-    def read(self, url: str, offset: int, length: int) -> bytes:
-        """Return a range of a file. Raises FetchError: `archive_failed` or `archive_bad_answer`."""
-        start = offset - self._part.offset
-        if self._data is not None and url == self._part.file and 0 <= start <= len(self._data) - length:
-            return self._data[start : start + length]
-        return self._files.read(url, offset, length)
+    return read
 
 
 def archived_pages(
@@ -91,7 +86,7 @@ def archived_pages(
     ):
 
         def read(part: FileRange) -> None:
-            records = RangeRecords(files, part)
+            records = reading(files, part)
             for url in part.urls:
                 row = replay.row(url, records)
                 with writing:  # at once, because each body may be large

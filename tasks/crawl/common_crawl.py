@@ -25,6 +25,7 @@ from tasks.crawl.service import Service
 from tasks.crawl.settings import CrawlSettings
 from tasks.crawl.urls import BadUrlError, host_of, normalise_url
 from tasks.crawl.visit import MAX_REDIRECTS, refused_row
+from tasks.engine.shard import Scratch
 
 logger = logging.getLogger(__name__)
 
@@ -32,6 +33,7 @@ _INDEX_LINES = 50  # captures of one URL that an index is asked for
 CAPTURES_TRIED = 2  # of one URL, best first
 MAX_RECORD_BYTES = 12_000_000  # as it lies in the archive; Common Crawl cuts pages itself, long before
 _MAX_LINE_BYTES = 20_000
+_ANSWERS_A_FILE = 2_000  # as many rows as a segment of the journal has
 FILE_NAME = r"[A-Za-z0-9_-][A-Za-z0-9_./+=-]*"
 _TIMESTAMP = re.compile(r"\d{14}")
 _PROBE = "http://example.com/"
@@ -118,6 +120,22 @@ def _parsed(text: bytes, settings: CrawlSettings) -> IndexLine | None:
     return IndexLine(status, date, filename, offset, length, target, bool(fields.get("truncated")))
 
 
+def look_up_shard(
+    frontier: pa.Table,
+    settings: CrawlSettings,
+    *,
+    shard: int,
+    scratch: Scratch,
+    connect_to: Mapping[str, str],
+    progress: Callable[[CrawlProgress], None],
+) -> pa.Table:
+    """Return the indexes' captures of a host shard's URLs (`look_up_captures`)."""
+    with Answers(scratch.filesystem, scratch.path, rows=_ANSWERS_A_FILE) as answers:
+        return look_up_captures(
+            frontier, settings, host_shard=shard, answers=answers, connect_to=connect_to, progress=progress
+        )
+
+
 def look_up_captures(
     frontier: pa.Table,
     settings: CrawlSettings,
@@ -160,10 +178,10 @@ def look_up_captures(
             answered(url, captures)
         for url in urls:
             for row in answers[url]:
-                date = row["captured_at"]
+                date = row.get("captured_at")
                 rows.append({**row, "captured_at": date and datetime.fromisoformat(date)})
         count.tick(last=True)
-    unique = {(row["url"], row["file"], row["offset"]): row for row in rows}
+    unique = {(row["url"], row.get("file"), row.get("offset")): row for row in rows}
     return pa.Table.from_pylist([{**row, "host_shard": host_shard} for row in unique.values()], schema=CAPTURES.schema)
 
 
@@ -240,23 +258,14 @@ class _Finder:
 
     def _place(self, url: str, line: IndexLine) -> dict[str, Any]:
         reason = PageReason.TOO_LARGE if line.length > MAX_RECORD_BYTES else None
-        row = _row(url, reason)
-        row.update(
-            file=f"{self._settings.common_crawl.data_url}{line.filename}",
-            offset=line.offset,
-            length=line.length,
-            captured_at=line.captured_at.isoformat(),
-        )
-        return row
+        return {
+            **_row(url, reason),
+            "file": f"{self._settings.common_crawl.data_url}{line.filename}",
+            "offset": line.offset,
+            "length": line.length,
+            "captured_at": line.captured_at.isoformat(),
+        }
 
 
 def _row(url: str, reason: str | None) -> dict[str, Any]:
-    return {
-        "url": url,
-        "file": None,
-        "offset": None,
-        "decoded": False,
-        "length": None,
-        "captured_at": None,
-        "reason": reason,
-    }
+    return {"url": url, "decoded": False, "reason": reason}

@@ -10,6 +10,7 @@ from typing import Any
 import pyarrow as pa
 
 from storage.schemas import PAGES
+from storage.store import Store
 from tasks.crawl.archived import archived_pages
 from tasks.crawl.backlog import UrlList, give_back, urls_of
 from tasks.crawl.dns import LOOKUP_SECONDS, BoundedResolver
@@ -17,15 +18,56 @@ from tasks.crawl.http import Client
 from tasks.crawl.journal import BATCH_BYTES, ROW_COST, Journal
 from tasks.crawl.progress import ProgressCount
 from tasks.crawl.replay import Replay
-from tasks.crawl.reused_pages import EarlierPages
+from tasks.crawl.reused_pages import EarlierPages, find_earlier
 from tasks.crawl.safety import Guard, Resolver, system_resolver
 from tasks.crawl.settings import CrawlSettings
 from tasks.crawl.shard_crawl import Report, ShardCrawl, StoredPages, unfetched_row
 from tasks.crawl.site_turns import Pace, Turns, shared_turns
 from tasks.crawl.urls import host_matches, host_of
+from tasks.crawl.wayback import replace_dead
+from tasks.engine.shard import Scratch
 from tasks.engine.sigterm import on_sigterm
 
 logger = logging.getLogger(__name__)
+
+
+def crawl_shard(
+    frontier: pa.Table,
+    settings: CrawlSettings,
+    *,
+    captures: pa.Table | None = None,
+    indexed: pa.Table | None = None,
+    shard: int,
+    host_shards: int,
+    root: str,
+    scratch: Scratch,
+    connect_to: Mapping[str, str],
+    progress: Report,
+) -> Iterator[pa.RecordBatch]:
+    """Yield the pages of a host shard, journalling to the scratch folder (`crawl_batches`). Captures
+    come from archive files (`captures`) and from an index (`indexed`). A crawl of the web reuses pages of an earlier
+    one on the same root (`tasks.crawl.reused_pages`); dead links are looked up in the Internet Archive if the settings
+    say so."""
+    sources = [table for table in (captures, indexed) if table is not None]
+    earlier = None
+    if not settings.from_archives:
+        earlier = find_earlier(Store(root), settings, shard=shard, host_shards=host_shards)
+    with Journal(scratch.filesystem, scratch.path) as journal:
+        rows = crawl_batches(
+            frontier,
+            pa.concat_tables(sources) if sources else None,
+            settings,
+            journal=journal,
+            connect_to=connect_to,
+            progress=progress,
+            earlier=earlier,
+        )
+        del frontier, captures, indexed, sources  # so that the crawl can free them early
+        if not settings.wayback.enabled:
+            yield from rows
+            return
+        with Journal(scratch.filesystem, f"{scratch.path}/wayback") as earlier_pages:
+            yield from replace_dead(rows, settings, journal=earlier_pages, connect_to=connect_to, earlier=earlier)
 
 
 def crawl_batches(

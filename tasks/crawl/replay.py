@@ -9,7 +9,7 @@ from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from datetime import datetime
 from types import SimpleNamespace
-from typing import Any, Protocol
+from typing import Any
 
 import pyarrow as pa
 from urllib3 import HTTPHeaderDict, HTTPResponse
@@ -44,11 +44,8 @@ class Capture:
     captured_at: datetime | None  # when it was captured, or None if that is unknown
 
 
-class Records(Protocol):
-    """Reads records of files on the network."""
-
-    def read(self, url: str, offset: int, length: int) -> bytes:
-        """Return a range of a file, or raise FetchError."""
+# Returns bytes of a file on the network, from an offset and of a length, or raises FetchError.
+ReadRange = Callable[[str, int, int], bytes]
 
 
 class Replay(Closing):
@@ -83,7 +80,7 @@ class Replay(Closing):
         """Return the capture of a URL that is read first, or None."""
         return next(iter(self._captures_of(url, ())), None)
 
-    def row(self, url: str, records: Records | None = None) -> dict[str, Any]:
+    def row(self, url: str, records: ReadRange | None = None) -> dict[str, Any]:
         """Return the row of `pages` for a URL: its best usable capture, else its best one, with its reason.
 
         The best is the newest, or the one closest to the time of the settings. For a URL without a capture, that of the
@@ -113,7 +110,7 @@ class Replay(Closing):
         twin = f"{'http' if scheme == 'https' else 'https'}://{rest}"
         return self._captures.get(url) or ([] if twin in seen else self._captures.get(twin, []))
 
-    def _follow(self, url: str, number: int, records: Records | None) -> dict[str, Any]:
+    def _follow(self, url: str, number: int, records: ReadRange | None) -> dict[str, Any]:
         visit = Visit(url, url, seen=[url])
         while True:
             captures = self._captures_of(visit.target, visit.seen)
@@ -134,7 +131,7 @@ class Replay(Closing):
             visit.target = target
             visit.seen.append(target)
 
-    def _read(self, url: str, capture: Capture, remote: Records | None) -> Response | dict[str, Any]:
+    def _read(self, url: str, capture: Capture, remote: ReadRange | None) -> Response | dict[str, Any]:
         """Return a captured response, or the columns of a captured failure."""
         if capture.length is None:
             with self._reading:
@@ -142,7 +139,7 @@ class Replay(Closing):
                     url, lambda: self._open(capture.file).records(capture.offset, decoded=capture.decoded), checked=True
                 )
         assert remote is not None
-        data = remote.read(capture.file, capture.offset, capture.length)
+        data = remote(capture.file, capture.offset, capture.length)
         return self._patient(url, lambda: records_in(data, self._settings), checked=False)
 
     def _patient(self, url: str, records: Callable[[], Any], *, checked: bool) -> Response | dict[str, Any]:

@@ -9,7 +9,7 @@ import logging
 import zlib
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import ClassVar, Protocol
+from functools import partial
 
 from tasks.crawl.http import Response
 from tasks.crawl.path_patterns import PathPattern, path_of
@@ -23,66 +23,36 @@ PATHS = ("/ai.txt", "/.well-known/tdmrep.json")
 _RESERVED = (1, "1")
 
 
-class ReservationFile(Protocol):
+@dataclass(frozen=True)
+class ReservationFile:
     """What one of the files says."""
 
-    @property
-    def sign(self) -> str:
-        """Its entry in `rights_headers` where it reserves a page."""
-
-    @property
-    def bytes(self) -> int:
-        """Memory that it takes, about."""
-
-    def reader(self) -> Callable[[str], bool]:
-        """Parse the rules; return a function that tells whether a URL is reserved."""
+    sign: str  # its entry in `rights_headers` where it reserves a page
+    bytes: int  # memory that it takes, about
+    reader: Callable[[], Callable[[str], bool]]  # parses the rules; returns what tells whether a URL is reserved
 
 
-@dataclass(frozen=True)
-class AiTxt:
-    """The rules of an ai.txt: what they forbid is reserved."""
+def _ai_txt(rules: Robots) -> Callable[[str], bool]:
+    """Return what tells whether an ai.txt reserves a URL: what it forbids is reserved."""
+    judge = rules.judge()
 
-    rules: Robots
-    sign: ClassVar[str] = AI_TXT
+    def is_reserved(url: str) -> bool:
+        # A page whose address has no ending is HTML, of which such a file speaks as *.html; that of a folder too.
+        page = url.partition("?")[0]
+        return any(judge(form) is not None for form in (url, f"{page}{'index' if page.endswith('/') else ''}.html"))
 
-    @property
-    def bytes(self) -> int:
-        """Memory that it takes, about."""
-        return len(self.rules.rules)
-
-    def reader(self) -> Callable[[str], bool]:
-        """Parse the rules; return a function that tells whether a URL is reserved."""
-        judge = self.rules.judge()
-
-        def is_reserved(url: str) -> bool:
-            # A page whose address has no ending is HTML, of which such a file speaks as *.html; that of a folder too.
-            page = url.partition("?")[0]
-            return any(judge(form) is not None for form in (url, f"{page}{'index' if page.endswith('/') else ''}.html"))
-
-        return is_reserved
+    return is_reserved
 
 
-@dataclass(frozen=True)
-class TdmRep:
-    """The rules of a tdmrep.json: compressed JSON of their locations, and whether each reserves."""
+def _tdmrep(locations: bytes) -> Callable[[str], bool]:
+    """Return what tells whether a tdmrep.json reserves a URL, from compressed JSON of its rules."""
+    patterns = [(PathPattern(place), reserved) for place, reserved in json.loads(zlib.decompress(locations))]
 
-    locations: bytes
-    sign: ClassVar[str] = TDMREP
+    def is_reserved(url: str) -> bool:
+        path = path_of(url)
+        return next((reserved for pattern, reserved in patterns if pattern.matches(path)), False)
 
-    @property
-    def bytes(self) -> int:
-        """Memory that it takes, about."""
-        return len(self.locations)
-
-    def reader(self) -> Callable[[str], bool]:
-        """Parse the rules; return a function that tells whether a URL is reserved."""
-        patterns = [(PathPattern(place), reserved) for place, reserved in json.loads(zlib.decompress(self.locations))]
-
-        def is_reserved(url: str) -> bool:
-            path = path_of(url)
-            return next((reserved for pattern, reserved in patterns if pattern.matches(path)), False)
-
-        return is_reserved
+    return is_reserved
 
 
 def read_file(path: str, answer: Response | FetchError, user_agent: str) -> ReservationFile | None:
@@ -91,11 +61,14 @@ def read_file(path: str, answer: Response | FetchError, user_agent: str) -> Rese
         return None
     if path == PATHS[0]:
         rules = read_rules(answer.body, user_agent, answer.url)
-        return AiTxt(rules) if rules.refusal is not None or rules.rules else None
-    return _tdmrep(answer.body, answer.url)
+        says = rules.refusal is not None or rules.rules
+        return ReservationFile(AI_TXT, len(rules.rules), partial(_ai_txt, rules)) if says else None
+    locations = _locations(answer.body, answer.url)
+    return None if locations is None else ReservationFile(TDMREP, len(locations), partial(_tdmrep, locations))
 
 
-def _tdmrep(body: bytes, name: str) -> TdmRep | None:
+def _locations(body: bytes, name: str) -> bytes | None:
+    """Return the locations of a tdmrep.json and whether each is reserved, as compressed JSON; None if none is."""
     try:
         written = json.loads(body)
     except (ValueError, RecursionError) as error:
@@ -120,4 +93,4 @@ def _tdmrep(body: bytes, name: str) -> TdmRep | None:
         rules = [("/", True)]
     if not any(reserved for _, reserved in rules):
         return None
-    return TdmRep(zlib.compress(json.dumps(rules).encode()))
+    return zlib.compress(json.dumps(rules).encode())

@@ -18,23 +18,12 @@ from tasks.crawl.site_turns import shared_turns
 from tasks.crawl.turns import LONGEST_WAIT, OwnTurns, turn
 from tasks.crawl.urls import host_of
 from tasks.engine.closing import Closing
+from tasks.engine.data_files import read_data
 
 logger = logging.getLogger(__name__)
 T = TypeVar("T")
 
-# Hosts of the settings' defaults: their addresses are public, whatever a resolver says.
-_PUBLIC_HOSTS = frozenset(
-    {
-        "index.commoncrawl.org",
-        "data.commoncrawl.org",
-        "archive.org",
-        "web.archive.org",
-        "api.search.brave.com",
-        "www.googleapis.com",
-        "www.mojeek.com",
-        "api.exa.ai",
-    }
-)
+_PUBLIC_HOSTS = frozenset(read_data("tasks.crawl", "sites.toml")["services"])
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,8 @@ import pyarrow.parquet as pq
 import pyarrow.types as kinds
 
 from storage.schemas import INDEX_FILES
-from tasks.crawl.columnar.tables import IndexFiles, TableFile, TableFiles
+from tasks.crawl.columnar.tables import IndexFiles, TableFile, open_table
+from tasks.crawl.remote_files import RemoteFiles
 from tasks.crawl.settings import CrawlSettings
 
 logger = logging.getLogger(__name__)
@@ -58,18 +59,18 @@ def _text(value: Any) -> str:
 
 
 def index_files(settings: CrawlSettings, *, table: IndexFiles, connect_to: Mapping[str, str]) -> pa.Table:
-    """Return what the footers of a table's files say, as rows of `index_files`; raises as `TableFiles.open`."""
+    """Return what the footers of a table's files say, as rows of `index_files`; raises as `open_table`."""
     with (
-        TableFiles(settings, connect_to) as opener,
+        RemoteFiles(settings, connect_to) as remote,
         ThreadPoolExecutor(settings.common_crawl.connections, "footers") as pool,
     ):
-        rows = list(pool.map(lambda file: _file_row(file, opener), table.files))
+        rows = list(pool.map(lambda file: _file_row(file, remote), table.files))
     _warn_if_unsorted(rows)
     return pa.Table.from_pylist(rows, schema=INDEX_FILES.schema)
 
 
-def _file_row(file: TableFile, opener: TableFiles) -> dict[str, Any]:
-    with opener.open(file) as parquet:
+def _file_row(file: TableFile, remote: RemoteFiles) -> dict[str, Any]:
+    with open_table(file, remote) as parquet:
         _check(parquet.schema_arrow, file)
         ranges = list(key_ranges(parquet))
         firsts, lasts = zip(*ranges, strict=True) if ranges else ((), ())

@@ -19,9 +19,10 @@ from numpy.typing import NDArray
 
 from storage.schemas import CAPTURES, URL_LOOKUPS
 from tasks.crawl.columnar.layout import KEY, TRUNCATED, key_ranges, place_columns
-from tasks.crawl.columnar.tables import TableFile, TableFiles
+from tasks.crawl.columnar.tables import TableFile, open_table
 from tasks.crawl.common_crawl import CAPTURES_TRIED, FILE_NAME, MAX_RECORD_BYTES
 from tasks.crawl.reasons import CaptureReason
+from tasks.crawl.remote_files import RemoteFiles
 from tasks.crawl.settings import CommonCrawlSettings, CrawlSettings
 from tasks.crawl.surt import surt_key
 from tasks.engine.inputs import Shards
@@ -138,7 +139,7 @@ def look_up_in_file(
         return CAPTURES.schema.empty_table()
     lookups = lookups.sort_by([("key", "ascending"), ("url", "ascending")]).combine_chunks()
     encoded = lookups.column("key").chunk(0).dictionary_encode()  # of sorted keys, so its values are sorted too
-    with TableFiles(settings, connect_to) as opener, opener.open(file) as parquet:
+    with RemoteFiles(settings, connect_to) as remote, open_table(file, remote) as parquet:
         found = list(_found(parquet, encoded.dictionary))
     if not found:
         return CAPTURES.schema.empty_table()

@@ -17,7 +17,6 @@ from tasks.crawl.remote_files import PATIENCE, RemoteFile, RemoteFiles
 from tasks.crawl.safety import FetchError
 from tasks.crawl.service import Service
 from tasks.crawl.settings import CrawlSettings, service_url
-from tasks.engine.closing import Closing
 
 _MOST_LIST_BYTES = 20_000_000  # a list of a crawl has 900 lines of 110 characters
 _BUFFER_BYTES = 4 << 20
@@ -114,31 +113,21 @@ def _listed(named: str, settings: CrawlSettings, connect_to: Mapping[str, str]) 
     return [TableFile(settings.common_crawl.data_url, line, "") for line in lines]
 
 
-class TableFiles(Closing):
-    """Opens the files of tables; a context manager, usable from many threads."""
-
-    def __init__(self, settings: CrawlSettings, connect_to: Mapping[str, str]) -> None:
-        self._remote = RemoteFiles(settings, connect_to)
-
-    def close(self) -> None:
-        """Close the connections."""
-        self._remote.close()
-
-    @contextmanager
-    def open(self, file: TableFile) -> Iterator[pq.ParquetFile]:
-        """Open a file for the block and read its footer. Columns of a local file are read piece by piece, those of a
-        remote one a row group at a time, because each read is a request. Raises ValueError: it is not Parquet;
-        StorageError: it cannot be read, or is damaged; ConnectionError: it is on the web, and could not be fetched."""
-        remote = file.folder.startswith(_ON_THE_WEB)
-        with _named_errors(file):
-            if remote:
-                source = pa.PythonFile(RemoteFile(self._remote, str(file)), "r")
-            else:
-                store = Store(file.folder)
-                remote = not store.is_local
-                source = store.filesystem.open_input_file(store.path(file.name))
-            with source:
-                yield pq.ParquetFile(source, pre_buffer=remote, buffer_size=0 if remote else _BUFFER_BYTES)
+@contextmanager
+def open_table(file: TableFile, files: RemoteFiles) -> Iterator[pq.ParquetFile]:
+    """Open a file for the block and read its footer. Columns of a local file are read piece by piece, those of a remote
+    one a row group at a time, because each read is a request. Raises ValueError: it is not Parquet; StorageError: it
+    cannot be read, or is damaged; ConnectionError: it is on the web, and could not be fetched."""
+    remote = file.folder.startswith(_ON_THE_WEB)
+    with _named_errors(file):
+        if remote:
+            source = pa.PythonFile(RemoteFile(files, str(file)), "r")
+        else:
+            store = Store(file.folder)
+            remote = not store.is_local
+            source = store.filesystem.open_input_file(store.path(file.name))
+        with source:
+            yield pq.ParquetFile(source, pre_buffer=remote, buffer_size=0 if remote else _BUFFER_BYTES)
 
 
 @contextmanager

@@ -12,7 +12,7 @@ import pytest
 
 from storage.schemas import ARTICLES, CAPTURES
 from storage.store import Store
-from tasks.crawl.archive import archive_files, file_state, index_archive
+from tasks.crawl.archive import ArchiveFile, find_archives, index_archive
 from tasks.crawl.frontier import build_frontier
 from tasks.crawl.reasons import CaptureReason
 from tasks.crawl.replay import Replay
@@ -49,7 +49,7 @@ def pages(tmp_path: Path, urls: list[str], *records: bytes, **settings: Any) -> 
     file = tmp_path / "test.warc"
     file.write_bytes(b"".join(records))
     options = CrawlSettings(archive=(str(file),), **settings)
-    captures = index_archive(str(file), options, host_shards=4)
+    captures = index_archive(options, file=ArchiveFile(str(file), ""), host_shards=4)
     return {row["url"]: row for row in replayed(tmp_path, urls, captures, options).to_pylist()}
 
 
@@ -141,7 +141,7 @@ def test_index_names_each_capture_and_each_refusal(tmp_path: Path) -> None:
         record("http://a.test/8", http())[:-60],
     ]
     file.write_bytes(b"".join(records))
-    table = index_archive(str(file), CrawlSettings(), host_shards=5)
+    table = index_archive(CrawlSettings(), file=ArchiveFile(str(file), ""), host_shards=5)
     assert table.schema.equals(CAPTURES.schema)
     assert [(row["url"], row["reason"]) for row in table.to_pylist()] == [
         ("http://a.test/1", None),
@@ -165,7 +165,9 @@ def test_index_names_each_capture_and_each_refusal(tmp_path: Path) -> None:
 def test_file_that_is_no_archive(tmp_path: Path, content: bytes) -> None:
     file = tmp_path / "a.warc.gz"
     file.write_bytes(content)
-    reasons = index_archive(str(file), CrawlSettings(), host_shards=2).column("reason").to_pylist()
+    reasons = (
+        index_archive(CrawlSettings(), file=ArchiveFile(str(file), ""), host_shards=2).column("reason").to_pylist()
+    )
     assert set(reasons) <= {"broken_record"}
 
 
@@ -175,7 +177,7 @@ def test_gzip_damaged_in_one_record_keeps_the_others(tmp_path: Path, caplog: pyt
     file = tmp_path / "a.warc.gz"
     file.write_bytes(members[0] + damaged + members[2] + members[3])
     options = CrawlSettings(archive=(str(file),))
-    captures = index_archive(str(file), options, host_shards=1)
+    captures = index_archive(options, file=ArchiveFile(str(file), ""), host_shards=1)
     assert f"{file}: the record at byte {len(members[0])} cannot be read" in caplog.text
     urls = [f"http://a.test/{n}" for n in range(4)]
     rows = replayed(tmp_path, urls, captures, options).to_pylist()
@@ -187,21 +189,21 @@ def test_archive_files(tmp_path: Path) -> None:
     for name in ("b.warc", "a.warc", "c.txt"):
         (tmp_path / name).write_bytes(b"x")
     pattern, named = str(tmp_path / "*.warc"), str(tmp_path / "b.warc")
-    assert archive_files(CrawlSettings(archive=(pattern, named))) == [str(tmp_path / "a.warc"), named]
-    with pytest.raises(FileNotFoundError, match=r"none\*\.warc"):
-        archive_files(CrawlSettings(archive=(str(tmp_path / "none*.warc"),)))
-    with pytest.raises(FileNotFoundError):
-        file_state(str(tmp_path / "none"))
-    before = file_state(named)
+    first, before = find_archives(CrawlSettings(archive=(pattern, named)))
+    assert [first.name, before.name] == [str(tmp_path / "a.warc"), named]
+    for missing in (str(tmp_path / "none*.warc"), (tmp_path / "none").as_uri()):
+        with pytest.raises(FileNotFoundError, match="none"):
+            find_archives(CrawlSettings(archive=(missing,)))
     (tmp_path / "b.warc").write_bytes(b"xy")
-    assert file_state(named) != before
+    (after,) = find_archives(CrawlSettings(archive=(named,)))
+    assert after.name == named and after.state != before.state
 
 
 def test_archive_that_is_gone_fails_the_shard_rather_than_its_pages(tmp_path: Path) -> None:
     file = tmp_path / "a.warc"
     file.write_bytes(record(URL, http()))
     options = CrawlSettings(archive=(str(file),))
-    captures = index_archive(str(file), options, host_shards=1)
+    captures = index_archive(options, file=ArchiveFile(str(file), ""), host_shards=1)
     file.unlink()
     with pytest.raises(FileNotFoundError, match=r"a\.warc"):
         replayed(tmp_path, [URL], captures, options)
@@ -219,7 +221,7 @@ def test_object_store_that_fails_amid_a_body_fails_the_shard_rather_than_the_pag
         Store(uri(between.port, "archives")).write_bytes("a.warc", b"".join(content))
         file = f"s3://{BUCKET}/archives/a.warc?scheme=http&endpoint_override=127.0.0.1:{between.port}"
         options = CrawlSettings(archive=(file,))
-        captures = index_archive(file, options, host_shards=1)
+        captures = index_archive(options, file=ArchiveFile(file, ""), host_shards=1)
         assert captures.column("reason").to_pylist() == [None, None]
         with Replay(captures, options) as replay:
             assert replay.row(urls[0])["body"] == HTML
@@ -275,7 +277,7 @@ def test_sample_archives(name: str, shared_data: Path, tmp_path: Path) -> None:
     refused, wanted = SAMPLES[name]
     file = str(shared_data / "warc" / name)
     options = CrawlSettings(archive=(file,))
-    captures = index_archive(file, options, host_shards=3)
+    captures = index_archive(options, file=ArchiveFile(file, ""), host_shards=3)
     assert captures.column("reason").to_pylist() == refused
     assert set(refused) - {None} <= set(CaptureReason)
     rows = replayed(tmp_path, list(wanted), captures, options).to_pylist()
@@ -292,7 +294,7 @@ def test_every_sample_archive_is_tried(shared_data: Path) -> None:
 def test_wikigraph_pages(shared_data: Path, tmp_path: Path) -> None:
     file = str(shared_data / "wikigraph" / "pages.warc.gz")
     options = CrawlSettings(archive=(file,), mirror_hosts=())
-    captures = index_archive(file, options, host_shards=8)
+    captures = index_archive(options, file=ArchiveFile(file, ""), host_shards=8)
     assert captures.num_rows == 1519
     assert captures.column("reason").null_count == 1519
     with (shared_data / "wikigraph" / "articles.jsonl").open(encoding="utf-8") as lines:

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from backports import zstd
 
-from tasks.crawl.archive import index_archive
+from tasks.crawl.archive import ArchiveFile, index_archive
 from tasks.crawl.archive_file import OpenArchive, ScratchFullError
 from tasks.crawl.settings import CrawlSettings
 from tests.tasks.crawl.loopback_server import crawl_pages, frontier, local_journal
@@ -65,7 +65,7 @@ def taken(tmp_path: Path, content: bytes, **settings: Any) -> tuple[list[dict[st
     file = tmp_path / "pages.warc.any"
     file.write_bytes(content)
     options = CrawlSettings(archive=(str(file),), **settings)
-    captures = index_archive(str(file), options, host_shards=1)
+    captures = index_archive(options, file=ArchiveFile(str(file), ""), host_shards=1)
     pages = crawl_pages(
         frontier(URLS), captures, options, journal=local_journal(tmp_path), connect_to={}, progress=lambda _: None
     )

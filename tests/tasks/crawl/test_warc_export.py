@@ -18,7 +18,7 @@ from flows.running.session import Session
 from storage.builds import Build, save_build
 from storage.schemas import PAGES
 from storage.store import Store
-from tasks.crawl.archive import index_archive
+from tasks.crawl.archive import ArchiveFile, index_archive
 from tasks.crawl.settings import CrawlSettings
 from tasks.crawl.visit import refused_row
 from tasks.crawl.warc_export import WarcExport, main, write_pages
@@ -83,7 +83,7 @@ def warc(rows: list[dict[str, Any]], name: str = "x.warc.gz") -> bytes:
 
 def replay(file: Path, urls: list[str], tmp_path: Path) -> list[dict[str, Any]]:
     settings = CrawlSettings(archive=(str(file),))
-    captures = index_archive(str(file), settings, host_shards=1)
+    captures = index_archive(settings, file=ArchiveFile(str(file), ""), host_shards=1)
     table = crawl_pages(
         frontier(urls), captures, settings, journal=local_journal(tmp_path), connect_to={}, progress=lambda _: None
     )

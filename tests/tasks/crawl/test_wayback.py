@@ -12,10 +12,10 @@ import pyarrow.fs as pafs
 import pytest
 
 from storage.schemas import PAGES
+from tasks.crawl.crawl import crawl_shard
 from tasks.crawl.reasons import PageReason
 from tasks.crawl.service import Patience
 from tasks.crawl.settings import CrawlSettings
-from tasks.crawl.stage import crawl_shard
 from tasks.crawl.visit import refused_row
 from tasks.crawl.wayback import DEAD, Wayback
 from tasks.engine.shard import Scratch
