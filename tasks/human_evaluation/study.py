@@ -5,8 +5,10 @@ every form and every file of answers names it."""
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from typing import Any
+
+from pydantic import TypeAdapter
 
 from tasks.human_evaluation.design import assign
 from tasks.human_evaluation.questions import Question
@@ -62,6 +64,9 @@ class Study:
         return json.dumps({"format": FORMAT, "study": self.id, **_content(self)}, indent=1, ensure_ascii=False) + "\n"
 
 
+_STUDIES = TypeAdapter(Study)
+
+
 def make_study(
     settings: StudySettings,
     *,
@@ -84,21 +89,8 @@ def read_study(text: str, name: str) -> Study:
     after the forms were made."""
     try:
         key = json.loads(text)
-        study = _identified(
-            Study(
-                "",
-                StudySettings.model_validate(key["settings"]),
-                key["name"],
-                key["build"],
-                tuple(key["systems"]),
-                {id_: SampledArticle(**article) for id_, article in key["articles"].items()},
-                {id_: [Question(**one) for one in questions] for id_, questions in key["questions"].items()},
-                {
-                    int(rater): [(article, tuple(systems)) for article, systems in items]
-                    for rater, items in key["forms"].items()
-                },
-            )
-        )
+        fields = {field: value for field, value in key.items() if field not in ("format", "study")}
+        study = _identified(_STUDIES.validate_python({"id": "", **fields}))
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise ValueError(f"{name} is not the key of a study: {error}") from error
     if study.id != key.get("study"):
@@ -115,14 +107,5 @@ def _identified(study: Study) -> Study:
 
 
 def _content(study: Study) -> dict[str, Any]:
-    return {
-        "settings": study.settings.model_dump(mode="json"),
-        "name": study.name,
-        "build": study.build,
-        "systems": list(study.systems),
-        "articles": {id_: asdict(article) for id_, article in study.articles.items()},
-        "questions": {id_: [asdict(one) for one in questions] for id_, questions in study.questions.items()},
-        "forms": {
-            str(rater): [[article, list(order)] for article, order in items] for rater, items in study.forms.items()
-        },
-    }
+    content: dict[str, Any] = _STUDIES.dump_python(study, mode="json", exclude={"id"})
+    return content

@@ -1,14 +1,12 @@
 """What raters are asked, and the papers' results with human raters (`wording.toml`)."""
 
-import tomllib
 from collections.abc import Mapping
-from pathlib import Path
-from typing import Any
 
+from tasks.engine.data_files import read_data
 from tasks.human_evaluation.settings import Criterion, Task
 from tasks.reporting.blocks import Block, Cell, Table, Text
 
-_WORDS: Mapping[str, Any] = tomllib.loads(Path(__file__).with_name("wording.toml").read_text(encoding="utf-8"))
+_WORDS = read_data("tasks.human_evaluation", "wording.toml")
 INSTRUCTIONS: Mapping[Task, str] = _WORDS["instructions"]
 COMPARED: str = _WORDS["compared"]
 CRITERIA: Mapping[Criterion, tuple[str, str]] = {
