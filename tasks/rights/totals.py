@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, fields
 from typing import Any
 
 from storage.page_columns import PERSONAL_DATA
+from tasks.engine.data_files import read_data
 from tasks.rights.licences import MEANINGS, terms_of
 from tasks.rights.reservations import reserves_training
 
@@ -13,17 +14,7 @@ NO_CLAIM = "no claim found"
 COLUMNS = ("licence", "licence_source", "reservations", "language", "personal", "reason")
 _PERSONAL = "personal data on the pages"
 _MOST = 15  # rows of a table; the rest is added up
-_SOURCES = {
-    "rel-license": "a link with rel=license",
-    "json-ld": "schema.org, as JSON-LD",
-    "rdfa": "RDFa or microdata",
-    "meta": "a meta element",
-    "statement": "a sentence or a footer of the page",
-    "link-header": "a Link header",
-    "domain": "the terms of the site",
-    "source": "the source of the articles",
-    "ambiguous": "claims that contradict each other",
-}
+_SOURCES: Mapping[str, str] = read_data("tasks.rights", "markup.toml")["sources"]
 
 
 @dataclass
@@ -61,21 +52,6 @@ class PageTotals:
 
     def __add__(self, other: "PageTotals") -> "PageTotals":
         return PageTotals(*(getattr(self, one.name) + getattr(other, one.name) for one in fields(self)))
-
-    def to_json(self) -> dict[str, Any]:
-        """Return the counts as JSON, in an order that does not depend on that of the rows."""
-        return {
-            name: dict(sorted(value.items())) if isinstance(value, Counter) else value
-            for name, value in vars(self).items()
-        }
-
-    @classmethod
-    def from_json(cls, counts: Mapping[str, Any]) -> "PageTotals":
-        """Read counts. Raises TypeError: these are not counts."""
-        read: dict[str, Any] = {
-            name: Counter(value) if isinstance(value, dict) else value for name, value in counts.items()
-        }
-        return cls(**read)
 
     def tables(self) -> list[tuple[str, Sequence[Sequence[str]]]]:
         """Return heading and rows of each table: a name, a number, and where it is of documents their share, %."""

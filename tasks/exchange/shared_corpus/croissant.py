@@ -7,28 +7,13 @@ from typing import Any
 import pyarrow as pa
 
 from storage.builds import Build
+from tasks.engine.data_files import read_data
 from tasks.exchange.shared_corpus.statistics import UNRECORDED, Counts, licence_url
 
 _PARQUET = "application/x-parquet"
-# The vocabulary that every Croissant 1.0 file declares, as the specification lists it.
-_TERMS = """
-    citeAs column equivalentProperty extract field fileObject fileProperty fileSet format includes isLiveDataset
-    jsonPath key md5 parentField path recordSet references regex repeated replace samplingRate separator source
-    subField transform
-"""
-_CONTEXT: Mapping[str, Any] = {
-    "@language": "en",
-    "@vocab": "https://schema.org/",
-    "cr": "http://mlcommons.org/croissant/",
-    "dct": "http://purl.org/dc/terms/",
-    "rai": "http://mlcommons.org/croissant/RAI/",
-    "sc": "https://schema.org/",
-    "conformsTo": "dct:conformsTo",
-    "data": {"@id": "cr:data", "@type": "@json"},
-    "dataType": {"@id": "cr:dataType", "@type": "@vocab"},
-    "examples": {"@id": "cr:examples", "@type": "@json"},
-    **{term: f"cr:{term}" for term in _TERMS.split()},
-}
+# The vocabulary that every Croissant 1.0 file declares.
+_WRITTEN = read_data("tasks.exchange.shared_corpus", "descriptions.toml")["croissant"]
+_CONTEXT: Mapping[str, Any] = _WRITTEN["context"] | {term: f"cr:{term}" for term in _WRITTEN["terms"]}
 
 
 def croissant(

@@ -18,7 +18,7 @@ from tasks.exchange.shared_corpus.croissant import croissant
 from tasks.exchange.shared_corpus.plan import GROUP_BYTES, FileGroup, SplitFiles, plan_files
 from tasks.exchange.shared_corpus.settings import SharedCorpusSettings
 from tasks.exchange.shared_corpus.shards import CorpusShards
-from tasks.exchange.shared_corpus.statistics import Counts
+from tasks.exchange.shared_corpus.statistics import COUNTS, Counts
 
 _CARD, _CROISSANT = "README.md", "croissant.json"
 LOOKED_UP = 300  # articles whose values are looked up: at two tenths of a second, a minute
@@ -72,7 +72,7 @@ def export_corpus(
             folder.finish_step(name, record)
         files |= record["files"]
         for split, fields in record["counts"].items():
-            counts[split].append(Counts.from_json(fields))
+            counts[split].append(COUNTS.validate_python(fields))
         size = sum(file["bytes"] for file in record["files"].values())
         tell(f"{group.number + 1} of {len(plan.groups)}: {size / 1e6:,.1f} MB{', done before' if finished else ''}")
     totals = {split: reduce(add, some) for split, some in counts.items() if some}
@@ -81,7 +81,7 @@ def export_corpus(
         _CARD: corpus_card(chosen, shards.dataset.schema, parts, settings.page_text, totals, files),
     }
     files |= {name: folder.write(name, text.encode()) for name, text in texts.items()}
-    folder.finish(files, counts={split: count.to_json() for split, count in totals.items()})
+    folder.finish(files, counts={split: COUNTS.dump_python(count, mode="json") for split, count in totals.items()})
     return _summary(target, totals, files)
 
 
@@ -101,7 +101,7 @@ def _write_group(shards: CorpusShards, target: Store, group: FileGroup) -> Mappi
                 files.add(shards.batches(shard))
     return {
         "files": {group.files[split]: written for split, written in files.written.items()},
-        "counts": {split: count.to_json() for split, count in files.counts.items()},
+        "counts": {split: COUNTS.dump_python(count, mode="json") for split, count in files.counts.items()},
     }
 
 

@@ -5,6 +5,9 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from pydantic import TypeAdapter
+
+from tasks.engine.data_files import read_data
 from tasks.rights.totals import PageTotals
 
 UNRECORDED = "not recorded"
@@ -53,33 +56,11 @@ class Counts:
         mine, others = vars(self), vars(other)
         return Counts(**{name: mine[name] + others[name] for name in mine})
 
-    def to_json(self) -> dict[str, Any]:
-        """Return the counts as JSON, in an order that does not depend on that of the rows."""
-        return {
-            name: dict(sorted(value.items())) if isinstance(value, dict) else value
-            for name, value in vars(self).items()
-        } | {"pages": self.pages.to_json()}
 
-    @classmethod
-    def from_json(cls, fields: Mapping[str, Any]) -> "Counts":
-        """Read counts. Raises TypeError: these are not counts."""
-        counters = {name: Counter(fields[name]) for name in ("licences", "sources")}
-        return cls(**{**fields, **counters, "pages": PageTotals.from_json(fields["pages"])})
-
+COUNTS = TypeAdapter(Counts)  # to and from JSON
 
 # Identifier on the Hugging Face hub -> the licence's own page.
-_KNOWN = {
-    "cc0-1.0": "https://creativecommons.org/publicdomain/zero/1.0/",
-    "cc-by-3.0": "https://creativecommons.org/licenses/by/3.0/",
-    "cc-by-4.0": "https://creativecommons.org/licenses/by/4.0/",
-    "cc-by-sa-3.0": "https://creativecommons.org/licenses/by-sa/3.0/",
-    "cc-by-sa-4.0": "https://creativecommons.org/licenses/by-sa/4.0/",
-    "cc-by-nc-4.0": "https://creativecommons.org/licenses/by-nc/4.0/",
-    "cc-by-nc-sa-4.0": "https://creativecommons.org/licenses/by-nc-sa/4.0/",
-    "odc-by": "https://opendatacommons.org/licenses/by/1-0/",
-    "apache-2.0": "https://www.apache.org/licenses/LICENSE-2.0",
-    "mit": "https://opensource.org/license/mit",
-}
+_KNOWN: Mapping[str, str] = read_data("tasks.exchange.shared_corpus", "descriptions.toml")["licences"]
 
 
 def hub_licence(licences: Collection[str]) -> str:
