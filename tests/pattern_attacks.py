@@ -30,7 +30,8 @@ _STOPS = ("\x00", "z\x00")  # what no pattern of ours ends with: a run that goes
 GROWTH = 2.5  # of the time where the input doubles, at most
 _SCREENED = 5.5  # of the time where it grows fourfold: what grows less is not measured again
 # By small steps at first, since an exponential one would never end.
-_SIZES = (16, 20, 24, 28, 32, 40, 48, 64, 80, 96, 112, *(2**power for power in range(7, 14)))
+_SIZES = (16, 20, 24, 28, 32, 40, 48, 64, 80, 96, 112, 128, 256, 512, 2048, 8192)
+_COMPARED = {size // 4 for size in _SIZES} | set(_SIZES[-5:])  # measured well: growth is told from these
 _ENOUGH = 5e-4  # seconds that a screening takes at most, but for what is slow at once
 _LEAP = 6.0  # times the time of the size before, twice running: exponential, not only many ways in a bounded part
 _CONFIRMED = 4  # doublings that must all grow faster
@@ -39,9 +40,12 @@ _LONG = 0.02  # seconds from which one more repetition would not say more
 
 
 def texts(pattern: re.Pattern[Any]) -> Iterator[tuple[str, str]]:
-    """Yield the beginning and the repeated part of each text that may be slow."""
+    """Yield the beginning and the repeated part of each text that may be slow: none where no part of the pattern can
+    run on, since what it looks at from one place is then bounded."""
     source = pattern.pattern if isinstance(pattern.pattern, str) else pattern.pattern.decode("latin-1")
     tree = parser.parse(source, pattern.flags & ~re.UNICODE if isinstance(pattern.pattern, bytes) else pattern.flags)
+    if not _runs_on(tree):
+        return
     # What a repeat repeats comes first: it is what can run on.
     signs_of = list(dict.fromkeys([*_signs(tree, repeated=True), *_signs(tree), "a", " ", "-", "."]))
     fragments = dict.fromkeys(fragment for fragment in _fragments(tree) if fragment)
@@ -67,7 +71,7 @@ def slow(pattern: re.Pattern[Any], method: str) -> str | None:
         spent: dict[int, float] = {}
         leaps = 0
         for last, size in zip((1, *_SIZES), _SIZES, strict=False):
-            spent[size] = seconds(size, 1)
+            spent[size] = seconds(size, 1 if size in _COMPARED else 0)
             leaped = spent[size] > _LEAP * spent.get(last, 1) + _ENOUGH and seconds(size, 2) > _LEAP * seconds(last, 2)
             leaps = leaps + 1 if leaped else 0
             if leaps == 2:
@@ -98,16 +102,28 @@ def _runner(pattern: re.Pattern[Any], method: str) -> Callable[[Any], object]:
 
 
 def _seconds(run: Callable[[Any], object], text: Any, repetitions: int) -> float:
-    """Return the least processor time of some repetitions, each of as many runs as can be measured."""
+    """Return the least processor time of some repetitions, each of as many runs as can be measured; 0 = of one run."""
     times: list[float] = []
-    while len(times) < repetitions and sum(times) < _LONG:
+    while len(times) < max(repetitions, 1) and sum(times) < _LONG:
         runs, start, spent = 0, process_time(), 0.0
-        while spent < 2e-5:
+        while not runs or (spent < 2e-5 and repetitions):
             run(text)
             runs += 1
             spent = process_time() - start
         times.append(spent / runs)
     return min(times)
+
+
+def _runs_on(part: Any, times: int = 1) -> bool:
+    """Whether something in a part of a pattern may repeat many times, where the part itself may `times`."""
+    if not isinstance(part, parser.SubPattern):
+        return isinstance(part, list | tuple) and any(_runs_on(each, times) for each in part)
+    return any(
+        times * argument[1] >= _MANY or _runs_on(argument[2], times * argument[1])
+        if op in _REPEATS
+        else _runs_on(argument, times)
+        for op, argument in part
+    )
 
 
 def _signs(tree: Any, repeated: bool = False) -> Iterator[str]:

@@ -4,6 +4,7 @@ Pages are written by others. A pattern whose time grows with the square of a tex
 """
 
 import ast
+import functools
 import re
 
 import pytest
@@ -36,6 +37,7 @@ MADE = dict(
 )
 
 
+@functools.cache
 def every_pattern() -> tuple[list[Found], list[str]]:
     from tasks.paragraphs import page_context, quality
     from tasks.text import boilerplate_phrases, standalone
