@@ -129,7 +129,9 @@ def _of_champion(store: Store) -> Iterator["GaugeMetricFamily"]:
     yield _gauge("champion_version", "number of the champion", (), {(): float(champion.version)})
     promoted = {(): _time(str(champion.history[-1]["at"]))}
     yield _gauge("champion_timestamp_seconds", "when it became the champion", (), promoted)
-    yield _gauge("champion_score", "its mean on the frozen test split, 0-1, by metric", ("metric",), scores)
+    yield _gauge(
+        "champion_score", "its mean on the frozen test split, 0-1 but for ratios, by metric", ("metric",), scores
+    )
 
 
 def _of_disk(store: Store) -> Iterator["GaugeMetricFamily"]:

@@ -4,12 +4,18 @@ import json
 import os
 import subprocess
 import sys
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
+from prometheus_client import generate_latest
 
+from flows.running.metrics import registry
 from tests.end_to_end.test_build import PROJECT, SMALL
+from tests.flows.running.test_metrics import figures
 from tests.patience import PATIENCE
 
 pytestmark = pytest.mark.integration
@@ -54,6 +60,20 @@ def read(root: Path, file: str) -> Any:
     return json.loads((root / "registry" / file).read_text())
 
 
+def check_figures_of_the_first_version(root: Path) -> None:
+    """Prometheus gets the means of its scores, all of which are on the frozen split, and when it was promoted."""
+    found = figures(generate_latest(registry(str(root))).decode())
+    build = read(root, "versions/000001.json")["build"]
+    files = json.loads((root / f"builds/{build}.json").read_text())["stages"]["challenger_scores"]
+    scores = pa.concat_tables(pq.read_table(root / file) for file in files.values())
+    means = scores.group_by("metric").aggregate([("value", "mean")]).to_pylist()
+    assert {"values", "said", "rougeL"} <= {row["metric"] for row in means}
+    for row in means:
+        assert found[f"wikisum_champion_score{{{row['metric']}}}"] == pytest.approx(row["value_mean"])
+    promoted = read(root, "champion.json")["history"][0]["at"]
+    assert found["wikisum_champion_timestamp_seconds{}"] == datetime.fromisoformat(promoted).timestamp()
+
+
 @pytest.mark.slow
 def test_two_weeks(tmp_path: Path) -> None:
     root = tmp_path / "data"
@@ -66,6 +86,7 @@ def test_two_weeks(tmp_path: Path) -> None:
     output = week(environment, root, 0)
     assert "2026-W01: version 1 promoted: the first version" in output
     frozen = read(root, "frozen.json")
+    check_figures_of_the_first_version(root)
 
     output = week(environment, root, 1)
     second = read(root, "versions/000002.json")
