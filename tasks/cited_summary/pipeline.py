@@ -116,7 +116,7 @@ def summarize(
     try:
         made = _cited(topic, paragraphs, system, settings, number_of, named, progress)
         if choice == "suitable" and system.summarizer is not None and texts:
-            why = doubts(system.name, made.sentences)
+            why = doubts(system.name, made.sentences, min(settings.words, sum(len(text.split()) for text in texts)))
     except (ChatError, NoAnswerError) as fault:
         why = f"{system.name} gave no summary ({fault}), so whole sentences of the sources are chosen."
         notes.append(why)

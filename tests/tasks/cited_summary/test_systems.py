@@ -238,15 +238,16 @@ LOOSE = SummarySentence("It was financed by granite in 1990.", "partly", (1,))
 )
 def test_a_quarter_of_what_a_model_writes_must_be_borne_out(sentences: list[SummarySentence], shown: bool):
     """What several passages support together counts half."""
-    assert (doubts("ht", sentences) is None) == shown
+    assert (doubts("ht", sentences, 30) is None) == shown
 
 
 def test_why_a_model_is_replaced_counts_its_sentences():
-    assert doubts("ht", [JOINED, LOOSE, LOOSE]) == (
+    assert doubts("ht", [JOINED, LOOSE, LOOSE], 100) == (
         "Of the 3 sentences that ht wrote, the sources support 1, and 0 are said by one passage alone, so whole "
         "sentences of the sources are chosen."
     )
-    assert doubts("ht", []) == "ht wrote nothing, so whole sentences of the sources are chosen."
+    assert doubts("ht", [], 100) == "ht wrote nothing, so whole sentences of the sources are chosen."
+    assert doubts("ht", [SAID], 31) == "ht wrote only 6 of 31 words, so whole sentences of the sources are chosen."
 
 
 def test_a_model_of_other_texts_is_replaced_and_its_ranker_too(tmp_path: Path):
