@@ -92,7 +92,7 @@ def add_api(
 
     @app.get("/api/systems", summary="Who can write")
     def offered() -> Mapping[str, str]:
-        """Names for `system`, with what they are."""
+        """Their names, which a request has as its system, with what they are."""
         return systems()
 
     @app.post("/api/summaries", status_code=202, summary="Ask for a summary")
@@ -118,7 +118,7 @@ def add_api(
 
     @app.get("/api/summaries/{id_}/events", response_class=EventSourceResponse, summary="Watch it")
     async def events(job: Annotated[SummaryJob, Depends(job_of)]) -> AsyncIterator[ServerSentEvent]:
-        """Server-sent events `progress`, one for each change, until the summary is there, failed or cancelled."""
+        """Server-sent events of type progress, one for each change, until the summary is there, failed or cancelled."""
         last = None
         while True:
             now = await asyncio.to_thread(state_of, job)

@@ -56,7 +56,7 @@ class Wanted(BaseModel):
     sources: list[WantedSource] = Field(default_factory=list, max_length=1000)
     system: str = Field("suitable", description="who writes: a name that GET /api/systems lists")
     words: Annotated[int, Field(ge=20, le=2000)] | Literal["short", "medium", "long"] = Field(
-        "medium", description="length, at most; default: as the server was started"
+        "medium", description="length, at most: 20 to 2000, short, medium or long; default: as the server was started"
     )
     language: LanguageCode | None = Field(
         "en", description="ISO 639-1 code: text in others is not used; null: any; default: as the server was started"
