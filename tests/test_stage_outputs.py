@@ -45,7 +45,7 @@ def now(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, Output]:
 @pytest.mark.integration
 def test_every_stage_makes_what_is_recorded_under_its_version(now: Mapping[str, Output]) -> None:
     table = read_table()
-    raised = "raise its version (storage/schemas.py, or its Recipe), or undo the change"
+    raised = "raise its version (storage/schemas.toml, or its Recipe), or undo the change"
     assert overlooked(now, table) == {}, f"the output of these stages has changed: {raised}"
     assert differences(now, table) == {}, "the record is not up to date: python -m tests.stage_outputs"
 
