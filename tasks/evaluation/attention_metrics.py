@@ -15,18 +15,9 @@ from collections.abc import Collection, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from tasks.evaluation.metrics import ArticleTexts, Floats, Metric, Score, Summary, SummaryScorer
+from tasks.evaluation.metrics import ArticleTexts, Floats, Score, Summary, SummaryScorer, described
 
-METRICS = (
-    Metric("cds", "CDS", "style", "how unevenly each token of a summary attends to the documents", "neither"),
-    Metric(
-        "own-document",
-        "attention to own document",
-        "style",
-        "attention of a source's tokens to their own document while they are encoded",
-        "neither",
-    ),
-)
+METRICS = described("attention_metrics")
 
 
 def prepare(article: ArticleTexts, wanted: Collection[str]) -> SummaryScorer:

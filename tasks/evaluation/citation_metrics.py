@@ -8,30 +8,10 @@ so that silence wins nothing."""
 from collections.abc import Collection, Sequence
 
 from tasks.evaluation.citations import Citer
-from tasks.evaluation.metrics import ArticleTexts, Metric, Score, Summary, SummaryScorer
+from tasks.evaluation.metrics import ArticleTexts, Score, Summary, SummaryScorer, described
 from tasks.evaluation.support import SupportTest, VerifiedSupport
 
-METRICS = (
-    Metric(
-        "said",
-        "said by a source",
-        "truth",
-        "of the sentences of a summary, those that one of the paragraphs it read says, by the verifier",
-    ),
-    Metric("supported", "said or combined", "truth", "the same, and those that are put together from two paragraphs"),
-    Metric(
-        "citation-recall",
-        "citation recall",
-        "truth",
-        "of the sentences of a summary, those that the paragraphs cited for them support together",
-    ),
-    Metric(
-        "citation-precision",
-        "citation precision",
-        "truth",
-        "of the citations of a summary, those of a supported sentence that are not needless",
-    ),
-)
+METRICS = described("citation_metrics")
 
 
 def prepare(article: ArticleTexts, wanted: Collection[str]) -> SummaryScorer:

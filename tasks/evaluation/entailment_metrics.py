@@ -22,35 +22,9 @@ import numpy as np
 from tasks.evaluation.citation_metrics import citation_scores
 from tasks.evaluation.citations import CitedSentence, Citer
 from tasks.evaluation.entailment import ENTAILED, Entailment, Pair, premise
-from tasks.evaluation.metrics import ArticleTexts, Floats, Metric, Score, Summary, SummaryScorer
+from tasks.evaluation.metrics import ArticleTexts, Floats, Score, Summary, SummaryScorer, described
 
-METRICS = (
-    Metric(
-        "summac",
-        "SummaC",
-        "truth",
-        "the highest probability that something read entails a sentence of a summary, on average",
-        judge="nli",
-    ),
-    Metric(
-        "ned", "NED", "truth", "pages read that entail a sentence of a summary, on average", unit="ratio", judge="nli"
-    ),
-    Metric("ned-0.2", "NED at .2", "truth", "the same at a lower threshold", unit="ratio", judge="nli"),
-    Metric(
-        "citation-recall-entailed",
-        "citation recall, entailed",
-        "truth",
-        "of the sentences of a summary, those that the paragraphs cited for them entail together",
-        judge="nli",
-    ),
-    Metric(
-        "citation-precision-entailed",
-        "citation precision, entailed",
-        "truth",
-        "of the citations of a summary, those of an entailed sentence that are not needless",
-        judge="nli",
-    ),
-)
+METRICS = described("entailment_metrics")
 _PAGE_ENTAILS = {"ned": 0.5, "ned-0.2": 0.2}  # Shen et al. 2023, app. H
 
 

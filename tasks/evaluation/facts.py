@@ -32,40 +32,10 @@ from dataclasses import dataclass, fields
 
 from models.sentences import split_sentences
 from tasks.evaluation.fact_reading import POSSESSIVE, SUBJECT
-from tasks.evaluation.metrics import ArticleTexts, Metric, Score, Summary, SummaryScorer
+from tasks.evaluation.metrics import ArticleTexts, Score, Summary, SummaryScorer, described
 from tasks.evaluation.topic_truth import NAME, PRONOUN, Reading, Truth, truth_of
 
-METRICS = (
-    Metric(
-        "facts-sentences",
-        "sentences true",
-        "truth",
-        "sentences of a summary that a template of the mini web matches and whose every fact is true",
-    ),
-    Metric("facts-right", "facts right", "truth", "of the facts that a summary states, those that are true"),
-    Metric("facts-recalled", "facts recalled", "truth", "of the facts of the lead, those that a summary states right"),
-    Metric(
-        "facts-wrong",
-        "facts wrong",
-        "truth",
-        "of the facts that a summary states, those of the lead with another value",
-        "lower",
-    ),
-    Metric(
-        "facts-invented",
-        "facts invented",
-        "truth",
-        "of the facts that a summary states, untrue ones that the lead does not mention",
-        "lower",
-    ),
-    Metric(
-        "facts-unread",
-        "sentences unread",
-        "truth",
-        "sentences of a summary that match no template of the mini web, so that they cannot be checked",
-        "lower",
-    ),
-)
+METRICS = described("facts")
 
 Fact = tuple[str, str]  # kind of topic, name of the fact
 

@@ -6,29 +6,9 @@ from typing import Protocol
 
 from pydantic import BaseModel, Field
 
-from tasks.evaluation.metrics import ArticleTexts, Metric, Score, Summary, SummaryScorer
+from tasks.evaluation.metrics import ArticleTexts, Score, Summary, SummaryScorer, described
 
-METRICS = (
-    Metric(
-        "judge-faithfulness",
-        "judge: faithfulness",
-        "truth",
-        "a language model's mark for saying only what the paragraphs read say",
-        judge="judge",
-    ),
-    Metric(
-        "judge-coverage", "judge: coverage", "truth", "its mark for saying what matters most in them", judge="judge"
-    ),
-    Metric(
-        "judge-answered",
-        "judge: answered",
-        "truth",
-        "summaries that it gave marks; the log says why others have none",
-        "neither",
-        judge="judge",
-    ),
-    Metric("judge-fluency", "judge: fluency", "style", "a language model's mark for prose", judge="judge"),
-)
+METRICS = described("judge_metrics")
 
 
 class JudgeMarks(BaseModel):

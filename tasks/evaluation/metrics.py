@@ -1,5 +1,5 @@
-"""The interface of metrics: their description, their scores, and the texts they may read. A metric is one file with its
-description and a scorer. Truth comes before ROUGE wherever metrics are listed."""
+"""The interface of metrics: their description, their scores, and the texts they may read. A metric is one file with a
+scorer, and its description in `metrics.toml`. Truth comes before ROUGE wherever metrics are listed."""
 
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
@@ -8,6 +8,7 @@ from typing import Literal, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from tasks.engine.data_files import read_data
 from tasks.evaluation.judge_settings import Judge
 from tasks.sources.miniweb.settings import MiniwebSettings
 
@@ -40,6 +41,11 @@ class Metric:
         if self.better == "neither" or not figures:
             return None
         return max(figures) if self.better == "higher" else min(figures)
+
+
+def described(file: str) -> tuple[Metric, ...]:
+    """Return the metrics that a file of this room scores, as `metrics.toml` describes them."""
+    return tuple(Metric(name, **about) for name, about in read_data(__package__, "metrics.toml")[file].items())
 
 
 @dataclass(frozen=True)

@@ -5,19 +5,11 @@ sources."""
 from collections.abc import Collection, Sequence
 
 from models.sentences import first_sentence
-from tasks.evaluation.metrics import ArticleTexts, Metric, Score, Summary, SummaryScorer
+from tasks.evaluation.metrics import ArticleTexts, Score, Summary, SummaryScorer, described
 from tasks.text.content_words import names_subject
 from tasks.text.ngrams import split_words
 
-METRICS = (
-    Metric("subject-named", "subject named", "style", "summaries whose first sentence has every word of the title"),
-    Metric("coverage", "coverage", "style", "words of a summary that occur in fragments of its input", "neither"),
-    Metric("density", "density", "style", "mean words of the fragment that a word belongs to", "neither", "ratio"),
-    Metric("compression", "compression", "style", "words of the input for one of the summary", "neither", "ratio"),
-    Metric("novel-bigrams", "novel bigrams", "style", "bigrams of a summary that its input lacks", "neither"),
-    Metric("repeated-trigrams", "repeated trigrams", "style", "trigrams that stood in the summary before", "lower"),
-    Metric("length", "length", "style", "words of a summary for one of the lead", "neither", "ratio"),
-)
+METRICS = described("style_metrics")
 
 
 def prepare(article: ArticleTexts, wanted: Collection[str]) -> SummaryScorer:

@@ -8,38 +8,9 @@ counts among them."""
 from collections.abc import Collection, Sequence
 
 from models.values import Value, ValueIndex, find_values, measurable
-from tasks.evaluation.metrics import ArticleTexts, Metric, Score, Summary, SummaryScorer
+from tasks.evaluation.metrics import ArticleTexts, Score, Summary, SummaryScorer, described
 
-METRICS = (
-    Metric(
-        "values-input",
-        "values in input",
-        "truth",
-        "of the names, numbers and dates in a summary, those that the paragraphs it was written from hold",
-    ),
-    Metric("values-sources", "values in sources", "truth", "the same against all paragraphs of the article"),
-    Metric(
-        "values-right",
-        "values right",
-        "truth",
-        "of the names, numbers and dates in a summary, those that the lead has too",
-    ),
-    Metric(
-        "values-recalled",
-        "values recalled",
-        "truth",
-        "of the names, numbers and dates of the lead, those that the summary has",
-    ),
-    Metric("values", "values F1", "truth", "F1 of values right and values recalled"),
-    Metric(
-        "values-none",
-        "without values",
-        "truth",
-        "summaries that state no name, number or date, empty ones and those in a script without capitals included: "
-        "they count as 0 in the shares of values",
-        "lower",
-    ),
-)
+METRICS = described("value_metrics")
 
 
 def prepare(article: ArticleTexts, wanted: Collection[str]) -> SummaryScorer:
