@@ -142,7 +142,7 @@ class Scorer:
         values, rouge = self._values(Summary(summary)), self._rouge.score(summary)
         names = ("values", "values-right", "values-recalled")
         found = [values[name].value if name in values else 0.0 for name in names]
-        found += [rouge[name].f1 for name in ("rouge1", "rouge2", "rougeL")]
+        found += [rouge[name].value for name in ("rouge1", "rouge2", "rougeL")]
         return [100 * each for each in (*found, len(summary.split()) / self._length)]
 
 

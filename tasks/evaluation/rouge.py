@@ -7,12 +7,12 @@ library expects on separate lines: `models/sentences.py` splits them, in referen
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
 from typing import Literal, get_args
 
 from models.sentences import split_sentences
+from tasks.evaluation.metrics import Score
 from tasks.text.ngrams import TargetNgrams, lcs_length, split_words, stem
 
 Metric = Literal[
@@ -20,15 +20,6 @@ Metric = Literal[
 ]
 METRICS: tuple[Metric, ...] = get_args(Metric)
 _STEM = "-stem"
-
-
-@dataclass(frozen=True)
-class Rouge:
-    """Precision, recall and F1, each 0-1."""
-
-    precision: float
-    recall: float
-    f1: float
 
 
 class Words:
@@ -66,13 +57,13 @@ class Reference:
         self._words = {stems: plain.stemmed() if stems else plain for stems in self._stems}
         self._ngrams = {(n, stems): TargetNgrams(words.line, n) for stems, words in self._words.items() for n in (1, 2)}
 
-    def score(self, summary: str | Words) -> dict[Metric, Rouge]:
+    def score(self, summary: str | Words) -> dict[str, Score]:
         """Return every metric of a summary, given as text or as plain words."""
         plain = Words.of(summary) if isinstance(summary, str) else summary
         words = {stems: plain.stemmed() if stems else plain for stems in self._stems}
         return {metric: self._score(metric, words[metric.endswith(_STEM)]) for metric in self._metrics}
 
-    def _score(self, metric: Metric, summary: Words) -> Rouge:
+    def _score(self, metric: Metric, summary: Words) -> Score:
         stems = metric.endswith(_STEM)
         reference = self._words[stems]
         kind = metric.removesuffix(_STEM)
@@ -86,11 +77,8 @@ class Reference:
         return _rouge(ngrams.matched(summary.line), max(len(summary.line) - ngrams.n + 1, 0), ngrams.total)
 
 
-def _rouge(hits: int, candidates: int, wanted: int) -> Rouge:
-    precision = hits / candidates if candidates else 0.0
-    recall = hits / wanted if wanted else 0.0
-    total = precision + recall
-    return Rouge(precision, recall, 2 * precision * recall / total if total else 0.0)
+def _rouge(hits: int, candidates: int, wanted: int) -> Score:
+    return Score.of(hits / candidates if candidates else 0.0, hits / wanted if wanted else 0.0)
 
 
 def _union_hits(reference: Words, summary: Words) -> int:

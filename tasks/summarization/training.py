@@ -194,7 +194,7 @@ def _evaluator(
             for hypothesis, values in zip(hypotheses, slots, strict=True)
         ]
         scores = [reference.score(summary) for reference, summary in zip(references, summaries, strict=True)]
-        return {metric: float(np.mean([score[metric].f1 for score in scores])) for metric in _ROUGE}
+        return {metric: float(np.mean([score[metric].value for score in scores])) for metric in _ROUGE}
 
     return evaluate
 

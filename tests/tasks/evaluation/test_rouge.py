@@ -12,7 +12,8 @@ from rouge_score.rouge_scorer import RougeScorer
 from rouge_score.tokenize import tokenize
 
 from models.sentences import split_sentences
-from tasks.evaluation.rouge import METRICS, Reference, Rouge, Words
+from tasks.evaluation.metrics import Score
+from tasks.evaluation.rouge import METRICS, Reference, Words
 from tasks.text.ngrams import split_words
 
 LIBRARY = {
@@ -43,7 +44,7 @@ def library(target: str, summary: str) -> dict[str, tuple[float, float, float]]:
 @example("...", "one")
 def test_equals_rouge_score(target: str, summary: str) -> None:
     mine = Reference(target).score(summary)
-    assert {metric: (score.precision, score.recall, score.f1) for metric, score in mine.items()} == library(
+    assert {metric: (score.precision, score.recall, score.value) for metric, score in mine.items()} == library(
         target, summary
     )
 
@@ -57,15 +58,15 @@ def test_words_are_those_of_rouge_score(text: str) -> None:
 
 def test_by_hand() -> None:
     scores = Reference("the cat sat on the mat").score("the mat sat")
-    assert scores["rouge1"] == Rouge(1.0, 0.5, 2 / 3)
-    assert scores["rouge2"] == Rouge(0.5, 0.2, 2 * 0.5 * 0.2 / 0.7)
-    assert scores["rougeL"] == Rouge(2 / 3, 2 / 6, 4 / 9)
+    assert scores["rouge1"] == Score(2 / 3, 1.0, 0.5)
+    assert scores["rouge2"] == Score(2 * 0.5 * 0.2 / 0.7, 0.5, 0.2)
+    assert scores["rougeL"] == Score(4 / 9, 2 / 3, 2 / 6)
 
 
 def test_sentences_in_another_order_cost_rouge_l_but_not_rouge_lsum() -> None:
     scores = Reference("One two three. Four five six.").score("Four five six. One two three.")
-    assert scores["rougeL"].f1 == pytest.approx(0.5)
-    assert scores["rougeLsum"].f1 == 1.0
+    assert scores["rougeL"].value == pytest.approx(0.5)
+    assert scores["rougeLsum"].value == 1.0
 
 
 def test_only_what_was_asked_for() -> None:
