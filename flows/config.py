@@ -182,16 +182,12 @@ class BuildConfig(Settings):
         if isinstance(given.get("further"), dict):
             given["further"] = dict(cls._resolved(given))
         settings = merge(under, given)
-        if settings.get("imported"):
-            # What was imported is ranked and encoded as it is.
+        imported, words = settings.get("imported"), settings.get("vocabulary")
+        if imported:  # what was imported is ranked and encoded as it is
             under = merge(under, {"across": {"near_duplicates": "off", "leakage": "off"}})
-            settings = merge(under, given)
-        words = settings.get("vocabulary")
-        if isinstance(words, dict) and (
-            settings.get("imported") or words.get("folder") or words.get("model_type") == "byte-bpe"
-        ):
+        if isinstance(words, dict) and (imported or words.get("folder") or words.get("model_type") == "byte-bpe"):
             under = merge(under, {"summarizer": {"slots": False}})  # the vocabulary cannot have them
-            settings = merge(under, given)
+        settings = merge(under, given)
         recipe = recipe_of(settings)
         summarizer = settings.get("summarizer")
         if isinstance(summarizer, dict) and summarizer.get("pretrained") is not None:
