@@ -1,5 +1,6 @@
 """Settings of what a summarizer reads, of the summarizer, its attention predictor and its search."""
 
+import dataclasses
 from typing import Any, Literal, Self
 
 from pydantic import Field, model_validator
@@ -285,17 +286,7 @@ class DecodingSettings(Settings):
 
     def search(self) -> SearchSettings:
         """Return what `beam_search` wants to know. Raises ValueError: min_length is above max_length."""
-        names = (
-            "beam",
-            "normalisation",
-            "alpha",
-            "length_exponent",
-            "min_length",
-            "max_length",
-            "block_ngrams",
-            "block_recent",
-            "as_transformers",
-        )
+        names = (field.name for field in dataclasses.fields(SearchSettings) if field.name in type(self).model_fields)
         return SearchSettings(**{name: getattr(self, name) for name in names})
 
 
