@@ -1,8 +1,7 @@
 """BERTScore against the lead (Zhang et al. 2020), where the settings name a folder with an encoder. Implementations
 differ in the third decimal, so the one that counts, and its version, stand in the metric's name."""
 
-from collections.abc import Collection
-from typing import Protocol
+from collections.abc import Callable, Collection
 
 from tasks.evaluation.judge_settings import BertScoreSettings
 from tasks.evaluation.metrics import ArticleTexts, Metric, Score, Summary, SummaryScorer
@@ -19,12 +18,8 @@ METRICS = (
     ),
 )
 
-
-class Similarity(Protocol):
-    """Says how alike two texts are."""
-
-    def __call__(self, summary: str, lead: str) -> Score:
-        """Return F1, precision and recall; neither text is empty."""
+# summary, lead -> F1, precision and recall: how alike they are; neither is empty
+Similarity = Callable[[str, str], Score]
 
 
 def check_bertscore(settings: BertScoreSettings) -> None:

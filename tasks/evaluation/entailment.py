@@ -1,21 +1,15 @@
 """Whether one text entails another (natural language inference, NLI): what says so, and which models can."""
 
-from collections.abc import Mapping, Sequence
-from typing import Protocol
+from collections.abc import Callable, Mapping, Sequence
 
 from tasks.evaluation.metrics import Floats
 from tasks.ranking.model_folder import check_installed, folder_digest, read_config
 
 Pair = tuple[str, str]  # premise, hypothesis
+# pairs -> [N, 2], P(entailment) and P(contradiction) of each of N pairs, 0-1
+Entailment = Callable[[Sequence[Pair]], Floats]
 ENTAILED = 0.5  # more likely than not
 _LABELS = ("entailment", "contradiction")
-
-
-class Entailment(Protocol):
-    """Says how likely premises entail and contradict their hypotheses."""
-
-    def __call__(self, pairs: Sequence[Pair]) -> Floats:
-        """Return [N, 2], P(entailment) and P(contradiction) of each of N pairs, 0-1."""
 
 
 def premise(title: str, texts: Sequence[str]) -> str:

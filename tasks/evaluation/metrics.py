@@ -3,7 +3,7 @@ scorer, and its description in `metrics.toml`. Truth comes before ROUGE wherever
 
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
-from typing import Literal, Protocol
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -96,12 +96,7 @@ class ArticleTexts:
     pages: Sequence[str] = ()  # the page of each ranked paragraph; empty if unknown
 
 
-class SummaryScorer(Protocol):
-    """Scores summaries of one article; a metric that is not defined for a summary is left out."""
-
-    def __call__(self, summary: Summary) -> dict[str, Score]:
-        """Return scores by the name of their metric."""
-
-
+# Scores summaries of one article by the name of each metric; one that is not defined for a summary is left out.
+SummaryScorer = Callable[[Summary], dict[str, Score]]
 # Prepares an article once for all its summaries; the names are those of the requested metrics.
 Prepare = Callable[[ArticleTexts, Collection[str]], SummaryScorer]

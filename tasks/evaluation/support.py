@@ -2,8 +2,7 @@
 are necessary and not sufficient: texts with every name and number of a sentence may relate them differently. They say
 what is missing where the verifier refuses a sentence."""
 
-from collections.abc import Sequence
-from typing import Protocol
+from collections.abc import Callable, Sequence
 
 from models.values import Value, ValueIndex, find_values
 from tasks.text.content_words import content_words, overlap
@@ -11,12 +10,8 @@ from tasks.verification.verifier import Support, Verifier
 
 ENOUGH_WORDS = 0.5  # of the content words of a sentence without values
 
-
-class SupportTest(Protocol):
-    """A test of whether texts support a sentence, such as an entailment model."""
-
-    def __call__(self, premises: Sequence[str], sentence: str) -> bool:
-        """Return whether the premises, taken together, support the sentence; no premises support nothing."""
+# Whether premises, taken together, support a sentence, as an entailment model may say; no premises support nothing.
+SupportTest = Callable[[Sequence[str], str], bool]
 
 
 class VerifiedSupport:
