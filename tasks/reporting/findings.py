@@ -64,17 +64,6 @@ class HostRow:
 
 
 @dataclass(frozen=True)
-class Cost:
-    """The cost of a stage; None = not recorded."""
-
-    stage: str  # name of the stage, model or report
-    rows: int | None  # rows written
-    megabytes: float | None  # size on disk, 10^6 bytes
-    seconds: float | None  # sum over all shards
-    peak_megabytes: float | None  # highest resident memory of a process that made a shard
-
-
-@dataclass(frozen=True)
 class Table1Row:
     """One ranking method, as in Liu & Lapata 2019, Table 1."""
 
@@ -155,24 +144,6 @@ def imbalances(rows: Iterable[FunnelRow]) -> list[str]:
         if source and reader and source.kept != reader.rows:
             problems.append(f"{giver} keeps {source.kept:,} rows, but {taker} has {reader.rows:,}.")
     return problems
-
-
-def costs(counts: Mapping[str, Mapping[str, Any]]) -> list[Cost]:
-    """Return the cost of every counted stage, model or report, in order of the counts."""
-
-    def scaled(value: float | None) -> float | None:
-        return None if value is None else value / 1e6
-
-    return [
-        Cost(
-            stage=stage,
-            rows=count.get("rows"),
-            megabytes=scaled(count.get("bytes")),
-            seconds=count.get("seconds"),
-            peak_megabytes=scaled(count.get("peak_bytes") or None),
-        )
-        for stage, count in counts.items()
-    ]
 
 
 def table1(ranking_scores: pa.Table) -> Table1:

@@ -16,7 +16,6 @@ from tasks.reporting.facts import flatten, gather_facts
 from tasks.reporting.findings import (
     Ranking,
     Table1,
-    costs,
     distributions,
     failing_hosts,
     funnel,
@@ -114,7 +113,7 @@ def write_report(
         words.distributions_section(lengths, collected.summary_words, instances),
         words.attention_section(collected),
         words.graphs_section(collected),
-        words.costs_section(costs({stage: {**count, **took.get(stage, {})} for stage, count in counts.items()})),
+        words.costs_section({stage: {**count, **took.get(stage, {})} for stage, count in counts.items()}),
         words.settings_section(list(flatten(recipe))),
     ]
     folded = [replace(section, folded=section.key not in _OPEN) for section in written]

@@ -29,7 +29,7 @@ from tasks.reporting.blocks import (
 from tasks.reporting.corpus_table import statistics_table
 from tasks.reporting.curves import Curve
 from tasks.reporting.facts import Fact
-from tasks.reporting.findings import Cost, Distributions, FunnelRow, HostRow, Ranking, Table1, imbalances
+from tasks.reporting.findings import Distributions, FunnelRow, HostRow, Ranking, Table1, imbalances
 from tasks.reporting.reasons import meaning
 from tasks.reporting.samples import Sample, Samples
 from tasks.reporting.verdicts import (
@@ -348,26 +348,19 @@ def graphs_section(samples: Samples) -> ReportSection:
     return ReportSection("graphs", title, [Text("No sample article has a graph.")])
 
 
-def costs_section(costs: Sequence[Cost]) -> ReportSection:
-    """Time, disk and memory of each stage."""
-    if not costs:
+def costs_section(counts: Mapping[str, Mapping[str, Any]]) -> ReportSection:
+    """Time, disk and memory of every counted stage, model or report; what was not recorded stays open."""
+    if not counts:
         return ReportSection("costs", "Time and space", [Text("No stage was counted.")])
-    rows = [
-        [
-            Cell(cost.stage),
-            _number(cost.rows, 0),
-            _number(cost.megabytes, 2),
-            _number(cost.seconds, 1),
-            _number(cost.peak_megabytes, 0),
-        ]
-        for cost in costs
-    ]
-    megabytes = sum(cost.megabytes or 0 for cost in costs)
-    seconds = sum(cost.seconds or 0 for cost in costs)
-    peak = max(cost.peak_megabytes or 0 for cost in costs)
-    rows.append(
-        [Cell("together", strong=True), Cell(""), _number(megabytes, 2), _number(seconds, 1), _number(peak or None, 0)]
-    )
+
+    def row(name: Cell, rows: Cell, cost: Mapping[str, Any]) -> list[Cell]:
+        size, peak = cost.get("bytes"), cost.get("peak_bytes") or None  # in bytes
+        return [name, rows, _number(size, 2, 1e6), _number(cost.get("seconds"), 1), _number(peak, 0, 1e6)]
+
+    rows = [row(Cell(stage), _number(cost.get("rows"), 0), cost) for stage, cost in counts.items()]
+    every = {name: [cost.get(name) or 0 for cost in counts.values()] for name in ("bytes", "seconds", "peak_bytes")}
+    together = {"bytes": sum(every["bytes"]), "seconds": sum(every["seconds"]), "peak_bytes": max(every["peak_bytes"])}
+    rows.append(row(Cell("together", strong=True), Cell(""), together))
     columns = ["stage", "rows", "MB on disk", "work, s", "peak memory, MB"]
     blocks: list[Block] = [
         Table("Cost of each stage", columns, rows, frozenset({1, 2, 3, 4})),
@@ -526,5 +519,5 @@ def _share(part: int, total: int) -> Cell:
     return Cell(f"{100 * part / total:.1f}", share=max(0.0, part / total)) if total else Cell(_NONE)
 
 
-def _number(value: float | None, digits: int) -> Cell:
-    return Cell(_NONE if value is None else f"{value:,.{digits}f}")
+def _number(value: float | None, digits: int, unit: float = 1) -> Cell:
+    return Cell(_NONE if value is None else f"{value / unit:,.{digits}f}")

@@ -8,7 +8,7 @@ from storage.registry import Version
 from tasks.evaluation.registry import METRICS, metric_name
 from tasks.reporting.blocks import Cell, ReportSection, Table
 from tasks.reporting.facts import Fact, flatten
-from tasks.reporting.findings import costs, funnel
+from tasks.reporting.findings import funnel
 from tasks.reporting.markdown import artifact
 from tasks.reporting.sections import built, costs_section, funnel_section, settings_section
 
@@ -44,7 +44,7 @@ def model_card(version: Version, counts: Mapping[str, Mapping[str, Any]], effort
         _findings(verdict),
         rebuilt_section(version.computed),
         funnel_section(funnel(counts)),
-        costs_section(costs(counts)),
+        costs_section(counts),
         settings_section(list(flatten(version.settings))),
     ]
     return artifact([ReportSection("card", f"Model card: version {version.number}", []), *sections])

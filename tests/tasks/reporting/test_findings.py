@@ -8,18 +8,9 @@ import tests.tasks.reporting.reporting_tables as made
 from storage.schemas import SCORES
 from tasks.reporting.blocks import Table
 from tasks.reporting.curves import model_curves, ranker_curves, summarizer_curves
-from tasks.reporting.findings import (
-    costs,
-    distributions,
-    failing_hosts,
-    funnel,
-    imbalances,
-    rank_systems,
-    read_scores,
-    table1,
-)
+from tasks.reporting.findings import distributions, failing_hosts, funnel, imbalances, rank_systems, read_scores, table1
 from tasks.reporting.reasons import REPORTED_STAGES, meaning
-from tasks.reporting.sections import scores_section, table1_section
+from tasks.reporting.sections import costs_section, scores_section, table1_section
 from tasks.reporting.settings import ReportSettings
 from tasks.reporting.verdicts import headline_sentence
 from tests.tasks.reporting.reporting_tables import count
@@ -83,10 +74,14 @@ def test_hosts_stand_in_order_of_their_failures_and_so_do_their_reasons() -> Non
 
 
 def test_costs_keep_what_was_not_recorded_apart_from_nothing() -> None:
-    first, second = costs({"pages": count(3), "models/ranker": {"seconds": 7.0}})
+    table = costs_section({"pages": count(3), "models/ranker": {"seconds": 7.0}}).blocks[0]
 
-    assert (first.megabytes, first.seconds, first.peak_megabytes) == (2.5, 1.5, 300.0)
-    assert (second.rows, second.megabytes, second.seconds, second.peak_megabytes) == (None, None, 7.0, None)
+    assert isinstance(table, Table)
+    assert [[cell.text for cell in row] for row in table.rows] == [
+        ["pages", "3", "2.50", "1.5", "300"],
+        ["models/ranker", "–", "–", "7.0", "–"],
+        ["together", "", "2.50", "8.5", "300"],
+    ]
 
 
 @pytest.mark.parametrize("stage", REPORTED_STAGES)
