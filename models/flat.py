@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from torch import nn
 
 from models.contract import SourceBatch
-from models.layers.config import Norm, TransformerConfig, check_positive
+from models.layers.config import Norm, WritingConfig, check_positive
 from models.layers.copying import CopyHead
 from models.layers.decoder import TokenMemory, TokenSummarizer, TransformerDecoder
 from models.layers.embeddings import TiedEmbedding, row_positions
@@ -17,20 +17,15 @@ from models.layers.transformer import EncoderLayer, final_norm
 
 
 @dataclass(frozen=True)
-class FlatConfig(TransformerConfig):
+class FlatConfig(WritingConfig):
     """The size of FT; the defaults are those of Ma & Zong's (2022) comparison (3 layers, 1,600 tokens)."""
 
     encoder_layers: int = 3  # layers of the encoder
     decoder_layers: int = 3  # layers of the decoder
     source_tokens: int = 1600  # maximum number of tokens read of an article, best paragraphs first
-    dropout: float = 0.1  # of embeddings, sub-layer outputs and inner feed-forward layers
     attention_dropout: float = 0.0  # of attention weights; above 0, CPUs cannot use the fused attention kernel
     # LayerNorm before each sub-layer ("pre", plus one at the end of encoder and decoder) or after it ("post")
     norm: Norm = "post"
-    norm_epsilon: float = 1e-6  # that of every LayerNorm
-    scale_embeddings: bool = True  # whether word embeddings are multiplied by sqrt(D) before positions are added
-    copying: bool = False  # whether words of the source may be copied (See et al. 2017); in none of the papers
-    copying_reach: int = 0  # tokens on each side of a word that decide too whether it is copied
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -43,9 +38,7 @@ class FlatTransformer(TokenSummarizer):
     def __init__(self, config: FlatConfig) -> None:
         super().__init__()
         self.config = config
-        self.embedding = TiedEmbedding(
-            config.vocabulary_size, config.model_size, scaled=config.scale_embeddings, dropout=config.dropout
-        )
+        self.embedding = TiedEmbedding.of(config)
         dropout = config.attention_dropout
         self.layers = nn.ModuleList(EncoderLayer(config, dropout) for _ in range(config.encoder_layers))
         self.final_norm = final_norm(config)

@@ -15,7 +15,6 @@ from torch import Tensor, nn
 
 from models.contract import SourceBatch
 from models.layers.attention import (
-    CrossAttention,
     SelfAttention,
     attend,
     attention_weights,
@@ -25,19 +24,20 @@ from models.layers.attention import (
     split_heads,
     unfold_hypotheses,
 )
-from models.layers.config import Norm, TransformerConfig
+from models.layers.config import Norm, WritingConfig
 from models.layers.copying import CopyHead
 from models.layers.embeddings import TiedEmbedding, paragraph_positions
 from models.layers.paragraphs import ParagraphRows
 from models.layers.pooling import MultiHeadPooling
-from models.layers.transformer import EncoderLayer, FeedForward, Residual, TransformerLayer, final_norm
-from models.layers.words import ParagraphDecoderLayer, ParagraphSummarizer, ParallelMemory, attend_paragraphs
+from models.layers.transformer import EncoderLayer, TransformerLayer, final_norm
+from models.layers.words import ParagraphSummarizer, ParallelMemory, attend_paragraphs
+from models.parallel import ParallelDecoderLayer
 
 Graph = Literal["similarity", "discourse"]
 
 
 @dataclass(frozen=True)
-class GraphSumConfig(TransformerConfig):
+class GraphSumConfig(WritingConfig):
     """The size of GraphSum; the defaults are those of its authors' WikiSum run."""
 
     heads: int = 8  # attention and pooling heads (8 in the published runs)
@@ -46,13 +46,8 @@ class GraphSumConfig(TransformerConfig):
     decoder_layers: int = 8  # layers of the decoder (8 in the published runs)
     graph: Graph = "similarity"  # which graph the batch must contain
     sigma: float = 2.0  # width of the penalty -(1 - G)^2 / (2 sigma^2) on the logits of paragraph attention
-    dropout: float = 0.1  # of embeddings, sub-layer outputs and inner feed-forward layers
     # LayerNorm before each sub-layer ("pre", plus one at the end of encoder and decoder) or after it ("post")
     norm: Norm = "pre"
-    norm_epsilon: float = 1e-6  # that of every LayerNorm
-    scale_embeddings: bool = True  # whether word embeddings are multiplied by sqrt(D)
-    copying: bool = False  # whether words of the source may be copied (See et al. 2017); in none of the papers
-    copying_reach: int = 0  # tokens on each side of a word that decide too whether it is copied
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -77,19 +72,8 @@ def attend_by_graph(attention: SelfAttention, x_BPD: Tensor, bias_BPP: Tensor) -
     return attention.finish(attend(q_BHPE, k_BHPE, v_BHPE, bias_BPP.unsqueeze(1).to(q_BHPE.dtype)))
 
 
-class GraphDecoderLayer(ParagraphDecoderLayer):
-    """Masked self-attention, attention to paragraphs and to words within them head by head, feed-forward."""
-
-    def __init__(self, config: GraphSumConfig) -> None:
-        super().__init__()
-        size = config.model_size
-        self.self_attention = SelfAttention(size, config.heads)
-        self.paragraph_attention = CrossAttention(size, config.heads)
-        self.word_attention = CrossAttention(size, config.heads)
-        self.feed_forward = FeedForward(size, config.feed_forward_size, config.dropout)
-        self.self_residual = Residual.of(config)
-        self.cross_residual = Residual.of(config)
-        self.feed_forward_residual = Residual.of(config)
+class GraphDecoderLayer(ParallelDecoderLayer):
+    """The parts of PHT's decoder layer, which attends to paragraphs and to words within them head by head."""
 
     def read(self, x_RTD: Tensor, memory: ParallelMemory, layer: int) -> tuple[Tensor, Tensor]:
         """Return the context [R, T, D] and the weights of paragraphs [R, T, P]."""
@@ -115,9 +99,7 @@ class GraphSum(ParagraphSummarizer):
     def __init__(self, config: GraphSumConfig) -> None:
         super().__init__()
         self.config = config
-        self.embedding = TiedEmbedding(
-            config.vocabulary_size, config.model_size, scaled=config.scale_embeddings, dropout=config.dropout
-        )
+        self.embedding = TiedEmbedding.of(config)
         size, epsilon = config.model_size, config.norm_epsilon
         self.word_layers = nn.ModuleList(EncoderLayer(config) for _ in range(config.word_layers))
         self.word_norm = final_norm(config)

@@ -14,7 +14,7 @@ from torch import Tensor, nn
 
 from models.contract import SourceBatch
 from models.layers.attention import attend, initialise
-from models.layers.config import Norm, TransformerConfig, check_heads
+from models.layers.config import Norm, WritingConfig, check_heads
 from models.layers.copying import CopyHead
 from models.layers.decoder import TokenMemory, TokenSummarizer, TransformerDecoder
 from models.layers.dropout import Dropout
@@ -30,22 +30,18 @@ Graph = Literal["none", "similarity", "discourse"]
 
 
 @dataclass(frozen=True)
-class HierarchicalConfig(TransformerConfig):
-    """The size and the switches of HT; the defaults are the released README's."""
+class HierarchicalConfig(WritingConfig):
+    """The size and the switches of HT; the defaults are the released README's, the dropout that of sec. 4."""
 
     heads: int = 8  # of local layers, global layers and decoder; released
     local_layers: int = 6  # Transformer layers within paragraphs; released: 8 layers, the last two global
     global_layers: int = 2  # layers across paragraphs, on top of the local ones. 0 is the ablation "w/o GT".
     decoder_layers: int = 1  # released README
-    dropout: float = 0.1  # of embeddings, sub-layer outputs and inner feed-forward layers; sec. 4
     attention_dropout: float = 0.0  # of attention weights; costs the fused attention kernel on CPUs
     # LayerNorm before each sub-layer ("pre", plus one at the end of encoder and decoder) or after it ("post")
     norm: Norm = "pre"
-    norm_epsilon: float = 1e-6  # released
     # which half of a token's embedded position is its own, which the paragraph's rank (eq. 9)
     position_order: PositionOrder = "token-rank"
-    # whether word embeddings are multiplied by sqrt(D) before positions are added (eq. 10)
-    scale_embeddings: bool = True
     paragraph_positions: bool = True  # False is the ablation "w/o PP": positions within the paragraph only
     pooling_heads: int | None = None  # heads of the global layers; None = `heads`, 1 is the ablation "w/o MP"
     # "normalised" sums values with eq. 15's distribution, "raw" with its scores as eq. 16 prints
@@ -56,8 +52,6 @@ class HierarchicalConfig(TransformerConfig):
     # what the feed-forward's output g is added to: the token x (eq. 23) or x + c
     global_residual: GlobalResidual = "g+(x+c)"
     graph: Graph = "none"  # which graph replaces the last inter-paragraph head (eq. 24); the batch must contain it
-    copying: bool = False  # whether words of the source may be copied (See et al. 2017); in none of the papers
-    copying_reach: int = 0  # tokens on each side of a word that decide too whether it is copied
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -158,9 +152,7 @@ class HierarchicalTransformer(TokenSummarizer):
     def __init__(self, config: HierarchicalConfig) -> None:
         super().__init__()
         self.config = config
-        self.embedding = TiedEmbedding(
-            config.vocabulary_size, config.model_size, scaled=config.scale_embeddings, dropout=config.dropout
-        )
+        self.embedding = TiedEmbedding.of(config)
         dropout = config.attention_dropout
         self.local_layers = nn.ModuleList(EncoderLayer(config, dropout) for _ in range(config.local_layers))
         self.global_layers = nn.ModuleList(GlobalLayer(config) for _ in range(config.global_layers))

@@ -24,7 +24,7 @@ from models.layers.attention import (
     split_heads,
     unfold_hypotheses,
 )
-from models.layers.config import Norm, TransformerConfig
+from models.layers.config import LayerConfig, Norm, WritingConfig
 from models.layers.copying import CopyHead
 from models.layers.embeddings import TiedEmbedding, row_positions, sinusoids
 from models.layers.paragraphs import ParagraphRows
@@ -35,7 +35,7 @@ from models.layers.words import ParagraphDecoderLayer, ParagraphSummarizer, Para
 
 
 @dataclass(frozen=True)
-class ParallelConfig(TransformerConfig):
+class ParallelConfig(WritingConfig):
     """The size of PHT; the defaults are those of Ma & Zong 2020 and 2022."""
 
     norm: ClassVar[Norm] = "post"
@@ -44,14 +44,10 @@ class ParallelConfig(TransformerConfig):
     decoder_layers: int = 3  # layers of the decoder (Ma & Zong 2020, sec. 4.2: 3, or 1).
     # of embeddings, sub-layer outputs and inner feed-forward layers (Ma & Zong 2020, sec. 4.2: .3)
     dropout: float = 0.3
-    norm_epsilon: float = 1e-6  # that of every LayerNorm
-    scale_embeddings: bool = True  # whether word embeddings are multiplied by sqrt(D); the released code does
     # whether a LayerNorm comes before the pooling's feed-forward layer, as in the released code but not in eq. 4-5
     pooling_norm: bool = True
     # whether pooling logits are divided by sqrt(E), as in the released code but not in eq. 3
     pooling_scaled: bool = True
-    copying: bool = False  # whether words of the source may be copied (See et al. 2017); in none of the papers
-    copying_reach: int = 0  # tokens on each side of a word that decide too whether it is copied
 
 
 class ParagraphPooling(nn.Module):
@@ -88,7 +84,7 @@ class ParagraphPooling(nn.Module):
 class ParallelDecoderLayer(ParagraphDecoderLayer):
     """Masked self-attention, paragraph and word attention side by side, feed-forward."""
 
-    def __init__(self, config: ParallelConfig) -> None:
+    def __init__(self, config: LayerConfig) -> None:
         super().__init__()
         size = config.model_size
         self.self_attention = SelfAttention(size, config.heads)
@@ -120,9 +116,7 @@ class ParallelTransformer(ParagraphSummarizer):
     def __init__(self, config: ParallelConfig) -> None:
         super().__init__()
         self.config = config
-        self.embedding = TiedEmbedding(
-            config.vocabulary_size, config.model_size, scaled=config.scale_embeddings, dropout=config.dropout
-        )
+        self.embedding = TiedEmbedding.of(config)
         self.encoder_layers = nn.ModuleList(EncoderLayer(config) for _ in range(config.encoder_layers))
         self.pooling = ParagraphPooling(config)
         self.decoder_layers = nn.ModuleList(ParallelDecoderLayer(config) for _ in range(config.decoder_layers))

@@ -14,7 +14,7 @@ from torch import Tensor, nn
 
 from models.contract import SourceBatch
 from models.layers.attention import CrossAttention, SelfAttention, fold_hypotheses, masked_softmax, split_heads
-from models.layers.config import Norm, TransformerConfig
+from models.layers.config import Norm, WritingConfig
 from models.layers.copying import CopyableMemory, CopyHead, CopyMemory
 from models.layers.embeddings import TiedEmbedding, row_positions, sinusoids
 from models.layers.paragraphs import ParagraphRows
@@ -24,7 +24,7 @@ from models.layers.words import ParagraphDecoderLayer, ParagraphSummarizer, atte
 
 
 @dataclass(frozen=True)
-class VerticalConfig(TransformerConfig):
+class VerticalConfig(WritingConfig):
     """The size of VHT; the defaults are those of Ma & Zong 2020."""
 
     norm: ClassVar[Norm] = "post"
@@ -33,14 +33,10 @@ class VerticalConfig(TransformerConfig):
     decoder_layers: int = 3  # layers of the decoder (Ma & Zong 2020, sec. 4.2: 3, or 1).
     # of embeddings, sub-layer outputs and inner feed-forward layers (Ma & Zong 2020, sec. 4.2: .3)
     dropout: float = 0.3
-    norm_epsilon: float = 1e-6  # that of every LayerNorm
-    scale_embeddings: bool = True  # whether word embeddings are multiplied by sqrt(D); the released code does
     # whether dropout and a LayerNorm follow the ranking encoding, as in the released code but not in eq. 11
     ranking_norm: bool = True
     # whether the query is added before that LayerNorm, as in a version of the released code
     ranking_residual: bool = False
-    copying: bool = False  # whether words of the source may be copied (See et al. 2017); in none of the papers
-    copying_reach: int = 0  # tokens on each side of a word that decide too whether it is copied
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -112,9 +108,7 @@ class VerticalTransformer(ParagraphSummarizer):
     def __init__(self, config: VerticalConfig) -> None:
         super().__init__()
         self.config = config
-        self.embedding = TiedEmbedding(
-            config.vocabulary_size, config.model_size, scaled=config.scale_embeddings, dropout=config.dropout
-        )
+        self.embedding = TiedEmbedding.of(config)
         self.encoder_layers = nn.ModuleList(EncoderLayer(config) for _ in range(config.encoder_layers))
         self.decoder_layers = nn.ModuleList(VerticalDecoderLayer(config) for _ in range(config.decoder_layers))
         self.final_norm = final_norm(config)

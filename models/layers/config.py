@@ -59,6 +59,18 @@ class TransformerConfig:
         check_dropouts(self)
 
 
+@dataclass(frozen=True)
+class WritingConfig(TransformerConfig):
+    """What the hierarchical summarizers, the flat one and GraphSum share besides their sizes."""
+
+    dropout: float = 0.1  # of embeddings, sub-layer outputs and inner feed-forward layers
+    norm_epsilon: float = 1e-6  # that of every LayerNorm
+    # whether word embeddings are multiplied by sqrt(D) before positions are added (Liu & Lapata 2019, eq. 10)
+    scale_embeddings: bool = True
+    copying: bool = False  # whether words of the source may be copied (See et al. 2017); in none of the papers
+    copying_reach: int = 0  # tokens on each side of a word that decide too whether it is copied
+
+
 def configured(kind: type[Config], fields: Mapping[str, Any], owner: str) -> Config:
     """Make the configuration of `owner`. Raises ValueError: a field is unknown, or has an invalid value."""
     allowed = [field.name for field in dataclasses.fields(kind)]

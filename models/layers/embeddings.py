@@ -10,6 +10,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from models.layers.config import WritingConfig
 from models.layers.dropout import Dropout
 
 PositionOrder = Literal["token-rank", "rank-token"]
@@ -30,6 +31,11 @@ class TiedEmbedding(nn.Module):
         self.scale = math.sqrt(size) if scaled else 1.0
         self.dropout = Dropout(dropout)
         nn.init.normal_(self.weight, std=size**-0.5)
+
+    @classmethod
+    def of(cls, config: WritingConfig) -> "TiedEmbedding":
+        """Return the embeddings of a configuration."""
+        return cls(config.vocabulary_size, config.model_size, scaled=config.scale_embeddings, dropout=config.dropout)
 
     def forward(self, tokens: Tensor, positions: Tensor) -> Tensor:
         """Return [..., D] of token ids [...], their positions' embeddings (broadcast to [..., D]) added."""
