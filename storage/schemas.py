@@ -3,15 +3,13 @@
 A dataset is a stage's output. Its columns, their meaning and the version that rises with it stand in that file; here
 are the types by the names it uses, and a constant a dataset."""
 
-import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 
-from storage.page_columns import PERSONAL_DATA, QUALITY_SIGNALS
+from storage.page_columns import DESCRIBED, PERSONAL_DATA, QUALITY_SIGNALS
 
 
 @dataclass(frozen=True)
@@ -68,32 +66,27 @@ def _meanings(members: Mapping[str, str]) -> str:
 _MEANINGS = {"quality": _meanings(QUALITY_SIGNALS), "personal": _meanings(PERSONAL_DATA)}
 
 
-def _columns(described: Mapping[str, Any], parts: Mapping[str, Any]) -> Iterator[pa.Field]:
-    for name, column in described.items():
+def _columns(columns: Mapping[str, Any]) -> Iterator[pa.Field]:
+    for name, column in columns.items():
         if isinstance(column, str):
-            yield from _columns(parts[column]["columns"], parts)
+            yield from _columns(DESCRIBED[column]["columns"])
         else:
             type_, doc = column
             arrow = _TYPES.get(type_) or pa.type_for_alias(type_)
             yield pa.field(name, arrow, metadata={"doc": doc.format_map(_MEANINGS)})
 
 
-def _read() -> dict[str, Dataset]:
-    described = tomllib.loads(Path(__file__).with_suffix(".toml").read_text())
-    return {
-        name: Dataset(
-            name=name,
-            version=dataset["version"],
-            schema=pa.schema(_columns(dataset["columns"], described)),
-            unstable=frozenset(dataset.get("unstable", ())),
-            **{place: dataset[place] for place in ("grouped_by", "reason", "blamed") if place in dataset},
-        )
-        for name, dataset in described.items()
-        if "version" in dataset
-    }
-
-
-DATASETS = _read()
+DATASETS = {
+    name: Dataset(
+        name=name,
+        version=described["version"],
+        schema=pa.schema(_columns(described["columns"])),
+        unstable=frozenset(described.get("unstable", ())),
+        **{place: described[place] for place in ("grouped_by", "reason", "blamed") if place in described},
+    )
+    for name, described in DESCRIBED.items()
+    if "version" in described
+}
 
 INTAKE = DATASETS["intake"]
 ARTICLES = DATASETS["articles"]

@@ -1,5 +1,5 @@
 """The columns of a document that its text alone decides: language, signals of quality, counts of personal data. The
-signals are those of filters of web corpora; `storage.page_columns` says what each means and which paper it is from. How
+signals are those of filters of web corpora; `storage/schemas.toml` says what each means and which paper it is from. How
 a paragraph ends is a feature of the model of junk paragraphs too."""
 
 import re
