@@ -32,11 +32,13 @@ class Account:
     Attributes:
         root: of the store.
         limits: what it and its month may spend.
-        run: its identifier."""
+        run: its identifier.
+        began: the month in which it began."""
 
     root: str
     limits: Limits = field(default_factory=Limits)
     run: str = field(default_factory=lambda: uuid.uuid4().hex)
+    began: str = field(default_factory=lambda: this_month())
 
     @contextmanager
     def ledger(self) -> Iterator["Ledger"]:
@@ -46,6 +48,15 @@ class Account:
             yield ledger
         finally:
             ledger.close()
+
+    def spent(self, store: Store, month: str, but: str = "") -> tuple[Counter[str], Counter[str]]:
+        """Return what all runs have spent in a month, and what this one has since it began, without the files `but`."""
+        everybody, own = spent(store, month, self.run, but)
+        year, number = map(int, self.began.split("-"))
+        while (earlier := f"{year}-{number:02d}") < month:
+            own.update(spent(store, earlier, self.run, but)[1])
+            year, number = year + number // 12, number % 12 + 1
+        return everybody, own
 
     def check(self, more: Mapping[str, float], month: Mapping[str, float], run: Mapping[str, float]) -> None:
         """Raise BudgetSpentError if the month or the run, by what they have spent, would exceed a limit with `more`."""
@@ -71,7 +82,8 @@ class Ledger:
         self._account, self._store, self._lock = account, Store(account.root), Lock()
         self._name = f"{account.run}-{uuid.uuid4().hex[:8]}.json"
         self._own: dict[str, Counter[str]] = {}  # by month
-        self._others: tuple[Counter[str], Counter[str]] = Counter(), Counter()  # this month's, of all and of the run
+        self._others: tuple[Counter[str], Counter[str]] = Counter(), Counter()  # of the month, and of the run
+        self._month = ""  # of these
         self._wait = _SECONDS if self._store.is_local else _REMOTE_SECONDS
         self._written = self._read = -self._wait
 
@@ -101,10 +113,11 @@ class Ledger:
     def _check(self, month: str, more: Mapping[str, float]) -> None:
         if not self._account.limits.any:
             return
-        if time.monotonic() - self._read >= self._wait:
-            self._others = spent(self._store, month, self._account.run, but=self._name)
-            self._read = time.monotonic()
-        self._account.check(more, *(others + self._own[month] for others in self._others))
+        if month != self._month or time.monotonic() - self._read >= self._wait:
+            self._others = self._account.spent(self._store, month, but=self._name)
+            self._month, self._read = month, time.monotonic()
+        everybody, run = self._others
+        self._account.check(more, everybody + self._own[month], sum(self._own.values(), run))
 
     def _write(self, month: str) -> None:
         self._store.write_bytes(f"{FOLDER}/{month}/{self._name}", seal(self._own[month]))

@@ -71,7 +71,7 @@ def shown_spending(run: Run, config: BuildConfig) -> Iterator[None]:
         yield
     finally:
         if run.account is not None and current_flow_run() is not None:
-            own = spent(run.store, this_month(), run.account.run)[1]
+            own = run.account.spent(run.store, this_month())[1]
             lines = [spending_line("This run", own, config.budget.limits, config.budget.limits.run)]
             lines.append(month_line(run, config))
             publish_page(config.name, SPENDING, "\n\n".join(lines), f"{config.name}: what this run and month cost.")

@@ -62,3 +62,27 @@ def test_hours_count_and_then_end_the_run_but_no_other(tmp_path: Path) -> None:
         mine.add("gpus", 0.5)
     yours.add("gpus", 0.75)
     assert spent(Store(str(tmp_path)), this_month())[0]["gpus"] == 2.0
+
+
+def test_a_month_begins_with_nothing_spent_and_a_run_goes_on_with_what_it_has(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Over the end of a year; also in a process that starts in the new month."""
+    now = ["2026-11"]
+    monkeypatch.setattr(spending, "this_month", lambda: now[0])
+    account = Account(str(tmp_path), Limits(run={"dollars": 1.0}, month={"dollars": 0.75}))
+    other_run = Ledger(Account(str(tmp_path), account.limits))
+    ledger = Ledger(account)
+    ledger.add("search", 0.25)
+    other_run.add("search", 0.25)
+    now[0] = "2026-12"
+    ledger.add("search", 0.25)
+    now[0] = "2027-01"
+    for one in (ledger, Ledger(account)):
+        with pytest.raises(BudgetSpentError, match=r"budget.run_dollars is 1: 0.5 are spent, and 0.625 more"):
+            one.add("search", 0.625)
+    ledger.add("search", 0.375)
+    other_run.add("search", 0.25)
+    with pytest.raises(BudgetSpentError, match=r"budget.month_dollars is 0.75: 0.625 are spent, and 0.25 more"):
+        other_run.add("search", 0.25)
+    assert +account.spent(Store(str(tmp_path)), now[0])[1] == {"search": 0.875}

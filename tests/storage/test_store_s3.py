@@ -15,12 +15,14 @@ from threading import Event
 import pyarrow as pa
 import pytest
 
-from storage.errors import CorruptShardError, RootBusyError, StorageError
-from storage.leases import LOCK, Lease, holder
+from storage.errors import BudgetSpentError, CorruptShardError, RootBusyError, StorageError
+from storage.leases import LOCK, Lease, holder, leased
+from storage.limits import Limits
 from storage.lock import root_lock
 from storage.parts import gather
 from storage.recipes import find_record, save_record, set_aside
 from storage.schemas import FEATURES
+from storage.spending import Account, Ledger, spent, this_month
 from storage.store import Store
 from tasks.engine.shard import Job, make_shard
 from tests.patience import PATIENCE, output_of, wait_until
@@ -363,3 +365,33 @@ def test_a_lease_that_was_taken_over_is_its_new_holders(
     with root_lock(store):  # and a holder that comes to the end before it looks deletes nothing either
         store.write_bytes(LOCK, successor)
     assert store.read_bytes(LOCK) == successor
+
+
+def test_what_is_spent_stands_on_the_store_and_counts_for_other_processes(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """At once where the last look is long ago, else when its process ends."""
+    limits = Limits(month={"dollars": 1.0})
+    with Account(store.root, limits).ledger() as one:
+        one.add("search", 0.25)
+        one.add("search", 0.5)
+        assert spent(store, this_month())[0]["search"] == 0.25
+    assert spent(store, this_month())[0]["search"] == 0.75
+    with (
+        Account(store.root, limits).ledger() as later,
+        pytest.raises(BudgetSpentError, match=r"budget.month_dollars is 1: 0.75 are spent, and 0.5 more would exceed"),
+    ):
+        later.add("search", 0.5)
+    monkeypatch.setattr("storage.spending._REMOTE_SECONDS", 0.0)
+    with Account(store.root, limits).ledger() as eager:
+        eager.add("search", 0.25)
+        assert spent(store, this_month())[0]["search"] == 1.0
+
+
+def test_a_run_that_has_lost_its_lease_spends_nothing_more(store: Store) -> None:
+    store.write_bytes(LOCK, holder("b"))
+    with leased(store.root, Lease("a", conditional=True)):
+        ledger = Ledger(Account(store.root))
+        with pytest.raises(RootBusyError, match="taken over"):
+            ledger.add("search", 0.25)
+    assert not spent(store, this_month())[0]
