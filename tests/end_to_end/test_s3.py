@@ -54,3 +54,33 @@ def test_a_build_on_a_store_that_fails_and_dawdles_equals_one_on_local_disk(
     assert shards_on(Store(root)) == shards(undisturbed)
     assert "report: bucket/data/reports/" in said
     assert "documents: computing" not in said
+
+
+def test_a_build_that_lay_still_while_another_took_its_root_over_changes_nothing(
+    undisturbed: Path, tmp_path: Path, tiny_environment: dict[str, str], between: Proxy, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its worker processes lie still with it, in the middle of a crawl."""
+    for name, value in CREDENTIALS.items():
+        monkeypatch.setenv(name, value)
+    root = uri(between.port, "data")
+    environments = []
+    for machine in ("first", "second"):
+        (tmp_path / machine).mkdir()
+        own = {"PREFECT_HOME": str(tmp_path / machine), "TMPDIR": str(tmp_path / machine)}
+        environments.append({**tiny_environment, **CREDENTIALS, **own})
+    with running(root, environments[0], tmp_path / "log") as first:
+        first.until_said("pages: computing")
+        first.until(first.workers)
+        stopped = first.members()
+        for process in stopped:
+            process.suspend()
+        build(root, environments[1], tmp_path / "again")
+        after = {name: (info.size, info.mtime_ns) for name, info in Store(root).files().items()}
+        for process in stopped:
+            process.resume()
+        assert first.wait() == 1
+        assert "taken over, nothing more is written: a run that has ended since" in first.said()
+        assert "Traceback" not in first.said()
+    now = {name: (info.size, info.mtime_ns) for name, info in Store(root).files().items()}
+    assert {name: kept for name, kept in now.items() if "/.scratch-" not in name} == after
+    assert shards_on(Store(root)) == shards(undisturbed)
