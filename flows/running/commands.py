@@ -1,9 +1,11 @@
 """The command `wikisum`: what people start. Help and mistakes are answered before torch or Prefect are imported."""
 
+import os
 import signal
 import sys
 from collections.abc import Callable
 from datetime import timedelta
+from functools import partial
 from pathlib import Path
 from types import FrameType
 from typing import Annotated, Any, Literal, NoReturn
@@ -45,8 +47,14 @@ app.register_install_completion_command()
 
 def _run(given: CommandLine, flow: Flow, walk: Walk, *, only_stages: bool = True) -> int:
     from flows.running.building import run_build  # here, because it takes seconds
+    from tasks.engine.shard import MACHINES
 
-    return run_build(given, flow, walk, only_stages=only_stages)
+    run = partial(run_build, given, flow, walk, only_stages=only_stages)
+    if MACHINES not in os.environ:
+        return run()
+    from tasks.engine.machines import run_on_machines
+
+    return run_on_machines(run)
 
 
 @app.command

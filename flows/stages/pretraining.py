@@ -29,6 +29,7 @@ def pretrained(session: Session, passages: Passages, vocabulary: VocabularyTable
         arguments={"summarizer": config.summarizer, "training": config.training, "seed": config.seed},
         notes={} if start is None else {"pretrained_sha256": start},
         version=1,
+        together=True,
     )
     return PretrainedModel(
         session.run.directory(

@@ -30,6 +30,7 @@ def summarizer(
         notes={} if initial is not None else _start(session, settings),
         arguments={"training": training or session.config.training, "seed": session.config.seed},
         version=1,
+        together=True,
     )
     inputs = {"shards": every(examples, *([] if graphs is None else [graphs])), "vocabulary": only(vocabulary)}
     inputs |= {} if initial is None else {"initial": contents(initial)}

@@ -1,4 +1,4 @@
-"""Training on several processes: the rank of this process, and sums over all of them. A process started by `torchrun`
+"""Training on several processes: the rank of this process, and what all of them share. A process started by `torchrun`
 reads its rank from the variables that `torchrun` sets (WORLD_SIZE, RANK, LOCAL_RANK). A process started alone has a
 world of 1, and nothing here costs anything."""
 
@@ -8,14 +8,18 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import timedelta
+from pathlib import Path
+from typing import Any
 
 import torch
 import torch.distributed as dist
+from torch.distributed import PrefixStore, Store, rendezvous  # type: ignore[attr-defined]
 
 _log = logging.getLogger(__name__)
 
 # Long, because rank 0 decodes validation articles while the others wait for it in a sum.
 TIMEOUT = timedelta(hours=2)
+TRAININGS = "trainings"  # in the shared store: how many were handed out to other machines
 
 
 @dataclass(frozen=True)
@@ -35,6 +39,31 @@ class Ranks:
         result: list[float] = tensor.tolist()
         return result
 
+    def share_folder(self, parent: Path, name: str = "") -> None:
+        """Copy the folder `parent / name` of rank 0, which alone has to know the name ("" = none), to the processes
+        whose disk lacks it, as those of other machines; every process must call it."""
+        if self.world == 1:
+            return
+        files = [(path.name, path.stat().st_size) for path in sorted((parent / name).iterdir())] if name else []
+        said: list[Any] = [name, files]
+        dist.broadcast_object_list(said, device=self.device)
+        name, files = said
+        lacking, arriving = bool(name) and not (parent / name).exists(), parent / f".writing-{name}"
+        if not self.sum([lacking])[0]:
+            return
+        if lacking:
+            arriving.mkdir(parents=True)
+        for file, size in files:
+            if self.rank == 0:
+                content = torch.from_file(str(parent / name / file), size=size, dtype=torch.uint8).to(self.device)
+            else:
+                content = torch.empty(size, dtype=torch.uint8, device=self.device)
+            dist.broadcast(content, 0)
+            if lacking:
+                content.cpu().numpy().tofile(arriving / file)
+        if lacking:
+            arriving.rename(parent / name)
+
 
 @contextmanager
 def process_group(device: str = "auto") -> Iterator[Ranks]:
@@ -48,11 +77,22 @@ def process_group(device: str = "auto") -> Iterator[Ranks]:
         return
     if resolved.type == "cuda":
         torch.cuda.set_device(resolved)
-    dist.init_process_group("nccl" if resolved.type == "cuda" else "gloo", timeout=TIMEOUT)
+    store = shared_store()
+    # Of this training alone: an earlier one left the addresses of connections there that are closed.
+    own = PrefixStore(f"{TRAININGS}-{store.add(TRAININGS, 0)}", store)
+    backend = "nccl" if resolved.type == "cuda" else "gloo"
+    dist.init_process_group(backend, store=own, rank=rank, world_size=world, timeout=TIMEOUT)
     try:
         yield Ranks(resolved, rank, world)
     finally:
         dist.destroy_process_group()
+
+
+def shared_store() -> Store:
+    """Return the keys and values that all processes of a `torchrun` share; those of an earlier try are not among
+    them."""
+    store, _, _ = next(rendezvous("env://", timeout=TIMEOUT))
+    return PrefixStore(os.environ.get("TORCHELASTIC_RESTART_COUNT", "0"), store)
 
 
 def process_count(processes: int | None, accumulation: int, device: str) -> int:

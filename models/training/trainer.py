@@ -67,12 +67,13 @@ class Trainer(Generic[Item]):
     def resume(self) -> int:
         """Continue from the last intact checkpoint and return its step, or 0 if there is none. Raises ValueError: the
         directory contains a run with other settings, or weights of another model."""
+        newest = None
         if self.ranks.rank == 0:
             # One process opens the directory first and moves damaged checkpoints aside, so that all load the same one.
             self.directory.mkdir(parents=True, exist_ok=True)
             self.checkpoints.clear_unfinished()
-            self.checkpoints.latest()
-        self.ranks.sum([0.0])
+            newest = self.checkpoints.latest()
+        self.ranks.share_folder(self.checkpoints.directory, newest.path.name if newest else "")
         checkpoint = self.checkpoints.latest()
         if checkpoint is not None:
             check_same_run(self.directory, checkpoint.state["fingerprint"], self.fingerprint)

@@ -26,6 +26,7 @@ class Recipe:
     # other facts that decide the content, kept in the records, such as the version of a model used
     notes: Mapping[str, str] = field(default_factory=dict)
     version: int = 0  # of a directory; a dataset has its own version
+    together: bool = False  # whether all processes that `torchrun` started make the directory
 
     @property
     def name(self) -> str:

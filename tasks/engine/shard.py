@@ -2,6 +2,7 @@
 
 import functools
 import json
+import os
 import resource
 import sys
 import time
@@ -25,6 +26,8 @@ from tasks.engine.inputs import Load
 from tasks.engine.provenance import running_code
 from tasks.engine.recipe import recipe_fields
 from tasks.engine.settings import Settings
+
+MACHINES = "TORCHELASTIC_RUN_ID"  # the environment has it in a command that `torchrun` started
 
 
 @dataclass(frozen=True)
@@ -58,6 +61,7 @@ class Job:
     lasting: str | None = None  # key of a scratch that outlives its shard, for what no other recipe should pay again
     title: str = ""  # name of the stage for people, if several stages share a dataset; "" = `stage`
     lease: Lease | None = None  # what its run holds of a root on an object store
+    together: bool = False  # whether all processes that `torchrun` started make it (`tasks.engine.machines`)
 
     @property
     def called(self) -> str:
@@ -82,7 +86,7 @@ def make_shard(job: Job) -> ShardRecord:
     scratch = f"{job.stage}/.scratch-{job.shard:05d}.{job.lasting or job.key}"
     scratch_argument = {job.scratch: Scratch(store.filesystem, store.path(scratch))} if job.scratch else {}
     drops = DropCount(DATASETS[job.stage])
-    rows = _call(job, store, **scratch_argument)
+    rows = call(job, store, **scratch_argument)
     counted = drops.table(rows) if isinstance(rows, pa.Table) else drops.batches(rows)
     written = store.write_table(shard_path(job.stage, job.shard, job.key), counted, DATASETS[job.stage])
     record = ShardRecord(
@@ -119,9 +123,13 @@ def make_directory(job: Job) -> DirectoryRecord:
     store = Store(job.root, job.lease)
     folder = working_directory(store, job.stage, job.key)
     started = time.monotonic()
+    if job.together and MACHINES in os.environ:
+        from tasks.engine.machines import hand_out  # here, because it loads torch
+
+        hand_out(job)
     location = str(folder) if store.is_local else f"{folder}, where {job.stage} is gathered (TMPDIR decides)"
     with naming_a_full_disk(location), kept_on_store(store, folder, job.stage, job.key):
-        metrics = _call(job, store, directory=folder)
+        metrics = call(job, store, directory=folder)
     record = publish_directory(
         store,
         folder,
@@ -140,7 +148,8 @@ def make_directory(job: Job) -> DirectoryRecord:
     return record
 
 
-def _call(job: Job, store: Store, **more: Any) -> Any:
+def call(job: Job, store: Store, **more: Any) -> Any:
+    """Load the inputs of a job from the store and call its function."""
     function = resolve_name(job.function) if isinstance(job.function, str) else job.function
     loaded = {name: load(store) for name, load in job.inputs.items()}
     settings = {} if job.settings is None else {"settings": job.settings}

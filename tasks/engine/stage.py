@@ -248,6 +248,7 @@ class Run:
             arguments=recipe.arguments_of(shard),
             notes=recipe.notes,
             context=context or {},
+            together=recipe.together,
             **more,
         )
 

@@ -79,7 +79,13 @@ def outcome(result: TrainingResult, model: nn.Module) -> dict[str, Any]:
 def trainer_settings(
     training: TrainingSettings, seed: int, *, processes: int = 1, continued: bool = False
 ) -> TrainerSettings:
-    """Return what the trainer wants to know, for each of `processes`."""
+    """Return what the trainer wants to know, for each of `processes`. Raises ValueError: they cannot share an update's
+    batches equally, as where `torchrun` started another number."""
+    if training.accumulation % processes:
+        raise ValueError(
+            f"training.accumulation is {training.accumulation}: expected a multiple of {processes}, the processes of "
+            "torchrun, which share an update's batches equally"
+        )
     names = {field.name for field in fields(TrainerSettings)}
     # The initial weights are among the checkpoints, so that continued training cannot raise the validation loss; with
     # no steps they are all that there is.

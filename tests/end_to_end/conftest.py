@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from tests.end_to_end.faults import build
+from tests.end_to_end.namespaces import why_not
 
 
 @pytest.fixture(scope="session")
@@ -29,3 +30,10 @@ def undisturbed(tmp_path_factory: pytest.TempPathFactory, tiny_environment: dict
     folder = tmp_path_factory.mktemp("undisturbed")
     build(folder / "data", tiny_environment, folder / "log")
     return folder / "data"
+
+
+@pytest.fixture(scope="session")
+def namespaces() -> None:
+    """Skips what needs them where they are not permitted."""
+    if (reason := why_not()) is not None:
+        pytest.skip(reason)
