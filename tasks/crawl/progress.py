@@ -3,9 +3,8 @@
 import time
 from collections import Counter, deque
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
-from types import MappingProxyType
 from typing import Any
 
 from storage.recipes import most_first
@@ -13,7 +12,7 @@ from storage.recipes import most_first
 _WINDOW_SECONDS = 30.0
 
 
-@dataclass(frozen=True)
+@dataclass
 class CrawlProgress:
     """A crawl at one moment."""
 
@@ -22,7 +21,7 @@ class CrawlProgress:
     ok: int = 0  # rows of this run with a body
     confirmed: int = 0  # those of them whose body is from an earlier crawl and was confirmed by the server
     # failed rows of this run by reason, including those that keep the body of an earlier crawl
-    failed: Mapping[str, int] = field(default_factory=lambda: MappingProxyType({}))
+    failed: Mapping[str, int] = field(default_factory=dict)
     bytes: int = 0  # decoded body bytes of this run
     pages_per_second: float = 0.0  # recent rows per second
     remaining_seconds: float | None = None  # time left at this rate, or None without a rate yet
@@ -51,28 +50,23 @@ class ProgressCount:
     """Counts rows and reports about once a second."""
 
     def __init__(self, done: int, total: int, report: Callable[[CrawlProgress], None], every: float = 1.0) -> None:
-        self._before = done
-        self._total = total
+        self._now = CrawlProgress(done, total)
+        self._failed: Counter[str] = Counter()
         self._report = report
         self._every = every
-        self._rows = 0
-        self._ok = 0
-        self._confirmed = 0
-        self._bytes = 0
-        self._failed: Counter[str] = Counter()
         self._started = self._reported = time.monotonic()
-        self._marks = deque([(self._started, 0)])  # (time, rows) of recent reports
+        self._marks = deque([(self._started, done)])  # (time, done) of recent reports
 
     def add(self, row: Mapping[str, Any]) -> None:
         """Count a row of `pages`, as `tasks.crawl.visit.page_row` makes it."""
-        self._rows += 1
-        self._bytes += row["bytes"] or 0
-        reason = row["reason"] or row["stale_reason"]
+        now, reason = self._now, row["reason"] or row["stale_reason"]
+        now.done += 1
+        now.bytes += row["bytes"] or 0
         if reason is not None:
             self._failed[reason] += 1
         if row["reason"] is None:
-            self._ok += 1
-            self._confirmed += reason is None and row["body"] is None
+            now.ok += 1
+            now.confirmed += reason is None and row["body"] is None
 
     @property
     def seconds(self) -> float:
@@ -87,19 +81,8 @@ class ProgressCount:
         self._reported = now
         while len(self._marks) > 1 and now - self._marks[0][0] > _WINDOW_SECONDS:
             self._marks.popleft()
-        then, rows = self._marks[0]
-        rate = (self._rows - rows) / max(now - then, 1e-9)
-        self._marks.append((now, self._rows))
-        done = self._before + self._rows
-        self._report(
-            CrawlProgress(
-                done=done,
-                total=self._total,
-                ok=self._ok,
-                confirmed=self._confirmed,
-                failed=MappingProxyType(dict(self._failed)),
-                bytes=self._bytes,
-                pages_per_second=rate,
-                remaining_seconds=(self._total - done) / rate if rate else None,
-            )
-        )
+        then, done = self._marks[0]
+        rate = (self._now.done - done) / max(now - then, 1e-9)
+        self._marks.append((now, self._now.done))
+        left = (self._now.total - self._now.done) / rate if rate else None
+        self._report(replace(self._now, failed=dict(self._failed), pages_per_second=rate, remaining_seconds=left))

@@ -6,7 +6,7 @@ import hashlib
 import logging
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -167,7 +167,8 @@ def _follow(visit: Visit, answer: Response, settings: CrawlSettings) -> RequestR
     try:
         visit.target = redirect_target(visit, answer.location, settings)
     except FetchError as fault:
-        return RequestResult(_with_response(fault, answer), host_failed=False)
+        # The row keeps status and URL of the last hop.
+        return RequestResult(replace(answer, content=b"", fault=fault), host_failed=False)
     visit.tries, visit.last = 0, None
     return RequestResult(None, host_failed=False)
 
@@ -185,11 +186,6 @@ def redirect_target(visit: Visit, location: str, settings: CrawlSettings) -> str
     if len(visit.seen) > MAX_REDIRECTS:
         raise FetchError(PageReason.TOO_MANY_REDIRECTS, target)
     return target
-
-
-def _with_response(fault: FetchError, answer: Response) -> Response:
-    """Return the response with the fault, so that the row keeps status and URL of the last hop."""
-    return Response(answer.url, answer.status, answer.headers, b"", answer.received, fault, answer.arrived)
 
 
 def page_row(visit: Visit, answer: Answer, settings: CrawlSettings) -> dict[str, Any]:

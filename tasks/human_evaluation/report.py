@@ -2,8 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from tasks.evaluation.significance import SIGNIFICANCE, Comparison, Interval, too_few_articles
-from tasks.human_evaluation.agreement import RaterFinding
+from tasks.evaluation.significance import SIGNIFICANCE, Interval, too_few_articles
 from tasks.human_evaluation.answers import OVERALL, Answered, Measure
 from tasks.human_evaluation.marks import QUESTIONS
 from tasks.human_evaluation.scoring import MeasureScores
@@ -93,10 +92,10 @@ def _pairs(scores: MeasureScores) -> list[Block]:
         [
             Cell(f"{pair.better} - {pair.worse}", strong=scores.significant(pair)),
             _interval(scores, pair.difference, "+"),
-            Cell(_share(scores.preferred, pair)),
-            Cell(_p(pair.p_value)),
-            Cell(_p(pair.p_adjusted)),
-            Cell(_p(scores.tukey.get(frozenset((pair.better, pair.worse))))),
+            Cell(_shown(scores.preferred.get((pair.better, pair.worse)))),
+            Cell(_shown(pair.p_value)),
+            Cell(_shown(pair.p_adjusted)),
+            Cell(_shown(scores.tukey.get(frozenset((pair.better, pair.worse))))),
             Cell(f"{pair.articles:,}"),
         ]
         for pair in scores.comparisons
@@ -118,7 +117,12 @@ def _pairs(scores: MeasureScores) -> list[Block]:
 def _raters(scores: MeasureScores) -> list[Block]:
     alpha = "unknown, because no text was judged twice" if scores.alpha is None else f"{scores.alpha:.3f}"
     rows = [
-        [Cell(str(one.rater)), Cell(f"{one.judgements:,}"), Cell(_signed(one.severity)), Cell(_agreement(one))]
+        [
+            Cell(str(one.rater)),
+            Cell(f"{one.judgements:,}"),
+            Cell(_shown(one.severity, "+.2f")),
+            Cell(_shown(one.agreement, ".2f")),
+        ]
         for one in scores.raters
     ]
     return [
@@ -196,18 +200,5 @@ def _plain(value: Interval) -> Cell:
     return Cell(f"{value.mean:+.2f}", f"{value.low:+.2f} to {value.high:+.2f}")
 
 
-def _share(preferred: Mapping[tuple[str, str], float], pair: Comparison) -> str:
-    share = preferred.get((pair.better, pair.worse))
-    return _NONE if share is None else f"{share:.3f}"
-
-
-def _p(value: float | None) -> str:
-    return _NONE if value is None else f"{value:.3f}"
-
-
-def _signed(value: float | None) -> str:
-    return _NONE if value is None else f"{value:+.2f}"
-
-
-def _agreement(one: RaterFinding) -> str:
-    return _NONE if one.agreement is None else f"{one.agreement:.2f}"
+def _shown(value: float | None, form: str = ".3f") -> str:
+    return _NONE if value is None else format(value, form)

@@ -40,20 +40,11 @@ def parsed(
     allowed: int,
     total: Callable[[], int],
 ) -> Iterator[T]:
-    """Yield what the rows of a part of a file hold; after the first that is one too many, nothing.
-
-    Args:
-        rows: rows with their places.
-        parser: returns what a row holds.
-        wrong: error by which the parser says that a row is malformed.
-        named: returns the name of a place, for messages.
-        refused: returns what stands for a malformed row, by its place; None = no malformed row is allowed.
-        allowed: how many malformed rows the file may have.
-        total: counts those of the whole file; called only where there is one and some are allowed.
-
-    Raises:
-        ValueError: the file has more malformed rows than it may: names the first twenty of the part, and how many
-            there are."""
+    """Yield what a parser makes of the rows of a part of a file, given with their places; after the first malformed row
+    (for which it raises `wrong`) that is one too many, nothing. `named` returns the name of a place, for messages;
+    `refused` what stands for a malformed row, None = none may be. The file may have `allowed` of them; `total` counts
+    them, and is called only where there is one and some are allowed. Raises ValueError: there are more: names the first
+    twenty of the part, and how many there are."""
     found, number = Malformed(), 0
     for place, row in rows:
         try:

@@ -112,9 +112,7 @@ class RecordsSource:
         return any(map(_gives_documents, self.files()))
 
     def partitions(self) -> list[Partition]:
-        """Return byte ranges that begin and end with lines; a digest is the SHA-256 of the range's bytes. Reads every
-        file once. Raises FileNotFoundError: a file is missing, or nothing matches a pattern; ValueError: no path was
-        given."""
+        """Return byte ranges that begin and end with lines; a digest is the SHA-256 of the range's bytes."""
         return [
             part
             for file in self.files()
@@ -122,20 +120,16 @@ class RecordsSource:
         ]
 
     def read(self, partition: Partition) -> Iterator[Article]:
-        """Yield the articles of a byte range; malformed lines are refused (`malformed_line`), if it may have some.
-        Raises FileNotFoundError: a file is missing; ValueError: lines are not articles, in a file that has more of them
-        than it may: names file, line (counted from 1 through the whole file), field, value and what was expected, of
-        the first twenty of the range."""
+        """Yield the articles of a byte range; malformed lines are refused (`malformed_line`), if it may have some. The
+        errors also name field, value and what was expected; lines count from 1 through the whole file."""
         with_documents = _gives_documents(file_with(partition, self.files()))
         return self.parse(partition, _article_with_documents if with_documents else _article_without, refused_line)
 
     def parse(
         self, partition: Partition, parser: Callable[[bytes], T], refused: Callable[[str], T] | None = None
     ) -> Iterator[T]:
-        """Yield the parsed lines of a byte range, without blank ones; after the first that is one too many, nothing.
-        `refused` returns what stands for a malformed line, by its name. Raises FileNotFoundError: a file is missing;
-        ValueError: the parser raised `MalformedLineError`, and the file has more malformed lines than it may: names the
-        first twenty of the range, and how many there are."""
+        """Yield the parsed lines of a byte range, without blank ones. `refused` returns what stands for a malformed
+        line, by its name; the parser raises `MalformedLineError` for one. Errors as of `read`."""
         file = file_with(partition, self.files())
         offset = partition.start - file.start
         lines = enumerate(lines_of(file, offset, partition.stop - partition.start), 1)
@@ -152,8 +146,7 @@ class RecordsSource:
         )
 
     def files(self) -> list[InputFile]:
-        """Return the files in the order of the settings, those of a pattern sorted by name. Raises FileNotFoundError: a
-        file is missing, or nothing matches a pattern; ValueError: no path was given."""
+        """Return the files, as `input_files` does."""
         return input_files(self._settings.paths, self._setting, "JSONL")
 
 

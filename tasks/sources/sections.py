@@ -93,18 +93,14 @@ class SectionsSource:
         return self._settings.target == "lead"
 
     def partitions(self) -> list[Partition]:
-        """Return the partitions of the dump or of the JSONL files, with their own digests. Raises FileNotFoundError: a
-        file is missing, or nothing matches a pattern; ValueError: no path was given, or a file is not of the expected
-        format."""
+        """Return the partitions of the dump or of the JSONL files, with their own digests."""
         parts = self._dump.partitions() if self._settings.over == "dump" else self._records.partitions()
         target = self._settings.target
         salt = f"{FORMAT_VERSIONS[target]}|{target}|{self._wikitext.min_lead_words}|{self._wikitext.licence}"
         return [replace(part, digest=hashlib.sha256(f"{salt}|{part.digest}".encode()).hexdigest()) for part in parts]
 
     def read(self, partition: Partition) -> Iterator[Article]:
-        """Yield the articles of a partition: sections with the URLs they cite, or leads with the sections as documents.
-        Raises FileNotFoundError: a file is missing; ValueError: malformed input: names the file and the position in
-        it."""
+        """Yield the articles of a partition: sections with the URLs they cite, or leads with sections as documents."""
         for entry in self._entries(partition):
             if not self.gives_documents:
                 yield from (topic.article for topic in entry.topics)

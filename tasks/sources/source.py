@@ -104,9 +104,10 @@ class Source(Protocol):
         """Whether articles may have documents that the source itself holds."""
 
     def partitions(self) -> list[Partition]:
-        """Return the partitions in a fixed order. Raises FileNotFoundError: an input is missing; ValueError: an input
-        is not of the format in the settings."""
+        """Return the partitions in a fixed order; reads every file once, for the digests. Raises FileNotFoundError: an
+        input is missing, or nothing matches a pattern; ValueError: no path was given, or an input is not of the format
+        in the settings."""
 
     def read(self, partition: Partition) -> Iterator[Article]:
-        """Yield the articles of a partition in a fixed order. Raises ValueError: malformed input, naming file and
-        line."""
+        """Yield the articles of a partition in a fixed order. Raises FileNotFoundError: an input is missing;
+        ValueError: malformed or damaged input, naming file and line: the first twenty where there are more."""

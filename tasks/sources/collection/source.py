@@ -33,9 +33,8 @@ class CollectionSource:
         self._partition_rows = partition_rows
 
     def partitions(self) -> list[Partition]:
-        """Return ranges of rows; a digest covers the rows, the name of their file and the settings. Reads every file
-        once. Raises FileNotFoundError: a file is missing, or nothing matches a pattern; ValueError: no path was given,
-        two files have one name, or a file is of another kind, damaged or empty, or lacks a column."""
+        """Return ranges of rows; a digest covers the rows, the name of their file and the settings. Raises ValueError
+        also if two files have one name, or a file is empty or lacks a column."""
         recipe = json.dumps([FORMAT_VERSION, self._settings.model_dump(exclude={"paths"})])
         found = []
         for number, path in enumerate(self._files()):
@@ -46,9 +45,7 @@ class CollectionSource:
         return found
 
     def read(self, partition: Partition) -> Iterator[Article]:
-        """Yield the articles of some rows; one that is not of the layout is refused (`malformed_row`). Raises
-        FileNotFoundError: a file is missing; ValueError: the file is damaged or has become shorter, or has more rows
-        that are not of the layout than it may: names the first twenty of the range."""
+        """Yield the articles of some rows; one that is not of the layout is refused (`malformed_row`)."""
         number, start = divmod(partition.start, _FILE)
         path = self._files()[number]
         layout, split = layout_of(self._settings), split_of(path.name)

@@ -25,10 +25,9 @@ class DumpFile(InputFile):
     index: Path | None  # its multistream index, or None
 
     def partitions(self, size: int, salt: bytes) -> tuple[Partition, ...]:
-        """Return the partitions: ranges of about `size` bytes that begin and end with streams, or the whole file. The
-        result is cached for the process until the file changes. A digest is the SHA-256 of `salt`, of the bytes before
-        the first stream with pages, and of the range's bytes. Raises ValueError: the index is malformed or belongs to
-        another file."""
+        """Return the partitions, once per process until the file changes: ranges of about `size` bytes that begin and
+        end with streams, or the whole file. A digest is of `salt`, of the bytes before the first stream with pages, and
+        of the range's bytes. Raises ValueError: the index is malformed or belongs to another file."""
         changed = tuple(file_state(path) for path in (self.path, self.index) if path is not None)
         return _partitions(self, size, salt, changed)
 

@@ -6,23 +6,12 @@ from types import MappingProxyType
 from typing import Any
 from xml.parsers import expat
 
+from tasks.engine.data_files import read_data
+
 FILE, CATEGORY, MEDIA = 6, 14, -2
 
 # Names that MediaWiki knows in every language, besides a wiki's own names of namespaces.
-_CANONICAL = {
-    "media": MEDIA,
-    "special": -1,
-    "talk": 1,
-    "user": 2,
-    "user talk": 3,
-    "file": FILE,
-    "image": FILE,
-    "file talk": 7,
-    "mediawiki": 8,
-    "template": 10,
-    "help": 12,
-    "category": CATEGORY,
-}
+_CANONICAL: Mapping[str, int] = read_data("tasks.sources.dump", "wikitext.toml")["namespaces"]
 
 _PAGE_TEXTS = frozenset(
     [("page", "title"), ("page", "ns"), ("page", "id"), ("revision", "id"), ("revision", "model"), ("revision", "text")]

@@ -27,9 +27,8 @@ class DumpSource:
         self._partition_bytes = partition_bytes
 
     def partitions(self) -> list[Partition]:
-        """Return byte ranges; a digest covers the bytes and the settings of wikitext. Reads every file once. Raises
-        FileNotFoundError: a file is missing, or nothing matches a pattern; ValueError: no path was given, or an index
-        does not fit its file."""
+        """Return byte ranges; a digest covers the bytes and the settings of wikitext. Raises ValueError also if an
+        index does not fit its file."""
         recipe = json.dumps([FORMAT_VERSION, self._wikitext.recipe()], sort_keys=True).encode()
         return [
             partition
@@ -38,8 +37,7 @@ class DumpSource:
         ]
 
     def read(self, partition: Partition) -> Iterator[Article]:
-        """Yield an article for each page of a partition, refused ones included. Raises FileNotFoundError: a file is
-        missing; ValueError: the file is damaged or not a MediaWiki export; the message names file and position."""
+        """Yield an article for each page of a partition, refused ones included."""
         reader, pages = self.open(partition)
         return (reader.article(page) for page in pages)
 

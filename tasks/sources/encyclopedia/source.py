@@ -54,10 +54,8 @@ class EncyclopediaSource:
         self._partition_bytes = partition_bytes
 
     def partitions(self) -> list[Partition]:
-        """Return parts of the files; a digest covers their bytes, the layout and the settings of wikitext. Reads every
-        file once, and of each file the first row. Raises FileNotFoundError: a file is missing, or nothing matches a
-        pattern; ValueError: no path was given, a file is of another kind or damaged, or its first row is not of the
-        layout and no such row is allowed."""
+        """Return parts of the files; a digest covers their bytes, the layout and the settings of wikitext. Raises
+        ValueError also if a file's first row is not of the layout and no such row is allowed."""
         rows = self._rows()
         recipe = json.dumps([FORMAT_VERSION, self._settings.layout, self._wikitext.recipe()], sort_keys=True)
         parts = rows.partitions()
@@ -67,9 +65,7 @@ class EncyclopediaSource:
         return [replace(part, digest=hashlib.sha256(f"{recipe}|{part.digest}".encode()).hexdigest()) for part in parts]
 
     def read(self, partition: Partition) -> Iterator[Article]:
-        """Yield an article for each row of a part; one that is not of the layout is refused (`malformed_row`). Raises
-        FileNotFoundError: a file is missing; ValueError: the file is damaged or has become shorter, or has more rows
-        that are not of the layout than it may: names the first twenty of the part."""
+        """Yield an article for each row of a part; one that is not of the layout is refused (`malformed_row`)."""
         rows = self._rows()
         file = file_with(partition, rows.files)
         place = partition.start - file.start

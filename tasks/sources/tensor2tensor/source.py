@@ -42,9 +42,8 @@ class Tensor2TensorSource:
         self._settings = settings
 
     def partitions(self) -> list[Partition]:
-        """Return a partition for each shard number that has both files; its digest covers their bytes. Reads every file
-        once. Raises FileNotFoundError: there are no shards of a kind; ValueError: a path is not set, or a file of a
-        pair is missing."""
+        """Return a partition for each shard number; its digest covers the bytes of both files. Raises ValueError also
+        if a file of a pair is missing."""
         recipe = json.dumps([FORMAT_VERSION, self._settings.split, _LICENCE]).encode()
         return [
             Partition(f"shard {shard.number} of {shard.of}", _digest(shard, recipe), shard.number, shard.number + 1)
@@ -53,8 +52,7 @@ class Tensor2TensorSource:
 
     def read(self, partition: Partition) -> Iterator[Article]:
         """Yield the articles of a shard in the order of its content, then those that have only URLs (`no_content`).
-        Memory holds one article of the content at a time, and the URLs of the whole shard. Raises ValueError: a file is
-        damaged or of an unexpected format: names the file and the bytes or entries, the first twenty of them."""
+        Memory holds one article of the content at a time, and the URLs of the whole shard."""
         shard = next((shard for shard in self._shards() if shard.number == partition.start), None)
         if shard is None:
             raise ValueError(f"{partition.name}: its files no longer exist (source.tensor2tensor)")
