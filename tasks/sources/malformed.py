@@ -38,19 +38,19 @@ def parsed(
     *,
     refused: Callable[[int], T] | None,
     allowed: int,
-    total: Callable[[], int],
+    every: Iterable[R],
 ) -> Iterator[T]:
     """Yield what a parser makes of the rows of a part of a file, given with their places; after the first malformed row
     (for which it raises `wrong`) that is one too many, nothing. `named` returns the name of a place, for messages;
-    `refused` what stands for a malformed row, None = none may be. The file may have `allowed` of them; `total` counts
-    them, and is called only where there is one and some are allowed. Raises ValueError: there are more: names the first
-    twenty of the part, and how many there are."""
+    `refused` what stands for a malformed row, None = none may be. The file may have `allowed` of them; `every` are all
+    its rows, read to count them only where there is one and some are allowed. Raises ValueError: there are more: names
+    the first twenty of the part, and how many there are."""
     found, number = Malformed(), 0
     for place, row in rows:
         try:
             content = parser(row)
         except wrong as error:
-            number = number or (total() if allowed else 1)
+            number = number or (_number_among(every, parser, wrong) if allowed else 1)
             if refused is not None and number <= allowed:
                 yield refused(place)
             else:
@@ -61,7 +61,7 @@ def parsed(
     found.check(f"; the file has {number}, source.malformed allows {allowed}" if allowed else "")
 
 
-def malformed_among(rows: Iterable[R], parser: Callable[[R], object], wrong: type[ValueError]) -> int:
+def _number_among(rows: Iterable[R], parser: Callable[[R], object], wrong: type[ValueError]) -> int:
     """Return how many rows a parser refuses; slow, so only where there is one."""
     number = 0
     for row in rows:

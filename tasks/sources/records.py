@@ -9,7 +9,7 @@ from typing import Annotated, Literal, Self, TypeVar
 from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationError, model_validator
 
 from tasks.sources.files import InputFile, blocks, digested, file_state, file_with, input_files, unzipped
-from tasks.sources.malformed import malformed_among, parsed
+from tasks.sources.malformed import parsed
 from tasks.sources.settings import RecordsSettings
 from tasks.sources.source import Article, ArticleReason, GivenDocument, Partition
 
@@ -133,7 +133,6 @@ class RecordsSource:
         file = file_with(partition, self.files())
         offset = partition.start - file.start
         lines = enumerate(lines_of(file, offset, partition.stop - partition.start), 1)
-        every = filter(bytes.strip, lines_of(file, 0, file.size))
         before = cache(partial(_lines_before, file.path, offset))
         return parsed(
             ((number, line) for number, line in lines if line.strip()),
@@ -142,7 +141,7 @@ class RecordsSource:
             lambda number: f"{file.path}, line {before() + number}",
             refused=None if refused is None else lambda number: refused(f"{file.path.name}, line {before() + number}"),
             allowed=self._malformed,
-            total=lambda: malformed_among(every, parser, MalformedLineError),
+            every=filter(bytes.strip, lines_of(file, 0, file.size)),
         )
 
     def files(self) -> list[InputFile]:

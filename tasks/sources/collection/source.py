@@ -12,7 +12,7 @@ from tasks.sources.collection.files import Row, parse_row, row_bytes, rows
 from tasks.sources.collection.layouts import SOURCE, CollectionLayout, layout_of
 from tasks.sources.collection.settings import CollectionSettings
 from tasks.sources.files import file_state, matching_files
-from tasks.sources.malformed import malformed_among, parsed
+from tasks.sources.malformed import parsed
 from tasks.sources.source import Article, ArticleReason, Partition
 
 FORMAT_VERSION = 1  # rises when the same rows would give other articles
@@ -66,7 +66,7 @@ class CollectionSource:
             lambda place: f"{path}, row {place}",
             refused=refused,
             allowed=self._malformed,
-            total=lambda: malformed_among(enumerate(rows(path), 1), article, ValueError),
+            every=enumerate(rows(path), 1),
         )
 
     def _files(self) -> list[Path]:

@@ -4,7 +4,6 @@ import hashlib
 import json
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
-from itertools import chain
 from typing import Any
 
 from tasks.sources.dump.rules import PageRules
@@ -14,7 +13,7 @@ from tasks.sources.encyclopedia.entry import EncyclopediaPage
 from tasks.sources.encyclopedia.files import Row, Rows, rows_in
 from tasks.sources.encyclopedia.settings import EncyclopediaLayout, EncyclopediaSettings
 from tasks.sources.files import file_with, json_object
-from tasks.sources.malformed import malformed_among, parsed
+from tasks.sources.malformed import parsed
 from tasks.sources.source import Article, ArticleReason, Partition
 
 FORMAT_VERSION = 2  # rises when the same rows would give other articles
@@ -74,8 +73,9 @@ class EncyclopediaSource:
             return f"{file.path.name}, row {number} from byte {place}"
 
         def of_file() -> Iterator[Row]:
-            parts = (part for part in rows.partitions() if file_with(part, rows.files).path == file.path)
-            return chain.from_iterable(rows.read(part) for part in parts)
+            for part in rows.partitions():
+                if file_with(part, rows.files).path == file.path:
+                    yield from rows.read(part)
 
         return parsed(
             enumerate(rows.read(partition), 1),
@@ -84,7 +84,7 @@ class EncyclopediaSource:
             lambda number: f"{file.path.parent / named(number)} (source.encyclopedia.layout {self._settings.layout})",
             refused=lambda number: Article(named(number), "", (), drop_reason=ArticleReason.MALFORMED_ROW),
             allowed=self._malformed,
-            total=lambda: malformed_among(of_file(), self._entry, MalformedRowError),
+            every=of_file(),
         )
 
     def _rows(self) -> Rows:

@@ -10,7 +10,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from tasks.sources.files import file_state
+from tasks.sources.files import blocks, file_state
 from tasks.sources.malformed import Malformed
 from tasks.sources.source import Article, ArticleReason, Partition
 from tasks.sources.tensor2tensor.example import Values, read_example, read_records
@@ -19,7 +19,6 @@ from tasks.sources.tensor2tensor.settings import Tensor2TensorSettings
 _LICENCE = "CC BY-SA 3.0"  # of the encyclopedia when the shards were made
 FORMAT_VERSION = 1  # rises when the same files would give other articles
 _NAME = re.compile(r"(.+)-(\d{5})-of-(\d{5})")
-_BLOCK = 1 << 20
 
 
 @dataclass(frozen=True)
@@ -45,10 +44,11 @@ class Tensor2TensorSource:
         """Return a partition for each shard number; its digest covers the bytes of both files. Raises ValueError also
         if a file of a pair is missing."""
         recipe = json.dumps([FORMAT_VERSION, self._settings.split, _LICENCE]).encode()
-        return [
-            Partition(f"shard {shard.number} of {shard.of}", _digest(shard, recipe), shard.number, shard.number + 1)
-            for shard in self._shards()
-        ]
+        found = []
+        for shard in self._shards():
+            digest = _digest(shard, recipe, file_state(shard.urls), file_state(shard.content))
+            found.append(Partition(f"shard {shard.number} of {shard.of}", digest, shard.number, shard.number + 1))
+        return found
 
     def read(self, partition: Partition) -> Iterator[Article]:
         """Yield the articles of a shard in the order of its content, then those that have only URLs (`no_content`).
@@ -101,18 +101,15 @@ def _files(path: str, prefix: str, setting: str) -> dict[tuple[int, int], Path]:
     return files
 
 
-def _digest(shard: _Shard, recipe: bytes) -> str:
-    return _digest_of(shard, recipe, (file_state(shard.urls), file_state(shard.content)))
-
-
 @cache
-def _digest_of(shard: _Shard, recipe: bytes, _state: tuple[tuple[int, ...], ...]) -> str:
+def _digest(shard: _Shard, recipe: bytes, *_states: tuple[int, ...]) -> str:
     """Read a shard's files, once per process until they change."""
     digest = hashlib.sha256(recipe)
     for path in (shard.urls, shard.content):
-        digest.update(f"{shard.number}/{shard.of}:{path.stat().st_size};".encode())
+        size = path.stat().st_size
+        digest.update(f"{shard.number}/{shard.of}:{size};".encode())
         with path.open("rb") as stream:
-            while block := stream.read(_BLOCK):
+            for block in blocks(stream, size):
                 digest.update(block)
     return digest.hexdigest()
 
