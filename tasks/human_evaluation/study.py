@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from pydantic import TypeAdapter
+from pydantic import TypeAdapter, ValidationError
 
 from tasks.human_evaluation.design import assign
 from tasks.human_evaluation.questions import Question
@@ -91,7 +91,11 @@ def read_study(text: str, name: str) -> Study:
         key = json.loads(text)
         fields = {field: value for field, value in key.items() if field not in ("format", "study")}
         study = _identified(_STUDIES.validate_python({"id": "", **fields}))
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
+    except ValidationError as error:
+        first = error.errors()[0]
+        place = ".".join(map(str, first["loc"]))
+        raise ValueError(f"{name} is not the key of a study: {place!r}: {first['msg']}") from error
+    except (ValueError, AttributeError) as error:
         raise ValueError(f"{name} is not the key of a study: {error}") from error
     if study.id != key.get("study"):
         raise ValueError(
