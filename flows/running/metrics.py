@@ -6,6 +6,7 @@ collector of Prometheus's node exporter, which a run renews while it goes on."""
 import math
 import os
 import shutil
+import time
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 
 FILE = "WIKISUM_METRICS"
 _WRITE_SECONDS = 15.0
+_PAUSE = 100  # times as long as the last writing took: a root of a million files takes seconds to list
 _COUNTS = {"rows": "rows made", "bytes": "bytes", "seconds": "seconds of all jobs", "peak_bytes": "largest memory"}
 
 
@@ -68,8 +70,11 @@ def metrics_file(run: "Run") -> Iterator[None]:
     ended, figures = Event(), registry(run.store.root, run)
 
     def write() -> None:
-        while not ended.wait(_WRITE_SECONDS):
+        pause = _WRITE_SECONDS
+        while not ended.wait(pause):
+            started = time.monotonic()
             write_to_textfile(file, figures)
+            pause = max(_WRITE_SECONDS, _PAUSE * (time.monotonic() - started))
 
     writer = Thread(target=write, name="metrics", daemon=True)
     writer.start()
