@@ -90,7 +90,11 @@ class ExportedSummarizer(TrainedSummarizer):
             unknown=words.unk,
             exempt=commas(words) if self.search.block_recent else (),
             prompt=source.title if self.prompt_title else None,
-            values=SourceValues(value_pieces(words), source, self.layout.may_be_cut) if self.source_values else None,
+            values=(
+                SourceValues(value_pieces(words), source, self.layout.may_be_cut, [slots.values])
+                if self.source_values
+                else None
+            ),
             first=words.specials.target_begin,
             memory=memory,
         )

@@ -9,12 +9,12 @@ What a value is, and whether the source has it, is said by `models.values`, as i
   become "Marta Thobilund" or "Homanson". A word that only opens a sentence may have a capital: one that may open any
   sentence, or that the source has in lower case, and it is written to its end ("The" cannot become "Theodora").
 
-Text in a script without capitals has no values here and is not restricted.
+Text in a script without capitals has no values here and is not restricted. Slots are read as what they stand for: a
+source of "130 minutes" has no "130 million".
 
 Shapes: b articles still searched, K hypotheses an article, t tokens so far, V vocabulary."""
 
-import re
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 from typing import NamedTuple
@@ -24,14 +24,14 @@ from torch import Tensor
 
 from models.contract import SourceBatch
 from models.search.hypotheses import Hypotheses
-from models.search.value_pieces import Pieces, joins
+from models.search.value_pieces import Pieces, joined, joins
 from models.sentences import split_sentences
+from models.value_slots import fill
 from models.values import OPENERS, ValueIndex, is_number_word, missing
 
 _IN_NUMBERS = frozenset(".,:")
 _OPENING = " \"'“‘«(["  # may stand before the first word of a sentence
-_LETTERS = re.compile(r"[^\W_]+")
-_PHRASE = 5  # words of the longest ending that can make a value of what none was, "per cent" after a number included
+_UNITS = frozenset({"percent", "cent"})  # words that change a number before them, as scales such as "millions" do
 
 
 @dataclass
@@ -57,10 +57,11 @@ class _State(NamedTuple):
 
 class _SourceOfValues:
     """The values of one source. `pieces`: of the vocabulary; `texts`: the tokens of its title and paragraphs, those
-    that were cut without what the cut left unfinished."""
+    that were cut without what the cut left unfinished; `slots`: what its slots stand for."""
 
-    def __init__(self, pieces: Pieces, texts: Sequence[Sequence[int]]) -> None:
-        self.evidence = ValueIndex(chain.from_iterable(map(pieces.texts, texts)))
+    def __init__(self, pieces: Pieces, texts: Sequence[Sequence[int]], slots: Mapping[str, str]) -> None:
+        self._spelled = pieces.filled(slots)
+        self.evidence = ValueIndex(fill(text, slots) for text in chain.from_iterable(map(pieces.texts, texts)))
         self.root = _trie(pieces, texts)
         self.openers = OPENERS | self.evidence.lower
         self.beginnings = frozenset(word[:length] for word in self.openers for length in range(1, len(word) + 1))
@@ -75,21 +76,32 @@ class _SourceOfValues:
         self.states: dict[tuple[int, ...], _State] = {}
         self.masks: dict[tuple[object, ...], Tensor] = {}
 
+    def spell(self, tokens: Iterable[int]) -> str:
+        """Return the text of tokens with values in place of their slots."""
+        return joined(self._spelled[token] for token in tokens)
+
 
 class SourceValues:
     """Which tokens may come next in summaries of a batch of articles. `pieces`: of the vocabulary; `source`: the batch;
     `may_be_cut`: tells of the number of tokens of a paragraph, and of all together, whether its end may be cut off
-    (`Layout.may_be_cut`)."""
+    (`Layout.may_be_cut`); `slots`: what the slots of each article stand for (`ValueSlots.values`)."""
 
-    def __init__(self, pieces: Pieces, source: SourceBatch, may_be_cut: Callable[[int, int], bool]) -> None:
+    def __init__(
+        self,
+        pieces: Pieces,
+        source: SourceBatch,
+        may_be_cut: Callable[[int, int], bool],
+        slots: Sequence[Mapping[str, str]],
+    ) -> None:
         """Make the trie of each article of a batch."""
         self.pieces = pieces
         self._articles = []
-        for paragraphs, title in zip(source.tokens.tolist(), source.title.tolist(), strict=True):
+        for paragraphs, title, own in zip(source.tokens.tolist(), source.title.tolist(), slots, strict=True):
             texts = [[token for token in tokens if token != source.pad] for tokens in paragraphs]
             together = sum(map(len, texts))
             read = [pieces.uncut(tokens) if may_be_cut(len(tokens), together) else tokens for tokens in texts]
-            self._articles.append(_SourceOfValues(pieces, [*read, [token for token in title if token != source.pad]]))
+            texts = [*read, [token for token in title if token != source.pad]]
+            self._articles.append(_SourceOfValues(pieces, texts, own))
 
     def forbidden(self, alive: Hypotheses) -> Tensor:
         """Return [b, K, V] bool, True for tokens that may not come next."""
@@ -152,8 +164,10 @@ class SourceValues:
             ends_value = state.bound and any(node.ends_word for node in state.nodes)
             if not ends_value and state.opening not in article.openers:
                 return False
-        sentence = self.pieces.spell(tokens[state.start :])
-        return not _may_have_values(sentence) or not missing(sentence, article.evidence)
+        sentence = article.spell(tokens[state.start :])
+        # Such a word changes no value before it, and it began where all of them were in the source.
+        plain = not state.nodes and state.opening is None and _is_plain(sentence.rpartition(" ")[2])
+        return plain or not missing(sentence, article.evidence)
 
     def _allowed(self, article: _SourceOfValues, tokens: tuple[int, ...]) -> Tensor:
         """Return [V] bool, True for tokens that may come next."""
@@ -190,11 +204,10 @@ def _begins(text: str) -> bool:
     return split_sentences(text)[-1].lstrip(_OPENING) == text[-1]
 
 
-def _may_have_values(sentence: str) -> bool:
-    words = sentence.split()[-_PHRASE:]
-    return any(character.isupper() or character.isnumeric() for word in words for character in word) or any(
-        is_number_word(part) for word in words for part in _LETTERS.findall(word)
-    )
+def _is_plain(word: str) -> bool:
+    """Return whether a word is no value, and none before it has another one with it."""
+    small = word.isalpha() and word == word.lower()
+    return small and word not in _UNITS and not is_number_word(word.removesuffix("s"))
 
 
 def _trie(pieces: Pieces, texts: Collection[Sequence[int]]) -> Node:

@@ -1,7 +1,7 @@
 """A vocabulary's pieces as a search for the values of a source sees them: what each spells and may belong to."""
 
 import re
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import lru_cache
 
 import torch
@@ -49,8 +49,11 @@ class Pieces:
 
     def spell(self, tokens: Iterable[int]) -> str:
         """Return the text of tokens."""
-        text = "".join([self._raw[token] for token in tokens])
-        return text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+        return joined(self._raw[token] for token in tokens)
+
+    def filled(self, slots: Mapping[str, str]) -> list[str]:
+        """Return what each piece writes of an article whose slots stand for these values, to be `joined`."""
+        return [f" {slots[text]}" if text in slots else raw for text, raw in zip(self.text, self._raw, strict=True)]
 
     def words(self, tokens: Iterable[int]) -> list[list[int]]:
         """Return the tokens of each word with the punctuation around it."""
@@ -88,6 +91,11 @@ def value_pieces(vocabulary: Vocabulary) -> Pieces:
     return Pieces(vocabulary.pieces(range(vocabulary.size)), vocabulary.specials.marks | {vocabulary.unk})
 
 
+def joined(texts: Iterable[str]) -> str:
+    """Return the text that pieces write together."""
+    return "".join(texts).encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+
+
 def joins(before: str, word: str, after: str) -> bool:
     """Whether a word in small letters stands within a value: "Anna de Vries", "two hundred and six"."""
     return word in PARTICLES or (word == "and" and is_number_word(before) and is_number_word(after))
@@ -95,7 +103,9 @@ def joins(before: str, word: str, after: str) -> bool:
 
 def _is_open(word: str) -> bool:
     """Whether a word is of a number that the next word may go on with."""
-    return word[-1:].isalnum() and (any(c.isnumeric() for c in word) or is_number_word(word) or word == "and")
+    return word[-1:].isalnum() and (
+        any(c.isnumeric() or c in _SLOTS for c in word) or is_number_word(word) or word == "and"
+    )
 
 
 def _raw(piece: str) -> str:

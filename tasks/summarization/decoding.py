@@ -1,7 +1,7 @@
 """The predictions stage: a trained summarizer writes a summary for every article of the test split."""
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -113,7 +113,7 @@ def decode_shard(
         source = source_batch(laid_out, rows.layout)
         batch_scores = None if scores is None else _scores_of([scores[row] for row in batch], laid_out, source)
         hypotheses, written, lengths, looks = _decode(
-            source, batch_scores, trained, attention, rows.layout, settings, search
+            source, [slots[row] for row in batch], batch_scores, trained, attention, rows.layout, settings, search
         )
         for b, (row, example, hypothesis) in enumerate(zip(batch, laid_out, hypotheses, strict=True)):
             ranks = lengths.ranks[b][lengths.paragraph_mask[b]].cpu().numpy()
@@ -236,6 +236,7 @@ def _scores_of(scores: Sequence[Numbers], examples: Sequence[Example], source: S
 @torch.inference_mode()
 def _decode(
     source: SourceBatch,
+    slots: Sequence[Mapping[str, str]],
     scores: Tensor | None,
     trained: TrainedSummarizer,
     predictor: AttentionPredictor | None,
@@ -263,7 +264,9 @@ def _decode(
             scorers=scorers,
             prompt=source.title if settings.prompt_title else None,
             values=(
-                SourceValues(value_pieces(vocabulary), source, layout.may_be_cut) if settings.source_values else None
+                SourceValues(value_pieces(vocabulary), source, layout.may_be_cut, slots)
+                if settings.source_values
+                else None
             ),
             first=vocabulary.specials.target_begin,
             memory=memory,

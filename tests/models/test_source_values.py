@@ -57,7 +57,7 @@ def allowed(text: str, source: list[str] = SOURCE) -> set[str]:
     batch = SourceBatch(ids, torch.zeros(1, 1, dtype=torch.int64), torch.zeros(1, 1, dtype=torch.int64), 0)
     tokens = torch.tensor([[[ID[piece] for piece in text.split()]]], dtype=torch.int64)
     alive = Hypotheses(torch.tensor([0]), tokens, torch.zeros(1, 1), torch.zeros(1, 1, tokens.shape[-1], 1))
-    forbidden = SourceValues(Pieces(PIECES, marks={0, 1, 2}), batch, lambda *_: False).forbidden(alive)
+    forbidden = SourceValues(Pieces(PIECES, marks={0, 1, 2}), batch, lambda *_: False, [{}]).forbidden(alive)
     return {piece for piece, no in zip(PIECES, forbidden[0, 0].tolist(), strict=True) if not no}
 
 
