@@ -34,6 +34,14 @@ def test_right_values_with_other_words_do_not_support() -> None:
     assert found.tested == "its names and numbers are there, but no passage says this"
 
 
+def test_what_stands_there_word_for_word_is_said() -> None:
+    """The verifier refuses it beside its neighbour."""
+    passage = "The loaf bakes for 45 minutes in all. Steam in the first half lets the crust open."
+    found = judged("Steam in the first half lets the crust open.", passage)
+    assert (found.verdict, found.quotes) == ("said", ("Steam in the first half lets the crust open.",))
+    assert judged("Steam in the first half lets the lid open.", passage).verdict != "said"
+
+
 def test_two_passages_support_together_and_a_sentence_of_each_is_shown() -> None:
     found = judged(
         "Thomas Ridley built the lower tower from granite in 1847 and Greta Hallow sold the tower in 1990.", TOWER, SOLD
