@@ -43,7 +43,11 @@ def pytest_collection() -> Generator[None, object, object]:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Put the longest files of those that would come last first, or one process would end long after the others."""
+    """Put the longest files of those that would come last first, or one process would end long after the others. What
+    needs a server or a browser is integration."""
+    for item in items:
+        if {"prefect_server", "browser"} & set(getattr(item, "fixturenames", ())):
+            item.add_marker("integration")
     items.sort(key=lambda item: item.path.name not in _LONGEST)
 
 

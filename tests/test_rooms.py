@@ -1,6 +1,7 @@
 """The rooms of the house: imports run one way, and a GPU box needs only what models and storage import."""
 
 import ast
+import functools
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -30,9 +31,14 @@ def modules(room: str) -> list[Path]:
     return sorted((PROJECT / room).rglob("*.py"))
 
 
+@functools.cache
+def tree(path: Path) -> ast.Module:
+    return ast.parse(path.read_text())
+
+
 def imported(path: Path) -> Iterator[tuple[int, str]]:
     """Yield line and name of every import, but for optional packages inside functions."""
-    for node in ast.walk(ast.parse(path.read_text())):
+    for node in ast.walk(tree(path)):
         if isinstance(node, ast.ImportFrom) and node.col_offset and (node.module or "").partition(".")[0] in OPTIONAL:
             continue
         if isinstance(node, ast.Import):
@@ -128,7 +134,7 @@ def test_nothing_pickled_comes_from_outside() -> None:
     wrong = []
     for room in ROOMS:
         for path in modules(room):
-            for node in ast.walk(ast.parse(path.read_text())):
+            for node in ast.walk(tree(path)):
                 if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)):
                     continue
                 call = ast.unparse(node.func)
@@ -146,6 +152,7 @@ RUN = "import runpy, sys; sys.argv[1:] = {}; runpy.run_module({!r}, run_name='__
 FLOWS = ["build_wikisum", "build_corpus", "train", "evaluate", "retrain", "reproduce_tables", "pretrain"]
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize(
     "code",
     [
@@ -165,6 +172,7 @@ def test_settings_and_help_load_nothing_heavy(code: str) -> None:
     assert heavy_after(code) == set()
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize(
     ("name", "options"),
     [

@@ -45,6 +45,7 @@ def spending_flow(root: str, budget: BudgetSettings) -> int:
     return run.plans[0].missing
 
 
+@pytest.mark.integration
 def test_a_run_stops_at_its_hours_and_the_next_goes_on(
     prefect_server: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

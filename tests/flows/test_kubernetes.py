@@ -124,6 +124,7 @@ def test_settings_are_settings_that_exist(manifests: list[Manifest]) -> None:
             assert [one for one in ours if not hasattr(prefect.settings, one)] == [], name
 
 
+@pytest.mark.integration
 def test_commands_of_the_image_are_understood(manifests: list[Manifest]) -> None:
     ours = {name: one for name, one in containers(manifests).items() if one["image"].startswith("wikisum")}
     assert ours.keys() == {"server", "deployments", "worker", "page", "scheduler", "dask-worker"}

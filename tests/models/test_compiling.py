@@ -29,6 +29,7 @@ def inputs(objective: TokenObjective, size: tuple[int, int, int, int]) -> tuple[
     return objective.inputs(made, torch.device("cpu"))
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize(
     ("preset", "copying"),
     [

@@ -72,6 +72,7 @@ def obeyed(injection: str) -> CitedSummary:
     return summary
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize("injection", INJECTIONS)
 def test_nothing_of_it_takes_effect_where_a_reader_sees_it(injection: str) -> None:
     summary = obeyed(injection)
