@@ -4,7 +4,7 @@ import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from copy import deepcopy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from itertools import combinations
 
@@ -18,6 +18,7 @@ from tasks.extraction.charset import decode
 from tasks.extraction.density import extract_density, page_blocks
 from tasks.extraction.markup import clean, join_wrapped, page_title, parse, plain_paragraphs, prune
 from tasks.extraction.reasons import DocumentReason
+from tasks.extraction.reference_marks import without_reference_marks
 from tasks.extraction.settings import ExtractSettings
 from tasks.rights.claims import Claim, page_claim
 from tasks.rights.reservations import page_reservations
@@ -93,7 +94,13 @@ class Extracted:
 
 
 def extract(body: bytes, mime: str | None, charset: str | None, settings: ExtractSettings) -> Extracted:
-    """Find the main text of a page, without limits: plain text, Markdown, PDF, everything else as HTML."""
+    """Find the main text of a page, without limits and without marks of notes: plain text, Markdown, PDF, everything
+    else as HTML."""
+    found = _extract(body, mime, charset, settings)
+    return replace(found, paragraphs=tuple(without_reference_marks(found.paragraphs))) if found.paragraphs else found
+
+
+def _extract(body: bytes, mime: str | None, charset: str | None, settings: ExtractSettings) -> Extracted:
     if mime == pdf.MIME:
         title, lines, reason = pdf.read_pdf(body)
         return Extracted(title, tuple(lines), None if reason else "pdf", reason)

@@ -2,7 +2,7 @@
 
 import io
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Sequence
 from itertools import pairwise, takewhile
 
@@ -14,6 +14,11 @@ MIME = "application/pdf"
 _EDGE = 3  # lines of a page within which its running heads and feet stand
 _SHORT = 0.8  # of the usual line's characters: a shorter line may be the last of its paragraph, or a heading
 _USUAL = 0.9  # quantile of the lengths: most lines of prose are full, headings and captions are not
+_SHORTER = 0.6  # of such a line's: a line that is no line of a paragraph that goes on
+_RUNNING = 3  # pages running, or every second one, whose edges have a line in common: the head of a chapter
+_FOOT = 15  # lines at the foot of a page within which its notes begin
+_NOTE = re.compile(r"([1-9]\d{0,2})\.? (?=[^\W\d_]|[\"“‘(])")
+_MARK = re.compile(r"(?<=[^\W\d_]{2})[.,;!?]?[\"”’)]?[.,;]?([1-9]\d{0,2})(?!\w)")  # its number, glued to a word
 _SENTENCE_END = re.compile(r"""[.!?…:]["”'’)\]]*$""")
 _HYPHEN = re.compile(r"(?<!\w)(\w+)-$")
 _NUMBER = re.compile(r"\d+")
@@ -40,10 +45,18 @@ def join_lines(pages: Sequence[Sequence[str]]) -> list[str]:
     """Return the paragraphs of pages of lines. A paragraph ends at an empty line, and at a line that is not full, if it
     ends a sentence or the next line does not begin in lower case; it may go on over the end of a page. A hyphen at the
     end of a line is removed if the document also has the word without it. Lines that repeat at the top or bottom of
-    pages but for their numbers, and page numbers, are left out. Words torn at one of their letters are mended."""
-    lines = [" ".join(line.translate(_PLAIN).split()) for page in pages for line in _body(page, _repeated(pages))]
-    lengths = sorted(len(line) for line in lines if line)
+    pages but for their numbers, page numbers, and short lines within a sentence that goes on over the page are left
+    out. The notes at the foot of a page, whose numbers its prose has, come last. Words torn at one of their letters are
+    mended."""
+    repeated = _repeated(pages)
+    bodies = [[" ".join(line.translate(_PLAIN).split()) for line in _body(page, repeated)] for page in pages]
+    lengths = sorted(len(line) for body in bodies for line in body if line)
     full = _SHORT * lengths[int(_USUAL * len(lengths))] if lengths else 0
+    parted = [_without_notes(body) for body in bodies]
+    lines = [
+        *_uninterrupted([body for body, _ in parted], _SHORTER * full),
+        *(note for _, notes in parted for note in notes),
+    ]
     words = Counter(word.lower() for line in lines for word in _WORD.findall(line))
     torn = _torn_letters(lines, words)
     lines = [_mended(line, words, torn) for line in lines]
@@ -58,10 +71,53 @@ def join_lines(pages: Sequence[Sequence[str]]) -> list[str]:
     return [*paragraphs, text] if text else paragraphs
 
 
+def _without_notes(body: Sequence[str]) -> tuple[Sequence[str], list[str]]:
+    """Return the lines of a page before the notes at its foot, and the notes, an empty line before each."""
+    marked: set[str] = set()
+    for start, line in enumerate(body):
+        first = _NOTE.match(line)
+        if first and first[1] in marked and start >= len(body) - _FOOT:
+            number = int(first[1])
+            notes: list[str] = []
+            for below in body[start:]:
+                begins = below.startswith((f"{number} ", f"{number}."))
+                notes += ["", below] if begins else [below]
+                number += begins
+            return body[:start], notes
+        marked.update(_MARK.findall(line))
+    return body, []
+
+
+def _uninterrupted(bodies: Sequence[Sequence[str]], short: float) -> list[str]:
+    """Return the lines of all pages, without the short ones at their edges within a sentence that goes on over them."""
+
+    def interrupts(line: str) -> bool:
+        return len(line) < short and not line[:1].islower() and not _SENTENCE_END.search(line)
+
+    lines: list[str] = []
+    for body in bodies:
+        end = len(lines) - sum(1 for _ in takewhile(interrupts, lines[: -_EDGE - 1 : -1]))
+        head = sum(1 for _ in takewhile(interrupts, body[:_EDGE]))
+        if end and not _SENTENCE_END.search(lines[end - 1]) and head < len(body) and body[head][:1].islower():
+            del lines[end:]
+            body = body[head:]
+        lines += body
+    return lines
+
+
 def _repeated(pages: Sequence[Sequence[str]]) -> set[str]:
-    """Return the lines at the edges of pages that several have in common: running heads and feet."""
-    edges = Counter(edge for page in pages for edge in {_unnumbered(line) for line in [*page[:_EDGE], *page[-_EDGE:]]})
-    return {edge for edge, count in edges.items() if count > max(1, len(pages) // 3)}
+    """Return the lines at the edges of pages that several have in common, a third of them or three running (or every
+    second one): running heads and feet, of a document or of one of its chapters."""
+    edges: defaultdict[str, list[int]] = defaultdict(list)
+    for number, page in enumerate(pages):
+        for edge in {_unnumbered(line) for line in [*page[:_EDGE], *page[-_EDGE:]]}:
+            edges[edge].append(number)
+    return {
+        edge
+        for edge, found in edges.items()
+        if len(found) > max(1, len(pages) // 3)
+        or any(last - first <= 2 * (_RUNNING - 1) for first, last in zip(found, found[_RUNNING - 1 :], strict=False))
+    }
 
 
 def _unnumbered(line: str) -> str:

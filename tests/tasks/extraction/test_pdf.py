@@ -1,5 +1,6 @@
 from tasks.extraction.engines import extract
 from tasks.extraction.pdf import join_lines
+from tasks.extraction.reference_marks import without_reference_marks
 from tasks.extraction.settings import ExtractSettings
 from tasks.sources.miniweb.pdf import render_pdf
 
@@ -87,4 +88,34 @@ def test_ligatures_and_soft_hyphens_are_letters_and_hyphens():
     assert join_lines([[*lines, "stone; it is the second of two."]]) == [
         "The first lock and the last office of the canal were built of brick, and the second of stone; it is the "
         "second of two."
+    ]
+
+
+def test_heads_of_chapters_are_left_out_of_a_long_document():
+    heads = [f"The Upper Lock {n}" if n < 4 else f"The Lower Lock {n}" if n < 7 else f"Of Boats {n}" for n in range(12)]
+    pages = [[head, f"{FULL} {'abcdefghijkl'[n]}", "and more of"] for n, head in enumerate(heads)]
+    assert not [text for text in join_lines(pages) if "Lock" in text or "Boats" in text]
+
+
+def test_a_head_or_foot_within_a_sentence_is_left_out_and_a_heading_is_not():
+    assert join_lines([[FULL, FULL, "A. Molloy"], ["Of Gates, 14", "and is done."]]) == [f"{FULL} {FULL} and is done."]
+    assert join_lines([[FULL, "of it."], ["Of Gates", "iron was the dearest."]])[0] == f"{FULL} of it."
+    assert "Of Gates" in " ".join(join_lines([[FULL, "of it."], ["Of Gates", "iron was the dearest."]]))
+
+
+def test_notes_at_the_foot_come_last_and_their_numbers_go():
+    pages = [
+        [FULL, "It was built of wood.1 The men, who were few,2 then", "1 Molloy, A History of Locks, p. 4.", "2 Ibid."],
+        [
+            "went home, and the lock was closed.3 It is still there.",
+            "3 The Annual, 1901, which says so",
+            "of all locks.",
+        ],
+    ]
+    assert without_reference_marks(join_lines(pages)) == [
+        f"{FULL} It was built of wood. The men, who were few, then went home, and the lock was closed. "
+        "It is still there.",
+        "1 Molloy, A History of Locks, p. 4.",
+        "2 Ibid.",
+        "3 The Annual, 1901, which says so of all locks.",
     ]
