@@ -14,7 +14,7 @@ from tasks.crawl.settings import CrawlSettings
 from tasks.engine.inputs import Input, every, gathered, same
 from tasks.engine.recipe import Recipe
 from tasks.engine.stage import Run
-from tasks.search.providers import recorded_notes
+from tasks.search.providers import local_notes
 
 
 def captures(session: Session) -> Captures | None:
@@ -96,7 +96,7 @@ def search(session: Session, articles: Articles) -> SearchResults:
     """Search for the title of every article."""
     settings = session.config.search
     recipe = Recipe(
-        schemas.SEARCH, "tasks.search.search:search_articles", settings=settings, notes=recorded_notes(settings)
+        schemas.SEARCH, "tasks.search.search:search_articles", settings=settings, notes=local_notes(settings)
     )
     context = {
         "connect_to": session.connect_to,

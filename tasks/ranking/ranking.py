@@ -19,7 +19,7 @@ from tasks.ranking.directory import TrainedRanker, load_ranker
 from tasks.ranking.settings import FOLDER_METHODS, RankingSettings
 from tasks.ranking.texts import Texts, batches_by_length
 from tasks.text.ngrams import WordRule, split_words
-from tasks.text.tfidf import bm25
+from tasks.text.tfidf import BM25
 
 _THREADS = 1  # of torch: shards are ranked in parallel, one per core
 
@@ -89,7 +89,7 @@ def _by_bm25(asked: _Asked) -> Scores:
     chosen, words = asked.chosen, asked.words
     texts = zip(chosen.article.tolist(), chain.from_iterable(chosen.texts()), strict=True)
     scores = [
-        bm25(split_words(chosen.titles[article], words), [split_words(text, words) for _, text in its])
+        BM25([split_words(text, words) for _, text in its]).scores(split_words(chosen.titles[article], words))
         for article, its in groupby(texts, key=itemgetter(0))
     ]
     return np.concatenate([np.zeros(0), *scores]).astype(np.float32)

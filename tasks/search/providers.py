@@ -17,6 +17,7 @@ from tasks.crawl.settings import CrawlSettings
 from tasks.crawl.urls import host_of, normalise_url
 from tasks.engine.reasons import Reason
 from tasks.search.interfaces import filled, interfaces
+from tasks.search.own_corpus import CorpusSearch
 from tasks.search.settings import WebSearchSettings
 from tasks.sources.files import file_digest
 
@@ -84,8 +85,12 @@ class RecordedSearch:
         """Do nothing: the file is closed already."""
 
 
-def recorded_notes(settings: WebSearchSettings) -> dict[str, str]:
-    """Return the digest of the file of recorded results, which decides them too; raises as `RecordedSearch`."""
+def local_notes(settings: WebSearchSettings) -> dict[str, str]:
+    """Return the digest of what a provider on this machine finds its results in: the file of recorded results, or the
+    pages of a corpus. Raises what `RecordedSearch` and `CorpusSearch` raise."""
+    if settings.provider == "bm25":
+        assert settings.engine is not None
+        return {"corpus_digest": CorpusSearch(settings.engine).digest}
     if settings.provider != "recorded":
         return {}
     assert settings.recorded is not None

@@ -11,6 +11,7 @@ from storage.schemas import SEARCH
 from storage.spending import Account
 from tasks.crawl.answers import Answers
 from tasks.engine.shard import Scratch
+from tasks.search.own_corpus import CorpusSearch
 from tasks.search.providers import JsonSearch, RecordedSearch, SearchError, SearchProvider, SearchReason
 from tasks.search.settings import WebSearchSettings
 
@@ -66,6 +67,9 @@ def open_provider(
     if settings.provider == "recorded":
         assert settings.recorded is not None
         return RecordedSearch(settings.recorded, titles)
+    if settings.provider == "bm25":
+        assert settings.engine is not None
+        return CorpusSearch(settings.engine)
     return JsonSearch(settings, connect_to, contact)
 
 

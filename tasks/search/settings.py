@@ -8,12 +8,14 @@ from tasks.crawl.settings import WrittenUrl
 from tasks.engine.settings import Settings, tuning
 from tasks.search.interfaces import interfaces
 
+_LOCAL = {"recorded": ("recorded",), "bm25": ("engine",)}  # what providers on this machine need
+
 
 class WebSearchSettings(Settings):
     """Which search provider is asked for an article's title, and how."""
 
     provider: Literal[
-        "none", "recorded", "searxng", "brave", "google", "mojeek", "exa", "meilisearch", "opensearch"
+        "none", "recorded", "bm25", "searxng", "brave", "google", "mojeek", "exa", "meilisearch", "opensearch"
     ] = "none"
     """who is asked; articles whose source brings search results keep those and are never asked for"""
     results: int = Field(10, ge=1, le=20)
@@ -27,7 +29,7 @@ class WebSearchSettings(Settings):
     """language of the results, ISO 639-1"""
     engine: str | None = None
     """identifier (cx) of a Google Programmable Search engine; name of a Meilisearch or OpenSearch index of your own
-    pages, with their `url`"""
+    pages, with their `url`; for bm25 the root of a corpus, in whose pages is searched"""
     key: SecretStr | None = tuning(None)
     """key of the interface, for opensearch name:password in base64; not written to any record"""
     delay_seconds: float = tuning(1.0, ge=0, le=86_400)
@@ -51,7 +53,7 @@ class WebSearchSettings(Settings):
     @model_validator(mode="after")
     def _complete(self) -> "WebSearchSettings":
         interface = interfaces().get(self.provider)
-        needed = interface.needs if interface else ("recorded",) if self.provider == "recorded" else ()
+        needed = interface.needs if interface else _LOCAL.get(self.provider, ())
         for name in needed:
             if getattr(self, name) is None:
                 raise ValueError(f"search.provider is {self.provider!r}: expected search.{name} to be set")

@@ -4,7 +4,7 @@ from math import log
 
 import pytest
 
-from tasks.text.tfidf import bm25
+from tasks.text.tfidf import BM25
 
 
 def test_scores_are_those_of_the_formula() -> None:
@@ -13,12 +13,12 @@ def test_scores_are_those_of_the_formula() -> None:
     river, mill = log(1 + 2.5 / 1.5), log(1 + 1.5 / 2.5)
     first = river * 2 * 2.2 / (2 + 1.2) + mill * 2.2 / (1 + 1.2)
     second = mill * 2.2 / (1 + 1.2 * (0.25 + 0.75 / 2))
-    assert bm25(["river", "mill", "nowhere"], paragraphs) == pytest.approx([first, second, 0.0])
-    assert bm25(["mill", "mill"], paragraphs)[1] == pytest.approx(2 * second)
+    assert BM25(paragraphs).scores(["river", "mill", "nowhere"]) == pytest.approx([first, second, 0.0])
+    assert BM25(paragraphs).scores(["mill", "mill"])[1] == pytest.approx(2 * second)
 
 
 def test_nothing_scores_nothing() -> None:
-    assert bm25(["river"], []).tolist() == []
-    assert bm25(["river"], [[]]).tolist() == [0.0]
-    assert bm25([], [["river"]]).tolist() == [0.0]
-    assert bm25(["river"], [["river"]])[0] > 0  # also where a paragraph is alone, unlike tf-idf
+    assert BM25([]).scores(["river"]).tolist() == []
+    assert BM25([[]]).scores(["river"]).tolist() == [0.0]
+    assert BM25([["river"]]).scores([]).tolist() == [0.0]
+    assert BM25([["river"]]).scores(["river"])[0] > 0  # also where a paragraph is alone, unlike tf-idf
