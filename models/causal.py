@@ -60,6 +60,8 @@ class CausalConfig(TransformerConfig):
         check_positive(self, "key_value_heads", "layers", "positions", "source_tokens")
         if self.lora_rank < 0:
             raise ValueError(f"lora_rank must be at least 0, got {self.lora_rank}")
+        if self.four_bit and not self.lora_rank:
+            raise ValueError("four_bit is for weights that stay, beside adapters: expected lora_rank above 0, got 0")
         for name in _PROMPT:  # JSON makes lists of them
             object.__setattr__(self, name, tuple(getattr(self, name)))
         object.__setattr__(self, "marks", tuple(map(tuple, self.marks)))

@@ -52,13 +52,8 @@ def folder_fields(folder: str | Path, vocabulary: Vocabulary, *, paragraph: int,
     template, or too short a context."""
     folder = Path(folder)
     check_library("causal")
-    stated, file = read_config(folder), folder / CONFIG
-    family = stated.get("model_type")
-    if not is_causal(stated) or family not in FAMILIES:
-        raise ValueError(
-            f"expected a causal language model (an architecture that ends in ForCausalLM) of model_type "
-            f"{' or '.join(map(repr, FAMILIES))} in {file}, got {family!r} {stated.get('architectures')}"
-        )
+    stated, file = check_family(folder), folder / CONFIG
+    family = stated["model_type"]
     transformers = importlib.import_module("transformers")
     try:
         library = transformers.AutoConfig.for_model(**stated)
@@ -86,6 +81,18 @@ def folder_fields(folder: str | Path, vocabulary: Vocabulary, *, paragraph: int,
     more = {name: value for name in _MORE if (value := library.to_dict().get(name)) is not None}
     adapted = {"lora_rank": LORA_RANK, "folder": str(folder.resolve())}
     return {"family": family, **sizes, **words, "source_tokens": left, "more": more, **adapted}
+
+
+def check_family(folder: Path) -> dict[str, Any]:
+    """Return what a folder's configuration states. Raises ValueError: it is no causal model of a known family."""
+    stated = read_config(folder)
+    family = stated.get("model_type")
+    if not is_causal(stated) or family not in FAMILIES:
+        raise ValueError(
+            f"expected a causal language model (an architecture that ends in ForCausalLM) of model_type "
+            f"{' or '.join(map(repr, FAMILIES))} in {folder / CONFIG}, got {family!r} {stated.get('architectures')}"
+        )
+    return stated
 
 
 def request_tokens(folder: Path, vocabulary: Vocabulary) -> dict[str, Any]:
@@ -139,7 +146,7 @@ def check_base(config: Any, folder: str | Path) -> None:
     if config.lora_rank:
         check_peft()
     with torch.device("meta"):
-        model = importlib.import_module("models.causal").Causal(replace(config, lora_rank=0))
+        model = importlib.import_module("models.causal").Causal(replace(config, lora_rank=0, four_bit=False))
     file = open_weights(Path(folder))
     for name in _names(model, file):
         check_finite(name, file.tensor(name), file.path)
@@ -178,8 +185,11 @@ def check_peft() -> None:
 
 
 def _check_four_bit() -> None:
-    if importlib.util.find_spec("bitsandbytes") is None or not torch.cuda.is_available():
-        raise ValueError("four_bit needs a GPU and bitsandbytes, found none of them or only one: expected false here")
+    needed = {"GPU": torch.cuda.is_available(), "bitsandbytes": importlib.util.find_spec("bitsandbytes") is not None}
+    if lacking := [name for name, there in needed.items() if not there]:
+        raise ValueError(
+            f"four_bit needs a GPU and bitsandbytes, found no {' and no '.join(lacking)}: expected false here"
+        )
 
 
 def _names(model: Any, file: WeightsFile) -> list[str]:

@@ -11,7 +11,7 @@ from typing import Any, Literal
 import pyarrow as pa
 import torch
 
-from models.causal_folder import FAMILIES, check_base, folder_fields, load_base
+from models.causal_folder import FAMILIES, check_base, check_family, folder_fields, load_base
 from models.contract import Summarizer
 from models.registry import build_summarizer, configuration, from_config_dict
 from models.search.beam import beam_search
@@ -20,7 +20,7 @@ from models.search.settings import SearchSettings
 from models.search.source_values import SourceValues
 from models.search.step import commas
 from models.search.value_pieces import value_pieces
-from models.tokenization.huggingface_tokenizer import is_causal, read_tokenizer
+from models.tokenization.huggingface_tokenizer import read_tokenizer
 from models.training.layout import ExampleTable, Layout, source_batch
 from models.training.weights import load_weights
 from models.value_slots import NO_SLOTS, ValueSlots, fill
@@ -124,7 +124,7 @@ def read_summarizer(
     causal language model from a folder of Hugging Face's, as it is there. `source_tokens` is the maximum of an article,
     for an architecture with such a limit; None = as in training. Raises ValueError: the directory has no summarizer, or
     one of its files is damaged."""
-    if has_causal(directory):
+    if has_checkpoint(directory):
         return _of_causal(directory, device, source_tokens)
     if not (directory / CONFIG).is_file() or not (directory / WEIGHTS).is_file():
         raise ValueError(f"expected a trained summarizer in {directory}, found no {CONFIG} and {WEIGHTS}")
@@ -146,16 +146,18 @@ def read_summarizer(
 
 
 def vocabulary_in(directory: Path) -> Vocabulary:
-    """Return the vocabulary of a directory from which `read_summarizer` loads. Raises ValueError: it is damaged."""
-    if has_causal(directory):
+    """Return the vocabulary of a directory from which `read_summarizer` loads. Raises ValueError: it is damaged, or of
+    a model that cannot be asked."""
+    if has_checkpoint(directory):
+        check_family(directory)
         return Vocabulary(read_tokenizer(directory))
     return Vocabulary.from_file(directory / VOCABULARY)
 
 
-def has_causal(directory: Path) -> bool:
-    """Whether a directory holds a causal language model in Hugging Face's layout."""
+def has_checkpoint(directory: Path) -> bool:
+    """Whether a directory holds a model in Hugging Face's layout."""
     try:
-        return is_causal(read_config(directory))
+        return "architectures" in read_config(directory)
     except ValueError:
         return False
 

@@ -144,6 +144,9 @@ class ChatClient(Closing):
         try:
             answer = self._sent(request, heard)
             read, written = answer.read, answer.written
+        except NoAnswerError as fault:
+            self._check_there(fault.reason)
+            raise
         finally:
             self.budget.settle(read - most_read, written - most_written)
         if self._answers is not None:
@@ -187,14 +190,14 @@ class ChatClient(Closing):
             self._sent(
                 {"model": self._settings.model, "max_tokens": 1, "messages": [{"role": "user", "content": "Hello"}]}
             )
-        except (NoAnswerError, ChatError) as error:
+        except NoAnswerError as error:
             raise ChatError(
                 f"{self._section}.model is {self._settings.model!r}: expected one that {self._settings.url} has, such "
                 f"as {names}; asked for this one, it says {error}"
             ) from error
 
     def _sent(self, request: Mapping[str, Any], heard: Callable[[int], None] | None = None) -> ChatAnswer:
-        """Return the answer to a request that is sent now."""
+        """Return the answer to a request that is sent now. Raises NoAnswerError: there is none."""
         plain = {name: value for name, value in request.items() if name not in _OPTIONAL}
         request = request if heard is None else {**request, **_STREAMED}
         for body in [plain] if self._plain or plain == request else [request, plain]:
@@ -218,16 +221,19 @@ class ChatClient(Closing):
                 reason = fault.reason
             if reason not in _NOT_UNDERSTOOD:
                 break
+        assert reason is not None
+        raise NoAnswerError(reason)
+
+    def _check_there(self, reason: str) -> None:
+        """Raise ChatError if, after a request without an answer, no further one would have any."""
         with self._lock:
             self._silent += 1
             silent = self._silent
-        assert reason is not None
         if reason in _WRONG_SETTINGS or silent >= _SILENT_IN_A_ROW:
             raise ChatError(
                 f"the language model at {self._url} gave no answer, {silent} times in a row: {reason}. What it "
                 f"answered before is kept; check {self._section} and run again, or leave it out"
             )
-        raise NoAnswerError(reason)
 
 
 def chat_url(url: str) -> str:

@@ -9,7 +9,7 @@ from typing import Any, get_args
 
 from pydantic import ValidationError
 
-from models.exported import CONFIG, SETTINGS, WEIGHTS, check_causal, has_causal
+from models.exported import CONFIG, SETTINGS, WEIGHTS, check_causal, has_checkpoint
 from storage.builds import build_names, latest_build, read_build
 from storage.directories import DirectoryRecord, fetch_directory, find_directory
 from storage.errors import StorageError
@@ -117,7 +117,7 @@ def find_system(model: str | None) -> SummarySystem:
         return SummarySystem(EXTRACTIVE, "No model was given, so whole sentences of the sources are chosen.")
     store = _store_of(model)
     folder = Path(store.base)
-    if store.is_local and has_causal(folder):
+    if store.is_local and has_checkpoint(folder):
         return _of_causal(folder)
     if store.is_local and (folder / CONFIG).is_file() and (folder / WEIGHTS).is_file():
         return _of_folder(folder)

@@ -223,8 +223,11 @@ def test_a_model_without_its_folder_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="lora_rank must be at least 0, got -1"):
         tiny("llama", lora_rank=-1)
     write_causal(tmp_path)
-    with pytest.raises(ValueError, match="four_bit needs a GPU and bitsandbytes, found none of them or only one"):
-        check_base(replace(loaded(tmp_path).config, four_bit=True), tmp_path)
+    adapted = replace(loaded(tmp_path).config, lora_rank=4, four_bit=True)
+    with pytest.raises(ValueError, match=r"four_bit needs a GPU and bitsandbytes, found no .*: expected false here"):
+        check_base(adapted, tmp_path)
+    with pytest.raises(ValueError, match=r"four_bit is for weights that stay, .*: expected lora_rank above 0, got 0"):
+        replace(adapted, lora_rank=0)
 
 
 FAULTS: dict[str, tuple[str, dict[str, Any], str]] = {  # file, its fields or {} for its removal, what is said

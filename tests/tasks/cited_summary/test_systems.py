@@ -162,6 +162,9 @@ def test_what_is_no_root_is_an_error_that_names_it(tmp_path: Path):
     (tmp_path / "model.safetensors").touch()
     with pytest.raises(StorageError, match=r"config\.json does not describe a summarizer"):
         find_system(str(tmp_path))
+    (tmp_path / "config.json").write_text(json.dumps({"architectures": ["GPT2LMHeadModel"], "model_type": "gpt2"}))
+    with pytest.raises(StorageError, match=r"expected a causal language model .*got 'gpt2' \['GPT2LMHeadModel'\]"):
+        find_system(str(tmp_path))
 
 
 def test_the_home_of_nobody_is_an_error_that_names_it():
