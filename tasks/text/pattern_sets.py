@@ -2,7 +2,8 @@
 
 The answer may name a pattern too many and never leaves one out, so that Python's `re` need only try those it names. The
 automaton reads Windows-1252 with an underscore for each letter that is not ASCII: to a pattern both are characters of a
-word. What it does not have (assertions about what stands around, possessive repetition) it takes for granted."""
+word, so a range of letters may hold no sign (à-ÿ holds ÷). What it does not have (assertions about what stands around,
+possessive repetition) it takes for granted."""
 
 import codecs
 import re
