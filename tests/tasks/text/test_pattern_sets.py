@@ -11,7 +11,7 @@ from tasks.paragraphs.quality import marks
 from tasks.text.pattern_sets import PatternSet
 
 PATTERNS = [
-    *[re.compile(pattern) for pattern in (r"\bed\.", r"\w\w@", r"[a-zà-öø-ÿ][A-Z]", r"a\s+b", r"\d{2}", "…$", r"\(.\)")],
+    *map(re.compile, [r"\bed\.", r"\w\w@", r"[a-zà-öø-ÿ][A-Z]", r"a\s+b", r"\d{2}", "…$", r"\(.\)"]),
     re.compile(r"(?<!\W)(?>\W*?\?)\W*+$"),
     re.compile(r"\bpage\b", re.IGNORECASE),
 ]
