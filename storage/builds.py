@@ -7,7 +7,7 @@ import re
 from collections import Counter
 from collections.abc import Collection, Mapping
 from dataclasses import asdict, dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from storage.directories import DirectoryRecord
@@ -20,6 +20,8 @@ LATEST = "builds/latest.json"
 _FOLDER = "builds"
 _SET_ASIDE = ".json.damaged"
 _NAME = re.compile(r"\d{8}-\d{6}(-.+)?")  # as `record_build` names them; other files in the folder are other people's
+_TIME = "%Y%m%d-%H%M%S"
+_SECOND = len("20261124-223000")  # characters of it
 _log = logging.getLogger(__name__)
 
 
@@ -47,14 +49,18 @@ def record_build(
     label: str | None = None,
     latest: bool = True,
 ) -> Build:
-    """Write and return the manifest of a finished run. Its name ends with `label`, else with a hash of what it holds.
-    If not `latest`, the manifest only protects its files from pruning."""
-    now = datetime.now(UTC)
+    """Write and return the manifest of a finished run. Its name begins with the time, or with the next second that no
+    other has, and ends with `label`, else with a hash of what it holds. If not `latest`, the manifest only protects its
+    files from pruning."""
+    now = second = datetime.now(UTC)
+    taken = {name[:_SECOND] for name in build_names(store)}
+    while f"{second:{_TIME}}" in taken:  # else two builds within a second would be sorted by their labels
+        second += timedelta(seconds=1)
     files = {name: {str(shard): record.path for shard, record in records.items()} for name, records in stages.items()}
     models = {name: record.path for name, record in directories.items()}
     content = hashlib.sha256(json.dumps([files, models], sort_keys=True).encode()).hexdigest()
     build = Build(
-        name=f"{now:%Y%m%d-%H%M%S}-{label or (content if report is None else report.key)[:6]}",
+        name=f"{second:{_TIME}}-{label or (content if report is None else report.key)[:6]}",
         created=now.isoformat(timespec="seconds"),
         config=config,
         stages=files,

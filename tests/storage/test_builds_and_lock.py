@@ -6,7 +6,7 @@ from threading import Event, Thread
 
 import pytest
 
-from storage.builds import Build, build_names, latest_build, read_build, save_build, summarise
+from storage.builds import Build, build_names, latest_build, read_build, record_build, save_build, summarise
 from storage.errors import RootBusyError, StorageError
 from storage.lock import root_lock
 from storage.recipes import ShardRecord
@@ -27,6 +27,13 @@ def test_the_latest_build_is_the_one_saved_last(tmp_path: Path) -> None:
     save_build(store, Build("20261122-101500", *list(vars(BUILD).values())[1:]), latest=False)
     assert latest_build(store) == later
     assert build_names(store) == [BUILD.name, later.name, "20261122-101500"]
+
+
+def test_builds_of_one_second_are_sorted_as_they_were_recorded(tmp_path: Path) -> None:
+    store = Store(str(tmp_path))
+    names = [record_build(store, {}, {}, {}, label=label).name for label in ("zebra", "gnu", "ant", "zebra")]
+    assert build_names(store) == names
+    assert len(set(names)) == 4
 
 
 @pytest.mark.parametrize("order", [("clone", "duplicate", "too_short"), ("too_short", "duplicate", "clone")])
