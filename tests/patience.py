@@ -4,7 +4,8 @@ import os
 import signal
 import subprocess
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -46,3 +47,19 @@ def output_of(process: "subprocess.Popen[str]") -> tuple[str, str]:
         output, errors = process.communicate()
         said = f"{output or ''}{errors or ''}"[-6000:]
         pytest.fail(f"waited {PATIENCE:.0f} s for the end of {process.args}, then killed it; it had said:\n{said}")
+
+
+@contextmanager
+def running(
+    command: Sequence[str], log: Path, folder: Path, environment: Mapping[str, str]
+) -> Iterator["subprocess.Popen[bytes]"]:
+    """A command in a group of its own that writes to a log; it has ended when the block does."""
+    with log.open("wb") as output:
+        process = subprocess.Popen(
+            command, cwd=folder, env=environment, stdout=output, stderr=subprocess.STDOUT, start_new_session=True
+        )
+    try:
+        yield process
+    finally:
+        process.terminate()
+        process.wait(PATIENCE)

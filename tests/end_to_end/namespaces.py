@@ -3,12 +3,11 @@
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from pathlib import Path
 
 from tests.end_to_end.faults import PROJECT
-from tests.patience import PATIENCE
+from tests.patience import running
 
 TEMPORARY = tempfile.gettempdir()
 # Every disk can only be read, but for a temporary folder that no other process sees.
@@ -31,20 +30,6 @@ def why_not() -> str | None:
     return None
 
 
-@contextmanager
-def machine(log: Path, environment: dict[str, str], *module: str) -> Iterator["subprocess.Popen[bytes]"]:
+def machine(log: Path, environment: dict[str, str], *module: str) -> AbstractContextManager["subprocess.Popen[bytes]"]:
     """A Python module with its arguments on a machine of its own; it has ended when the block does."""
-    with log.open("wb") as output:
-        process = subprocess.Popen(
-            private(sys.executable, "-m", *module),
-            cwd=PROJECT,
-            env=environment,
-            stdout=output,
-            stderr=subprocess.STDOUT,
-            start_new_session=True,
-        )
-    try:
-        yield process
-    finally:
-        process.terminate()
-        process.wait(PATIENCE)
+    return running(private(sys.executable, "-m", *module), log, PROJECT, environment)

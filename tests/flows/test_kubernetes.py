@@ -6,8 +6,7 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +17,7 @@ import yaml
 
 from tests.end_to_end.test_serve import postgresql
 from tests.flows.command_line import understood
-from tests.patience import PATIENCE, wait_until
+from tests.patience import PATIENCE, running, wait_until
 from tests.storage.object_store import CREDENTIALS, free_port, object_store, uri
 
 PROJECT = Path(__file__).parents[2]
@@ -236,20 +235,6 @@ class Pod:
     def said(self) -> str:
         return (self.folder / "log").read_text(errors="replace")
 
-    @contextmanager
-    def running(self) -> Iterator["subprocess.Popen[bytes]"]:
+    def running(self) -> AbstractContextManager["subprocess.Popen[bytes]"]:
         """The process; it has ended when the block does."""
-        with (self.folder / "log").open("wb") as log:
-            process = subprocess.Popen(
-                self.command,
-                cwd=self.folder,
-                env=self.environment,
-                stdout=log,
-                stderr=subprocess.STDOUT,
-                start_new_session=True,
-            )
-        try:
-            yield process
-        finally:
-            process.terminate()
-            process.wait(PATIENCE)
+        return running(self.command, self.folder / "log", self.folder, self.environment)
