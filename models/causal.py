@@ -17,7 +17,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from models.causal_folder import check_peft, four_bit_base, load_base
+from models.causal_folder import check_peft, load_base
 from models.contract import Cache, Decoded, Memory, SourceBatch, Summarizer
 from models.decoder_only import share_of_paragraphs
 from models.layers.attention import KeyValueCache
@@ -47,7 +47,7 @@ class CausalConfig(TransformerConfig):
     dropout: float = 0.0  # of attention weights, or with adapters of what these read
     gradient_checkpointing: bool = False  # whether training computes each layer again for its gradients
     lora_rank: int = 0  # rank of the adapters, whose factor is 2 (alpha is twice the rank); 0 = all weights are trained
-    four_bit: bool = False  # whether the folder's weights are held in 4 bits (QLoRA), which needs a GPU
+    four_bit: bool = False  # whether the folder's weights are held in 4 bits (QLoRA), by bitsandbytes
     folder: str | None = None  # local folder of the weights that adapters belong to
     more: Mapping[str, Any] | None = None  # other fields of the library's configuration
     before_title: tuple[int, ...] = ()  # token ids of the request before the title,
@@ -116,13 +116,11 @@ class Causal(Summarizer):
                 raise ValueError(f"lora_rank {config.lora_rank}: adapters need the weights of a folder, got none")
             check_peft()
             load_base(self, config.folder)
-            if config.four_bit:
-                self.model = four_bit_base(config.folder)
             self._add_adapters()
         if config.gradient_checkpointing:
             # Its name in later releases of the library, and in earlier ones.
             enable = getattr(self.model, "activation_checkpointing_enable", None)
-            (enable or self.model.gradient_checkpointing_enable)({"use_reentrant": False})  # type: ignore[operator]
+            (enable or self.model.gradient_checkpointing_enable)({"use_reentrant": False})
 
     def _add_adapters(self) -> None:
         peft = importlib.import_module("peft")
@@ -132,6 +130,9 @@ class Causal(Summarizer):
             r=rank, lora_alpha=2 * rank, lora_dropout=self.config.dropout, target_modules=_ADAPTED, bias="none"
         )
         peft.inject_adapter_in_model(adapters, self.model)
+        for weight in self.parameters():
+            if weight.requires_grad:
+                weight.data = weight.data.float()  # beside 4 bits they are made in bfloat16, which loses small steps
         self._adapted = True
 
     def state_dict(self, *arguments: Any, **options: Any) -> Any:

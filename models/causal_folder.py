@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from torch import nn
 
 from models.presets import check_library
 from models.tokenization.huggingface_tokenizer import is_causal
@@ -153,19 +152,18 @@ def check_base(config: Any, folder: str | Path) -> None:
 
 
 def load_base(model: Any, folder: str | Path) -> None:
-    """Load the weights of a folder into a model without adapters; nothing of it is changed unless all of them fit.
-    Raises ValueError: see `check_base`."""
-    file = open_weights(Path(folder))
+    """Load the weights of a folder into a model without adapters, those of the stack in 4 bits where it asks for that
+    (Dettmers et al. 2023); nothing of it is changed unless all of them fit. Raises ValueError: see `check_base`."""
+    file, config = open_weights(Path(folder)), model.config
     if _OUTPUTS not in _names(model, file) and _OUTPUTS in file.shapes:
         check_tied(file, _OUTPUTS, _WORDS)
-    put_weights(model, file.path, lambda name, _: file.tensor(name))
-    # Its table is no weight, and on the device "meta" it was left without values.
-    model.model.rotary_emb = type(model.model.rotary_emb)(config=model.model.config)
-
-
-def four_bit_base(folder: str | Path) -> nn.Module:
-    """Return the stack of a folder with its weights in 4 bits (Dettmers et al. 2023). Raises ValueError: there is no
-    GPU, or bitsandbytes is missing."""
+    put_weights(
+        model, file.path, lambda name, _: file.tensor(name) if name == _OUTPUTS or not config.four_bit else None
+    )
+    if not config.four_bit:
+        # Its table is no weight, and on the device "meta" it was left without values.
+        model.model.rotary_emb = type(model.model.rotary_emb)(config=model.model.config)
+        return
     _check_four_bit()
     transformers = importlib.import_module("transformers")
     bits = transformers.BitsAndBytesConfig(
@@ -174,8 +172,9 @@ def four_bit_base(folder: str | Path) -> nn.Module:
         bnb_4bit_use_double_quant=True,
         bnb_4bit_compute_dtype=torch.bfloat16,
     )
-    model: nn.Module = transformers.AutoModel.from_pretrained(folder, quantization_config=bits, local_files_only=True)
-    return model
+    # All else is float32, as without 4 bits: words, norms, and what a layer returns.
+    stated = {"config": config.library(), "dtype": torch.float32, "quantization_config": bits}
+    model.model = transformers.AutoModel.from_pretrained(folder, **stated, local_files_only=True)
 
 
 def check_peft() -> None:
@@ -185,11 +184,8 @@ def check_peft() -> None:
 
 
 def _check_four_bit() -> None:
-    needed = {"GPU": torch.cuda.is_available(), "bitsandbytes": importlib.util.find_spec("bitsandbytes") is not None}
-    if lacking := [name for name, there in needed.items() if not there]:
-        raise ValueError(
-            f"four_bit needs a GPU and bitsandbytes, found no {' and no '.join(lacking)}: expected false here"
-        )
+    if importlib.util.find_spec("bitsandbytes") is None:
+        raise ValueError("four_bit needs the library bitsandbytes, found none: expected false here")
 
 
 def _names(model: Any, file: WeightsFile) -> list[str]:

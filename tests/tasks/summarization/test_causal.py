@@ -153,12 +153,13 @@ def test_a_source_is_cut_where_the_context_ends(tmp_path: Path) -> None:
     assert layout_of(settings(tmp_path, source_tokens=10_000), words) == layout
 
 
-def test_the_preset_is_the_family_of_the_folder(folder: Path, tmp_path: Path) -> None:
+def test_the_preset_is_the_family_of_the_folder(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     words = folder_vocabulary(str(folder), "summarizer.pretrained")
     assert check_start(settings(folder), words) is not None
     with pytest.raises(ValueError, match=r"of model_type 'llama': expected summarizer.preset 'llama', got 'qwen'"):
         check_start(settings(folder, preset="qwen"), words)
-    with pytest.raises(ValueError, match="four_bit needs a GPU and bitsandbytes"):
+    monkeypatch.setitem(sys.modules, "bitsandbytes", None)
+    with pytest.raises(ValueError, match="four_bit needs the library bitsandbytes"):
         check_start(settings(folder, lora_rank=2, four_bit=True), words)
     write_causal(tmp_path)
     (tmp_path / "chat_template.jinja").unlink()
