@@ -155,11 +155,8 @@ def vocabulary_in(directory: Path) -> Vocabulary:
 
 
 def has_checkpoint(directory: Path) -> bool:
-    """Whether a directory holds a model in Hugging Face's layout."""
-    try:
-        return "architectures" in read_config(directory)
-    except ValueError:
-        return False
+    """Whether a directory holds a model in Hugging Face's layout. Raises ValueError: its config.json is damaged."""
+    return (directory / CONFIG).is_file() and "architectures" in read_config(directory)
 
 
 def check_causal(directory: Path) -> str:

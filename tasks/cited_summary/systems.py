@@ -117,8 +117,11 @@ def find_system(model: str | None) -> SummarySystem:
         return SummarySystem(EXTRACTIVE, "No model was given, so whole sentences of the sources are chosen.")
     store = _store_of(model)
     folder = Path(store.base)
-    if store.is_local and has_checkpoint(folder):
-        return _of_causal(folder)
+    try:
+        if store.is_local and has_checkpoint(folder):
+            return _of_causal(folder)
+    except ValueError as error:
+        raise StorageError(str(error)) from error
     if store.is_local and (folder / CONFIG).is_file() and (folder / WEIGHTS).is_file():
         return _of_folder(folder)
     check_root(store)
@@ -178,11 +181,8 @@ def _of_folder(folder: Path) -> SummarySystem:
 
 
 def _of_causal(folder: Path) -> SummarySystem:
-    """Return the system of a causal language model's folder, as its makers left it."""
-    try:
-        name = check_causal(folder)
-    except ValueError as error:
-        raise StorageError(str(error)) from error
+    """Return the system of a causal language model's folder, as its makers left it. ValueError: it is damaged."""
+    name = check_causal(folder)
     return SummarySystem(name, f"{name} is the language model in the folder {folder.name}; the title ranks.", folder)
 
 

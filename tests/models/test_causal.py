@@ -317,7 +317,7 @@ def test_a_template_that_cannot_ask_is_refused(tmp_path: Path, template: str) ->
         check_causal(tmp_path)
 
 
-def test_weights_that_are_no_numbers_are_refused(tmp_path: Path) -> None:
+def test_files_that_are_damaged_are_refused(tmp_path: Path) -> None:
     write_causal(tmp_path)
     file = next(path for path in sorted(tmp_path.glob("model-*.safetensors")))
     weights = load_file(file)
@@ -328,6 +328,10 @@ def test_weights_that_are_no_numbers_are_refused(tmp_path: Path) -> None:
         check_causal(tmp_path)
     with pytest.raises(ValueError, match="expected finite numbers in"):
         read_summarizer(tmp_path)
+    (tmp_path / "config.json").write_text("{")
+    for reader in (check_causal, read_summarizer):
+        with pytest.raises(ValueError, match=r"config\.json: expected JSON, but "):
+            reader(tmp_path)
 
 
 def test_what_a_folder_decides_is_json(tmp_path: Path) -> None:

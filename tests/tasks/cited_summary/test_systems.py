@@ -165,6 +165,9 @@ def test_what_is_no_root_is_an_error_that_names_it(tmp_path: Path):
     (tmp_path / "config.json").write_text(json.dumps({"architectures": ["GPT2LMHeadModel"], "model_type": "gpt2"}))
     with pytest.raises(StorageError, match=r"expected a causal language model .*got 'gpt2' \['GPT2LMHeadModel'\]"):
         find_system(str(tmp_path))
+    (tmp_path / "config.json").write_text('{"architectures": ["LlamaForCausalLM"],')
+    with pytest.raises(StorageError, match=r"config\.json: expected JSON, but Expecting property name .*: line 1"):
+        find_system(str(tmp_path))
 
 
 def test_the_home_of_nobody_is_an_error_that_names_it():
