@@ -51,7 +51,7 @@ def report(
         "tasks.reporting.report:write_report",
         settings=config.report,
         arguments={"counts": counts, "config": config, "seed": config.seed},
-        version=6,
+        version=7,
     )
     return Report(
         session.run.directory(

@@ -7,7 +7,6 @@ from itertools import accumulate
 from tasks.evaluation.citations import CitedSentence, Citer, Verdict, written
 from tasks.evaluation.metrics import Summary
 from tasks.extractive.conflicts import Difference
-from tasks.text.standalone import defects
 
 _EACH = "each passage says one"
 _TESTED: dict[Verdict, str] = {
@@ -28,13 +27,10 @@ class SentenceSupport:
 
 
 def judge(citer: Citer, cited: CitedSentence) -> SentenceSupport:
-    """Return what is shown of a cited sentence. One that stands alone and that a passage has word for word is said by
-    it, whatever the verifier makes of it."""
+    """Return what is shown of a cited sentence."""
     quotes = tuple(citer.verifier.quote(cited.claim, text) for text in citer.texts(cited.ranks))
-    copied = cited.verdict == "partly" and cited.claim in quotes and not defects(cited.claim)
-    verdict = "said" if copied else cited.verdict
-    if verdict in _TESTED:
-        return SentenceSupport(verdict, quotes, (), _TESTED[verdict])
+    if cited.verdict in _TESTED:
+        return SentenceSupport(cited.verdict, quotes, (), _TESTED[cited.verdict])
     lacking = citer.support.missing(quotes, citer.support.values(cited.claim))
     missing = tuple(written(value, cited.claim) for value in lacking)
     if not quotes:

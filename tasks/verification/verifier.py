@@ -70,13 +70,18 @@ class Verifier:
     def probabilities(self, pairs: Sequence[tuple[str, str]]) -> NDArray[np.float64]:
         """Return [N], the probability (0-1) that the passage of each pair (sentence, passage) says the sentence.
 
-        It is 0 where either has no content words, and for sentences in scripts without capitals, which are not judged.
+        It is 1 for what the passage has word for word as whole sentences, whatever stands beside them. It is 0 where
+        either has no content words, and for sentences in scripts without capitals, which are not judged.
         """
         found = np.zeros(len(pairs))
         rows, places, gaps = [], [], []
         for place, (sentence, passage) in enumerate(pairs):
             own, other = read(sentence), read(passage)
-            if own.content and other.content and measurable(sentence):
+            if not own.content or not other.content or not measurable(sentence):
+                continue
+            if own.lines <= other.lines:
+                found[place] = 1.0
+            else:
                 rows.append(features(own, other, self._weigh))
                 places.append(place)
                 gaps.append(longest_gap(matches(own, other)) if rows[-1][_COVERED] < 1 else 0)
@@ -137,8 +142,9 @@ class Verifier:
         """Return the passages that hold most of a sentence's words, most first."""
         own = read(sentence)
         keys = [(own.words[place].key, w) for place, w in zip(own.content, self._weights(sentence), strict=True)]
-        held = [sum(w for key, w in keys if key in read(passage).index.keys) for passage in passages]
-        order = sorted(range(len(passages)), key=lambda place: (-held[place], place))
+        texts = [read(passage) for passage in passages]
+        held = [sum(w for key, w in keys if key in text.index.keys) for text in texts]
+        order = sorted(range(len(texts)), key=lambda n: (not own.lines <= texts[n].lines, -held[n], n))
         return [place for place in order if held[place]][:_TRIED]
 
     def save(self, file: Path) -> None:

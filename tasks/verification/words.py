@@ -86,6 +86,12 @@ class ParsedText:
         return ends
 
     @cached_property
+    def lines(self) -> frozenset[tuple[str, ...]]:
+        """The words of each sentence, in lower case; of one that has content words."""
+        held = {self.words[place].sentence for place in self.content}
+        return frozenset(tuple(word.text for word in self.words[slice(*self.bounds[number])]) for number in held)
+
+    @cached_property
     def ordinal(self) -> list[int]:
         """For each place, how many content words stand before it."""
         counts, count = [], 0

@@ -28,6 +28,21 @@ def test_what_a_passage_says_is_said(sentence: str) -> None:
     assert found.probability == shipped().probabilities([(sentence, PASSAGE)])[0]
 
 
+def test_what_stands_there_word_for_word_is_said_whatever_stands_beside_it() -> None:
+    copied = "Steam in the first half lets the crust open."
+    passage = f"The loaf bakes for 45 minutes in all. {copied}"
+    found = shipped().finding(copied, [passage], "Bread")
+    assert (found.support, found.probability, found.passages) == (Support.SAID, 1.0, (0,))
+    assert shipped().probabilities([("STEAM in the first half, lets the crust open", passage)])[0] == 1
+    assert shipped().finding("Steam in the first half lets the lid open.", [passage]).support is Support.UNSUPPORTED
+
+
+def test_the_passage_with_the_sentence_is_found_among_many_with_its_words() -> None:
+    copied = "The tower fell in 1901."
+    many = [f"In 1901 the tower of Borough {number} fell, rose and shook." for number in range(12)]
+    assert shipped().finding(copied, [*many, copied]).passages == (12,)
+
+
 @pytest.mark.parametrize(
     "lie",
     [
