@@ -144,10 +144,10 @@ class Store:
             infos = self.filesystem.get_file_info(selector)
         return {info.base_name: info for info in infos if info.type == pafs.FileType.File}
 
-    def files(self) -> dict[str, pafs.FileInfo]:
-        """Return every file below the root: name -> size and time."""
-        selector = pafs.FileSelector(self.base, recursive=True, allow_not_found=True)
-        with self._naming("", "listed"):
+    def files(self, folder: str = "") -> dict[str, pafs.FileInfo]:
+        """Return every file below the root or a folder: name -> size and time."""
+        selector = pafs.FileSelector(self.path(folder), recursive=True, allow_not_found=True)
+        with self._naming(folder, "listed"):
             infos = self.filesystem.get_file_info(selector)
         found = (info for info in infos if info.type == pafs.FileType.File)
         return {info.path[len(self.base) :].lstrip("/"): info for info in found}
@@ -178,6 +178,10 @@ class Store:
 
     def delete_folder(self, name: str) -> None:
         """Remove a folder and its content, if it exists."""
+        if self.lease is not None and self.lease.conditional:
+            for file in self.files(name):
+                self.delete(file)  # one at a time, on a condition; folders are no objects
+            return
         self._check_lease(name)
         with self._naming(name, "deleted"):
             if self._type(name) != pafs.FileType.NotFound:

@@ -215,6 +215,7 @@ with storage.lock.root_lock(store):
         lambda: store.write_bytes("registry/champion.json", b"stale"),
         lambda: store.delete("registry/champion.json"),
         lambda: store.rename("registry/champion.json", "elsewhere"),
+        lambda: store.delete_folder("registry"),
     ):
         try:
             change()
@@ -247,7 +248,7 @@ def test_a_holder_that_was_paused_for_too_long_changes_nothing_any_more(
             first.send_signal(signal.SIGCONT)
             said = output_of(first)[0].splitlines()
         whom = "a run that has ended since" if ended else "another build is running on root"
-        assert len(said) == 3
+        assert len(said) == 4
         assert all(f"was taken over, nothing more is written: {whom}" in line for line in said)
         assert store.read_bytes("registry/champion.json") == b"theirs"
         assert store.names() == ["registry"]
@@ -273,6 +274,8 @@ with storage.lock.root_lock(store):
     try:
         if "delete" in sys.argv:
             store.delete("registry/champion.json")
+        elif "folder" in sys.argv:
+            store.delete_folder("registry")
         else:
             store.write_bytes("registry/champion.json", b"stale" + bytes(20 << 20 if "large" in sys.argv else 0))
         print("written", flush=True)
@@ -281,7 +284,7 @@ with storage.lock.root_lock(store):
 """
 
 
-@pytest.mark.parametrize("how", [["new"], ["over"], ["new", "large"], ["over", "delete"]])
+@pytest.mark.parametrize("how", [["new"], ["over"], ["new", "large"], ["over", "delete"], ["over", "folder"]])
 def test_a_holder_stopped_between_its_look_at_the_lease_and_its_write_changes_nothing(
     store: Store, between: Proxy, short_lease: None, how: list[str]
 ) -> None:
