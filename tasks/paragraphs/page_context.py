@@ -5,6 +5,7 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from functools import cache
+from itertools import chain, compress
 from statistics import median
 
 from tasks.engine.data_files import fill, read_data
@@ -45,24 +46,21 @@ _UNKNOWN = 0.5  # share of names known of a paragraph that has none
 _LONGEST = 5.0  # times the median paragraph; longer says no more
 
 
-def page_word_features(words: Sequence[Sequence[str]], refused: Sequence[bool]) -> list[list[float]]:
-    """Return for each paragraph of a page what its words say beside those of the paragraphs that are not refused. In
-    the order of `NAMES`: the share (0-1) of its names that other paragraphs have too; its words in relation to the
-    median; the share of the others' words that come after it."""
+def page_word_features(words: Sequence[Sequence[str]], capitals: Sequence[Sequence[bool]]) -> list[list[float]]:
+    """Return for each paragraph of a page, given as words and whether each has a capital, what its words say beside
+    those of the others. In the order of `NAMES`: the share (0-1) of its names that other paragraphs have too; its words
+    in relation to the median; the share of the others' words that come after it."""
     names = [
-        {word for word in set(paragraph[1:]) if word[0].isupper() and len(word) >= _NAME_CHARACTERS}
-        for paragraph in words
+        {word for word in compress(paragraph[1:], capital[1:]) if len(word) >= _NAME_CHARACTERS}
+        for paragraph, capital in zip(words, capitals, strict=True)
     ]
-    kept = [i for i, no in enumerate(refused) if not no]
-    having = Counter(name for i in kept for name in names[i])
-    typical = median(len(words[i]) for i in kept) if kept else 1
-    total = sum(len(words[i]) for i in kept)
-    before = 0
+    once = {name for name, paragraphs in Counter(chain.from_iterable(names)).items() if paragraphs == 1}
+    lengths = list(map(len, words))
+    typical, total, before = median(lengths) if lengths else 1, sum(lengths), 0
     rows = []
-    for paragraph, own, no in zip(words, names, refused, strict=True):
-        count = 0 if no else len(paragraph)
-        known = sum(having[name] > (not no) for name in own) / len(own) if own else _UNKNOWN
+    for count, own in zip(lengths, names, strict=True):
+        known = len(own - once) / len(own) if own else _UNKNOWN
         after = (total - before - count) / max(1, total - count)
-        rows.append([known, min(len(paragraph) / max(1, typical), _LONGEST), after])
+        rows.append([known, min(count / max(1, typical), _LONGEST), after])
         before += count
     return rows

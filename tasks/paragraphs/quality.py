@@ -6,7 +6,7 @@ weighed. The weights were fitted on paragraphs read one by one (`benchmarks/para
 
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import cache
 from itertools import chain
 from operator import itemgetter
@@ -23,12 +23,17 @@ from tasks.text.english import LEAST_SHARE, function_word_share, has_finite_verb
 from tasks.text.pattern_sets import PatternSet
 
 _WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)?")
+# What finds most words in less time: in the bytes of Windows-1252 all but letters and apostrophes become spaces.
+_SIGNS = [bytes([byte]).decode("cp1252", "replace") for byte in range(256)]
+_WORD_BYTES = bytes(byte if _WORD.match(sign) or sign in "'’" else 32 for byte, sign in enumerate(_SIGNS))
 _SENTENCE_END = re.compile(r"""[.!?…](?:["”'’»)\]]|\[\d+\])*(?=\s|$)""")
 _BETWEEN_SENTENCES = re.compile(r"(?<=[.!?])\s+")
+_FOLDED = re.compile("[İıſ\u212a]")  # letters with an ASCII one in lower case
 _OTHERS = re.compile(r"[\x00-\x7f]+")
 _DIGITS = b"0123456789"
 _NO_SIGNS = bytes(byte for byte in range(128) if chr(byte).isalnum() or chr(byte).isspace())
 _NEAR = (-3, -2, -1, 1, 2, 3)  # neighbours whose kind says something of a paragraph's
+_REACH = 3  # places to a side
 _SPARED = 1  # paragraphs that a page of nothing but junk keeps
 _first = itemgetter(0)
 _MOST = 3.0  # of a mark per ten words; more says no more
@@ -37,7 +42,7 @@ _MOST = 3.0  # of a mark per ten words; more says no more
 @cache
 def feature_names() -> list[str]:
     """Return the names of the features, in the order of `page_features`."""
-    return [*_text_features("", ()), *_TYPICAL, *[f"below_{kind}" for kind in KINDS]]
+    return [*_text_names(), *_TYPICAL, *[f"below_{kind}" for kind in KINDS]]
 
 
 @cache
@@ -90,24 +95,52 @@ def page_features(texts: Sequence[str], refused: Sequence[bool]) -> NDArray[np.f
     """Return the features of each paragraph that is not refused [k, f]; of the others headings and spaces alone are
     read."""
     kept = [i for i, no in enumerate(refused) if not no]
-    words = [_WORD.findall(text) if not no else [] for text, no in zip(texts, refused, strict=True)]
-    own = {i: _text_features(texts[i], words[i]) for i in kept}
-    place = _Places(texts, refused, own)
-    of_words, below = page_word_features(words, refused), sections(texts, refused)
-    others = len(kept) - 1
-    known = others / (others + _FEW)
-    rows = [[*own[i].values(), *place.features(i), *of_words[i], *[below[i] == kind for kind in KINDS]] for i in kept]
-    features = np.array(rows, np.float64).reshape(len(kept), len(feature_names()))
-    of_page = features[:, -len(_TYPICAL) - len(KINDS) : -len(KINDS)]
-    typical = np.array(list(_TYPICAL.values()))
-    of_page[:] = typical + known * (of_page - typical)
-    return features
+    words = [_words(texts[i]) for i in kept]
+    capitals = [list(map(str.isupper, map(_first, paragraph))) for paragraph in words]
+    read = zip(kept, words, capitals, strict=True)
+    own = np.array([_text_features(texts[i], paragraph, sum(first)) for i, paragraph, first in read], np.float64)
+    own = own.reshape(len(kept), len(_text_names()))
+    kinds = sections(texts, refused)
+    below = np.array([[kinds[i] == kind for kind in KINDS] for i in kept]).reshape(len(kept), len(KINDS))
+    of_words = np.array(page_word_features(words, capitals)).reshape(len(kept), len(PAGE_WORDS))
+    of_page = np.hstack([_places(texts, kept, own), of_words])
+    others, typical = len(kept) - 1, np.array(list(_TYPICAL.values()))
+    return np.hstack([own, typical + others / (others + _FEW) * (of_page - typical), below])
+
+
+def _words(text: str) -> list[str]:
+    """Return what `_WORD` finds."""
+    letters = "ascii" if text.isascii() else "cp1252"
+    try:
+        words = text.encode(letters).translate(_WORD_BYTES).decode(letters).split()
+    except UnicodeEncodeError:
+        return _WORD.findall(text)
+    if all(map(str.isalpha, words)):
+        return words
+    return list(chain.from_iterable((word,) if word.isalpha() else _WORD.findall(word) for word in words))
 
 
 @cache
-def _mark_sets() -> list[tuple[PatternSet, list[tuple[str, re.Pattern[str]]]]]:
-    """Return what finds the marks of a text in lower case, and of the text as it is, each with its marks in order."""
-    return [(PatternSet(list(named.values())), list(named.items())) for named in marks()]
+def mark_set() -> tuple[PatternSet, list[tuple[re.Pattern[str], bool, int, int | None]]]:
+    """Return what finds all marks of a text at once; with each mark whether it reads the text in lower case, its column
+    among the features of a text, and that of its rate where it is counted."""
+    folded, exact = marks()
+    column = {name: place for place, name in enumerate(_text_names())}
+    return (
+        PatternSet([*folded.values(), *exact.values()], any_case=len(folded)),
+        [
+            (mark, named is folded, column[name], column.get(f"{name}_rate"))
+            for named in (folded, exact)
+            for name, mark in named.items()
+        ],
+    )
+
+
+def mark_candidates(text: str) -> Sequence[int]:
+    """Return the numbers, in `mark_set`, of the marks that a text may have; all that it has are among them."""
+    together, named = mark_set()
+    everything = not text.isascii() and _FOLDED.search(text) is not None
+    return range(len(named)) if everything else together.candidates(text)
 
 
 @cache
@@ -119,6 +152,7 @@ def _weights() -> tuple[float, NDArray[np.float64]]:
 
 # What a page says of a paragraph, and what it says of a typical one: a paragraph that stands alone counts as typical,
 # because the page says nothing of it, and one of few as nearly so.
+_NEAR_MEANS = {"function_words": 0.33, "ends": 0.7, "reference": 0.05}  # of neighbours that are kept
 _TYPICAL = {
     "position": 0.5,
     "from_end": 0.06,
@@ -126,75 +160,84 @@ _TYPICAL = {
     "page_kept": 0.55,
     "near_kept": 0.6,
     "near_length": 2.7,
-    "near_function_words": 0.33,
-    "near_ends": 0.7,
-    "near_reference": 0.05,
+    **{f"near_{name}": value for name, value in _NEAR_MEANS.items()},
     **dict(zip(PAGE_WORDS, (0.55, 0.9, 0.5), strict=True)),
 }
 _FEW = 3.0  # other candidates with which a page says half of what a long one says
+# Of a text by itself: what is read first, in the order of `_text_features`, and the marks that make a reference.
+_READ = """words words_squared function_words capitalised digits punctuation word_length sentences sentence_length
+    commas reference verb verbs""".split()  # noqa: SIM905
+_OF_REFERENCES = ("reference_word", "pages", "volume", "year", "initials")
 
 
-def _text_features(text: str, words: Sequence[str]) -> dict[str, float]:
+@cache
+def _text_names() -> list[str]:
+    counted = read_data("tasks.paragraphs", "junk.toml")["counted"]
+    return [*_READ, *chain(*marks()), *(f"{name}_rate" for name in counted)]
+
+
+@cache
+def _reference_columns() -> list[int]:
+    return list(map(_text_names().index, _OF_REFERENCES))
+
+
+def _text_features(text: str, words: Sequence[str], capitalised: int) -> list[float]:
     count = max(1, len(words))
     length = math.log(count)
     sentences = len(_SENTENCE_END.findall(text))
     ascii_bytes, others = text.encode("ascii", "ignore"), "" if text.isascii() else _OTHERS.sub("", text)
-    function_words = function_word_share(list(map(str.casefold, words)))
-    found, counted = dict.fromkeys(chain(*marks()), 0), read_data("tasks.paragraphs", "junk.toml")["counted"]
-    for read, (together, named) in zip((fold(text), text), _mark_sets(), strict=True):
-        for name, mark in map(named.__getitem__, together.candidates(read)):
-            found[name] = len(mark.findall(read)) if name in counted else mark.search(read) is not None
-    reference = sum(found[name] > 0 for name in ("reference_word", "pages", "volume", "year", "initials"))
+    function_words = function_word_share(" ".join(words).casefold().split())
     verbs = [has_finite_verb(sentence) for sentence in _BETWEEN_SENTENCES.split(text)]
-    return {
-        "words": length,
-        "words_squared": length**2,
-        "function_words": function_words,
-        "capitalised": sum(map(str.isupper, map(_first, words))) / count,
-        "digits": (len(ascii_bytes) - len(ascii_bytes.translate(None, _DIGITS)) + sum(map(str.isdigit, others)))
+    row = [0.0] * len(_text_names())
+    (_, named), lower = mark_set(), fold(text)
+    for mark, is_folded, column, rate in map(named.__getitem__, mark_candidates(text)):
+        read = lower if is_folded else text
+        if rate is None:
+            row[column] = float(mark.search(read) is not None)
+        elif found := len(mark.findall(read)):
+            row[column], row[rate] = 1.0, min(10 * found / count, _MOST)
+    row[: len(_READ)] = (
+        length,
+        length**2,
+        function_words,
+        capitalised / count,
+        (len(ascii_bytes) - len(ascii_bytes.translate(None, _DIGITS)) + sum(map(str.isdigit, others)))
         / max(1, len(text)),
-        "punctuation": (len(ascii_bytes.translate(None, _NO_SIGNS)) + sum(map(_is_sign, others))) / max(1, len(text)),
-        "word_length": sum(map(len, words)) / count,
-        "sentences": math.log1p(sentences),
-        "sentence_length": length - math.log(max(1, sentences)),
-        "commas": text.count(",") / count,
-        "reference": reference * max(0.0, 0.35 - function_words),
-        "verb": float(any(verbs)),
-        "verbs": sum(verbs) / len(verbs),
-        **{name: float(number > 0) for name, number in found.items()},
-        **{f"{name}_rate": min(10 * found[name] / count, _MOST) for name in counted},
-    }
+        (len(ascii_bytes.translate(None, _NO_SIGNS)) + sum(map(_is_sign, others))) / max(1, len(text)),
+        sum(map(len, words)) / count,
+        math.log1p(sentences),
+        length - math.log(max(1, sentences)),
+        text.count(",") / count,
+        sum(map(row.__getitem__, _reference_columns())) * max(0.0, 0.35 - function_words),
+        float(any(verbs)),
+        sum(verbs) / len(verbs),
+    )
+    return row
 
 
 def _is_sign(character: str) -> bool:
     return not (character.isalnum() or character.isspace())
 
 
-class _Places:
-    """Where paragraphs stand on a page, and beside what."""
-
-    def __init__(self, texts: Sequence[str], refused: Sequence[bool], own: Mapping[int, Mapping[str, float]]) -> None:
-        self._refused, self._own = refused, own
-        self._lengths = [math.log1p(text.count(" ")) for text in texts]
-        self._kept = len(own) / max(1, len(texts))
-
-    def features(self, i: int) -> list[float]:
-        """Return the first features of `_TYPICAL`, as they are before they are drawn towards the typical ones."""
-        count = len(self._refused)
-        near = [i + step for step in _NEAR if 0 <= i + step < count]
-        kept = [self._own[j] for j in near if not self._refused[j]]
-
-        def mean(name: str) -> float:
-            return sum(own[name] for own in kept) / len(kept) if kept else _TYPICAL[f"near_{name}"]
-
-        return [
-            i / max(1, count - 1),
-            float(count - 1 - i < 3),
-            math.log(count),
-            self._kept,
-            len(kept) / len(near) if near else _TYPICAL["near_kept"],
-            sum(self._lengths[j] for j in near) / len(near) if near else _TYPICAL["near_length"],
-            mean("function_words"),
-            mean("ends"),
-            mean("reference"),
-        ]
+def _places(texts: Sequence[str], kept: Sequence[int], own: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return where the kept paragraphs stand on a page, and beside what: the first features of `_TYPICAL` [k, 9], as
+    they are before they are drawn towards the typical ones."""
+    count, columns = len(texts), [_text_names().index(name) for name in _NEAR_MEANS]
+    # Of each place on the page, and of places without a paragraph before it and after it: whether one is there, its
+    # length, whether it is kept, and what a kept one tells its neighbours.
+    page = np.zeros((count + 2 * _REACH, 3 + len(columns)))
+    page[_REACH : _REACH + count, 0] = 1
+    page[_REACH : _REACH + count, 1] = [math.log1p(text.count(" ")) for text in texts]
+    at = np.array(kept, np.int64)
+    page[at + _REACH, 2] = 1
+    page[at + _REACH, 3:] = own[:, columns]
+    near = np.zeros((len(kept), page.shape[1]))
+    for step in _NEAR:
+        near += page[at + _REACH + step]
+    divisors = near[:, [0, 0, 2, 2, 2]]
+    means = near[:, [2, 1, 3, 4, 5]] / np.maximum(divisors, 1)
+    first = np.empty((len(kept), 4))
+    first[:, 0], first[:, 1] = at / max(1, count - 1), count - 1 - at < 3
+    first[:, 2:] = math.log(max(1, count)), len(kept) / max(1, count)
+    typical = list(_TYPICAL.values())[first.shape[1] :][: means.shape[1]]
+    return np.hstack([first, np.where(divisors == 0, typical, means)])

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from models.sentences import first_sentence
 from tasks.engine.data_files import read_data
+from tasks.text.boilerplate_phrases import fold
 from tasks.text.ngrams import split_words
 
 FUNCTION_WORDS = frozenset(read_data("tasks.text", "words.toml")["commonest"])
@@ -25,8 +26,9 @@ _VERBS = frozenset(
     contain contains consist consists show shows say says use uses make makes give gives take takes follow follows
     appear appears""".split()  # noqa: SIM905
 )
-_COMMON = re.compile(  # "may" in small letters alone, because May is a month
-    rf"\b(?:{'|'.join(sorted(_VERBS))}|(?-i:may)|\w+n['’]t|(?<!top )(?<!bottom )left)\b", re.IGNORECASE
+_WORD = re.compile(r"\w+")
+_LESS_SURE = re.compile(  # "may" in small letters alone, because May is a month
+    r"\b(?:may|(?i:(?<!top )(?<!bottom )left))\b|(?i:\wn['’]t)\b"
 )
 _PAST = re.compile(  # unless it only describes what stands before it: "the lock, painted red", "a church built by"
     r"(?<!,)(?<!\b[Aa])(?<!\b[Aa]n)(?<!\b[Tt]he)\s"
@@ -36,12 +38,12 @@ _PAST = re.compile(  # unless it only describes what stands before it: "the lock
 
 def has_finite_verb(text: str) -> bool:
     """Tell whether a text has a finite verb. Rarer present forms ("herons nest") are missed: "no" is no proof."""
-    plain = text.isascii() and "_" not in text  # its words are what the patterns take for words, at a tenth of the time
-    words = split_words(text) if plain else text.lower().split()
+    plain = text.isascii() and "_" not in text  # its words are what a pattern takes for words, at a tenth of the time
+    words = split_words(text) if plain else _WORD.findall(fold(text))
     if not _VERBS.isdisjoint(words):
         return True
-    other = not plain or "'" in text or "may" in words or "left" in words
-    return (other and _COMMON.search(text) is not None) or _PAST.search(text) is not None
+    other = "'" in text or "’" in text or "may" in words or "left" in words
+    return (other and _LESS_SURE.search(text) is not None) or _PAST.search(text) is not None
 
 
 # Discourse markers between neighbouring paragraphs of a page (Liu & Lapata 2019, app. A.2).

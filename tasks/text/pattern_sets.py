@@ -40,15 +40,15 @@ def _encoded(text: str) -> bytes:
 
 
 class PatternSet:
-    """Patterns that are looked for together."""
+    """Patterns that are looked for together; of the first `any_case` ones case is ignored, whatever they say."""
 
-    def __init__(self, patterns: Sequence[re.Pattern[str]]) -> None:
+    def __init__(self, patterns: Sequence[re.Pattern[str]], any_case: int = 0) -> None:
         flags = [
             hs.HS_FLAG_SINGLEMATCH
             | hs.HS_FLAG_ALLOWEMPTY
             | (hs.HS_FLAG_PREFILTER if _NOT_REGULAR.search(pattern.pattern) else 0)
-            | (hs.HS_FLAG_CASELESS if pattern.flags & re.IGNORECASE else 0)
-            for pattern in patterns
+            | (hs.HS_FLAG_CASELESS if pattern.flags & re.IGNORECASE or number < any_case else 0)
+            for number, pattern in enumerate(patterns)
         ]
         self._database = hs.Database()
         self._database.compile(

@@ -2,15 +2,19 @@
 
 import csv
 import json
+import math
 from collections import Counter
 from pathlib import Path
 
 import pyarrow as pa
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from benchmarks.paragraph_quality import site_of
 from storage.schemas import ARTICLES, DOCUMENTS
 from tasks.engine.data_files import read_data
+from tasks.paragraphs import quality
 from tasks.paragraphs.paragraphs import build_paragraphs
 from tasks.paragraphs.quality import feature_names, find_junk, is_english, junk_probabilities, page_features
 from tasks.paragraphs.settings import ParagraphSettings
@@ -97,6 +101,25 @@ def test_a_paragraph_alone_stands_on_a_typical_page() -> None:
     at = feature_names().index("position")
     assert alone[at:].tolist() == elsewhere[at:].tolist()
     assert dict(zip(feature_names(), alone, strict=True))["position"] == 0.5
+
+
+def test_what_stands_around_a_paragraph_counts_the_more_the_longer_its_page_is() -> None:
+    """By hand: prose, a refused line of two words, and references, which tell of three others beside them."""
+    names = feature_names()
+    texts, refused = [PROSE[0], "Menu closed", *REFERENCES], [False, True, False, False, False]
+    first, *references = (dict(zip(names, row, strict=True)) for row in page_features(texts, refused))
+    kept = 2 / 3  # of three neighbours; each other candidate makes what the page says count for more: 3 / (3 + 3)
+    assert first["near_kept"] == 0.6 + 0.5 * (kept - 0.6)
+    assert first["near_reference"] == 0.05 + 0.5 * (sum(each["reference"] for each in references[:2]) / 2 - 0.05)
+    spaces = [texts[i].count(" ") for i in (1, 2, 3)]
+    assert first["near_length"] == pytest.approx(2.7 + 0.5 * (sum(map(math.log1p, spaces)) / 3 - 2.7))
+    assert [first["position"], first["from_end"]] == [0.5 + 0.5 * (0 - 0.5), 0.06 + 0.5 * (0 - 0.06)]
+    assert [each["from_end"] for each in references] == [0.06 + 0.5 * (1 - 0.06)] * 3
+
+
+@given(st.lists(st.sampled_from(["Weir", "it", "'", "’", "é", "Ÿ", "я", "7", "²", "½", "_", " ", "\x81", "–", "."])))
+def test_words_are_those_of_the_pattern(pieces: list[str]) -> None:
+    assert quality._words("".join(pieces)) == quality._WORD.findall("".join(pieces))
 
 
 def test_a_refused_paragraph_is_not_judged() -> None:
