@@ -21,9 +21,8 @@ import pyarrow.dataset as pads
 import pyarrow.parquet as pq
 
 from benchmarks.frame import apart, command, peak_bytes
-from tasks.crawl.columnar.layout import index_files
 from tasks.crawl.columnar.look_up import look_up_in_file, seek
-from tasks.crawl.columnar.tables import find_tables
+from tasks.crawl.columnar.tables import find_tables, index_files
 from tasks.crawl.settings import CrawlSettings
 from tasks.crawl.surt import surt_key
 

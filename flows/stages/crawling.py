@@ -61,7 +61,7 @@ def _captures_in_tables(session: Session, frontier: Frontier) -> IndexedCaptures
     context = {"connect_to": session.connect_to}
     tables = find_tables(crawl, session.connect_to)
     index = session.run.stage(
-        Recipe(schemas.INDEX_FILES, "tasks.crawl.columnar.layout:index_files", per_shard={"table": tables}),
+        Recipe(schemas.INDEX_FILES, "tasks.crawl.columnar.tables:index_files", per_shard={"table": tables}),
         shards=len(tables),
         inputs={},
         context={**context, "settings": crawl},

@@ -17,10 +17,9 @@ from warcio.exceptions import ArchiveLoadFailed
 
 from storage.schemas import CAPTURES
 from tasks.crawl.archive_file import DamagedError, OpenArchive, ScratchFullError
-from tasks.crawl.domains import registered_domain
 from tasks.crawl.reasons import CaptureReason
 from tasks.crawl.settings import CrawlSettings
-from tasks.crawl.urls import BadUrlError, host_of, normalise_url
+from tasks.crawl.urls import BadUrlError, host_of, normalise_url, registered_domain
 from tasks.crawl.warc_rows import CITED_URL
 from tasks.engine.hashing import shard_of
 

@@ -6,10 +6,9 @@ from typing import Any
 import pyarrow as pa
 
 from storage.schemas import FRONTIER
-from tasks.crawl.domains import registered_domain
 from tasks.crawl.reasons import FrontierReason
 from tasks.crawl.settings import CrawlSettings
-from tasks.crawl.urls import BadUrlError, archived_url, host_of, normalise_url, under_domain
+from tasks.crawl.urls import BadUrlError, archived_url, host_of, normalise_url, registered_domain, under_domain
 from tasks.engine.hashing import shard_of
 
 

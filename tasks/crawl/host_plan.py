@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from tasks.crawl.domains import registered_domain
+from tasks.crawl.urls import registered_domain
 from tasks.engine.data_files import read_data
 
 LARGEST = 10  # domains named in a plan

@@ -12,8 +12,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from tasks.crawl.http import Response
-from tasks.crawl.path_patterns import PathPattern, path_of
-from tasks.crawl.robots import MAX_WILDCARD_RULES, MAX_WILDCARDS, Robots, read_rules
+from tasks.crawl.robots import MAX_WILDCARD_RULES, MAX_WILDCARDS, PathPattern, Robots, path_of, read_rules
 from tasks.crawl.safety import FetchError
 from tasks.rights.reservations import AI_TXT, TDMREP
 

@@ -9,14 +9,12 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TypeVar
 
-from tasks.crawl.dns import LOOKUP_SECONDS, BoundedResolver
-from tasks.crawl.domains import registered_domain
 from tasks.crawl.http import Client, Inspector, Response, retry_wait
-from tasks.crawl.safety import FetchError, Guard, Resolver, system_resolver
+from tasks.crawl.safety import LOOKUP_SECONDS, BoundedResolver, FetchError, Guard, Resolver, system_resolver
 from tasks.crawl.settings import CrawlSettings
 from tasks.crawl.site_turns import shared_turns
 from tasks.crawl.turns import LONGEST_WAIT, OwnTurns, turn
-from tasks.crawl.urls import host_of
+from tasks.crawl.urls import host_of, registered_domain
 from tasks.engine.closing import Closing
 from tasks.engine.data_files import read_data
 

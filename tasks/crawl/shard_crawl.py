@@ -12,7 +12,6 @@ from functools import partial
 from typing import Any
 
 from tasks.crawl.backlog import Backlog, Stretch, UrlList
-from tasks.crawl.domains import within_budget
 from tasks.crawl.http import Client
 from tasks.crawl.journal import Journal
 from tasks.crawl.politeness import HostQueues
@@ -25,7 +24,7 @@ from tasks.crawl.safety import FetchError
 from tasks.crawl.settings import CrawlSettings
 from tasks.crawl.site_rules import RulesCache, SiteReader, SiteRules, Verdict
 from tasks.crawl.site_turns import Pace
-from tasks.crawl.urls import DEFAULT_PORTS, host_of, origin_of
+from tasks.crawl.urls import DEFAULT_PORTS, host_of, origin_of, within_budget
 from tasks.crawl.visit import Answer, RequestResult, Visit, page_row, step
 
 logger = logging.getLogger(__name__)

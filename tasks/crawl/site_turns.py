@@ -27,10 +27,9 @@ from pathlib import Path
 from typing import Any, Protocol, Self
 from urllib.parse import urlsplit
 
-from tasks.crawl.domains import registered_domain
 from tasks.crawl.safety import FetchError, Guard
 from tasks.crawl.turns import turns_folder
-from tasks.crawl.urls import DEFAULT_PORTS
+from tasks.crawl.urls import DEFAULT_PORTS, registered_domain
 
 # Maximum time to connect and send: after it, others may go on, because the holder may have been killed. An address has
 # ten seconds to accept a connection.

@@ -1,11 +1,16 @@
-"""The normal form of URLs, and why some are refused; the parser is urllib3's, as that of the HTTP client."""
+"""The normal form of URLs, why some are refused, and whose servers they are; the parser is urllib3's, as that of the
+HTTP client."""
 
+import heapq
 import re
-from collections.abc import Iterable
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator
 from fnmatch import fnmatchcase
+from functools import lru_cache
 from urllib.parse import urljoin, urlsplit
 
 import idna
+import tld
 from requests.exceptions import InvalidURL
 from requests.utils import requote_uri
 from urllib3.exceptions import LocationParseError
@@ -13,6 +18,7 @@ from urllib3.util import parse_url
 
 from tasks.crawl.reasons import FrontierReason
 from tasks.engine.data_files import read_data
+from tasks.engine.hashing import stable_hash
 
 MAX_URL_CHARACTERS = 4096
 DEFAULT_PORTS = {"http": 80, "https": 443}
@@ -148,3 +154,32 @@ def archived_url(url: str) -> str | None:
         return normalise_url(inner if _SCHEME.match(inner) else f"http://{inner}")
     except BadUrlError:
         return None
+
+
+@lru_cache(maxsize=100_000)
+def registered_domain(host: str) -> str:
+    """Return the domain that somebody registered for a host, such as `example.co.uk` for `www.example.co.uk:8080`.
+
+    The public suffixes are those of registries, from the list that `tld` contains. The list's private part (platforms
+    whose users have names below theirs, such as `github.io`) does not count: one operator serves them all. An address,
+    and a name that no registry knows (`localhost`, `a.test`), is its own domain. `host`: host[:port] of a URL in normal
+    form."""
+    found = tld.get_fld(f"http://{host}/", fail_silently=True, search_private=False)
+    return found or bare_host(host)
+
+
+def within_budget(
+    urls: Iterable[tuple[int, str]], fetched_at: Callable[[str], float], most: int
+) -> Iterator[tuple[int, str]]:
+    """Yield at most `most` URLs of each registered domain, in their order. Those fetched longest ago, or never, are
+    chosen first, and among these by a hash: the same ones each time, from all parts of a site. `urls`: place and URL in
+    normal form, by place; `fetched_at`: seconds since 1970, 0 for never."""
+    chosen: defaultdict[str, list[tuple[float, int, int, str]]] = defaultdict(list)  # heaps, the last one to take first
+    for place, url in urls:
+        heap = chosen[registered_domain(host_of(url))]
+        entry = (-fetched_at(url), -stable_hash("domain budget", url), place, url)
+        if len(heap) < most:
+            heapq.heappush(heap, entry)
+        else:
+            heapq.heappushpop(heap, entry)
+    yield from sorted((place, url) for heap in chosen.values() for _, _, place, url in heap)

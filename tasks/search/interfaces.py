@@ -1,4 +1,4 @@
-"""What `providers.toml` says of providers with a JSON interface."""
+"""What `providers.toml` says of search providers."""
 
 import tomllib
 from collections.abc import Mapping
@@ -12,7 +12,7 @@ from typing import Any
 class Interface:
     """How a provider is asked, and where its answer has the URLs."""
 
-    results: str
+    results: str = ""
     url: str = "url"
     endpoint: str = ""
     path: str = ""

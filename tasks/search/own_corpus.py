@@ -1,5 +1,6 @@
 """BM25 over the pages of a corpus that was built before, as a search provider."""
 
+from collections.abc import Collection
 from functools import lru_cache
 from hashlib import sha256
 from typing import TYPE_CHECKING
@@ -23,7 +24,7 @@ class CorpusSearch:
 
     name = "bm25"
 
-    def __init__(self, root: str) -> None:
+    def __init__(self, root: str, _titles: Collection[str] = ()) -> None:
         """Find the pages' files. Raises ValueError: the root has no build with documents."""
         try:
             self._root, store = root, Store(root)
@@ -33,10 +34,11 @@ class CorpusSearch:
                 f"search.engine is {root!r}: expected the root of a corpus that was built: {error}"
             ) from error
 
-    @property
-    def digest(self) -> str:
-        """The digest of the pages, which decide the results."""
-        return sha256(" ".join(file.written.digest for file in self._files).encode()).hexdigest()
+    @classmethod
+    def notes(cls, root: str) -> dict[str, str]:
+        """Return the digest of the pages, which decide the results. Raises ValueError: as above."""
+        digests = " ".join(file.written.digest for file in cls(root)._files)
+        return {"corpus_digest": sha256(digests.encode()).hexdigest()}
 
     def search(self, query: str, results: int) -> list[str]:
         """Return the pages with words of the query, best first, of equals the first by URL. Raises CorruptShardError: a

@@ -77,27 +77,20 @@ class RecordedSearch:
         """Read the file. Raises FileNotFoundError: there is none; ValueError: a line is malformed."""
         self._results = {title: results for title, results in _recorded_lines(Path(file)) if title in titles}
 
+    @staticmethod
+    def notes(file: str) -> dict[str, str]:
+        """Return the digest of the file, after a look at every line of it. Raises as above."""
+        path = Path(file)
+        digest = file_digest(path)
+        _check_lines(path, digest)
+        return {"recorded_sha256": digest}
+
     def search(self, query: str, results: int) -> list[str]:
         """Return the recorded results of a title; none if it was not recorded."""
         return self._results.get(query, [])[:results]
 
     def close(self) -> None:
         """Do nothing: the file is closed already."""
-
-
-def local_notes(settings: WebSearchSettings) -> dict[str, str]:
-    """Return the digest of what a provider on this machine finds its results in: the file of recorded results, or the
-    pages of a corpus. Raises what `RecordedSearch` and `CorpusSearch` raise."""
-    if settings.provider == "bm25":
-        assert settings.engine is not None
-        return {"corpus_digest": CorpusSearch(settings.engine).digest}
-    if settings.provider != "recorded":
-        return {}
-    assert settings.recorded is not None
-    path = Path(settings.recorded)
-    digest = file_digest(path)
-    _check_lines(path, digest)
-    return {"recorded_sha256": digest}
 
 
 @cache
@@ -167,3 +160,29 @@ class JsonSearch:
     def close(self) -> None:
         """Close the connection."""
         self._service.close()
+
+
+_LOCAL: Mapping[str, type[RecordedSearch] | type[CorpusSearch]] = {"recorded": RecordedSearch, "bm25": CorpusSearch}
+
+
+def local_notes(settings: WebSearchSettings) -> dict[str, str]:
+    """Return the digest of what a provider on this machine finds its results in: the file of recorded results, or the
+    pages of a corpus. Raises what `RecordedSearch` and `CorpusSearch` raise."""
+    local = _LOCAL.get(settings.provider)
+    return {} if local is None else local.notes(_place(settings))
+
+
+def open_provider(
+    settings: WebSearchSettings, titles: Collection[str], connect_to: Mapping[str, str], contact: str
+) -> SearchProvider | None:
+    """Return the provider of the settings, for queries for `titles`; None for provider `none`."""
+    if settings.provider == "none":
+        return None
+    local = _LOCAL.get(settings.provider)
+    return JsonSearch(settings, connect_to, contact) if local is None else local(_place(settings), titles)
+
+
+def _place(settings: WebSearchSettings) -> str:
+    """Return where a provider on this machine finds its results."""
+    (name,) = interfaces()[settings.provider].needs
+    return str(getattr(settings, name))

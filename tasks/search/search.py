@@ -1,7 +1,7 @@
 """Search results of articles: those in the source, else those that a provider finds for the title."""
 
 import logging
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from contextlib import nullcontext
 from typing import Any
 
@@ -11,8 +11,7 @@ from storage.schemas import SEARCH
 from storage.spending import Account
 from tasks.crawl.answers import Answers
 from tasks.engine.shard import Scratch
-from tasks.search.own_corpus import CorpusSearch
-from tasks.search.providers import JsonSearch, RecordedSearch, SearchError, SearchProvider, SearchReason
+from tasks.search.providers import SearchError, SearchProvider, SearchReason, open_provider
 from tasks.search.settings import WebSearchSettings
 
 logger = logging.getLogger(__name__)
@@ -56,21 +55,6 @@ def search_articles(
         if provider is not None:
             provider.close()
     return pa.Table.from_pylist(rows, schema=SEARCH.schema)
-
-
-def open_provider(
-    settings: WebSearchSettings, titles: Collection[str], connect_to: Mapping[str, str], contact: str
-) -> SearchProvider | None:
-    """Return the provider of the settings, for queries for `titles`; None for provider `none`."""
-    if settings.provider == "none":
-        return None
-    if settings.provider == "recorded":
-        assert settings.recorded is not None
-        return RecordedSearch(settings.recorded, titles)
-    if settings.provider == "bm25":
-        assert settings.engine is not None
-        return CorpusSearch(settings.engine)
-    return JsonSearch(settings, connect_to, contact)
 
 
 def _ask(provider: SearchProvider, article: Mapping[str, Any], results: int, answers: Answers) -> list[dict[str, Any]]:

@@ -8,8 +8,6 @@ from tasks.crawl.settings import WrittenUrl
 from tasks.engine.settings import Settings, tuning
 from tasks.search.interfaces import interfaces
 
-_LOCAL = {"recorded": ("recorded",), "bm25": ("engine",)}  # what providers on this machine need
-
 
 class WebSearchSettings(Settings):
     """Which search provider is asked for an article's title, and how."""
@@ -45,19 +43,18 @@ class WebSearchSettings(Settings):
     @property
     def query_price(self) -> float | None:
         """US dollars for one query, or None where it is not known; an instance of one's own and a file are free."""
-        if self.price_per_thousand is not None:
-            return self.price_per_thousand / 1000
-        price = interfaces()[self.provider].price_per_thousand if self.provider in interfaces() else 0.0
+        price = self.price_per_thousand
+        if price is None:
+            price = interfaces()[self.provider].price_per_thousand
         return None if price is None else price / 1000
 
     @model_validator(mode="after")
     def _complete(self) -> "WebSearchSettings":
-        interface = interfaces().get(self.provider)
-        needed = interface.needs if interface else _LOCAL.get(self.provider, ())
-        for name in needed:
+        interface = interfaces()[self.provider]
+        for name in interface.needs:
             if getattr(self, name) is None:
                 raise ValueError(f"search.provider is {self.provider!r}: expected search.{name} to be set")
-        if interface and self.results > interface.most:
+        if self.results > interface.most:
             raise ValueError(
                 f"search.results is {self.results}: expected at most {interface.most}, which is what {self.provider} "
                 "gives"

@@ -18,8 +18,7 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from storage.schemas import CAPTURES, URL_LOOKUPS
-from tasks.crawl.columnar.layout import KEY, TRUNCATED, key_ranges, place_columns
-from tasks.crawl.columnar.tables import TableFile, open_table
+from tasks.crawl.columnar.tables import KEY, TRUNCATED, TableFile, key_ranges, open_table, place_columns
 from tasks.crawl.common_crawl import CAPTURES_TRIED, FILE_NAME, MAX_RECORD_BYTES
 from tasks.crawl.reasons import CaptureReason
 from tasks.crawl.remote_files import RemoteFiles

@@ -9,8 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tasks.crawl.dns import BoundedResolver
-from tasks.crawl.safety import FetchError
+from tasks.crawl.safety import BoundedResolver, FetchError
 from tests.patience import PATIENCE
 from tests.tasks.crawl.loopback_server import LoopbackServer, answer, crawl, local_journal
 

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from tasks.crawl.domains import within_budget
+from tasks.crawl.urls import within_budget
 from tests.tasks.crawl.loopback_server import LoopbackServer, answer, crawl, local_journal
 
 

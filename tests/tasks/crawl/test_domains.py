@@ -2,7 +2,7 @@
 
 import pytest
 
-from tasks.crawl.domains import registered_domain
+from tasks.crawl.urls import registered_domain
 
 
 @pytest.mark.parametrize(

@@ -18,11 +18,11 @@ from flows.running.settings import EngineSettings
 from flows.stages.crawling import pages
 from storage.schemas import ARTICLES, FRONTIER
 from storage.store import Store
-from tasks.crawl.domains import registered_domain
 from tasks.crawl.frontier import build_frontier
 from tasks.crawl.safety import Guard
 from tasks.crawl.settings import CrawlSettings
 from tasks.crawl.site_turns import MachineTurns, MemoryTurns, Pace
+from tasks.crawl.urls import registered_domain
 from tasks.engine.hashing import shard_of
 from tasks.engine.recipe import Recipe
 from tasks.engine.stage import Run

@@ -8,8 +8,7 @@ from typing import Any
 
 import pytest
 
-from tasks.crawl.path_patterns import PathRules
-from tasks.crawl.robots import MAX_RULES, MAX_WILDCARD_RULES, MAX_WILDCARDS, ROBOTS_BYTES, read_rules
+from tasks.crawl.robots import MAX_RULES, MAX_WILDCARD_RULES, MAX_WILDCARDS, ROBOTS_BYTES, PathRules, read_rules
 from tasks.crawl.site_rules import RulesCache
 from tests.tasks.crawl.loopback_server import HASTY, PAGE, Handler, LoopbackServer, answer, crawl, local_journal
 

@@ -9,8 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tasks.crawl.path_patterns import PathPattern, PathRules, path_of
-from tasks.crawl.robots import ROBOTS_BYTES, read_rules
+from tasks.crawl.robots import ROBOTS_BYTES, PathPattern, PathRules, path_of, read_rules
 
 US = "wikisum-builder/0.1"
 ALL = "User-agent: *\n"

@@ -9,8 +9,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from storage.schemas import INDEX_FILES
-from tasks.crawl.columnar.layout import index_files
-from tasks.crawl.columnar.tables import IndexFiles, TableFile, find_tables
+from tasks.crawl.columnar.tables import IndexFiles, TableFile, find_tables, index_files
 from tasks.crawl.settings import CrawlSettings
 from tests.tasks.crawl.columnar.index_table import LAYOUT, Captured, write_part
 
