@@ -6,6 +6,7 @@ Nothing else may make or use a pattern: `re` is imported by its name alone, and 
 """
 
 import ast
+import functools
 import importlib
 import re
 from collections.abc import Iterator, Mapping
@@ -71,7 +72,7 @@ def census(
     unseen: list[str] = []
     for name, tree in trees.items():
         unseen += _strangers(name, tree)
-        calls = [node for node in ast.walk(tree) if _called(node)]
+        calls = [node for node in _nodes(tree) if _called(node)]
         if not calls:
             continue
         namespace = vars(importlib.import_module(name))
@@ -102,6 +103,11 @@ def _tree(name: str) -> ast.Module:
     return ast.parse(path.read_text(encoding="utf-8"))
 
 
+@functools.cache
+def _nodes(tree: ast.Module) -> list[ast.AST]:
+    return list(ast.walk(tree))
+
+
 def _called(node: ast.AST) -> str | None:
     """Return the function of `re` that a node calls."""
     if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
@@ -112,7 +118,7 @@ def _called(node: ast.AST) -> str | None:
 
 def _strangers(name: str, tree: ast.Module) -> Iterator[str]:
     """Yield other ways to patterns than this census sees."""
-    for node in ast.walk(tree):
+    for node in _nodes(tree):
         if isinstance(node, ast.Attribute) and _is(node.value, "re") and node.attr not in _FUNCTIONS | _OTHERS:
             yield f"{name}:{node.lineno}: re.{node.attr} is not known to the census"
         names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
@@ -125,13 +131,13 @@ def _strangers(name: str, tree: ast.Module) -> Iterator[str]:
 
 def _tops(tree: ast.Module) -> list[ast.stmt]:
     """Return the statements outside functions, innermost last."""
-    classes = [node for node in ast.walk(tree) if isinstance(node, ast.ClassDef)]
+    classes = [node for node in _nodes(tree) if isinstance(node, ast.ClassDef)]
     return [*tree.body, *(statement for of in classes for statement in of.body)]
 
 
 def _functions(tree: ast.Module) -> list[ast.FunctionDef | ast.AsyncFunctionDef]:
     """Return the functions, outermost first."""
-    return [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
+    return [node for node in _nodes(tree) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
 
 
 def _evaluated(call: ast.Call, function: ast.AST, namespace: Mapping[str, Any]) -> re.Pattern[Any] | None:
@@ -185,16 +191,16 @@ def _uses(module: str, name: str, trees: Mapping[str, ast.Module]) -> set[str]:
             for node in tree.body
         ):
             continue
-        loops = [node for node in ast.walk(tree) if isinstance(node, ast.For | ast.comprehension)]
+        loops = [node for node in _nodes(tree) if isinstance(node, ast.For | ast.comprehension)]
         each = {
             loop.target.id: loop.iter for loop in loops if _is(loop.iter, name) and isinstance(loop.target, ast.Name)
         }
         known = {id(of) for of in each.values()}
-        for node in ast.walk(tree):
+        for node in _nodes(tree):
             if isinstance(node, ast.Attribute) and any(_is(node.value, used) for used in (name, *each)):
                 uses.add(node.attr)
                 known.add(id(node.value))
-        loads = (node for node in ast.walk(tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load))
+        loads = (node for node in _nodes(tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load))
         uses |= {"" for node in loads if node.id == name and id(node) not in known}
     return uses
 
