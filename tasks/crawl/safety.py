@@ -14,6 +14,7 @@ import time
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import Future
+from functools import cache
 from typing import Any
 
 import certifi
@@ -224,15 +225,20 @@ def _connection_class(base: Any, guard: Guard) -> Any:
     return GuardedConnection
 
 
+@cache  # reading the authorities again costs tens of milliseconds
+def _context(ca_bundle: str) -> ssl.SSLContext:
+    context = create_urllib3_context()
+    context.load_verify_locations(ca_bundle)
+    context.sslsocket_class = _DeadlineTLSSocket
+    return context
+
+
 class GuardedAdapter(HTTPAdapter):
     """A requests adapter whose every connection is made by a guard, without retries and without proxies."""
 
     def __init__(self, guard: Guard, *, hosts: int, connections_per_host: int, ca_bundle: str | None = None) -> None:
         self._guard = guard
-        # Loaded once: reading the authorities again costs tens of milliseconds a connection.
-        self._context = create_urllib3_context()
-        self._context.load_verify_locations(ca_bundle or certifi.where())
-        self._context.sslsocket_class = _DeadlineTLSSocket
+        self._context = _context(ca_bundle or certifi.where())
         super().__init__(pool_connections=hosts, pool_maxsize=connections_per_host, max_retries=0)
 
     def init_poolmanager(self, connections: int, maxsize: int, block: bool = False, **pool_kwargs: Any) -> None:
