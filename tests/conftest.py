@@ -18,6 +18,7 @@ hypothesis.settings.load_profile("without time limits")
 # Each core has a test process, so that threads of OpenMP would only wait for each other: in whatever tests start.
 os.environ["OMP_NUM_THREADS"] = "1"
 
+_COSTLY = {"prefect_server", "s3_server", "browser", "learned", "trained"}  # fixtures
 _LONGEST = ("test_pattern_growth.py", "test_stage_outputs.py")
 
 SHARED_DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
@@ -44,9 +45,9 @@ def pytest_collection() -> Generator[None, object, object]:
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Put the longest files of those that would come last first, or one process would end long after the others. What
-    needs a server or a browser is integration."""
+    needs a server, a browser or a trained model is integration."""
     for item in items:
-        if {"prefect_server", "browser"} & set(getattr(item, "fixturenames", ())):
+        if _COSTLY & set(getattr(item, "fixturenames", ())):
             item.add_marker("integration")
     items.sort(key=lambda item: item.path.name not in _LONGEST)
 
@@ -63,6 +64,25 @@ def prefect_server() -> Iterator[None]:
         temporary_settings({PREFECT_FLOWS_HEARTBEAT_FREQUENCY: None}),
     ):
         yield
+
+
+@pytest.fixture(scope="session")
+def s3_server() -> Iterator[int]:
+    """The port of a real S3-compatible server, for the whole session; each test has a folder of its own there."""
+    from tests.storage.object_store import object_store
+
+    with object_store() as port:
+        yield port
+
+
+@pytest.fixture
+def s3(s3_server: int, monkeypatch: pytest.MonkeyPatch) -> int:
+    """The same, with what it takes to be let in."""
+    from tests.storage.object_store import CREDENTIALS
+
+    for name, value in CREDENTIALS.items():
+        monkeypatch.setenv(name, value)
+    return s3_server
 
 
 @pytest.fixture(scope="module")

@@ -25,6 +25,7 @@ _SPAN = re.compile(r"(?<!`)`([^`\n]+)`(?!`)")
 _CODE = re.compile(r"```.*?```|`[^`\n]*`", re.DOTALL)
 
 
+@pytest.mark.integration
 def test_reference_pages_are_written_from_the_code() -> None:
     pytest.importorskip("transformers", reason="counts the summarizers whose layers are those of transformers")
     from docs.reference import FOLDER, pages

@@ -65,6 +65,7 @@ def test_no_pattern_of_the_project_is_slow_on_any_text() -> None:
     assert [f"{each.place}: {why}" for each in found if (why := slow(each.pattern, each.method))] == []
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize(
     "pattern",
     [

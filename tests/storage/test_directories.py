@@ -2,7 +2,6 @@
 
 import tempfile
 import uuid
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -12,25 +11,17 @@ from storage.directories import DirectoryRecord, fetch_directory, find_directory
 from storage.errors import CorruptShardError
 from storage.pruning import carry_out, plan_pruning
 from storage.store import Store
-from tests.storage.object_store import CREDENTIALS, object_store, uri
+from tests.storage.object_store import uri
 
 NAME, KEY = "models/ranker", "0123456789abcdef"
 FILE = "model.safetensors"
 
 
-@pytest.fixture(scope="module")
-def server() -> Iterator[int]:
-    with object_store() as port:
-        yield port
-
-
 @pytest.fixture
-def remote(server: int, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Store:
+def remote(s3: int, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Store:
     """A store on an object store, with a temporary folder of the test's own."""
-    for name, value in CREDENTIALS.items():
-        monkeypatch.setenv(name, value)
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    return Store(uri(server, uuid.uuid4().hex))
+    return Store(uri(s3, uuid.uuid4().hex))
 
 
 def published(store: Store) -> DirectoryRecord:

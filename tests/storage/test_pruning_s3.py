@@ -1,7 +1,6 @@
 """Registry and pruning on a real S3-compatible server: no renames, no folders, and a pointer all the same."""
 
 import uuid
-from collections.abc import Iterator
 
 import pytest
 
@@ -9,20 +8,12 @@ from storage.builds import Build, build_names, save_build
 from storage.pruning import carry_out, plan_pruning
 from storage.registry import Version, promote_version, read_champion, save_version, version_numbers
 from storage.store import Store
-from tests.storage.object_store import CREDENTIALS, object_store, uri
-
-
-@pytest.fixture(scope="module")
-def server() -> Iterator[int]:
-    with object_store() as port:
-        yield port
+from tests.storage.object_store import uri
 
 
 @pytest.fixture
-def store(server: int, monkeypatch: pytest.MonkeyPatch) -> Store:
-    for name, value in CREDENTIALS.items():
-        monkeypatch.setenv(name, value)
-    return Store(uri(server, uuid.uuid4().hex))
+def store(s3: int) -> Store:
+    return Store(uri(s3, uuid.uuid4().hex))
 
 
 def shard(store: Store, key: int) -> str:

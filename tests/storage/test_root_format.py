@@ -1,7 +1,6 @@
 """A root has a format number; a program that does not know it says so and touches nothing."""
 
 import uuid
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -15,20 +14,14 @@ from storage.root_format import FILE, FORMAT, check_root, prepare_root
 from storage.sealed import seal, unseal
 from storage.store import Store
 from tasks.cited_summary.systems import find_system
-from tests.storage.object_store import CREDENTIALS, object_store, uri
+from tests.storage.object_store import uri
 
 
-@pytest.fixture(scope="module")
-def server() -> Iterator[int]:
-    with object_store() as port:
-        yield port
-
-
-@pytest.fixture(params=["folder", "object store"])
-def store(request: pytest.FixtureRequest, tmp_path: Path, server: int, monkeypatch: pytest.MonkeyPatch) -> Store:
-    for name, value in CREDENTIALS.items():
-        monkeypatch.setenv(name, value)
-    return Store(str(tmp_path / "root") if request.param == "folder" else uri(server, uuid.uuid4().hex))
+@pytest.fixture(params=["folder", pytest.param("object store", marks=pytest.mark.integration)])
+def store(request: pytest.FixtureRequest, tmp_path: Path) -> Store:
+    if request.param == "folder":
+        return Store(str(tmp_path / "root"))
+    return Store(uri(request.getfixturevalue("s3"), uuid.uuid4().hex))
 
 
 def test_a_root_gets_its_number_when_it_is_made_and_keeps_it(store: Store) -> None:

@@ -26,29 +26,21 @@ from storage.spending import Account, Ledger, spent, this_month
 from storage.store import Store
 from tasks.engine.shard import Job, make_shard
 from tests.patience import PATIENCE, output_of, wait_until
-from tests.storage.object_store import BUCKET, CREDENTIALS, Proxy, object_store, proxy, uri
+from tests.storage.object_store import BUCKET, Proxy, proxy, uri
 from tests.storage.test_store import NAME, documents, features, record_of
 
 pytestmark = pytest.mark.integration
 
 
 @pytest.fixture(scope="module")
-def server() -> Iterator[int]:
-    with object_store() as port:
-        yield port
-
-
-@pytest.fixture(scope="module")
-def between(server: int) -> Iterator[Proxy]:
-    with proxy(server) as between:
+def between(s3_server: int) -> Iterator[Proxy]:
+    with proxy(s3_server) as between:
         yield between
 
 
 @pytest.fixture
-def store(between: Proxy, monkeypatch: pytest.MonkeyPatch) -> Store:
+def store(between: Proxy, s3: int) -> Store:
     """A store of the test's own, behind a proxy that passes everything on."""
-    for name, value in CREDENTIALS.items():
-        monkeypatch.setenv(name, value)
     between.failing, between.failures, between.seconds, between.failed, between.dropped = set(), None, 0.0, 0, set()
     between.seen = lambda method, path: None
     return Store(uri(between.port, uuid.uuid4().hex))
@@ -82,15 +74,15 @@ def test_row_groups_and_records_are_found_on_s3_and_damage_is_set_aside(store: S
         part.read(store)
 
 
-def test_the_endpoint_may_stand_in_the_environment(store: Store, server: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("AWS_ENDPOINT_URL", f"http://127.0.0.1:{server}")
+def test_the_endpoint_may_stand_in_the_environment(store: Store, s3: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("AWS_ENDPOINT_URL", f"http://127.0.0.1:{s3}")
     elsewhere = Store(f"s3://{BUCKET}/by-environment")
     elsewhere.write_bytes("a/file", b"seen")
-    assert Store(uri(server, "by-environment")).read_bytes("a/file") == b"seen"
+    assert Store(uri(s3, "by-environment")).read_bytes("a/file") == b"seen"
 
 
-def test_a_missing_bucket_and_a_password_in_the_uri_are_named_before_work_starts(store: Store, server: int) -> None:
-    missing = Store(uri(server, "folder").replace(f"//{BUCKET}/", "//missing/"))
+def test_a_missing_bucket_and_a_password_in_the_uri_are_named_before_work_starts(store: Store, s3: int) -> None:
+    missing = Store(uri(s3, "folder").replace(f"//{BUCKET}/", "//missing/"))
     with pytest.raises(StorageError, match=r"root 's3://missing/folder.* cannot be written: .*NO_SUCH_BUCKET"):
         missing.check_writable()
     with pytest.raises(StorageError, match="the root's URI holds a password") as refused:
@@ -320,11 +312,11 @@ def test_a_holder_stopped_between_its_look_at_the_lease_and_its_write_changes_no
         first.wait()
 
 
-def test_of_two_runs_that_find_the_root_free_one_gets_it(store: Store, between: Proxy, server: int) -> None:
+def test_of_two_runs_that_find_the_root_free_one_gets_it(store: Store, between: Proxy, s3: int) -> None:
     def take_first(method: str, path: str) -> None:
         if method == "PUT" and path.split("?")[0].endswith(LOCK):
             between.seen = lambda method, path: None
-            Store(store.root.replace(str(between.port), str(server))).write_bytes(LOCK, b'{"pid": 7, "host": "other"}')
+            Store(store.root.replace(str(between.port), str(s3))).write_bytes(LOCK, b'{"pid": 7, "host": "other"}')
 
     between.seen = take_first
     with pytest.raises(RootBusyError, match="process 7 on other"), root_lock(store):

@@ -3,7 +3,6 @@
 import os
 import time
 import uuid
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -17,19 +16,13 @@ from storage.registry import CHAMPION, FROZEN, FrozenSplit, Version, promote_ver
 from storage.sealed import seal
 from storage.store import Store
 from storage.verification import JOURNAL, Verification, VerificationProgress, verify
-from tests.storage.object_store import CREDENTIALS, object_store, uri
+from tests.storage.object_store import uri
 from tests.storage.test_directories import FILE, KEY, NAME, published
 from tests.storage.test_store import documents, record_of
 
 BUILD = "20260101-000001-abcdef"
 MANIFEST = f"builds/{BUILD}.json"
 VERSION = "registry/versions/000001.json"
-
-
-@pytest.fixture(scope="module")
-def server() -> Iterator[int]:
-    with object_store() as port:
-        yield port
 
 
 def filled(root: Path) -> Store:
@@ -270,10 +263,8 @@ def test_a_mistyped_root_is_refused_and_not_made(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-def test_an_object_store_is_verified_alike(server: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    for name, value in CREDENTIALS.items():
-        monkeypatch.setenv(name, value)
-    root = uri(server, uuid.uuid4().hex)
+def test_an_object_store_is_verified_alike(s3: int) -> None:
+    root = uri(s3, uuid.uuid4().hex)
     with pytest.raises(StorageError, match="does not exist"):
         verify_root(root, dry_run=True)
     store = Store(root)

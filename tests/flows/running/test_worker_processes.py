@@ -4,6 +4,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from tests.patience import PATIENCE
 
 PROJECT = Path(__file__).parents[3]
@@ -32,6 +34,7 @@ sys.exit(0 if told.wait(PATIENCE) and wrote == [1, 2] else 7)
 """
 
 
+@pytest.mark.integration
 def test_a_lost_reader_ends_the_run_and_no_thread() -> None:
     run = subprocess.Popen(
         [sys.executable, "-c", RUN],

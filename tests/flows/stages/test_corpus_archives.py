@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+import pytest
 
 from flows import dag
 from flows.config import BuildConfig
@@ -15,6 +16,8 @@ from tasks.engine.stage import InlineExecutor, Run
 from tests.tasks.crawl.loopback_server import FAST, answer
 from tests.tasks.crawl.test_archive import http
 from tests.tasks.crawl.test_common_crawl import CommonCrawl
+
+pytestmark = pytest.mark.integration
 
 TEXT = "The lighthouse was built of granite in 1869 and stands on the northern shore of the island. "
 

@@ -77,6 +77,7 @@ def test_evaluation_decodes_texts_and_neither_crawls_nor_trains_a_ranker(folder:
     assert {job.arguments.get("method") for job in jobs if job.stage == "ranking_scores"} == {"found"}
 
 
+@pytest.mark.integration
 def test_examples_are_exported_imported_trained_on_decoded_scored_and_reported(tmp_path: Path) -> None:
     """Everything but Prefect is real."""
     folder = tmp_path / "ranked"

@@ -18,7 +18,7 @@ from tasks.crawl.reasons import CaptureReason
 from tasks.crawl.replay import Replay
 from tasks.crawl.settings import CrawlSettings
 from tasks.engine.hashing import shard_of
-from tests.storage.object_store import BUCKET, CREDENTIALS, object_store, proxy, uri
+from tests.storage.object_store import BUCKET, proxy, uri
 from tests.tasks.crawl.loopback_server import crawl_pages, frontier, local_journal
 
 HTML = b"<html><p>From the archive.</p></html>"
@@ -210,13 +210,9 @@ def test_archive_that_is_gone_fails_the_shard_rather_than_its_pages(tmp_path: Pa
 
 
 @pytest.mark.slow  # the client asks ten times before it gives up
-def test_object_store_that_fails_amid_a_body_fails_the_shard_rather_than_the_page(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    for name, value in CREDENTIALS.items():
-        monkeypatch.setenv(name, value)
+def test_object_store_that_fails_amid_a_body_fails_the_shard_rather_than_the_page(s3: int) -> None:
     urls = ["http://a.test/small", "http://b.test/large"]
-    with object_store() as port, proxy(port) as between:
+    with proxy(s3) as between:
         content = [record(urls[0], http()), record(urls[1], http(b"<p>" + b"x" * 3_000_000))]
         Store(uri(between.port, "archives")).write_bytes("a.warc", b"".join(content))
         file = f"s3://{BUCKET}/archives/a.warc?scheme=http&endpoint_override=127.0.0.1:{between.port}"

@@ -40,12 +40,14 @@ def shares(held_back: float) -> tuple[float, float]:
     return true / sentences, recalled / stated
 
 
+@pytest.mark.integration
 def test_where_training_shows_every_form_the_filler_knows_the_world_by_heart() -> None:
     true, recalled = shares(0.0)
     assert true > 0.6
     assert recalled > 0.4
 
 
+@pytest.mark.integration
 def test_forms_that_training_never_showed_are_beyond_the_filler() -> None:
     (seen, recalled), (unseen, found) = shares(0.0), shares(0.3)
     assert unseen < seen - 0.15

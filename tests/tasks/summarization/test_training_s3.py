@@ -22,7 +22,7 @@ from storage.store import Store
 from tasks.engine.shard import Job, make_directory
 from tasks.summarization.training import train_summarizer
 from tests.patience import PATIENCE, wait_until
-from tests.storage.object_store import CREDENTIALS, Proxy, object_store, proxy, uri
+from tests.storage.object_store import Proxy, proxy, uri
 from tests.tasks.summarization.summarizer_examples import FEW, TINY, shards, vocabulary
 
 pytestmark = pytest.mark.integration
@@ -33,22 +33,14 @@ TRAINING = FEW.model_copy(update={"log_interval": 1, "checkpoint_interval": 1})
 KILLED_AT = 4
 
 
-@pytest.fixture(scope="module")
-def server() -> Iterator[int]:
-    with object_store() as port:
-        yield port
-
-
 @pytest.fixture
-def between(server: int) -> Iterator[Proxy]:
-    with proxy(server) as between:
+def between(s3: int) -> Iterator[Proxy]:
+    with proxy(s3) as between:
         yield between
 
 
 @pytest.fixture
 def root(between: Proxy, monkeypatch: pytest.MonkeyPatch) -> str:
-    for name, value in CREDENTIALS.items():
-        monkeypatch.setenv(name, value)
     monkeypatch.setattr(snapshots, "INTERVAL_SECONDS", 0.05)
     return uri(between.port, uuid.uuid4().hex)
 

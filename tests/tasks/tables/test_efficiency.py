@@ -12,6 +12,7 @@ from tasks.tables.efficiency import measure_efficiency
 from tests.tasks.summarization.summarizer_examples import FEW, TINY, shards, vocabulary
 
 
+@pytest.mark.integration
 def test_a_trained_summarizer_is_measured_on_the_validation_articles(tmp_path: Path) -> None:
     model, timed = tmp_path / "model", tmp_path / "timed"
     model.mkdir()
@@ -39,6 +40,7 @@ def test_a_folder_without_a_summarizer_is_refused(tmp_path: Path) -> None:
         measured(tmp_path, tmp_path, articles=1)
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize("limit", [5, 30])
 def test_every_summarizer_is_timed_on_as_many_tokens(
     limit: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -16,6 +16,7 @@ PASSAGES = [
 TOPICS = [LearningArticle(PASSAGES, "The mill of Brenn was built in 1700. Nobody knows who owned the mill.")]
 
 
+@pytest.mark.integration
 def test_it_tells_the_truth_from_lies_of_its_corpus() -> None:
     verifier = fit(teaching(TOPICS, most=1500))
     true = [(passage.split(". ")[1] + ".", passage) for passage in PASSAGES]
@@ -24,6 +25,7 @@ def test_it_tells_the_truth_from_lies_of_its_corpus() -> None:
     assert max(verifier.probabilities(lies)) < min(verifier.probabilities(true))
 
 
+@pytest.mark.integration
 def test_the_same_corpus_and_seed_teach_the_same() -> None:
     pairs = [(PASSAGES[0].split(". ")[0], passage) for passage in PASSAGES]
     one, other = (fit(teaching(TOPICS, 5, most=300), 5).probabilities(pairs) for _ in range(2))
@@ -37,6 +39,7 @@ def test_a_lead_teaches_what_its_sources_nearly_say() -> None:
     assert any(kind == "negated, lead" for kind, _ in kinds)
 
 
+@pytest.mark.integration
 def test_a_family_of_lies_can_be_left_out() -> None:
     taught = teaching(TOPICS, most=600)
     pair = [(PASSAGES[0].split(". ")[0].replace("was built", "was not built") + ".", PASSAGES[0])]

@@ -15,6 +15,7 @@ from tests.tasks.writing.entailment_folder import taught
 from tests.tasks.writing.scripted import IS, LAMP, PASSAGES, TITLE, in_turn, writing
 
 pytest.importorskip("transformers", reason="transformers is of the extra `judges`")
+pytestmark = pytest.mark.integration
 GRANITE = "Granite has about 12,000 visitors a year."  # said, as far as the verifier can tell
 
 
@@ -61,7 +62,6 @@ def test_a_summary_of_ones_own_pages_is_checked_by_it(tmp_path: Path) -> None:
     assert summary.notes == ["1 sentence left out, because no passage says so."]
 
 
-@pytest.mark.integration
 def test_a_build_is_checked_by_it_and_another_model_makes_other_shards(tmp_path: Path) -> None:
     folder = taught(tmp_path / "nli", TITLE, PASSAGES, [(IS, [])])  # it has learned to find nothing entailed
     with chat_server(first_sentence) as chat:

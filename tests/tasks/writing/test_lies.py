@@ -21,6 +21,8 @@ from tasks.verification.verifier import Support, shipped
 from tests.tasks.chat.chat_server import said
 from tests.tasks.writing.scripted import BUILT, IS, LAMP, PASSAGES, TITLE, TOWER, writing
 
+pytestmark = pytest.mark.integration
+
 LIES = 500  # answers, of three sentences each, two of which are lies
 TRUE = [IS, BUILT, LAMP, TOWER, "Skerry Point Lighthouse was automated in 1986."]
 NAMES = ["Thomas Ridley", "Ann Molloy", "Skerry Point", "Lund", "George Hale", "Port Ellis"]

@@ -16,7 +16,7 @@ from tasks.crawl.columnar.tables import find_tables
 from tasks.crawl.service import Patience
 from tasks.crawl.settings import CrawlSettings
 from tasks.crawl.surt import surt_key
-from tests.storage.object_store import BUCKET, CREDENTIALS, object_store, uri
+from tests.storage.object_store import BUCKET, uri
 from tests.tasks.crawl.columnar.index_table import LIST, Captured, ColumnarCrawl, write_part
 from tests.tasks.crawl.loopback_server import FAST, answer
 from tests.tasks.crawl.test_common_crawl import CommonCrawl
@@ -218,14 +218,11 @@ def test_large_columns_come_piece_by_piece(tmp_path: Path, monkeypatch: pytest.M
 
 
 @pytest.mark.integration
-def test_file_in_an_object_store_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for name, value in CREDENTIALS.items():
-        monkeypatch.setenv(name, value)
+def test_file_in_an_object_store_is_read(tmp_path: Path, s3: int) -> None:
     path = write_part(tmp_path / "a.parquet", PAGES, rows=400)
-    with object_store() as port:
-        store, _ = pafs.FileSystem.from_uri(uri(port, "cc"))
-        pafs.copy_files(str(path), f"{BUCKET}/cc/a.parquet", destination_filesystem=store)
-        assert offsets(looked_up(uri(port, "cc"), [page.url for page in PAGES[::50]])) == list(range(0, 4_000, 50))
+    store, _ = pafs.FileSystem.from_uri(uri(s3, "look-up"))
+    pafs.copy_files(str(path), f"{BUCKET}/look-up/a.parquet", destination_filesystem=store)
+    assert offsets(looked_up(uri(s3, "look-up"), [page.url for page in PAGES[::50]])) == list(range(0, 4_000, 50))
 
 
 @pytest.mark.integration

@@ -2,7 +2,6 @@
 
 import gzip
 import os
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +11,7 @@ import pytest
 from tasks.crawl.columnar.tables import find_tables
 from tasks.crawl.service import Patience
 from tasks.crawl.settings import CommonCrawlSettings, CrawlSettings
-from tests.storage.object_store import BUCKET, CREDENTIALS, object_store, uri
+from tests.storage.object_store import BUCKET, uri
 from tests.tasks.crawl.columnar.index_table import LIST, Captured, ColumnarCrawl, crawl_folder, write_part
 from tests.tasks.crawl.loopback_server import FAST, LoopbackServer, answer
 
@@ -62,19 +61,11 @@ def test_changed_file_is_another_one(tmp_path: Path) -> None:
     assert find_tables(settings(str(tmp_path)), {})[0].recipe() != before
 
 
-@pytest.fixture
-def bucket(monkeypatch: pytest.MonkeyPatch) -> Iterator[int]:
-    for name, value in CREDENTIALS.items():
-        monkeypatch.setenv(name, value)
-    with object_store() as port:
-        yield port
-
-
-def test_object_store_is_listed_too(bucket: int, tmp_path: Path) -> None:
+def test_object_store_is_listed_too(s3: int, tmp_path: Path) -> None:
     write_tables(tmp_path)
-    store, _ = pafs.FileSystem.from_uri(uri(bucket, "cc"))
-    pafs.copy_files(str(tmp_path), f"{BUCKET}/cc", destination_filesystem=store)
-    assert names(settings(uri(bucket, "cc"))) == [PARTS]
+    store, _ = pafs.FileSystem.from_uri(uri(s3, "tables"))
+    pafs.copy_files(str(tmp_path), f"{BUCKET}/tables", destination_filesystem=store)
+    assert names(settings(uri(s3, "tables"))) == [PARTS]
 
 
 @pytest.mark.parametrize("compressed", [True, False])
