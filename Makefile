@@ -4,9 +4,11 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 ARGS ?=
 DATA ?=
-# A process a core, each with whole files of tests: many share a build or a server. The longest files come first.
-# What tests start by the hundred is compiled once, also where the environment says otherwise.
-PYTEST := PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n auto --maxprocesses 8 --dist loadfile --no-loadscope-reorder
+# Tests write many small files and wait for each: into memory, where it has room for them and may hold programs.
+MEMORY := $(shell grep -qs ' /dev/shm .*noexec' /proc/mounts || df -Pm /dev/shm 2>/dev/null | awk 'NR == 2 && $$4 > 8000 { print $$6 }')
+# Three processes for two cores (tests/conftest.py), each with whole files of tests: many share a build or a server. The
+# longest files come first. What tests start by the hundred is compiled once, also where the environment says otherwise.
+PYTEST := TMPDIR=$(or $(TMPDIR),$(MEMORY)) PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n auto --maxprocesses 8 --dist loadfile --no-loadscope-reorder
 
 .DEFAULT_GOAL := help
 .PHONY: help install build-wikisum serve docs pictures lint types quick test test-all benchmarks mutants lock clean

@@ -15,7 +15,7 @@ from tests.patience import PATIENCE
 hypothesis.settings.register_profile("without time limits", deadline=None)
 hypothesis.settings.load_profile("without time limits")
 
-# Each core has a test process, so that threads of OpenMP would only wait for each other: in whatever tests start.
+# Each core has test processes, so that threads of OpenMP would only wait for each other: in whatever tests start.
 os.environ["OMP_NUM_THREADS"] = "1"
 
 _COSTLY = {"prefect_server", "s3_server", "browser", "learned", "trained"}  # fixtures
@@ -30,6 +30,12 @@ def shared_data() -> Path:
     if not SHARED_DATA.is_dir():
         pytest.skip(f"real test data not found at {SHARED_DATA}")
     return SHARED_DATA
+
+
+@pytest.hookimpl(wrapper=True, optionalhook=True)
+def pytest_xdist_auto_num_workers() -> Generator[None, int, int]:
+    """Start three processes for two cores: a third of their time tests wait for servers, browsers and disks."""
+    return (yield) * 3 // 2
 
 
 @pytest.hookimpl(wrapper=True)
