@@ -24,6 +24,7 @@ CREDENTIALS = {
     "AWS_EC2_METADATA_DISABLED": "true",
 }
 _OF_THE_HOP = {"connection", "content-length", "date", "expect", "transfer-encoding"}
+_CHANGED = b"<Error><Code>PreconditionFailed</Code><Message>It is another.</Message></Error>"
 _ERROR = b'<?xml version="1.0"?><Error><Code>InternalError</Code><Message>We failed.</Message></Error>'
 
 
@@ -117,6 +118,15 @@ class _Handler(BaseHTTPRequestHandler):
         headers = {
             name: value for name, value in self.headers.items() if name.lower() not in _OF_THE_HOP | self.server.dropped
         }
+        if self.command == "POST" and (tag := headers.get("If-Match")):  # moto heeds it only where a whole file is put
+            behind.request("HEAD", self.path.split("?")[0], headers={"Authorization": headers["Authorization"]})
+            looked = behind.getresponse()
+            looked.read()
+            if looked.getheader("ETag") != tag:
+                self._answer(
+                    412, [("Content-Type", "application/xml"), ("Content-Length", str(len(_CHANGED)))], _CHANGED
+                )
+                return
         behind.request(self.command, self.path, body, headers)
         answer = behind.getresponse()
         content = answer.read()

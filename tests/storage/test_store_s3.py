@@ -276,11 +276,13 @@ with storage.lock.root_lock(store):
 """
 
 
-@pytest.mark.parametrize("how", [["new"], ["over"], ["new", "large"], ["over", "delete"], ["over", "folder"]])
+@pytest.mark.parametrize(
+    "how", [["new"], ["over"], ["new", "large"], ["over", "large"], ["over", "delete"], ["over", "folder"]]
+)
 def test_a_holder_stopped_between_its_look_at_the_lease_and_its_write_changes_nothing(
     store: Store, between: Proxy, short_lease: None, how: list[str]
 ) -> None:
-    """The moment that looks alone leave open. (moto ignores `If-Match` at the end of an upload in parts.)"""
+    """The moment that looks alone leave open."""
     first = subprocess.Popen(
         [sys.executable, "-c", WRITER, store.root, *how], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     )
