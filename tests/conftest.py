@@ -2,6 +2,7 @@
 
 import gc
 import os
+import re
 import shutil
 from collections.abc import Generator, Iterator
 from pathlib import Path
@@ -33,9 +34,19 @@ def shared_data() -> Path:
 
 
 @pytest.hookimpl(wrapper=True, optionalhook=True)
-def pytest_xdist_auto_num_workers() -> Generator[None, int, int]:
+def pytest_xdist_auto_num_workers(config: pytest.Config) -> Generator[None, int, int]:
     """Start three processes for two cores: a third of their time tests wait for servers, browsers and disks."""
-    return (yield) * 3 // 2
+    cores = yield
+    return cores if "not integration" in config.option.markexpr else cores * 3 // 2
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Leave files unread all whose tests are left out: what they import takes seconds."""
+    left_out = [mark for mark in ("slow", "integration") if f"not {mark}" in config.option.markexpr]
+    if not left_out or collection_path.suffix != ".py":
+        return None
+    marks = re.findall(r"^pytestmark = (.*(?:\n    .*)*)", collection_path.read_text(encoding="utf-8"), re.MULTILINE)
+    return True if any(f"pytest.mark.{mark}" in line for mark in left_out for line in marks) else None
 
 
 @pytest.hookimpl(wrapper=True)

@@ -37,6 +37,7 @@ def test_the_planted_order_is_recovered(seed: int) -> None:
     assert all(scores.means[one].low < scores.means[one].mean < scores.means[one].high for one in SYSTEMS)
 
 
+@pytest.mark.integration  # forty studies
 def test_raters_at_random_find_nothing_beyond_the_level() -> None:
     """Of 40 studies with equal systems, at most as many find any pair significant as chance makes likely."""
     found, p_values = 0, []

@@ -56,6 +56,7 @@ def test_texts_have_both_kinds():
     assert len(found) == 19  # counted by hand
 
 
+@pytest.mark.integration  # it makes texts of each pattern
 @pytest.mark.parametrize(("signs", "pattern"), phrases())
 def test_whatever_matches_has_one_of_its_signs(signs, pattern):
     plain = re.sub(r"\.\{0,\d+\}", "(?: |, and )", pattern)  # gaps that leave words whole
