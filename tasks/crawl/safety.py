@@ -186,14 +186,8 @@ class _DeadlineSocket(socket.socket):
         return super().recv_into(*args, **kwargs)
 
 
-class _DeadlineTLSSocket(ssl.SSLSocket):
+class _DeadlineTLSSocket(_DeadlineSocket, ssl.SSLSocket):
     """The same over TLS."""
-
-    deadline: float | None = None
-
-    def recv_into(self, *args: Any, **kwargs: Any) -> int:
-        self.settimeout(_remaining(self.deadline, self.gettimeout()))
-        return super().recv_into(*args, **kwargs)
 
 
 def _connection_class(base: Any, guard: Guard) -> Any:

@@ -12,7 +12,7 @@ from scipy import sparse
 
 from models.values import Value
 from tasks.extractive.pile import Concepts, Floats, Pile, PileSentence
-from tasks.text.content_words import FUNCTION_WORDS
+from tasks.text.content_words import FUNCTION_WORDS, overlap
 from tasks.text.ngrams import split_words
 from tasks.text.tfidf import TfIdf
 
@@ -46,8 +46,8 @@ class SentencePlaces:
         self.place = np.array([each.place for each in pile.sentences], np.float64)
         self.length = np.bincount(self.passage, minlength=len(pile.passages))[self.passage]
         words = [set(each.tokens) for each in pile.sentences]
-        self.topic = np.array([_share(pile.topic, each) for each in words])
-        self.subject = np.array([_share(pile.subject, each) for each in words])
+        self.topic = np.array([overlap(pile.topic, each) for each in words])
+        self.subject = np.array([overlap(pile.subject, each) for each in words])
         self.readable = np.array([each.whole and not each.defects for each in pile.sentences], np.float64)
         self.likeness = _likeness(pile, self.passage, self.source)
 
@@ -161,10 +161,6 @@ def sentence_features(pile: Pile, places: SentencePlaces, probabilities: Sequenc
         value_mean,
     ]
     return np.column_stack([*columns, places.likeness, ordinary])
-
-
-def _share(words: frozenset[str], others: set[str]) -> float:
-    return len(words & others) / len(words) if words else 0.0
 
 
 def _distinct(
