@@ -39,7 +39,7 @@ def main(
     scale: Literal["full", "core", "small", "tiny"] = "full",
     parts: tuple[str, ...] = tuple(PARTS),
     systems: tuple[str, ...] = tuple(SYSTEMS),
-    minutes: float = 8.0,
+    minutes: float = 20.0,
     json: Path | None = None,
 ) -> int:
     """Measure, print the table and write the JSON file; return 1 if a measurement is missing."""
