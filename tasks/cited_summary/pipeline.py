@@ -19,6 +19,7 @@ from tasks.cited_summary.fetching import article, fetch
 from tasks.cited_summary.fit import doubts, fitting
 from tasks.cited_summary.listing import list_sources
 from tasks.cited_summary.naming import suggest_title
+from tasks.cited_summary.notes import read_notes
 from tasks.cited_summary.settings import Choice, SummarySettings
 from tasks.cited_summary.sources import GivenSource
 from tasks.cited_summary.systems import EXTRACTIVE, SummarySystem
@@ -97,7 +98,7 @@ def summarize(
         ),
     )
     extracted = extract_documents(frontier, _counted(pages, progress), ExtractSettings())
-    documents = pa.Table.from_batches(extracted, schema=DOCUMENTS.schema)
+    documents = read_notes(pa.Table.from_batches(extracted, schema=DOCUMENTS.schema))
     progress(SummaryProgress("choosing paragraphs", 0.7))
     title = title.strip() or suggest_title(documents, [source.name for source in given])
     topic = article(title)

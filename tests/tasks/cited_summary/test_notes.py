@@ -1,0 +1,69 @@
+import pyarrow as pa
+import pytest
+
+from storage.schemas import DOCUMENTS
+from tasks.cited_summary.notes import read_notes
+from tests.tasks.cited_summary.topic import files, summarized
+
+
+def documents(lines: list[str], engine: str | None = "plain") -> pa.Table:
+    row = dict.fromkeys(DOCUMENTS.schema.names) | {
+        "engine": engine,
+        "paragraphs": lines,
+        "boilerplate": [True] * len(lines),
+        "reservations": [],
+    }
+    return pa.Table.from_pylist([row], schema=DOCUMENTS.schema)
+
+
+def paragraphs(lines: list[str], engine: str | None = "plain") -> list[str]:
+    return read_notes(documents(lines, engine))["paragraphs"][0].as_py()
+
+
+def test_lines_that_state_something_become_one_paragraph_of_sentences():
+    lines = ["The ferry was opened in 1974", "It carries 120 cars", "The crossing takes 45 minutes"]
+    for engine in ("plain", "markdown"):
+        assert paragraphs(lines, engine) == [
+            "The ferry was opened in 1974. It carries 120 cars. The crossing takes 45 minutes."
+        ]
+        assert read_notes(documents(lines, engine))["boilerplate"][0].as_py() == [False]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "The ferry was opened in 1974.",
+        "The ferry was opened in 1974:",
+        "The ferry was opened in 1974,",
+        "and was opened in 1974",  # the rest of a line before it
+        "It was opened",  # three words
+        "Ferries of the northern islands",
+        "How the ferry was built in Lund",
+        "The ferries of the north",
+        "Home | News | Contact | About us",
+    ],
+)
+def test_other_lines_stay_as_they_are_and_part_what_stands_around_them(line):
+    before, after = "The mill was built in 1700", "The mill was burned in 1800"
+    assert paragraphs([before, line, after]) == [f"{before}.", line, f"{after}."]
+
+
+def test_pages_stay_as_they_are():
+    lines = ["The ferry was opened in 1974", "It carries 120 cars"]
+    assert paragraphs(lines, "density") == lines
+    assert read_notes(documents(lines, "density"))["boilerplate"][0].as_py() == [True, True]
+    assert paragraphs([], None) == []
+
+
+def test_a_paragraph_of_notes_ends_before_it_is_too_long_to_be_read():
+    found = paragraphs([f"The lamp {number} was lit by a keeper" for number in range(30)])
+    assert [len(paragraph.split()) for paragraph in found] == [80, 80, 80]
+
+
+@pytest.mark.integration
+def test_a_list_without_full_stops_is_summarized_and_cited():
+    listed = "# Ferry\n\n* The Skerry ferry was opened in 1974\n* The crossing takes 45 minutes\n"
+    for given in (files(notes_md=listed), files(notes_txt=listed.replace("* ", "").replace("# Ferry\n\n", ""))):
+        summary, _ = summarized(given, title="Skerry ferry")
+        assert "The Skerry ferry was opened in 1974." in [sentence.text for sentence in summary.sentences]
+        assert all(sentence.verdict == "said" for sentence in summary.sentences)
