@@ -226,15 +226,15 @@ def test_no_site_that_is_reported_on_was_fitted_on() -> None:
 def test_every_label_has_a_reason() -> None:
     rows = labels()
     assert Counter((row["part"], not row["refused"]) for row in rows) == {
-        ("fit", True): 700,
-        ("fit", False): 300,
-        ("hard", True): 538,
+        ("fit", True): 681,
+        ("fit", False): 270,
+        ("hard", True): 516,
         ("report", True): 200,
-        ("report", False): 100,
-        ("fresh", True): 150,
-        ("fresh", False): 75,
-        ("final", True): 150,
-        ("final", False): 75,
+        ("report", False): 95,
+        ("fresh", True): 147,
+        ("fresh", False): 73,
+        ("final", True): 148,
+        ("final", False): 69,
     }
     assert len({row["digest"] for row in rows}) == len(rows)
     assert {row["label"] for row in rows} == {"good", "junk"}
