@@ -18,6 +18,8 @@ hypothesis.settings.load_profile("without time limits")
 
 # Each core has test processes, so that threads of OpenMP would only wait for each other: in whatever tests start.
 os.environ["OMP_NUM_THREADS"] = "1"
+# Trainings that take two threads all the same would spin while one of them waits for a core.
+os.environ["OMP_WAIT_POLICY"] = "passive"
 
 _COSTLY = {"prefect_server", "s3_server", "browser", "learned", "trained"}  # fixtures
 _LONGEST = ("test_pattern_growth.py", "test_stage_outputs.py")
