@@ -31,7 +31,8 @@ GROWTH = 2.5  # of the time where the input doubles, at most
 _SCREENED = 5.5  # of the time where it grows fourfold: what grows less is not measured again
 # By small steps at first, since an exponential one would never end.
 _SIZES = (16, 20, 24, 28, 32, 40, 48, 64, 80, 96, 112, 128, 256, 512, 2048, 8192)
-_COMPARED = {size // 4 for size in _SIZES} | set(_SIZES[-5:])  # measured well: growth is told from these
+# Measured well, since growth is told from these: where a screening may end, and a quarter of that.
+_COMPARED = {size // part for size in _SIZES if size >= 128 for part in (1, 4)}
 _ENOUGH = 5e-4  # seconds that a screening takes at most, but for what is slow at once
 _LEAP = 6.0  # times the time of the size before, twice running: exponential, not only many ways in a bounded part
 _CONFIRMED = 4  # doublings that must all grow faster
