@@ -4,7 +4,7 @@ import gc
 import os
 import re
 import shutil
-from collections.abc import Generator, Iterator
+from collections.abc import Callable, Generator, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -114,3 +114,15 @@ def browser() -> Iterator[Any]:
         opened = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
         yield opened
         opened.close()
+
+
+@pytest.fixture
+def axe_faults() -> Callable[[Any], list[str]]:
+    """What axe finds wrong on a page in the browser, as rules with their elements; needs the package that has axe."""
+    axe = pytest.importorskip("axe_playwright_python.sync_playwright").Axe()
+
+    def found(page: Any) -> list[str]:
+        violations = axe.run(page).response["violations"]
+        return [f"{one['id']}: {node['html'][:200]}" for one in violations for node in one["nodes"]]
+
+    return found

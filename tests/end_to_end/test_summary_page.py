@@ -2,7 +2,7 @@
 
 import json
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -277,6 +277,41 @@ def test_a_phone_needs_no_sideways_scrolling(browser: Browser, address: str, sch
     assert page.evaluate("document.documentElement.scrollWidth") <= 360
     ground = page.evaluate("getComputedStyle(document.body).backgroundColor")
     assert (ground == "rgb(20, 24, 28)") == (scheme == "dark")
+    context.close()
+
+
+@pytest.mark.parametrize(("scheme", "width"), [("light", 1280), ("dark", 375)])
+def test_axe_finds_nothing(
+    browser: Browser, address: str, axe_faults: Callable[[Page], list[str]], scheme: str, width: int, tmp_path: Path
+) -> None:
+    context = browser.new_context(viewport={"width": width, "height": 800}, color_scheme=scheme)
+    page = context.new_page()
+    page.goto(address)
+    assert axe_faults(page) == []
+    page.get_by_label("Title").fill(TITLE)
+    page.get_by_label("Web addresses").fill("http://good.test/today\nhttp://closed.test/")
+    differing = [file(tmp_path, f"{year}.txt", f"{TITLE} was built in {year}.") for year in (1847, 1849)]
+    page.get_by_label("Files", exact=True).set_input_files(differing)
+    page.get_by_role("button", name="Summarize").click()
+    expect(page.locator("ol.sentences li").first).to_be_visible()
+    expect(page.locator(".sides")).to_be_visible()
+    assert axe_faults(page) == []
+    page.evaluate("for (const one of document.querySelectorAll('details > summary, .support')) one.click()")
+    assert axe_faults(page) == []
+    export, change = f"{page.url}/export.html", page.get_by_role("link", name="Change it and write again")
+    change.click()
+    expect(page.get_by_text("Sources so far")).to_be_visible()
+    assert axe_faults(page) == []
+    (tmp_path / "export.html").write_bytes(context.request.get(export).body())
+    page.goto((tmp_path / "export.html").as_uri())
+    assert axe_faults(page) == []
+    for path in ("/summaries", "/api", "/corpus", "/corpus?of=paragraphs&text=skerry", "/corpus?of=scores"):
+        page.goto(address + path)
+        assert axe_faults(page) == [], path
+    page.goto(f"{address}/corpus?text=skerry")
+    page.get_by_role("link", name="Skerry Point").click()
+    expect(page.get_by_role("cell", name="http_404")).to_be_visible()
+    assert axe_faults(page) == []
     context.close()
 
 

@@ -1,7 +1,7 @@
 """The form in a real browser, from a file: fill in, reload, go on, download, score."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -96,6 +96,17 @@ def test_choices_stay_in_view_beside_long_texts(browser: Any, tmp_path: Path, ta
     for choices in page.locator("#choices, .choices").all():
         if choices.locator("input").count():
             expect(choices.locator("input").first).to_be_in_viewport()
+    page.close()
+
+
+@pytest.mark.parametrize("width", [375, 1280])
+@pytest.mark.parametrize("task", ["best-worst", "ratings", "qa"])
+def test_axe_finds_nothing(
+    browser: Any, tmp_path: Path, axe_faults: Callable[[Any], list[str]], task: str, width: int
+) -> None:
+    page = browser.new_page(viewport={"width": width, "height": 900})
+    opened(page, study(task, articles=1), tmp_path)
+    assert axe_faults(page) == []
     page.close()
 
 

@@ -3,7 +3,7 @@
 import html.parser
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -335,6 +335,18 @@ def test_the_page_needs_nothing_but_itself(report: Path) -> None:
     assert {a["rel"] for a in outside} == {"noreferrer nofollow"}
     anchors = {(a["href"] or "")[1:] for a in links if (a["href"] or "").startswith("#")}
     assert anchors == {section["id"] for section in page.of("section")}
+
+
+@pytest.mark.parametrize(("scheme", "width"), [("light", 1280), ("dark", 375)])
+def test_axe_finds_nothing(
+    browser: Any, report: Path, axe_faults: Callable[[Any], list[str]], scheme: str, width: int
+) -> None:
+    page = browser.new_page(viewport={"width": width, "height": 800}, color_scheme=scheme)
+    page.goto((report / "report.html").as_uri())
+    assert axe_faults(page) == []
+    page.evaluate("for (const one of document.querySelectorAll('details')) one.open = true")
+    assert axe_faults(page) == []
+    page.close()
 
 
 @pytest.mark.parametrize("url", ["javascript:alert(1)", 'https://e.example/"><script>', f"https://{HOSTILE}"])
