@@ -9,10 +9,11 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from tasks.extractive.conflicts import Difference, without_sides
-from tasks.extractive.pile import Floats, Pile, PilePassage, PileSentence
+from tasks.extractive.pile import KINDS, Floats, Pile, PilePassage, PileSentence
 from tasks.extractive.weights import Weights, Worth, shipped
 from tasks.text.content_words import names_subject, subject_of, words_of
 from tasks.text.language import probability_in
+from tasks.text.standalone import is_list
 
 _DEFINES = re.compile(r"\b(?:is|was|are|were) (?:an?|the|one of)\b")
 _DEFINED_WITHIN = 12  # words before the verb of a definition
@@ -21,6 +22,8 @@ _UNTOLD = re.compile(
     r"The ((?:[a-z-]+ ){1,3})"
     r"(?:never|also|only|is|was|are|were|has|had|made|will|would|can|could|may|did|does|said|left|gave|took|[a-z]+ed)\b"
 )
+_PRONOUN = re.compile(r"(?:It|He|She|They) ")  # that a sentence may begin with right behind the one it means
+_SENTENCE = re.compile(r"[A-Z]\S*(?: \S+){2,}[.!?]")
 _PER_UNTOLD = 0.5  # such a sentence is worth so much of another
 _YEAR = re.compile(r"\b(1[0-9]{3}|20[0-9]{2})\b")
 # Below which probability of a language a sentence is in another one; of 463 sentences of wikigraph that show it by few
@@ -89,18 +92,53 @@ def of_pile(
 ) -> list[PileSentence]:
     """Return the chosen sentences of a pile whose concepts and sentences have a known worth."""
     whole = np.array([each.whole for each in pile.sentences])
-    if (asked := whole & [_in(language, each.text) for each in pile.sentences]).any():
-        whole = asked
-    able = whole & [not each.defects for each in pile.sentences]
+    asked = np.array([_in(language, each.text) for each in pile.sentences])
+    if not (whole & asked).any():
+        asked[:] = True
+    whole &= asked
     words = np.array([len(each.words) for each in pile.sentences])
+    alone = np.array([not each.defects for each in pile.sentences])
+    able = whole & alone
+    fits = words[able].sum() <= length  # then nothing is left out for its worth
+    if words.sum() <= length or not able.any():  # nor for its shortness, where a page's furniture would come with it
+        able |= asked & alone & [_is_sentence(each) for each in pile.sentences]
     if not (able & (words <= length)).any():  # rather one that needs its page than none
         able = whole
     merit = _merit(worth, rules) * np.array([_PER_UNTOLD if _untold(each, pile) else 1.0 for each in pile.sentences])
-    if able.any() and words[able].sum() > length:  # of a pile that fits as a whole, nothing is left out for its worth
+    if able.any() and words[able].sum() > length:
         able &= merit >= rules.floor * np.sort(merit[able])[-_BEST:].mean()
     first = _definition(pile, able & (words <= length), merit)
     chosen = _greedy(pile, worth, able, words, length, merit, first, rules)
-    return _in_order(pile, [pile.sentences[number] for number in chosen], first is not None)
+    ordered = _in_order(pile, [pile.sentences[number] for number in chosen], first is not None)
+    return _continued(pile, ordered, length) if fits else ordered
+
+
+def _continued(pile: Pile, chosen: Sequence[PileSentence], length: int) -> list[PileSentence]:
+    """Return the sentences, each with those right behind it in its passage that begin with a pronoun, need nothing else
+    and have a name, number or date, while words are left."""
+    left = length - sum(len(one.words) for one in chosen)
+    known = {(one.passage, one.place) for one in chosen}
+    behind: dict[tuple[int, int], list[PileSentence]] = {place: [] for place in known}
+    head = last = (-1, -1)
+    telling = set(pile.concepts[KINDS.index("value")].sentence.tolist())
+    for number, one in enumerate(pile.sentences):
+        place = one.passage, one.place
+        if place in known:
+            head = last = place
+        elif last == (one.passage, one.place - 1) and number in telling and len(one.words) <= left and _follows(one):
+            behind[head].append(one)
+            last, left = place, left - len(one.words)
+    return [each for one in chosen for each in (one, *behind[one.passage, one.place])]
+
+
+def _follows(sentence: PileSentence) -> bool:
+    """Return whether nothing but a pronoun at its beginning makes a sentence need its page."""
+    return sentence.defects == 1 and _PRONOUN.match(sentence.text) is not None and _is_sentence(sentence)
+
+
+def _is_sentence(sentence: PileSentence) -> bool:
+    """Return whether a line is a sentence, and be it of three words."""
+    return _SENTENCE.fullmatch(sentence.text) is not None and not is_list(sentence.text)
 
 
 def _in(language: str | None, text: str) -> bool:

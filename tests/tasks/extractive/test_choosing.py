@@ -147,3 +147,24 @@ def test_no_sentence_states_a_side_of_what_is_told_elsewhere() -> None:
         "Jane Pell sold Harrow Mill to the town in 1960.",
     ]
     assert choose(TITLE, [PilePassage("Harrow Mill was built in 1874.")], 60, told=told) == []
+
+
+def test_of_a_pile_that_fits_nothing_is_left_out_for_its_shortness_or_its_pronoun() -> None:
+    first = "Pell ferry opened in 1974. It was built in Leith. It carries 24 cars. Photo by Ann Lee. It was new in 1975"
+    second = "The ferry sails hourly. Ann Molloy runs it. They say it is slow. It closed in 1998.Timetable 2024"
+    passages = [PilePassage(first, "a"), PilePassage(second, "b")]
+    assert texts(passages, 150, "Pell ferry") == [
+        "Pell ferry opened in 1974.",
+        "It was built in Leith.",
+        "It carries 24 cars.",
+        "The ferry sails hourly.",
+        "Ann Molloy runs it.",
+    ]
+    assert texts(passages, 19, "Pell ferry") == [  # the words of "It carries 24 cars." are not left
+        "Pell ferry opened in 1974.",
+        "It was built in Leith.",
+        "The ferry sails hourly.",
+        "Ann Molloy runs it.",
+    ]
+    long = PilePassage("Pell ferry is a small car ferry to Ostley. It was built in Leith. It carries 24 cars.", "c")
+    assert texts([long, PILE[0], PILE[1]], 15, "Pell ferry") == ["Pell ferry is a small car ferry to Ostley."]
