@@ -15,7 +15,7 @@ from tasks.text.content_words import names_subject, subject_of, words_of
 from tasks.text.language import probability_in
 from tasks.text.standalone import is_list
 
-_DEFINES = re.compile(r"\b(?:is|was|are|were) (?:an?|the|one of)\b")
+_DEFINES = re.compile(r"\b(?:is|was|are|were) (?:an?|the|one of|[a-z]+ (?:that|which|made))\b")
 _DEFINED_WITHIN = 12  # words before the verb of a definition
 # "The penalty was given": a thing that a sentence before it told of, unless the title names it.
 _UNTOLD = re.compile(

@@ -168,3 +168,11 @@ def test_of_a_pile_that_fits_nothing_is_left_out_for_its_shortness_or_its_pronou
     ]
     long = PilePassage("Pell ferry is a small car ferry to Ostley. It was built in Leith. It carries 24 cars.", "c")
     assert texts([long, PILE[0], PILE[1]], 15, "Pell ferry") == ["Pell ferry is a small car ferry to Ostley."]
+
+
+def test_a_definition_may_have_no_article() -> None:
+    passages = [
+        PilePassage("The bakery in Ostley sells 300 loaves of sourdough a day.", "a"),
+        PilePassage("Sourdough is bread that rises by wild yeast in place of bought yeast.", "b"),
+    ]
+    assert texts(passages, 60, "Sourdough")[0] == passages[1].text

@@ -66,6 +66,12 @@ def test_a_sentence_that_stands_alone(sentence: str) -> None:
         ("The bridge is unprecedented in Norvenia, Berg says.", 1),
         ("The engineers of Ystan were now on the defensive.", 1),
         ("The decision on the bridge of Ystan will follow in May 1931.", 1),
+        ("Anna Berg, left, and Otto Lind on the bridge of Ystan.", 1),
+        ("For more information on Ystan Bridge, ask the town.", 1),
+        ("Keep painting Ystan Bridge and it lasts.", 1),
+        ("For now, all bridges of Ystan are open.", 1),
+        ("Ystan's latest bridge has nine spans.", 1),
+        ("Ystan just got two bridges.", 1),
     ],
 )
 def test_signs_that_a_sentence_needs_its_page(sentence: str, number: int) -> None:
