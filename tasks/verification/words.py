@@ -87,9 +87,10 @@ class ParsedText:
 
     @cached_property
     def lines(self) -> frozenset[tuple[str, ...]]:
-        """The words of each sentence, in lower case; of one that has content words."""
+        """The words of each sentence that has content words, in lower case, and the values of its numbers."""
+        told = [word.key if word.kind is WordKind.NUMBER else word.text for word in self.words]
         held = {self.words[place].sentence for place in self.content}
-        return frozenset(tuple(word.text for word in self.words[slice(*self.bounds[number])]) for number in held)
+        return frozenset(tuple(told[slice(*self.bounds[number])]) for number in held)
 
     @cached_property
     def ordinal(self) -> list[int]:

@@ -9,7 +9,7 @@ from tasks.verification.verifier import Support, Verifier, shipped
 
 PASSAGE = (
     "Anna Berg designed the lighthouse in 1901. It was painted red in 1950 by Otto Lund. The tower is 45 metres tall "
-    "and does not stand on rock. About 300 ships pass it each year."
+    "and does not stand on rock. About 300 ships pass it each year. Repairs cost 1.2 million crowns."
 )
 
 
@@ -20,6 +20,7 @@ PASSAGE = (
         "It was painted red in 1950 by Otto Lund.",
         "The tower is 45 metres tall and does not stand on rock.",
         "About 300 ships pass it each year.",
+        "Repairs cost 1.2 million crowns.",
     ],
 )
 def test_what_a_passage_says_is_said(sentence: str) -> None:
@@ -46,6 +47,7 @@ def test_the_passage_with_the_sentence_is_found_among_many_with_its_words() -> N
 @pytest.mark.parametrize(
     "lie",
     [
+        "Repairs cost 1.2 billion crowns.",
         "Otto Lund designed the lighthouse in 1901.",
         "Anna Berg designed the lighthouse in 1910.",
         "It was painted red in 1901 by Otto Lund.",
