@@ -22,7 +22,7 @@ PAGES = {
 }
 
 
-def documents(*, pages: dict[str, tuple[str, list[str]]]) -> pa.Table:
+def documents(*, pages: dict[str, tuple[str, list[str]]], day: int) -> pa.Table:
     rows: list[dict[str, Any]] = [
         {"article_id": id_, "article_shard": 0, "url": url, "title": title, "paragraphs": paragraphs}
         for id_ in ("a", "b")  # two articles have each page
@@ -32,9 +32,9 @@ def documents(*, pages: dict[str, tuple[str, list[str]]]) -> pa.Table:
     return pa.Table.from_pylist([*rows, gone], DOCUMENTS.schema)
 
 
-def corpus(root: Path, pages: dict[str, tuple[str, list[str]]]) -> str:
+def corpus(root: Path, pages: dict[str, tuple[str, list[str]]], day: int = 1) -> str:
     run = Run(Store(str(root)), InlineExecutor())
-    run.stage(Recipe(DOCUMENTS, documents, arguments={"pages": pages}), shards=1, inputs={})
+    run.stage(Recipe(DOCUMENTS, documents, arguments={"pages": pages, "day": day}), shards=1, inputs={})
     run.record_build({})
     return str(root)
 
@@ -52,7 +52,7 @@ def test_pages_of_a_corpus_are_found_by_their_words_best_first(tmp_path: Path) -
 
 
 def test_other_pages_are_another_search(tmp_path: Path) -> None:
-    same, other = (corpus(tmp_path / name, PAGES) for name in ("same", "other"))
+    same, other = (corpus(tmp_path / name, PAGES, day) for name, day in (("same", 1), ("another day", 2)))
     fewer = corpus(tmp_path / "fewer", dict(list(PAGES.items())[:2]))
     digests = [local_notes(WebSearchSettings(provider="bm25", engine=root)) for root in (same, other, fewer)]
     assert digests[0] == digests[1] != digests[2]
