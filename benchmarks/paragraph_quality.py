@@ -254,9 +254,9 @@ def size_table(labels: Labelled, junk: np.ndarray) -> str:
 
 def by_rules(labels: Labelled) -> np.ndarray:
     """Return 1 for each paragraph that a decisive mark or its language refuses."""
-    names = quality.feature_names()
-    columns = [names.index(name) for name in _DECISIVE]
-    marked = (labels.features[:, columns] > 0).any(axis=1) | (labels.features[:, names.index("reference")] > 0.45)
+    column = quality.columns()
+    decisive = [column[name] for name in _DECISIVE]
+    marked = (labels.features[:, decisive] > 0).any(axis=1) | (labels.features[:, column["reference"]] > 0.45)
     return np.where(labels.foreign | marked, 1.0, 0.0)
 
 
@@ -289,7 +289,7 @@ def table(labels: Labelled, rows: Mapping[str, np.ndarray]) -> str:
 def write_weights(model: Any, path: Path) -> None:
     """Write the file of weights."""
     scaler, regression = (step for _, step in model.steps)
-    columns = zip(quality.feature_names(), scaler.mean_, scaler.scale_, regression.coef_[0], strict=True)
+    columns = zip(quality.columns(), scaler.mean_, scaler.scale_, regression.coef_[0], strict=True)
     lines = [
         "# The linear model of `quality.py`, written by `python -m benchmarks.paragraph_quality ROOT --write`.",
         "",

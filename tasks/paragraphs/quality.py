@@ -40,9 +40,11 @@ _MOST = 3.0  # of a mark per ten words; more says no more
 
 
 @cache
-def feature_names() -> list[str]:
-    """Return the names of the features, in the order of `page_features`."""
-    return [*_text_names(), *_TYPICAL, *[f"below_{kind}" for kind in KINDS]]
+def columns() -> dict[str, int]:
+    """Return the column of each feature in `page_features`: those of the text alone, of the page, and of headings. The
+    file of weights has their order; a new feature is first written there, with any numbers."""
+    names = read_data("tasks.paragraphs", "quality_weights.toml")["features"]
+    return {name: place for place, name in enumerate(names)}
 
 
 @cache
@@ -99,7 +101,7 @@ def page_features(texts: Sequence[str], refused: Sequence[bool]) -> NDArray[np.f
     capitals = [list(map(str.isupper, map(_first, paragraph))) for paragraph in words]
     read = zip(kept, words, capitals, strict=True)
     own = np.array([_text_features(texts[i], paragraph, sum(first)) for i, paragraph, first in read], np.float64)
-    own = own.reshape(len(kept), len(_text_names()))
+    own = own.reshape(len(kept), columns()["position"])
     kinds = sections(texts, refused)
     below = np.array([[kinds[i] == kind for kind in KINDS] for i in kept]).reshape(len(kept), len(KINDS))
     of_words = np.array(page_word_features(words, capitals)).reshape(len(kept), len(PAGE_WORDS))
@@ -125,11 +127,10 @@ def mark_set() -> tuple[PatternSet, list[tuple[re.Pattern[str], bool, int, int |
     """Return what finds all marks of a text at once; with each mark whether it reads the text in lower case, its column
     among the features of a text, and that of its rate where it is counted."""
     folded, exact = marks()
-    column = {name: place for place, name in enumerate(_text_names())}
     return (
         PatternSet([*folded.values(), *exact.values()], any_case=len(folded)),
         [
-            (mark, named is folded, column[name], column.get(f"{name}_rate"))
+            (mark, named is folded, columns()[name], columns().get(f"{name}_rate"))
             for named in (folded, exact)
             for name, mark in named.items()
         ],
@@ -147,7 +148,7 @@ def mark_candidates(text: str) -> Sequence[int]:
 def _weights() -> tuple[float, NDArray[np.float64]]:
     """Return the intercept, and means, scales and weights [3, f] of the features in the order of `page_features`."""
     data = read_data("tasks.paragraphs", "quality_weights.toml")
-    return data["intercept"], np.array([data["features"][name] for name in feature_names()]).T
+    return data["intercept"], np.array(list(data["features"].values())).T
 
 
 # What a page says of a paragraph, and what it says of a typical one: a paragraph that stands alone counts as typical,
@@ -164,21 +165,7 @@ _TYPICAL = {
     **dict(zip(PAGE_WORDS, (0.55, 0.9, 0.5), strict=True)),
 }
 _FEW = 3.0  # other candidates with which a page says half of what a long one says
-# Of a text by itself: what is read first, in the order of `_text_features`, and the marks that make a reference.
-_READ = """words words_squared function_words capitalised digits punctuation word_length sentences sentence_length
-    commas reference verb verbs""".split()  # noqa: SIM905
 _OF_REFERENCES = ("reference_word", "pages", "volume", "year", "initials")
-
-
-@cache
-def _text_names() -> list[str]:
-    counted = read_data("tasks.paragraphs", "junk.toml")["counted"]
-    return [*_READ, *chain(*marks()), *(f"{name}_rate" for name in counted)]
-
-
-@cache
-def _reference_columns() -> list[int]:
-    return list(map(_text_names().index, _OF_REFERENCES))
 
 
 def _text_features(text: str, words: Sequence[str], capitalised: int) -> list[float]:
@@ -188,7 +175,7 @@ def _text_features(text: str, words: Sequence[str], capitalised: int) -> list[fl
     ascii_bytes, others = text.encode("ascii", "ignore"), "" if text.isascii() else _OTHERS.sub("", text)
     function_words = function_word_share(" ".join(words).casefold().split())
     verbs = [has_finite_verb(sentence) for sentence in _BETWEEN_SENTENCES.split(text)]
-    row = [0.0] * len(_text_names())
+    row = [0.0] * columns()["position"]
     (_, named), lower = mark_set(), fold(text)
     for mark, is_folded, column, rate in map(named.__getitem__, mark_candidates(text)):
         read = lower if is_folded else text
@@ -196,7 +183,8 @@ def _text_features(text: str, words: Sequence[str], capitalised: int) -> list[fl
             row[column] = float(mark.search(read) is not None)
         elif found := len(mark.findall(read)):
             row[column], row[rate] = 1.0, min(10 * found / count, _MOST)
-    row[: len(_READ)] = (
+    of_references = sum(row[columns()[name]] for name in _OF_REFERENCES)
+    row[:13] = (  # as the file of weights has them
         length,
         length**2,
         function_words,
@@ -208,7 +196,7 @@ def _text_features(text: str, words: Sequence[str], capitalised: int) -> list[fl
         math.log1p(sentences),
         length - math.log(max(1, sentences)),
         text.count(",") / count,
-        sum(map(row.__getitem__, _reference_columns())) * max(0.0, 0.35 - function_words),
+        of_references * max(0.0, 0.35 - function_words),
         float(any(verbs)),
         sum(verbs) / len(verbs),
     )
@@ -222,15 +210,15 @@ def _is_sign(character: str) -> bool:
 def _places(texts: Sequence[str], kept: Sequence[int], own: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return where the kept paragraphs stand on a page, and beside what: the first features of `_TYPICAL` [k, 9], as
     they are before they are drawn towards the typical ones."""
-    count, columns = len(texts), [_text_names().index(name) for name in _NEAR_MEANS]
+    count, told = len(texts), [columns()[name] for name in _NEAR_MEANS]
     # Of each place on the page, and of places without a paragraph before it and after it: whether one is there, its
     # length, whether it is kept, and what a kept one tells its neighbours.
-    page = np.zeros((count + 2 * _REACH, 3 + len(columns)))
+    page = np.zeros((count + 2 * _REACH, 3 + len(told)))
     page[_REACH : _REACH + count, 0] = 1
     page[_REACH : _REACH + count, 1] = [math.log1p(text.count(" ")) for text in texts]
     at = np.array(kept, np.int64)
     page[at + _REACH, 2] = 1
-    page[at + _REACH, 3:] = own[:, columns]
+    page[at + _REACH, 3:] = own[:, told]
     near = np.zeros((len(kept), page.shape[1]))
     for step in _NEAR:
         near += page[at + _REACH + step]

@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 from benchmarks.paragraph_quality import site_of
 from storage.schemas import ARTICLES, DOCUMENTS
 from tasks.engine.data_files import read_data
-from tasks.paragraphs import quality
+from tasks.paragraphs import page_context, quality
 from tasks.paragraphs.paragraphs import build_paragraphs
-from tasks.paragraphs.quality import feature_names, find_junk, is_english, junk_probabilities, page_features
+from tasks.paragraphs.quality import columns, find_junk, is_english, junk_probabilities, page_features
 from tasks.paragraphs.settings import ParagraphSettings
 
 LABELS = Path(__file__).with_name("quality_labels.csv")
@@ -98,16 +98,15 @@ def test_of_refused_texts_only_spaces_are_read() -> None:
 
 def test_a_paragraph_alone_stands_on_a_typical_page() -> None:
     alone, elsewhere = (page_features([text], [False])[0] for text in (PROSE[0], REFERENCES[0]))
-    at = feature_names().index("position")
+    at = columns()["position"]
     assert alone[at:].tolist() == elsewhere[at:].tolist()
-    assert dict(zip(feature_names(), alone, strict=True))["position"] == 0.5
+    assert alone[at] == 0.5
 
 
 def test_what_stands_around_a_paragraph_counts_the_more_the_longer_its_page_is() -> None:
     """By hand: prose, a refused line of two words, and references, which tell of three others beside them."""
-    names = feature_names()
     texts, refused = [PROSE[0], "Menu closed", *REFERENCES], [False, True, False, False, False]
-    first, *references = (dict(zip(names, row, strict=True)) for row in page_features(texts, refused))
+    first, *references = (dict(zip(columns(), row, strict=True)) for row in page_features(texts, refused))
     kept = 2 / 3  # of three neighbours; each other candidate makes what the page says count for more: 3 / (3 + 3)
     assert first["near_kept"] == 0.6 + 0.5 * (kept - 0.6)
     assert first["near_reference"] == 0.05 + 0.5 * (sum(each["reference"] for each in references[:2]) / 2 - 0.05)
@@ -163,8 +162,13 @@ def test_prose_below_a_heading_of_other_stories_is_more_likely_junk() -> None:
 
 def test_every_feature_has_a_weight() -> None:
     (first, *_) = page_features(PAGE, [False] * len(PAGE))
-    assert list(read_data("tasks.paragraphs", "quality_weights.toml")["features"]) == feature_names()
-    assert len(first) == len(feature_names())
+    assert len(first) == len(columns())
+    names, (folded, exact) = list(columns()), quality.marks()
+    counted = read_data("tasks.paragraphs", "junk.toml")["counted"]
+    assert names[13:] == [
+        *(*folded, *exact, *(f"{name}_rate" for name in counted)),
+        *(*quality._TYPICAL, *(f"below_{kind}" for kind in page_context.KINDS)),
+    ]
 
 
 @pytest.mark.parametrize(
