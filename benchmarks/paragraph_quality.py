@@ -49,9 +49,9 @@ from benchmarks.latest import latest_shards
 from models.sentences import split_sentences
 from tasks.paragraphs import quality
 from tasks.paragraphs.filter import drop_reason
-from tasks.paragraphs.foreign import in_other_language
 from tasks.paragraphs.quality import page_features
 from tasks.paragraphs.settings import ParagraphFilterSettings
+from tasks.text.language import in_other_language
 
 LABELS = Path(__file__).parents[1] / "tests" / "tasks" / "paragraphs" / "quality_labels.csv"
 _ARCHIVED = re.compile(r"https?://web\.archive\.org/web/[^/]+/(https?):/+(.*)")

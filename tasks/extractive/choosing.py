@@ -12,7 +12,7 @@ from tasks.extractive.conflicts import Difference, without_sides
 from tasks.extractive.pile import KINDS, Floats, Pile, PilePassage, PileSentence
 from tasks.extractive.weights import Weights, Worth, shipped
 from tasks.text.content_words import names_subject, subject_of, words_of
-from tasks.text.language import probability_in
+from tasks.text.language import language_probability
 from tasks.text.standalone import is_list
 
 _DEFINES = re.compile(r"\b(?:is|was|are|were) (?:an?|the|one of|[a-z]+ (?:that|which|made))\b")
@@ -143,7 +143,7 @@ def _is_sentence(sentence: PileSentence) -> bool:
 
 def _in(language: str | None, text: str) -> bool:
     """Return whether a text may be in a language; any is in None."""
-    return language is None or (probability := probability_in(text, language)) is None or probability >= _OTHER
+    return language is None or (probability := language_probability(text, language)) is None or probability >= _OTHER
 
 
 def _merit(worth: Worth, rules: Rules) -> Floats:

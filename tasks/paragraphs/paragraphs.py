@@ -12,12 +12,12 @@ from tasks.engine.grouping import join_by_article
 from tasks.extraction.settings import HTML_ENGINES
 from tasks.paragraphs.clones import LeadClones
 from tasks.paragraphs.filter import MAX_CHARACTERS, drop_reason
-from tasks.paragraphs.foreign import article_language, in_other_language
 from tasks.paragraphs.quality import find_junk
 from tasks.paragraphs.reasons import ParagraphReason
 from tasks.paragraphs.settings import OF_ARTICLE, ParagraphSettings
 from tasks.rights.conditions import COLUMNS, for_training, parse_conditions, refusal
 from tasks.rights.personal import mask_personal
+from tasks.text.language import article_language, in_other_language
 from tasks.text.ngrams import WordRule, split_words
 
 # What one document may bring in, so that none makes millions of rows. The largest of 1,500 real cited pages, a book of

@@ -4,9 +4,9 @@ import pyarrow as pa
 import pytest
 
 from storage.schemas import ARTICLES, DOCUMENTS
-from tasks.paragraphs.foreign import article_language, in_other_language
 from tasks.paragraphs.paragraphs import build_paragraphs
 from tasks.paragraphs.settings import ParagraphSettings
+from tasks.text.language import article_language, in_other_language
 
 ENGLISH = [
     "The weir was built in 1894 to keep the upper river deep enough for barges, and it was rebuilt after the flood.",
