@@ -140,7 +140,7 @@ def _tables(cases: Columns, found: Found, said_at: float) -> None:
     for true, side in ((True, "true"), (False, "lie")):
         for kind in sorted(set(cases.kind[(cases.true == true) & ~cases.hand])):
             row(f"{side}: {kind}", (cases.kind == kind) & (cases.true == true) & ~cases.hand)
-    for part in ("by hand, seen", "by hand, unseen", "by hand, read", "by hand, fresh"):
+    for part in ("by hand, seen", "by hand, unseen", "by hand, read"):  # of the others only totals are to be seen
         for kind in sorted(set(cases.kind[cases.hand])):
             row(f"{part}: {kind}", (cases.kind == kind) & (cases.corpus == part))
     for corpus in sorted(set(cases.corpus)):

@@ -13,7 +13,7 @@ from tasks.verification.learning import LearningArticle, examples_of
 from tasks.verification.words import read
 
 _RESTATED = Path(__file__).with_name("restated.txt")
-_OF_REAL_PAGES = ("read", "fresh")  # files, and parts of the tables
+_OF_REAL_PAGES = ("read", "fresh", "hard")  # files, and parts of the tables
 _LINE = re.compile(r"(?:\+|- (?P<kind>[a-z, ]+):) (?P<text>.+)")
 _DIGITS = 12  # of the digest that names a passage
 _BESIDE = 4  # passages of the same article beside the one that a sentence was made from
@@ -64,7 +64,7 @@ def made(passages: Sequence[BenchmarkPassage], count: int) -> Iterator[Case]:
 def by_hand(passages: Sequence[BenchmarkPassage]) -> Iterator[Case]:
     """Yield the cases written by hand.
 
-    Those about invented passages that may be looked at, every other one, are `seen`; `read` may too, `fresh` may not.
+    Those about invented passages that may be looked at, every other one, are `seen`; `read` may too, the others not.
     Raises ValueError: a line is none of the file's kinds, or names a passage that is not there or teaches."""
     for number, block in enumerate(_blocks(_RESTATED), 1):
         yield from _written(f"by hand, {'seen' if number % 2 else 'unseen'}", block[1], block[2:])

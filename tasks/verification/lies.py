@@ -96,14 +96,6 @@ def _put(text: str, match: re.Match[str], new: str) -> str:
     return f"{text[: match.start()]}{new}{text[match.end() :]}"
 
 
-def _name_far(sentence: str, others: Others, dice: Dice) -> Iterator[str]:
-    return _other_name(others.far, sentence, dice)
-
-
-def _name_near(sentence: str, others: Others, dice: Dice) -> Iterator[str]:
-    return _other_name(others.near, sentence, dice)
-
-
 def _number_near(sentence: str, others: Others, dice: Dice) -> Iterator[str]:
     own = {match[0] for match in _NUMBER.finditer(sentence)}
     there = sorted({m[0] for other in others.near for m in _NUMBER.finditer(other)} - own)
@@ -165,10 +157,6 @@ def _cuts(sentence: str) -> list[int]:
 
 
 _JOINTS = frozenset(["and", "but", "which", "who", "where", "when", "because", "in", "by", "for", "with", "from", "to"])
-
-
-def _splice_far(sentence: str, others: Others, dice: Dice) -> Iterator[str]:
-    return _splice(sentence, others.far, dice)
 
 
 def _splice_near(sentence: str, others: Others, dice: Dice) -> Iterator[str]:
@@ -381,13 +369,13 @@ def _ordinary(text: ParsedText) -> list[str]:
 
 
 KINDS: dict[str, Maker] = {
-    "name": _name_far,
-    "name, near": _name_near,
+    "name": lambda sentence, others, dice: _other_name(others.far, sentence, dice),
+    "name, near": lambda sentence, others, dice: _other_name(others.near, sentence, dice),
     "number": _number,
     "number, near": _number_near,
     "date": _date,
     "unit": _unit,
-    "splice": _splice_far,
+    "splice": lambda sentence, others, dice: _splice(sentence, others.far, dice),
     "splice, near": _splice_near,
     "joined": _joined,
     "negated": _negated,
