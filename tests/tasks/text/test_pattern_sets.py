@@ -62,7 +62,7 @@ def test_so_is_each_mark_of_junk(data):
 
 
 def test_a_mark_at_the_end_of_a_text_that_begins_with_figures_is_found():
-    text = "338 in the experiment. These results therefore accord with our"  # the automaton's fault with look-behinds
+    text = "19 lock central central water by his gates water a by river our"  # the automaton's fault with look-behinds
     speaks = [mark for mark, *_ in MARKS].index(marks()[1]["speaks"])
     assert speaks in mark_candidates(text)
 
