@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from tasks.chat.client import ChatAnswer, ChatClient, Message, NoAnswerError, tokens
+from tasks.engine.data_files import read_data
 from tasks.evaluation.entailment import Entailment
 from tasks.evaluation.metrics import Summary
 from tasks.text.content_words import words_of
@@ -22,6 +23,8 @@ _PASSAGE = 200  # tokens of one, at least
 _REPORT_SECONDS = 1.0  # between two reports of an answer that is streamed
 _SECTION = 200  # words
 _MOST_SECTIONS = 12
+# Words that begin a heading with a capital, and are no names.
+_HEADINGS = frozenset(read_data("tasks.writing", "headings.toml")["words"].split())
 _UNREADABLE = "there is no sentence in your answer: expected the JSON object"
 NO_SENTENCE = "no_sentence"  # the reason where an answer holds nothing that is supported
 
@@ -179,7 +182,8 @@ class _Summary:
         if not planned:
             yield "", every, words
         for place, (heading, ranks) in enumerate(planned, 1):
-            true = heading and not self._checker.lacking(heading)
+            lacking = [one for one in self._checker.lacking(heading) if not _HEADINGS.issuperset(one.lower().split())]
+            true = heading and not lacking
             yield heading if true else f"Part {place}", ranks, words // len(planned)
 
     def _sentences(self, request: list[Message], ranks: frozenset[int], words: int) -> list[Draft]:

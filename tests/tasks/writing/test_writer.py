@@ -179,6 +179,23 @@ def test_a_long_summary_has_headings_each_section_from_its_own_passages() -> Non
     assert len(texts) == len(set(texts))
 
 
+@pytest.mark.parametrize(
+    ("heading", "shown"),
+    [
+        ("History", True),
+        ("Design and Construction", True),
+        ("Early Life", True),
+        ("Keepers", False),  # perhaps a name
+        ("History of Mars", False),
+        ("Career 1999", False),
+    ],
+)
+def test_usual_words_of_a_heading_are_no_names(heading: str, shown: bool) -> None:
+    outline = said(json.dumps({"sections": [{"heading": one, "passages": [1]} for one in (heading, "Lamp")]}))
+    made, _ = written(outline, sentences((IS, [1])), sentences((TOWER, [4])), words=600)
+    assert made.sections[0].heading == (heading if shown else "Part 1")
+
+
 def test_without_a_readable_outline_the_summary_is_one_section() -> None:
     made, asked = written(said("no outline"), sentences((IS, [1])), words=900)
     assert [(one.heading, len(one.sentences)) for one in made.sections] == [("", 1)]
