@@ -118,7 +118,7 @@ def browser() -> Iterator[Any]:
 
 @pytest.fixture
 def axe_faults() -> Callable[[Any], list[str]]:
-    """What axe finds wrong on a page in the browser, as rules with their elements; needs the package that has axe."""
+    """What axe finds wrong on a page in the browser, as rules with their elements."""
     axe = pytest.importorskip("axe_playwright_python.sync_playwright").Axe()
 
     def found(page: Any) -> list[str]:
