@@ -53,7 +53,7 @@ types: $(VENV)/.dev ## mypy, strict
 	$(BIN)/mypy
 
 quick: lint types ## lint, types and unit tests: after every change
-	$(PYTEST) -q -m "not slow and not integration" $(ARGS)
+	$(PYTEST) -q --dist worksteal -m "not slow and not integration" $(ARGS)
 
 test: lint types ## what CI runs: lint, types and the tests that take minutes at most
 	$(PYTEST) -m "not slow" $(ARGS)
