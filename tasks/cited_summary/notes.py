@@ -22,9 +22,9 @@ def read_notes(documents: pa.Table) -> pa.Table:
     end get a full stop, and those that follow one another become one paragraph."""
     rows = documents.to_pylist()
     for row in rows:
-        if row["engine"] in _ENGINES:
-            row["paragraphs"] = paragraphs = _joined(row["paragraphs"])
-            row["boilerplate"] = [False] * len(paragraphs)  # what repeats on a host is of pages alone
+        if row["engine"] in _ENGINES and (paragraphs := _joined(row["paragraphs"])) != row["paragraphs"]:
+            # What repeats on a host is told of its lines as they were, and of pages alone.
+            row |= {"paragraphs": paragraphs, "boilerplate": [False] * len(paragraphs)}
     return pa.Table.from_pylist(rows, schema=DOCUMENTS.schema)
 
 
