@@ -26,7 +26,7 @@ from models.training.batches import Batch
 from models.training.distributed import Ranks, find_device
 from models.training.state import TrainerSettings
 from models.training.token_objective import TokenObjective
-from models.training.update import Updater
+from models.training.trainer import Updater
 
 SMOOTHING = 0.1  # Liu & Lapata 2019, sec. 4
 

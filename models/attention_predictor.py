@@ -17,10 +17,10 @@ from torch import Tensor, nn
 from models.contract import Memory, SourceBatch, Summarizer
 from models.layers.attention import initialise, masked_softmax
 from models.layers.config import Norm, check_dropouts, check_heads, configured
+from models.layers.decoder import ParallelMemory
 from models.layers.places import Packing
 from models.layers.precision import widened
 from models.layers.transformer import EncoderLayer
-from models.layers.words import ParallelMemory
 
 
 @dataclass(frozen=True)

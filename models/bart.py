@@ -35,11 +35,10 @@ from models.layers.attention import (
 )
 from models.layers.config import TransformerConfig, check_positive
 from models.layers.copying import CopyableMemory, CopyHead, CopyMemory
-from models.layers.decoder import TokenMemory, mean_of, with_copies
-from models.layers.dropout import Dropout
+from models.layers.decoder import TokenMemory, attend_paragraphs, mean_of, with_copies
 from models.layers.paragraphs import FlatTokens, ParagraphRows
 from models.layers.patterns import OwnDocument, Pattern, Watch, WatchedPattern, WholeSequence, WordsAndSentences
-from models.layers.words import attend_paragraphs
+from models.layers.transformer import Dropout
 
 POSITION_OFFSET = 2  # Lewis et al.'s released code keeps the first two rows of the positions unused
 

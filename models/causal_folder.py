@@ -11,9 +11,17 @@ import torch
 
 from models.presets import check_library
 from models.tokenization.huggingface_tokenizer import is_causal
-from models.training.weights import check_finite
 from models.vocabulary import Vocabulary
-from models.weights_file import CONFIG, WeightsFile, check_complete, check_tied, open_weights, put_weights, read_config
+from models.weights_file import (
+    CONFIG,
+    WeightsFile,
+    check_complete,
+    check_finite,
+    check_tied,
+    open_weights,
+    put_weights,
+    read_config,
+)
 
 FAMILIES = {"llama": "llama", "mistral": "llama", "qwen2": "qwen", "qwen3": "qwen"}  # model_type -> its preset
 LORA_RANK = 16  # of the adapters of a folder's weights, unless overridden

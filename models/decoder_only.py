@@ -24,10 +24,9 @@ from models.layers.attention import (
 )
 from models.layers.config import Norm, TransformerConfig, check_positive
 from models.layers.decoder import TiedSummarizer, mean_of
-from models.layers.embeddings import TiedEmbedding
 from models.layers.paragraphs import FlatTokens, ParagraphRows, weights_by_paragraph
 from models.layers.precision import widened
-from models.layers.transformer import TransformerLayer, final_norm
+from models.layers.transformer import TiedEmbedding, TransformerLayer, final_norm
 
 
 @dataclass(frozen=True)

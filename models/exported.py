@@ -17,15 +17,13 @@ from models.registry import build_summarizer, configuration, from_config_dict
 from models.search.beam import beam_search
 from models.search.certainty import likely_summaries
 from models.search.settings import SearchSettings
-from models.search.source_values import SourceValues
+from models.search.source_values import SourceValues, value_pieces
 from models.search.step import commas
-from models.search.value_pieces import value_pieces
 from models.tokenization.huggingface_tokenizer import read_tokenizer
 from models.training.layout import ExampleTable, Layout, source_batch
-from models.training.weights import load_weights
 from models.value_slots import NO_SLOTS, ValueSlots, fill
 from models.vocabulary import Vocabulary
-from models.weights_file import read_config
+from models.weights_file import load_weights, read_config
 
 WEIGHTS, CONFIG, VOCABULARY, SEARCH = "model.safetensors", "config.json", "vocabulary.model", "search.json"
 SETTINGS = "settings.json"  # of the build that an export comes from

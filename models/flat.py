@@ -11,9 +11,8 @@ from models.contract import SourceBatch
 from models.layers.config import Norm, WritingConfig, check_positive
 from models.layers.copying import CopyHead
 from models.layers.decoder import TokenMemory, TokenSummarizer, TransformerDecoder
-from models.layers.embeddings import TiedEmbedding, row_positions
 from models.layers.paragraphs import ParagraphRows
-from models.layers.transformer import EncoderLayer, final_norm
+from models.layers.transformer import EncoderLayer, TiedEmbedding, final_norm, row_positions
 
 
 @dataclass(frozen=True)

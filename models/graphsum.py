@@ -26,11 +26,10 @@ from models.layers.attention import (
 )
 from models.layers.config import Norm, WritingConfig
 from models.layers.copying import CopyHead
-from models.layers.embeddings import TiedEmbedding, paragraph_positions
+from models.layers.decoder import ParagraphSummarizer, ParallelMemory, attend_paragraphs
 from models.layers.paragraphs import ParagraphRows
 from models.layers.pooling import MultiHeadPooling
-from models.layers.transformer import EncoderLayer, TransformerLayer, final_norm
-from models.layers.words import ParagraphSummarizer, ParallelMemory, attend_paragraphs
+from models.layers.transformer import EncoderLayer, TiedEmbedding, TransformerLayer, final_norm, paragraph_positions
 from models.parallel import ParallelDecoderLayer
 
 Graph = Literal["similarity", "discourse"]

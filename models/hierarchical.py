@@ -17,12 +17,20 @@ from models.layers.attention import attend, initialise
 from models.layers.config import Norm, WritingConfig, check_heads
 from models.layers.copying import CopyHead
 from models.layers.decoder import TokenMemory, TokenSummarizer, TransformerDecoder
-from models.layers.dropout import Dropout
-from models.layers.embeddings import PositionOrder, TiedEmbedding, paragraph_positions, row_positions
 from models.layers.paragraphs import ParagraphRows
 from models.layers.places import Packing
 from models.layers.pooling import HeadLinear, MultiHeadPooling, PoolingWeights
-from models.layers.transformer import EncoderLayer, FeedForward, Residual, final_norm
+from models.layers.transformer import (
+    Dropout,
+    EncoderLayer,
+    FeedForward,
+    PositionOrder,
+    Residual,
+    TiedEmbedding,
+    final_norm,
+    paragraph_positions,
+    row_positions,
+)
 
 GlobalResidual = Literal["g+(x+c)", "g+x"]
 Projections = Literal["shared", "per-head"]

@@ -9,8 +9,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from models.huggingface import T5, Led, LibrarySummarizer, LongT5
-from models.huggingface_configs import LedConfig, LongT5Config, T5Config, library_config
+from models.huggingface import T5, Led, LedConfig, LibrarySummarizer, LongT5, LongT5Config, T5Config, library_config
 from models.weights_file import (
     CONFIG,
     WeightsFile,

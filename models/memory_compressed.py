@@ -28,8 +28,8 @@ from models.decoder_only import (
 )
 from models.layers.attention import KeyValueCache, attend, initialise, split_heads
 from models.layers.config import check_positive
-from models.layers.embeddings import sinusoids
 from models.layers.paragraphs import FlatTokens
+from models.layers.transformer import sinusoids
 
 
 @dataclass(frozen=True)

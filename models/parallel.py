@@ -26,12 +26,19 @@ from models.layers.attention import (
 )
 from models.layers.config import LayerConfig, Norm, WritingConfig
 from models.layers.copying import CopyHead
-from models.layers.embeddings import TiedEmbedding, row_positions, sinusoids
+from models.layers.decoder import ParagraphDecoderLayer, ParagraphSummarizer, ParallelMemory, attend_paragraphs
 from models.layers.paragraphs import ParagraphRows
 from models.layers.pooling import pool_values
 from models.layers.precision import widened
-from models.layers.transformer import EncoderLayer, FeedForward, Residual, final_norm
-from models.layers.words import ParagraphDecoderLayer, ParagraphSummarizer, ParallelMemory, attend_paragraphs
+from models.layers.transformer import (
+    EncoderLayer,
+    FeedForward,
+    Residual,
+    TiedEmbedding,
+    final_norm,
+    row_positions,
+    sinusoids,
+)
 
 
 @dataclass(frozen=True)

@@ -22,9 +22,9 @@ from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 from models.contract import Cache, Copied, Decoded, Memory, PerArticle, SourceBatch, Summarizer
 from models.layers.attention import initialise, masked_softmax
 from models.layers.config import check_dropouts, check_positive
-from models.layers.dropout import Dropout
 from models.layers.paragraphs import ParagraphRows, ParagraphTokens
 from models.layers.precision import widened
+from models.layers.transformer import Dropout
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,6 @@ from torch import Tensor
 from models.bart import POSITION_OFFSET, Bart, BartConfig
 from models.layers.copying import CopyHead
 from models.training.checkpoints import replacing
-from models.training.weights import own_memory, save_tensors
 from models.weights_file import (
     CONFIG,
     SAFETENSORS,
@@ -25,8 +24,10 @@ from models.weights_file import (
     check_complete,
     check_tied,
     open_weights,
+    own_memory,
     put_weights,
     read_config,
+    save_tensors,
     stated_dropouts,
 )
 

@@ -13,8 +13,8 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from models.layers.dropout import Dropout
 from models.layers.precision import widened
+from models.layers.transformer import Dropout
 
 
 @dataclass(frozen=True)

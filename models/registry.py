@@ -12,8 +12,7 @@ from models.contract import Summarizer
 from models.flat import FlatConfig, FlatTransformer
 from models.graphsum import GraphSum, GraphSumConfig
 from models.hierarchical import HierarchicalConfig, HierarchicalTransformer
-from models.huggingface import T5, Led, LongT5
-from models.huggingface_configs import LedConfig, LongT5Config, T5Config
+from models.huggingface import T5, Led, LedConfig, LongT5, LongT5Config, T5Config
 from models.layers.config import configured
 from models.memory_compressed import MemoryCompressedConfig, MemoryCompressedTransformer
 from models.parallel import ParallelConfig, ParallelTransformer

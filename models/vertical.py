@@ -16,11 +16,18 @@ from models.contract import SourceBatch
 from models.layers.attention import CrossAttention, SelfAttention, fold_hypotheses, masked_softmax, split_heads
 from models.layers.config import Norm, WritingConfig
 from models.layers.copying import CopyableMemory, CopyHead, CopyMemory
-from models.layers.embeddings import TiedEmbedding, row_positions, sinusoids
+from models.layers.decoder import ParagraphDecoderLayer, ParagraphSummarizer, attend_paragraphs, word_keys_values
 from models.layers.paragraphs import ParagraphRows
 from models.layers.precision import widened
-from models.layers.transformer import EncoderLayer, FeedForward, Residual, final_norm
-from models.layers.words import ParagraphDecoderLayer, ParagraphSummarizer, attend_paragraphs, word_keys_values
+from models.layers.transformer import (
+    EncoderLayer,
+    FeedForward,
+    Residual,
+    TiedEmbedding,
+    final_norm,
+    row_positions,
+    sinusoids,
+)
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from benchmarks.gpu.workload import BenchmarkedSystem
 from models.training.distributed import Ranks
 from models.training.state import TrainerSettings
 from models.training.token_objective import TokenObjective
-from models.training.update import Updater
+from models.training.trainer import Updater
 
 # Ways to compute: precision of autocast, and of float32 products (torch.set_float32_matmul_precision).
 WAYS = {"float32": ("float32", "highest"), "TF32": ("float32", "high"), "bfloat16": ("bfloat16", "highest")}

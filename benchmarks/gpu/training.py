@@ -25,7 +25,7 @@ from models.training.distributed import Ranks
 from models.training.layout import ExampleTable, Layout
 from models.training.state import TrainerSettings, TrainingError
 from models.training.token_objective import TokenObjective
-from models.training.update import Updater
+from models.training.trainer import Updater
 
 _RATE = 1e-4  # learning rate; any that keeps the loss finite
 _COUNTED = 2  # batches whose operations are counted

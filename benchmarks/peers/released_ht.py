@@ -18,7 +18,7 @@ from torch import Tensor, nn
 from benchmarks.peers.plain_design import dense_target
 from models.contract import SourceBatch
 from models.hierarchical import HierarchicalConfig
-from models.layers.embeddings import paragraph_positions, sinusoids
+from models.layers.transformer import paragraph_positions, sinusoids
 
 _MASKED = -1e18
 

@@ -12,9 +12,8 @@ import torch
 from models.contract import Decoded, Memory, SourceBatch, Summarizer
 from models.parallel import ParallelTransformer
 from models.search.beam import beam_search
-from models.search.hypotheses import Hypotheses
 from models.search.settings import SearchSettings
-from models.search.step import Ended, TokenRules, advance
+from models.search.step import Ended, Hypotheses, TokenRules, advance
 
 PAD, BEGIN, END = 0, 2, 3
 RULES = TokenRules(end=END, never=(PAD, BEGIN))

@@ -9,11 +9,9 @@ import torch
 from torch import Tensor
 
 from models.contract import Memory, SourceBatch, Summarizer
-from models.search.hypotheses import Hypotheses, Hypothesis
-from models.search.scorers import Scorer
 from models.search.settings import SearchSettings
 from models.search.source_values import SourceValues
-from models.search.step import Ended, TokenRules, advance
+from models.search.step import Ended, Hypotheses, Hypothesis, Scorer, TokenRules, advance
 
 
 @torch.inference_mode()

@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 
 from models.contract import Memory, Summarizer
-from models.search.hypotheses import Hypothesis
+from models.search.step import Hypothesis
 from models.sentences import sentence_pieces
 from models.vocabulary import Vocabulary
 

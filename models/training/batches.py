@@ -25,7 +25,11 @@ from torch import Tensor
 
 from models.contract import SourceBatch
 from models.training.layout import ExampleTable, Layout, source_batch, target_batch
-from models.training.loss import positions_of
+
+
+def positions_of(target: Tensor, pad: int) -> Tensor:
+    """Return the numbers [M] of the tokens of `target` that are not padding; the host waits for the device."""
+    return (target != pad).flatten().nonzero().squeeze(1)
 
 
 class ExampleShards(Protocol):

@@ -1,5 +1,5 @@
 """Checkpoints: everything a training run needs to continue as if it had never stopped. A kill at any moment leaves the
-earlier checkpoints intact.
+earlier checkpoints intact. Beside them are the metrics of the run as JSON lines, which a resumed run continues.
 
 A checkpoint is a directory `step-00001000` with `model.safetensors`, `optimizer.safetensors` and `state.json`. The
 JSON holds the caller's state, the optimizer's settings, the size and sha256 of each file, and its own sha256. A
@@ -10,6 +10,7 @@ No random state is kept: random numbers of a step depend only on the seed and th
 import hashlib
 import json
 import logging
+import math
 import os
 import shutil
 from collections.abc import Iterator, Mapping
@@ -22,7 +23,7 @@ import torch
 from safetensors.torch import load_file
 from torch import Tensor, nn
 
-from models.training.weights import load_weights, own_memory, save_tensors, save_weights
+from models.weights_file import load_weights, own_memory, save_tensors, save_weights
 
 WEIGHTS, OPTIMIZER, STATE = "model.safetensors", "optimizer.safetensors", "state.json"
 BEST = "best.json"
@@ -282,3 +283,40 @@ def _load_optimizer(optimizer: torch.optim.Optimizer, tensors: dict[str, Tensor]
         state.setdefault(int(parameter), {})[value] = tensor
     groups = [{k: tuple(v) if k == "betas" else v for k, v in group.items()} for group in parts["groups"]]
     optimizer.load_state_dict({"state": state, "param_groups": groups})
+
+
+class MetricsLog:
+    """The file `metrics.jsonl` of a run; every line has a `step`."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def append(self, record: Mapping[str, Any]) -> None:
+        """Append a line and make it durable; numbers that JSON lacks (NaN, infinity) become null."""
+        finite = {k: None if isinstance(v, float) and not math.isfinite(v) else v for k, v in record.items()}
+        with self.path.open("a", encoding="utf-8") as file:
+            file.write(json.dumps(finite) + "\n")
+            file.flush()
+            os.fsync(file.fileno())
+
+    def truncate(self, step: int) -> None:
+        """Remove the lines of later steps and a line cut short by a kill: the run continues from `step`. Afterwards the
+        file exists, even if empty: it is published with the model."""
+        records = read_metrics(self.path) if self.path.exists() else []
+        kept = [json.dumps(record) + "\n" for record in records if record["step"] <= step]
+        write_text_atomically(self.path, "".join(kept))
+
+
+def read_metrics(path: Path) -> list[dict[str, Any]]:
+    """Return the records of a metrics file; a last line cut short by a kill is left out. Raises ValueError: another
+    line is not JSON; the message gives its number."""
+    lines = path.read_text(encoding="utf-8").splitlines(keepends=True)
+    records = []
+    for number, line in enumerate(lines, start=1):
+        if not line.endswith("\n"):
+            break
+        try:
+            records.append(json.loads(line))
+        except ValueError as error:
+            raise ValueError(f"{path}:{number} is not a JSON line: {error}") from error
+    return records

@@ -5,7 +5,7 @@ from collections.abc import Callable, Collection
 
 from tasks.evaluation.judge_settings import BertScoreSettings
 from tasks.evaluation.metrics import ArticleTexts, Metric, Score, Summary, SummaryScorer
-from tasks.ranking.model_folder import read_config
+from tasks.ranking.folders import read_config
 
 IMPLEMENTATION, VERSION = "torchmetrics", "1.9.0"
 METRICS = (

@@ -7,7 +7,7 @@ from models.training.distributed import find_device
 from tasks.engine.torch_threads import torch_threads
 from tasks.evaluation.judge_settings import BertScoreSettings
 from tasks.evaluation.metrics import Score
-from tasks.ranking.model_folder import load_model, longest_input
+from tasks.ranking.folders import load_model, longest_input
 
 _THREADS = 1  # of torch: shards are scored side by side, one a core
 

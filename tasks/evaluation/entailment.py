@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 
 from tasks.evaluation.metrics import Floats
-from tasks.ranking.model_folder import check_installed, folder_digest, read_config
+from tasks.ranking.folders import check_installed, folder_digest, read_config
 
 Pair = tuple[str, str]  # premise, hypothesis
 # pairs -> [N, 2], P(entailment) and P(contradiction) of each of N pairs, 0-1

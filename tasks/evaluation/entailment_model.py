@@ -10,7 +10,7 @@ from models.training.distributed import find_device
 from tasks.engine.torch_threads import torch_threads
 from tasks.evaluation.entailment import Pair, label_ids
 from tasks.evaluation.metrics import Floats
-from tasks.ranking.model_folder import load_model, longest_input
+from tasks.ranking.folders import load_model, longest_input
 
 _BATCH = 32  # pairs; no setting, because the last bits of sums depend on it
 _THREADS = 1  # of torch: shards are scored side by side, one a core

@@ -11,7 +11,7 @@ from tasks.evaluation.bertscore_metrics import IMPLEMENTATION, VERSION, check_be
 from tasks.evaluation.entailment import check_entailment, entailment_digest
 from tasks.evaluation.judge_settings import Judge, JudgesSettings
 from tasks.evaluation.metrics import Prepare
-from tasks.ranking.model_folder import check_installed, folder_digest
+from tasks.ranking.folders import check_installed, folder_digest
 
 _NLI = "scoring.nli.folder"
 

@@ -17,8 +17,8 @@ from models.training.denoising import Denoising, Noise
 from models.training.distributed import process_count, process_group
 from models.training.layout import Layout
 from models.training.state import TrainingProgress
-from models.training.weights import load_weights
 from models.vocabulary import Vocabulary
+from models.weights_file import load_weights
 from storage.schemas import PASSAGES
 from tasks.engine.inputs import ReadableShards
 from tasks.engine.together import run_together
@@ -26,7 +26,7 @@ from tasks.engine.torch_threads import torch_threads
 from tasks.pretraining.settings import PretrainingSettings
 from tasks.summarization.fresh_model import fresh_model, start_digest
 from tasks.summarization.settings import SummarizerSettings, TrainingSettings
-from tasks.summarization.token_training import fixed_settings, outcome, token_trainer
+from tasks.summarization.training import fixed_settings, outcome, token_trainer
 from tasks.text.vocabulary import read_vocabulary
 
 # How BART's passages are spoilt (Lewis et al. 2020, sec. 2.2 and 4); whoever changes it pre-trains something else.

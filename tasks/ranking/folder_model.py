@@ -14,11 +14,10 @@ import torch.nn.functional as F
 from numpy.typing import NDArray
 from torch import Tensor
 
+from tasks.ranking.batches import batches_by_length
 from tasks.ranking.candidates import Candidates
-from tasks.ranking.folders import RankingFolder, read_ranking_folder
-from tasks.ranking.model_folder import folder_digest, load_model, longest_input
+from tasks.ranking.folders import RankingFolder, folder_digest, load_model, longest_input, read_ranking_folder
 from tasks.ranking.settings import RankingSettings
-from tasks.ranking.texts import batches_by_length
 
 # Shards are ranked by several threads of a process, which share one model; the library's tokenizers are for one.
 _ONE_THREAD = Lock()

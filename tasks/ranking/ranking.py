@@ -1,6 +1,9 @@
 """The ranked stage: the L' best candidate paragraphs of every article, in order (Liu & Lapata 2019, sec. 3.1)."""
 
+import dataclasses
+import json
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from itertools import chain, groupby
 from operator import itemgetter
 from pathlib import Path
@@ -11,15 +14,65 @@ import pyarrow as pa
 import torch
 from numpy.typing import NDArray
 
+from models.ranker import ParagraphRanker, RankerConfig
+from models.training.checkpoints import write_bytes_atomically, write_text_atomically
 from models.training.distributed import find_device
+from models.vocabulary import Vocabulary
+from models.weights_file import load_weights
 from storage.schemas import RANKED
 from tasks.engine.torch_threads import torch_threads
+from tasks.ranking.batches import Texts, batches_by_length
 from tasks.ranking.candidates import Candidates, candidates, features_of
-from tasks.ranking.directory import TrainedRanker, load_ranker
 from tasks.ranking.settings import FOLDER_METHODS, RankingSettings
-from tasks.ranking.texts import Texts, batches_by_length
 from tasks.text.ngrams import WordRule, split_words
 from tasks.text.tfidf import BM25
+
+WEIGHTS, CONFIG, VOCABULARY = "model.safetensors", "config.json", "vocabulary.model"
+PUBLISHED = [WEIGHTS, CONFIG, VOCABULARY]
+_ARCHITECTURE = "ranker"
+
+
+@dataclass(frozen=True)
+class TrainedRanker:
+    """A ranker and how to prepare its input."""
+
+    model: ParagraphRanker  # on its device, in evaluation mode
+    vocabulary: Vocabulary  # of its texts
+    title_tokens: int  # tokens of a title that it was trained to read
+    paragraph_tokens: int  # tokens of a paragraph that it was trained to read
+
+
+def describe_ranker(
+    directory: Path, config: RankerConfig, vocabulary: Vocabulary, *, title_tokens: int, paragraph_tokens: int
+) -> None:
+    """Write a ranker's files beside its weights, `config.json` last."""
+    write_bytes_atomically(directory / VOCABULARY, vocabulary.model)
+    record = {
+        "architecture": _ARCHITECTURE,
+        "config": dataclasses.asdict(config),
+        "title_tokens": title_tokens,
+        "paragraph_tokens": paragraph_tokens,
+    }
+    write_text_atomically(directory / CONFIG, json.dumps(record, indent=1) + "\n")
+
+
+def load_ranker(directory: Path, device: torch.device) -> TrainedRanker:
+    """Read a ranker onto `device`. Raises ValueError: the directory has none, or a file is damaged."""
+    try:
+        record = json.loads((directory / CONFIG).read_text(encoding="utf-8"))
+        if record["architecture"] != _ARCHITECTURE:
+            raise ValueError(f"{directory}: expected a ranker, got a model of architecture {record['architecture']!r}")
+        config = RankerConfig(**record["config"])
+        title_tokens, paragraph_tokens = int(record["title_tokens"]), int(record["paragraph_tokens"])
+        vocabulary = Vocabulary.from_file(directory / VOCABULARY)
+    except (OSError, KeyError, TypeError, json.JSONDecodeError) as error:
+        raise ValueError(f"{directory} does not hold a trained ranker: {error!r}") from error
+    if vocabulary.size != config.vocabulary:
+        raise ValueError(f"{directory}: {VOCABULARY} has {vocabulary.size} pieces, the ranker {config.vocabulary}")
+    model = ParagraphRanker(config)
+    load_weights(model, directory / WEIGHTS)
+    return TrainedRanker(model.to(device).eval(), vocabulary, title_tokens, paragraph_tokens)
+
 
 _THREADS = 1  # of torch: shards are ranked in parallel, one per core
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from models.training.metrics import read_metrics
+from models.training.checkpoints import read_metrics
 from storage.store import Store
 
 METRICS = "metrics.jsonl"

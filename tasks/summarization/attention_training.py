@@ -23,10 +23,9 @@ from models.registry import to_config_dict
 from models.training.batches import Batch, BatchStream, Position, TableShards, check_budget, sweep
 from models.training.distributed import Ranks, find_device
 from models.training.objective import Objective, Validation
-from models.training.schedule import noam
-from models.training.state import TrainerSettings, TrainingProgress
+from models.training.state import TrainerSettings, TrainingProgress, noam
 from models.training.trainer import Trainer
-from models.training.weights import weights_digest
+from models.weights_file import weights_digest
 from tasks.engine.inputs import ReadableShards
 from tasks.engine.torch_threads import torch_threads
 from tasks.summarization.directory import PREDICTOR_FILES, describe_predictor, load_summarizer

@@ -20,11 +20,9 @@ from models.registry import to_config_dict
 from models.search.beam import beam_search
 from models.search.certainty import Written, likely_summaries, token_log_probs, written_sentences
 from models.search.guidance import guide
-from models.search.hypotheses import Hypothesis
 from models.search.settings import SearchSettings
-from models.search.source_values import SourceValues
-from models.search.step import commas
-from models.search.value_pieces import value_pieces
+from models.search.source_values import SourceValues, value_pieces
+from models.search.step import Hypothesis, commas
 from models.training.distributed import find_device
 from models.training.layout import Example, ExampleTable, Layout, Numbers, source_batch
 from models.value_slots import fill

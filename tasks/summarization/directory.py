@@ -19,8 +19,8 @@ from models.exported import CONFIG, VOCABULARY, WEIGHTS, TrainedSummarizer, read
 from models.registry import to_config_dict
 from models.training.checkpoints import write_bytes_atomically, write_text_atomically
 from models.training.layout import Layout
-from models.training.weights import load_weights, weights_digest
 from models.vocabulary import Vocabulary
+from models.weights_file import load_weights, weights_digest
 from tasks.summarization.settings import Graph
 
 BEST = "best.json"

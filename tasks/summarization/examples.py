@@ -10,7 +10,7 @@ import pyarrow.compute as pc
 from models.causal_folder import FAMILIES, folder_fields
 from models.presets import find_preset
 from models.registry import fields_of
-from models.search.value_pieces import value_pieces
+from models.search.source_values import value_pieces
 from models.sentences import split_sentences
 from models.tokenization.contract import TextForm
 from models.training.layout import ExampleTable, Layout

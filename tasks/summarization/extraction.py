@@ -26,8 +26,8 @@ from models.training.layout import ExampleTable, Layout, source_batch
 from models.training.objective import Objective, Validation
 from models.training.state import TrainingProgress
 from models.training.trainer import Trainer
-from models.training.weights import load_weights
 from models.vocabulary import Vocabulary
+from models.weights_file import load_weights
 from storage.schemas import PREDICTIONS
 from tasks.engine.grouping import join_by_article
 from tasks.engine.inputs import ReadableShards, Shards
@@ -37,8 +37,14 @@ from tasks.evaluation.settings import EXTRACTOR, BaselineSettings
 from tasks.summarization.examples import layout_of
 from tasks.summarization.fresh_model import fresh_extractor, start_digest
 from tasks.summarization.settings import SummarizerSettings, TrainingSettings
-from tasks.summarization.token_training import fixed_settings, learning_rate, outcome, trainer_settings
-from tasks.summarization.training import TrainingShards, validation_examples
+from tasks.summarization.training import (
+    TrainingShards,
+    fixed_settings,
+    learning_rate,
+    outcome,
+    trainer_settings,
+    validation_examples,
+)
 from tasks.text.ngrams import WordRule
 from tasks.text.vocabulary import read_vocabulary
 

@@ -6,8 +6,7 @@ from typing import Any
 import torch
 
 from models.bart import Bart, BartConfig
-from models.bert_folder import check_bert, load_bert
-from models.bertsum import BertSum, BertSumConfig, SentenceExtractor
+from models.bertsum import BertSum, BertSumConfig, SentenceExtractor, check_bert, load_bert
 from models.causal import Causal, CausalConfig
 from models.causal_folder import check_base, load_base
 from models.contract import Summarizer
@@ -19,7 +18,7 @@ from models.registry import build_summarizer, configuration, fields_of
 from models.tokenization.huggingface_tokenizer import read_tokenizer
 from models.vocabulary import Vocabulary
 from models.weights_file import check_complete, open_safetensors, put_weights
-from tasks.ranking.model_folder import folder_digest
+from tasks.ranking.folders import folder_digest
 from tasks.summarization.examples import causal_fields
 from tasks.summarization.settings import SummarizerSettings
 

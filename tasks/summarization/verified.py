@@ -15,7 +15,7 @@ import torch
 from torch import Tensor
 
 from models.search.certainty import Written
-from models.search.hypotheses import Hypothesis
+from models.search.step import Hypothesis
 from models.sentences import split_sentences
 from models.values import Value, ValueIndex, find_values
 from models.vocabulary import Vocabulary

@@ -19,14 +19,14 @@ import torch
 
 from models.contract import Summarizer
 from models.registry import from_config_dict
-from models.training import loss
+from models.training import token_objective
 from models.training.batches import Batch, Position
 from models.training.distributed import Ranks
 from models.training.layout import Example, Layout, source_batch, target_batch
 from models.training.live_memory import LiveBytes
 from models.training.state import TrainerSettings, TrainingError
 from models.training.token_objective import TokenObjective
-from models.training.update import Updater
+from models.training.trainer import Updater
 
 MOST = 1 << 16  # maximum number of examples that is tried
 
@@ -101,7 +101,7 @@ def peak_bytes(config: Mapping[str, Any], layout: Layout, source_tokens: int, ex
 
 def _largest_on_cpu(config: Mapping[str, Any], layout: Layout, source_tokens: int, limit: int) -> int:
     # From this size on, the logits of the loss no longer grow: they are those of one chunk of positions.
-    size = 1 + loss.CHUNK // max(1, layout.max_target_tokens - 1)
+    size = 1 + token_objective.CHUNK // max(1, layout.max_target_tokens - 1)
     peaks = {n: peak_bytes(config, layout, source_tokens, n) for n in (size, 2 * size)}
     bytes_per_example = (peaks[2 * size] - peaks[size]) / size
 

@@ -11,7 +11,7 @@ from models.training.batches import TableShards, sweep
 from models.training.distributed import Ranks, find_device
 from models.training.state import TrainerSettings
 from models.training.token_objective import TokenObjective
-from models.training.update import Updater
+from models.training.trainer import Updater
 from tasks.engine.inputs import ReadableShards
 from tasks.summarization.directory import load_summarizer
 from tasks.summarization.training import validation_examples

@@ -9,7 +9,7 @@ import pytest
 
 from flows import dag
 from flows.running.session import Session
-from models.training.metrics import read_metrics
+from models.training.checkpoints import read_metrics
 from tests.stage_outputs import Watching, walk
 
 pytestmark = [pytest.mark.integration, pytest.mark.slow]

@@ -17,10 +17,10 @@ from models.attention_predictor import (
     normalised_scores,
     paragraph_memory,
 )
-from models.layers.words import ParallelMemory
+from models.layers.decoder import ParallelMemory
 from models.presets import PREDICTABLE, check_predictable, find_preset
 from models.search.beam import beam_search
-from models.search.scorers import AttentionAlignment
+from models.search.guidance import AttentionAlignment
 from models.search.settings import SearchSettings
 from tests.models.systems import PAD, batch, padded, target, tiny
 

@@ -9,15 +9,14 @@ import pytest
 import torch
 from safetensors.torch import load_file, save_file
 
-from models.bert_folder import check_bert, load_bert
-from models.bertsum import BertSum, BertSumConfig, SentenceExtractor, best_sentences
+from models.bertsum import BertSum, BertSumConfig, SentenceExtractor, best_sentences, check_bert, load_bert
 from models.contract import SourceBatch
 from models.registry import build_summarizer, configuration
 from models.tokenization.huggingface_tokenizer import read_tokenizer, tokenizer_files
 from models.training.distributed import Ranks
 from models.training.state import TrainerSettings
 from models.training.token_objective import TokenObjective
-from models.training.update import Updater
+from models.training.trainer import Updater
 from models.vocabulary import Vocabulary
 from tests.models.systems import tiny
 from tests.models.training.test_update import training_batch

@@ -22,8 +22,8 @@ from models.registry import build_summarizer, configuration, from_config_dict, t
 from models.search.beam import beam_search
 from models.search.settings import SearchSettings
 from models.tokenization.huggingface_tokenizer import read_tokenizer
-from models.training.weights import load_weights, save_weights
 from models.vocabulary import Vocabulary
+from models.weights_file import load_weights, save_weights
 from tests.models.causal_folders import END, FAMILIES, SPECIALS, change, write_causal
 from tests.models.systems import batch, target, tiny
 

@@ -6,8 +6,8 @@ import torch
 from models.contract import Summarizer
 from models.graphsum import attend_by_graph, graph_bias
 from models.layers.attention import SelfAttention
-from models.layers.embeddings import sinusoids
 from models.layers.paragraphs import FlatTokens
+from models.layers.transformer import sinusoids
 from models.memory_compressed import CompressedAttention, LocalAttention, MemoryCompressedConfig, window_members
 from models.transformer_xl import RelativeAttention, TransformerXLConfig
 from tests.models.systems import batch, logits, target, tiny

@@ -16,11 +16,10 @@ from models.layers.attention import (
     masked_softmax,
     split_heads,
 )
-from models.layers.embeddings import TiedEmbedding, paragraph_positions, sinusoids
 from models.layers.paragraphs import ParagraphRows
 from models.layers.places import LENGTH_STEP, Packing
 from models.layers.pooling import HeadLinear, MultiHeadPooling, pool_values
-from models.layers.transformer import Residual
+from models.layers.transformer import Residual, TiedEmbedding, paragraph_positions, sinusoids
 from tests.models.systems import tiny
 
 

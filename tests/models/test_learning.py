@@ -17,8 +17,7 @@ from models.presets import PRESETS
 from models.registry import build_summarizer
 from models.search.beam import beam_search
 from models.search.settings import SearchSettings
-from models.training.loss import token_loss
-from models.training.token_objective import copy_loss
+from models.training.token_objective import copy_loss, token_loss
 from tests.models.systems import distinct_presets, tiny_fields
 
 PAD, BEGIN, END, MARK = 0, 2, 3, 4

@@ -4,10 +4,10 @@ import pytest
 import torch
 
 from models.layers.attention import CrossAttention
-from models.layers.embeddings import row_positions
+from models.layers.decoder import ParallelMemory, attend_paragraphs, word_keys_values
 from models.layers.paragraphs import ParagraphRows
 from models.layers.places import Packing
-from models.layers.words import ParallelMemory, attend_paragraphs, word_keys_values
+from models.layers.transformer import row_positions
 from models.parallel import ParagraphPooling, ParallelConfig
 from models.vertical import VerticalMemory
 from tests.models.systems import batch, target, tiny

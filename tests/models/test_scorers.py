@@ -5,8 +5,8 @@ import math
 import pytest
 import torch
 
-from models.search.hypotheses import Hypotheses
-from models.search.scorers import AttentionAlignment, StructuralCoverage
+from models.search.guidance import AttentionAlignment, StructuralCoverage
+from models.search.step import Hypotheses
 
 
 def hypotheses(*attention: list[float]) -> Hypotheses:

@@ -8,10 +8,9 @@ import torch
 from models.contract import SourceBatch, Summarizer
 from models.registry import build_summarizer
 from models.search.beam import beam_search
-from models.search.hypotheses import Hypotheses
-from models.search.scorers import AttentionAlignment, StructuralCoverage
+from models.search.guidance import AttentionAlignment, StructuralCoverage
 from models.search.settings import SearchSettings
-from models.search.step import recent_tokens, repeated_ngrams
+from models.search.step import Hypotheses, recent_tokens, repeated_ngrams
 from tests.models.reference_search import Found, Rules, reference_search
 
 pytestmark = [pytest.mark.integration, pytest.mark.usefixtures("float64")]

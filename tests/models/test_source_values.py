@@ -4,9 +4,8 @@ import pytest
 import torch
 
 from models.contract import SourceBatch
-from models.search.hypotheses import Hypotheses
-from models.search.source_values import SourceValues
-from models.search.value_pieces import Pieces
+from models.search.source_values import Pieces, SourceValues
+from models.search.step import Hypotheses
 
 PIECES = [
     "<PAD>",

@@ -13,9 +13,8 @@ import torch
 from torch.nn.utils.rnn import pad_sequence
 
 from models.contract import SourceBatch
-from models.search.hypotheses import Hypotheses
-from models.search.source_values import SourceValues
-from models.search.value_pieces import Pieces, value_pieces
+from models.search.source_values import Pieces, SourceValues, value_pieces
+from models.search.step import Hypotheses
 from models.sentences import split_sentences
 from models.value_slots import NO_SLOTS, ValueSlots, fill
 from models.values import OPENERS

@@ -11,11 +11,10 @@ from typing import Any
 import pytest
 import torch
 
-from models.training.checkpoints import Checkpoints
-from models.training.metrics import read_metrics
+from models.training.checkpoints import Checkpoints, read_metrics
 from models.training.state import TrainingError, TrainingProgress, TrainingStopped
 from models.training.stopping import stop_trainings
-from models.training.update import Updater
+from models.training.trainer import Updater
 from tests.patience import output_of
 from tests.tasks import training_program
 from tests.tasks.training_program import TRAININGS

@@ -9,7 +9,7 @@ import torch
 from torch import nn
 
 from models.training.checkpoints import CheckpointError, Checkpoints, check_same_run, load_checkpoint
-from models.training.weights import load_weights, save_weights
+from models.weights_file import load_weights, save_weights
 
 
 class Tied(nn.Module):

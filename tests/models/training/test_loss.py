@@ -6,8 +6,8 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from models.training import loss as module
-from models.training.loss import HAS_FUSED, token_loss
+from models.training import token_objective as module
+from models.training.token_objective import HAS_FUSED, token_loss
 
 
 class Output(nn.Module):

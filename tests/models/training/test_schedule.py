@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import pytest
 
-from models.training.schedule import Schedule, constant, linear, noam
+from models.training.state import Schedule, constant, linear, noam
 
 
 def test_noam_peaks_at_the_end_of_warm_up() -> None:

@@ -17,16 +17,13 @@ import torch
 from torch import nn
 
 from models.training.batches import BatchStream, prefetch
-from models.training.checkpoints import load_checkpoint
+from models.training.checkpoints import MetricsLog, load_checkpoint, read_metrics
 from models.training.distributed import Ranks, process_group
-from models.training.metrics import MetricsLog, read_metrics
-from models.training.schedule import constant
-from models.training.state import TrainerSettings, TrainingError, TrainingProgress, TrainingStopped
+from models.training.state import TrainerSettings, TrainingError, TrainingProgress, TrainingStopped, constant
 from models.training.stopping import stop_trainings
 from models.training.token_objective import TokenObjective
-from models.training.trainer import Trainer
-from models.training.update import Updater
-from models.training.weights import load_weights
+from models.training.trainer import Trainer, Updater
+from models.weights_file import load_weights
 from tests.models.training.training_run import LAYOUT, tiny_model, tiny_shards, train
 from tests.patience import output_of
 

@@ -10,12 +10,12 @@ import torch
 from torch import Tensor
 
 from models.contract import SourceBatch, Summarizer
-from models.training import loss as loss_module
+from models.training import token_objective as loss_module
 from models.training.batches import Batch, Position
 from models.training.distributed import Ranks
 from models.training.state import TrainerSettings
 from models.training.token_objective import TokenObjective, copy_loss
-from models.training.update import Updater
+from models.training.trainer import Updater
 from tests.models.systems import PAD, batch, padded, target, tiny
 
 DECODER_ONLY = ["t-dmca-small", "transformer-xl-small"]

@@ -18,8 +18,7 @@ from models.registry import build_summarizer
 from models.training.batches import BatchStream, TableShards, sweep
 from models.training.distributed import Ranks, process_group
 from models.training.layout import Layout
-from models.training.schedule import noam
-from models.training.state import TrainerSettings, TrainingProgress, TrainingResult
+from models.training.state import TrainerSettings, TrainingProgress, TrainingResult, noam
 from models.training.token_objective import TokenObjective
 from models.training.trainer import Trainer
 

@@ -11,8 +11,8 @@ import torch
 from models.ranker import ParagraphRanker, RankerConfig
 from models.registry import build_summarizer
 from models.training.layout import Layout
-from models.training.weights import save_weights
 from models.vocabulary import Vocabulary
+from models.weights_file import save_weights
 from storage.builds import Build, save_build
 from storage.directories import publish_directory, working_directory
 from storage.errors import StorageError
@@ -24,7 +24,7 @@ from tasks.cited_summary import fit
 from tasks.cited_summary.cited import SummarySentence
 from tasks.cited_summary.fit import doubts, fitting, pieces_per_word
 from tasks.cited_summary.systems import EXTRACTIVE, SummarySystem, chosen_system, find_system, trained_systems
-from tasks.ranking.directory import describe_ranker
+from tasks.ranking.ranking import describe_ranker
 from tasks.summarization.directory import describe_summarizer
 from tasks.summarization.settings import DecodingSettings
 from tests.models.systems import tiny_fields

@@ -8,7 +8,7 @@ import pytest
 from tasks.engine.settings import Settings
 from tasks.ranking.settings import RankerSettings
 from tasks.summarization.settings import AttentionSettings, DecodingSettings, SummarizerSettings, TrainingSettings
-from tasks.summarization.token_training import trainer_settings
+from tasks.summarization.training import trainer_settings
 
 DEFAULTS: dict[type[Settings], dict[str, object]] = {
     SummarizerSettings: {

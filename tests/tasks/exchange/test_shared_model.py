@@ -13,7 +13,7 @@ import pytest
 import torch
 
 from models.exported import load_exported
-from models.search.hypotheses import Hypothesis
+from models.search.step import Hypothesis
 from models.vocabulary import Vocabulary
 from storage.builds import Build, record_build
 from storage.directories import publish_directory, working_directory
@@ -131,7 +131,7 @@ def test_an_exported_summarizer_writes_the_same_with_models_alone(
     program = f"""{LONELY}
 import json
 from models.exported import load_exported
-from models.search.hypotheses import Hypothesis
+from models.search.step import Hypothesis
 from models.vocabulary import Vocabulary
 summarizer = load_exported(sys.argv[1])
 print(json.dumps([summarizer.summarize(title, texts, [(0, 1, 0.5)]) for title, texts in json.loads(sys.argv[2])]))

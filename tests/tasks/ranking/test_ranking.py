@@ -8,10 +8,9 @@ import pytest
 import torch
 
 from models.ranker import ParagraphRanker, RankerConfig
-from models.training.weights import save_weights
+from models.weights_file import save_weights
 from storage.schemas import RANKED
-from tasks.ranking.directory import describe_ranker, load_ranker
-from tasks.ranking.ranking import rank_paragraphs
+from tasks.ranking.ranking import describe_ranker, load_ranker, rank_paragraphs
 from tasks.ranking.settings import RankingSettings
 from tests.tasks.ranking.ranker_world import articles, features, paragraphs, vocabulary, world
 

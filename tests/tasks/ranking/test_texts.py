@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tasks.ranking.texts import Texts, batches_by_length, shuffled_batches
+from tasks.ranking.batches import Texts, batches_by_length, shuffled_batches
 from tests.tasks.ranking.ranker_world import vocabulary
 
 

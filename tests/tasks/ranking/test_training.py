@@ -11,17 +11,14 @@ import pytest
 import torch
 
 from models.training.batches import Position
-from models.training.checkpoints import Checkpoints
-from models.training.metrics import read_metrics
+from models.training.checkpoints import Checkpoints, read_metrics
 from models.training.state import TrainingError, TrainingProgress, TrainingStopped
 from models.training.stopping import stop_trainings
 from models.vocabulary import Vocabulary
 from tasks.ranking.batches import BatchRules, training_batches
-from tasks.ranking.directory import load_ranker
-from tasks.ranking.ranking import rank_paragraphs, score_paragraphs
+from tasks.ranking.ranking import load_ranker, rank_paragraphs, score_paragraphs
 from tasks.ranking.settings import RankerSettings, RankingSettings
-from tasks.ranking.training import train_ranker
-from tasks.ranking.validation import _cross_entropy, collect_validation
+from tasks.ranking.training import _cross_entropy, collect_validation, train_ranker
 from tests.tasks.ranking.ranker_world import InMemory, articles, features, paragraphs, vocabulary, world
 from tests.tasks.summarization.summarizer_examples import vocabulary as other_vocabulary
 

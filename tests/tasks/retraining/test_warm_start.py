@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from models.training.schedule import noam
+from models.training.state import noam
 from storage.directories import DirectoryRecord
 from storage.errors import StorageError
 from storage.registry import FrozenSplit, Version

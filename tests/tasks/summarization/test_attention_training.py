@@ -11,7 +11,7 @@ import pyarrow as pa
 import pytest
 import torch
 
-from models.training.metrics import read_metrics
+from models.training.checkpoints import read_metrics
 from models.training.state import TrainingProgress, TrainingStopped
 from tasks.summarization.attention_training import train_attention
 from tasks.summarization.directory import load_predictor

@@ -7,8 +7,8 @@ import torch
 
 from models.search.beam import beam_search
 from models.search.certainty import token_log_probs, without_unlikely
-from models.search.hypotheses import Hypothesis
 from models.search.settings import SearchSettings
+from models.search.step import Hypothesis
 from models.training.layout import ExampleTable, source_batch
 from tasks.summarization.examples import layout_of
 from tasks.summarization.fresh_model import fresh_model

@@ -10,7 +10,7 @@ import torch
 
 from models.contract import Memory, SourceBatch
 from models.hierarchical import HierarchicalTransformer
-from models.search.hypotheses import Hypothesis
+from models.search.step import Hypothesis
 from models.vocabulary import Vocabulary
 from storage.schemas import PREDICTIONS, RANKED
 from tasks.summarization.decoding import DecodingProgress, decode_shard

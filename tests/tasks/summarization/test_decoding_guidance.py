@@ -11,7 +11,7 @@ import torch
 from models.attention_predictor import AttentionPredictor, expected_attention
 from models.contract import SourceBatch, Summarizer
 from models.training.layout import ExampleTable, source_batch
-from models.training.weights import save_weights
+from models.weights_file import save_weights
 from storage.schemas import RANKED
 from tasks.summarization.attention_training import train_attention
 from tasks.summarization.decoding import decode_shard

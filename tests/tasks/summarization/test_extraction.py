@@ -12,9 +12,9 @@ from safetensors.torch import load_file, save_file
 
 from models.exported import read_summarizer
 from models.training.batches import Position
-from models.training.metrics import read_metrics
+from models.training.checkpoints import read_metrics
 from models.training.state import TrainingProgress, TrainingStopped
-from models.training.weights import weights_digest
+from models.weights_file import weights_digest
 from storage.schemas import ARTICLES, RANKED
 from tasks.evaluation.settings import BaselineSettings
 from tasks.summarization.decoding import decode_shard

@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 import torch
 
+from models.training.checkpoints import read_metrics
 from models.training.distributed import process_count
-from models.training.metrics import read_metrics
 from models.training.state import TrainingError, TrainingProgress, TrainingStopped
 from models.training.stopping import stop_trainings
 from tasks.summarization.directory import load_summarizer

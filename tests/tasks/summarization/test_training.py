@@ -12,7 +12,7 @@ import pyarrow as pa
 import pytest
 import torch
 
-from models.training.metrics import read_metrics
+from models.training.checkpoints import read_metrics
 from models.training.state import TrainingProgress
 from models.vocabulary import Vocabulary
 from storage.directories import find_directory

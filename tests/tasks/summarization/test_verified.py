@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from models.search.certainty import Written
-from models.search.hypotheses import Hypothesis
+from models.search.step import Hypothesis
 from tasks.summarization.verified import VerifiedWriter, WrittenSentence, verified
 from tasks.verification.verifier import shipped
 from tests.tasks.summarization.summarizer_examples import vocabulary

@@ -5,7 +5,7 @@ import torch
 
 from models.presets import PRESETS
 from models.registry import build_summarizer, to_config_dict
-from models.training import loss
+from models.training import token_objective
 from models.training.layout import Layout
 from tasks.tables.capacity import find_capacity, largest, longest_batch, peak_bytes
 from tests.models.systems import TINY, distinct_presets
@@ -20,7 +20,7 @@ LAYOUT = Layout(
 
 @pytest.fixture(autouse=True)
 def _small_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(loss, "CHUNK", 32)
+    monkeypatch.setattr(token_objective, "CHUNK", 32)
 
 
 def config(preset: str) -> dict[str, object]:

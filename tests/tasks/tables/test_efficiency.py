@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from models.training.batches import Batch
-from models.training.update import Updater
+from models.training.trainer import Updater
 from tasks.summarization.directory import load_summarizer
 from tasks.summarization.training import train_summarizer
 from tasks.tables.efficiency import measure_efficiency
