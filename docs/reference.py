@@ -21,7 +21,7 @@ from flows.running.help import dashed, options, preset_settings, shown_value
 from models.__main__ import count_parameters, describe
 from models.presets import PRESETS, check_library
 from storage.schemas import DATASETS, Dataset
-from tasks.evaluation.registry import METRICS
+from tasks.evaluation.metrics import METRICS
 from tasks.reporting.reasons import REPORTED_STAGES
 
 PROJECT = Path(__file__).parents[1]

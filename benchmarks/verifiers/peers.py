@@ -11,9 +11,9 @@ from benchmarks.verifiers.cases import Case
 from models.values import ValueIndex
 from tasks.engine.shard import Scratch
 from tasks.evaluation.chat_judge import ChatJudge
+from tasks.evaluation.citations import ValueSupport
 from tasks.evaluation.entailment_model import EntailmentModel
-from tasks.evaluation.judge_settings import JudgeSettings
-from tasks.evaluation.support import ValueSupport
+from tasks.evaluation.settings import JudgeSettings
 from tasks.verification.verifier import Support, Verifier
 
 _MARKS = 5

@@ -15,9 +15,7 @@ from collections.abc import Collection, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from tasks.evaluation.metrics import ArticleTexts, Floats, Score, Summary, SummaryScorer, described
-
-METRICS = described("attention_metrics")
+from tasks.evaluation.metrics import ArticleTexts, Floats, Score, Summary, SummaryScorer
 
 
 def prepare(article: ArticleTexts, wanted: Collection[str]) -> SummaryScorer:

@@ -5,24 +5,27 @@ the same verifier chooses and judges, `citation-recall` and `supported` are equa
 precision only if its sentence is not supported; with a test by entailment they would differ. An empty summary scores 0,
 so that silence wins nothing."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 
 from tasks.evaluation.citations import Citer
-from tasks.evaluation.metrics import ArticleTexts, Score, Summary, SummaryScorer, described
-from tasks.evaluation.support import SupportTest, VerifiedSupport
+from tasks.evaluation.metrics import COMPUTED, ArticleTexts, Score, Summary, SummaryScorer
+from tasks.verification.verifier import Support
 
-METRICS = described("citation_metrics")
+# Whether texts, taken together, support a sentence, as a verifier or a model of entailment says; none support nothing.
+SupportTest = Callable[[Sequence[str], str], bool]
 
 
 def prepare(article: ArticleTexts, wanted: Collection[str]) -> SummaryScorer:
     """Look up the article's paragraphs once for all summaries."""
     citer = Citer(article.title, article.ranked, [article.lead, *article.sources])
 
+    def support(premises: Sequence[str], sentence: str) -> bool:
+        return citer.verifier.finding(sentence, premises, article.title).support in {Support.SAID, Support.COMBINED}
+
     def score(summary: Summary) -> dict[str, Score]:
         cited = citer.cite(summary)
         if not cited:
-            return {metric.name: Score(0.0) for metric in METRICS}
-        support = VerifiedSupport(citer.verifier, article.title)
+            return dict.fromkeys(COMPUTED["citation_metrics"], Score(0.0))
         recall, precision = citation_scores([(c.claim, citer.texts(c.ranks)) for c in cited], support)
         verdicts = [sentence.verdict for sentence in cited]
         said, combined = verdicts.count("said"), verdicts.count("combined")

@@ -1,8 +1,28 @@
-"""Whether one text entails another (natural language inference, NLI): what says so, and which models can."""
+"""Whether one text entails another (natural language inference, NLI): which models say so, and truth by them, where the
+settings name a folder with one: of sentences, pages and citations.
 
-from collections.abc import Callable, Mapping, Sequence
+SummaC (zero-shot, Laban et al. 2022): a sentence of a summary has the highest P(entailment) of all paragraphs read, a
+summary the mean over its sentences. Paragraphs stand whole, as in their released code; their sentences would be four
+times as many pairs. That code also subtracts the highest P(contradiction), which the many paragraphs of our inputs
+would drive up whatever a sentence says; here entailment counts alone, as a share.
 
-from tasks.evaluation.metrics import Floats
+NED (Shen et al. 2023, app. H): the pages that entail a sentence, on average. A page does where the highest
+P(entailment) of its paragraphs minus their highest P(contradiction) is above .5: there the released code is followed.
+Their Table 13 has it at .2 too, which finds rephrased sentences that the first threshold misses.
+
+Citations are those of `citation_metrics.py`, chosen by values; here the test of their support is entailment, as in
+ALCE's evaluation (Gao et al. 2023, sec. 4.3). The article's title stands before the texts, for it is known to all.
+
+An empty summary has 0 of each share, so that silence wins none, and no NED, which is of its sentences."""
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from itertools import combinations
+
+import numpy as np
+
+from tasks.evaluation.citation_metrics import citation_scores
+from tasks.evaluation.citations import CitedSentence, Citer
+from tasks.evaluation.metrics import ArticleTexts, Floats, Score, Summary, SummaryScorer
 from tasks.ranking.folders import check_installed, folder_digest, read_config
 
 Pair = tuple[str, str]  # premise, hypothesis
@@ -10,6 +30,7 @@ Pair = tuple[str, str]  # premise, hypothesis
 Entailment = Callable[[Sequence[Pair]], Floats]
 ENTAILED = 0.5  # more likely than not
 _LABELS = ("entailment", "contradiction")
+_PAGE_ENTAILS = {"ned": 0.5, "ned-0.2": 0.2}  # Shen et al. 2023, app. H
 
 
 def premise(title: str, texts: Sequence[str]) -> str:
@@ -49,3 +70,86 @@ def label_ids(folder: str, setting: str) -> list[int]:
             f"{', '.join(labels.values()) or 'none'}"
         )
     return [ids[label] for label in _LABELS]
+
+
+class _Remembered:
+    """A model's answers for one article: systems that copy write the same sentences."""
+
+    def __init__(self, entailment: Entailment) -> None:
+        self._entailment = entailment
+        self._known: dict[Pair, Floats] = {}
+
+    def __call__(self, pairs: Sequence[Pair]) -> Floats:
+        """Return [N, 2], P(entailment) and P(contradiction) of each of N pairs; only those that are new are asked."""
+        new = [pair for pair in dict.fromkeys(pairs) if pair not in self._known]
+        if new:
+            self._known.update(zip(new, self._entailment(new), strict=True))
+        return np.array([self._known[pair] for pair in pairs]).reshape(-1, 2)
+
+
+def prepare(article: ArticleTexts, wanted: Collection[str], *, entailment: Entailment) -> SummaryScorer:
+    """Return what holds summaries against the article by a model, which is asked nothing twice."""
+    citer = Citer(article.title, article.ranked, [article.lead, *article.sources])
+    model = _Remembered(entailment)
+
+    def score(summary: Summary) -> dict[str, Score]:
+        cited = citer.cite(summary)
+        if not cited:
+            shares = ("summac", "citation-recall-entailed", "citation-precision-entailed")
+            return {name: Score(0.0) for name in shares if name in wanted}
+        scores = {}
+        if not {"summac", *_PAGE_ENTAILS}.isdisjoint(wanted):
+            read = article.ranked[: summary.read]
+            answers = model([(text, sentence.claim) for sentence in cited for text in read])
+            table = answers.reshape(len(cited), len(read), 2)
+            scores["summac"] = Score(summac(table))
+            if article.pages:
+                for name, threshold in _PAGE_ENTAILS.items():
+                    scores[name] = Score(entailing_pages(table, article.pages[: len(read)], threshold))
+        if not {"citation-recall-entailed", "citation-precision-entailed"}.isdisjoint(wanted):
+            recall, precision = _citations(cited, citer, article.title, model)
+            scores["citation-recall-entailed"] = Score(recall)
+            scores["citation-precision-entailed"] = Score(precision)
+        return scores
+
+    return score
+
+
+def summac(table: Floats) -> float:
+    """Return the zero-shot SummaC score of a summary, 0-1; 0 where nothing was read. `table`: [S, N, 2], P(entailment)
+    and P(contradiction) of each of its S sentences, S > 0, by each of N texts."""
+    return float(table[:, :, 0].max(axis=1, initial=0.0).mean())
+
+
+def entailing_pages(table: Floats, pages: Sequence[str], threshold: float) -> float:
+    """Return how many pages entail a sentence, on average (NED). `table`: as in `summac`; `pages`: the page that each
+    of the N texts stands in; `threshold`: a page entails a sentence where its score, -1 to 1, is above."""
+    places: dict[str, list[int]] = {}
+    for place, page in enumerate(pages):
+        places.setdefault(page, []).append(place)
+    counts = np.zeros(len(table))
+    for own in places.values():
+        entailed, contradicted = table[:, own].max(axis=1).T
+        counts += entailed - contradicted > threshold
+    return float(counts.mean())
+
+
+def _citations(cited: Sequence[CitedSentence], citer: Citer, title: str, model: _Remembered) -> tuple[float, float]:
+    """Return citation recall and precision; whatever they may ask of the model is asked in one go."""
+
+    def pair(texts: Sequence[str], sentence: str) -> Pair:
+        return premise(title, texts), sentence
+
+    def support(premises: Sequence[str], sentence: str) -> bool:
+        return bool(premises) and bool(model([pair(premises, sentence)])[0, 0] > ENTAILED)
+
+    with_texts = [(sentence.claim, citer.texts(sentence.ranks)) for sentence in cited]
+    model(
+        [
+            pair(chosen, sentence)
+            for sentence, texts in with_texts
+            for size in range(1, len(texts) + 1)
+            for chosen in combinations(texts, size)
+        ]
+    )
+    return citation_scores(with_texts, support)

@@ -33,23 +33,20 @@ class EntailmentModel:
     @torch.inference_mode()
     def __call__(self, pairs: Sequence[Pair]) -> Floats:
         """Return [N, 2], P(entailment) and P(contradiction) of each of N pairs, 0-1."""
-        with self._lock:
-            return self._answers(pairs)
-
-    def _answers(self, pairs: Sequence[Pair]) -> Floats:
         found = np.zeros((len(pairs), len(self._labels)), dtype=np.float32)
         # Pairs of like length stand in a batch, the longest first, for memory runs out there.
         order = sorted(range(len(pairs)), key=lambda place: -sum(map(len, pairs[place])))
-        for start in range(0, len(order), _BATCH):
-            places = order[start : start + _BATCH]
-            tokens = self._tokenizer(
-                [pairs[place][0] for place in places],
-                [pairs[place][1] for place in places],
-                padding=True,
-                truncation="longest_first",
-                max_length=self._limit,
-                return_tensors="pt",
-            )
-            logits = self._model(**tokens.to(self._model.device)).logits
-            found[places] = logits.softmax(dim=-1)[:, self._labels].cpu().numpy()
+        with self._lock:
+            for start in range(0, len(order), _BATCH):
+                places = order[start : start + _BATCH]
+                tokens = self._tokenizer(
+                    [pairs[place][0] for place in places],
+                    [pairs[place][1] for place in places],
+                    padding=True,
+                    truncation="longest_first",
+                    max_length=self._limit,
+                    return_tensors="pt",
+                )
+                logits = self._model(**tokens.to(self._model.device)).logits
+                found[places] = logits.softmax(dim=-1)[:, self._labels].cpu().numpy()
         return found

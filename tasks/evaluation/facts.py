@@ -32,10 +32,8 @@ from dataclasses import dataclass, fields
 
 from models.sentences import split_sentences
 from tasks.evaluation.fact_reading import POSSESSIVE, SUBJECT
-from tasks.evaluation.metrics import ArticleTexts, Score, Summary, SummaryScorer, described
+from tasks.evaluation.metrics import ArticleTexts, Score, Summary, SummaryScorer
 from tasks.evaluation.topic_truth import NAME, PRONOUN, Reading, Truth, truth_of
-
-METRICS = described("facts")
 
 Fact = tuple[str, str]  # kind of topic, name of the fact
 

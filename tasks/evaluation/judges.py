@@ -6,43 +6,51 @@ from functools import partial
 
 from tasks.chat.settings import read_key
 from tasks.engine.shard import Scratch
-from tasks.evaluation import bertscore_metrics, entailment_metrics, judge_metrics
-from tasks.evaluation.bertscore_metrics import IMPLEMENTATION, VERSION, check_bertscore
-from tasks.evaluation.entailment import check_entailment, entailment_digest
-from tasks.evaluation.judge_settings import Judge, JudgesSettings
-from tasks.evaluation.metrics import Prepare
-from tasks.ranking.folders import check_installed, folder_digest
+from tasks.evaluation import entailment
+from tasks.evaluation.metrics import Judge, Prepare
+from tasks.evaluation.settings import BertScoreSettings, ScoringSettings
+from tasks.ranking.folders import check_installed, folder_digest, read_config
 
-_NLI = "scoring.nli.folder"
+IMPLEMENTATION, VERSION = "torchmetrics", "1.9.0"  # of BERTScore
+_NLI, _BERTSCORE = "scoring.nli.folder", "scoring.bertscore.folder"
 
 
-def check_judges(settings: JudgesSettings) -> None:
+def check_judges(settings: ScoringSettings) -> None:
     """See that this machine has what the judges run on. Raises FileNotFoundError: a model is not there; ValueError: it
     is of another kind, or a package or a key is not there; it names the setting."""
     if settings.nli is not None:
-        check_entailment(settings.nli.folder, _NLI)
+        entailment.check_entailment(settings.nli.folder, _NLI)
     if settings.bertscore is not None:
-        check_bertscore(settings.bertscore)
-        check_installed({"transformers": "", IMPLEMENTATION: VERSION}, "scoring.bertscore.folder")
+        _check_bertscore(settings.bertscore)
+        check_installed({"transformers": "", IMPLEMENTATION: VERSION}, _BERTSCORE)
     if settings.judge is not None:
         read_key(settings.judge, "scoring.judge")
 
 
-def judge_notes(settings: JudgesSettings) -> dict[str, str]:
+def judge_notes(settings: ScoringSettings) -> dict[str, str]:
     """Return what decides scores beside the settings, which name folders: the digests of their models. Raises
     FileNotFoundError: there is no such folder, or no model in it; ValueError: it is a model of another kind."""
     notes = {}
     if settings.nli is not None:
-        notes["nli_sha256"] = entailment_digest(settings.nli.folder, _NLI)
+        notes["nli_sha256"] = entailment.entailment_digest(settings.nli.folder, _NLI)
     if settings.bertscore is not None:
-        check_bertscore(settings.bertscore)
+        _check_bertscore(settings.bertscore)
         notes["bertscore_sha256"] = folder_digest(settings.bertscore.folder)
     return notes
 
 
+def _check_bertscore(settings: BertScoreSettings) -> None:
+    """See that the folder holds a model with the layer that is asked for; raises as `judge_notes`."""
+    layers = read_config(settings.folder, _BERTSCORE).get("num_hidden_layers")
+    if isinstance(layers, int) and settings.layer > layers:
+        raise ValueError(
+            f"scoring.bertscore.layer is {settings.layer}: expected at most {layers}, the layers of {settings.folder!r}"
+        )
+
+
 @contextmanager
 def open_judges(
-    settings: JudgesSettings, needed: Collection[Judge], device: str, scratch: Scratch | None
+    settings: ScoringSettings, needed: Collection[Judge], device: str, scratch: Scratch | None
 ) -> Iterator[Mapping[Judge, Prepare]]:
     """Open the judges that are needed, for the time of the block.
 
@@ -57,18 +65,18 @@ def open_judges(
         from tasks.evaluation.entailment_model import EntailmentModel  # here, because few need torch to score
 
         model = EntailmentModel(settings.nli.folder, _NLI, device)
-        opened["nli"] = partial(entailment_metrics.prepare, entailment=model)
+        opened["nli"] = partial(entailment.prepare, entailment=model)
     if "bertscore" in needed:
         assert settings.bertscore is not None
-        from tasks.evaluation.bertscore_model import BertScoreModel
+        from tasks.evaluation import bertscore
 
-        similarity = BertScoreModel(settings.bertscore, device)
-        opened["bertscore"] = partial(bertscore_metrics.prepare, similarity=similarity)
+        similarity = bertscore.BertScoreModel(settings.bertscore, device)
+        opened["bertscore"] = partial(bertscore.prepare, similarity=similarity)
     with ExitStack() as stack:
         if "judge" in needed:
             assert settings.judge is not None and scratch is not None
-            from tasks.evaluation.chat_judge import ChatJudge
+            from tasks.evaluation import chat_judge
 
-            chat = stack.enter_context(ChatJudge(settings.judge, scratch))
-            opened["judge"] = partial(judge_metrics.prepare, judge=chat)
+            chat = stack.enter_context(chat_judge.ChatJudge(settings.judge, scratch))
+            opened["judge"] = partial(chat_judge.prepare, judge=chat)
         yield opened

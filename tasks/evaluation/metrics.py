@@ -1,15 +1,14 @@
-"""The interface of metrics: their description, their scores, and the texts they may read. A metric is one file with a
-scorer, and its description in `metrics.toml`. Truth comes before ROUGE wherever metrics are listed."""
+"""All metrics, as `metrics.toml` describes them, their scores, and the texts they may read. Truth comes before ROUGE
+wherever metrics are listed. What computes the metrics of a section of that file is its `prepare` (`scoring.py`)."""
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tasks.engine.data_files import read_data
-from tasks.evaluation.judge_settings import Judge
 from tasks.sources.miniweb.settings import MiniwebSettings
 
 Floats = NDArray[np.floating]
@@ -17,6 +16,7 @@ Floats = NDArray[np.floating]
 Group = Literal["truth", "rouge", "similarity", "style"]
 Better = Literal["higher", "lower", "neither"]
 Unit = Literal["percent", "ratio"]
+Judge = Literal["nli", "bertscore", "judge"]  # sections of `scoring`, each null where its judge is not asked
 
 
 @dataclass(frozen=True)
@@ -43,9 +43,46 @@ class Metric:
         return max(figures) if self.better == "higher" else min(figures)
 
 
-def described(file: str) -> tuple[Metric, ...]:
-    """Return the metrics that a file of this room scores, as `metrics.toml` describes them."""
-    return tuple(Metric(name, **about) for name, about in read_data(__package__, "metrics.toml")[file].items())
+_SECTIONS = {
+    section: [Metric(name, **about) for name, about in metrics.items()]
+    for section, metrics in read_data(__package__, "metrics.toml").items()
+}
+_GROUPS = get_args(Group)
+METRICS: Mapping[str, Metric] = {
+    metric.name: metric
+    for metric in sorted(
+        (metric for metrics in _SECTIONS.values() for metric in metrics), key=lambda metric: _GROUPS.index(metric.group)
+    )
+}
+# What computes metrics -> their names, as `metrics.toml` lists them.
+COMPUTED = {section: [metric.name for metric in metrics] for section, metrics in _SECTIONS.items()}
+
+
+def known_metric(name: str) -> str:
+    """Return the name of a metric. Raises ValueError: there is no metric of that name."""
+    if name not in METRICS:
+        raise ValueError(f"unknown metric {name!r}, expected one of: {', '.join(METRICS)}")
+    return name
+
+
+def deciding_metric(name: str) -> str:
+    """Return the name of a metric by which systems and versions can be ranked: a share, higher is better. Raises
+    ValueError: there is no metric of that name, or its figure only describes, or lower is better."""
+    fit = [one.name for one in METRICS.values() if (one.better, one.unit) == ("higher", "percent")]
+    if known_metric(name) not in fit:
+        raise ValueError(f"{name!r} cannot decide which of two systems is better, expected one of: {', '.join(fit)}")
+    return name
+
+
+def metric_name(name: str) -> str:
+    """Return a metric's name for people; a name that there is no metric of is returned unchanged."""
+    return METRICS[name].label if name in METRICS else name
+
+
+def judges_of(wanted: Collection[str]) -> list[Judge]:
+    """Return the judges that the requested metrics need, in the order of `METRICS`."""
+    needed = (metric.judge for metric in METRICS.values() if metric.name in wanted)
+    return list(dict.fromkeys(judge for judge in needed if judge is not None))
 
 
 @dataclass(frozen=True)

@@ -6,13 +6,13 @@ checks that both agree. `rougeL` takes a summary as one line, `rougeLsum` as sen
 library expects on separate lines: `models/sentences.py` splits them, in references and summaries alike."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from functools import cached_property
 from itertools import chain
 from typing import Literal, get_args
 
 from models.sentences import split_sentences
-from tasks.evaluation.metrics import Score
+from tasks.evaluation.metrics import ArticleTexts, Score, SummaryScorer
 from tasks.text.ngrams import TargetNgrams, lcs_length, split_words, stem
 
 Metric = Literal[
@@ -75,6 +75,12 @@ class Reference:
             return _rouge(hits, len(summary.line), len(reference.line))
         ngrams = self._ngrams[int(kind[-1]), stems]
         return _rouge(ngrams.matched(summary.line), max(len(summary.line) - ngrams.n + 1, 0), ngrams.total)
+
+
+def prepare(article: ArticleTexts, wanted: Collection[str]) -> SummaryScorer:
+    """Cut the lead into words and n-grams once for all summaries."""
+    reference = Reference(article.lead, [metric for metric in METRICS if metric in wanted])
+    return lambda summary: reference.score(summary.text)
 
 
 def _rouge(hits: int, candidates: int, wanted: int) -> Score:

@@ -2,7 +2,7 @@
 truth)."""
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any
@@ -14,11 +14,31 @@ import pyarrow.compute as pc
 from storage.schemas import SCORES
 from tasks.engine.grouping import join_by_article
 from tasks.engine.shard import Scratch
+from tasks.evaluation import attention_metrics, citation_metrics, facts, rouge, style_metrics, value_metrics
 from tasks.evaluation.judges import open_judges
-from tasks.evaluation.metrics import ArticleTexts, Summary
-from tasks.evaluation.registry import judges_of, prepare
+from tasks.evaluation.metrics import (
+    COMPUTED,
+    METRICS,
+    ArticleTexts,
+    Judge,
+    Prepare,
+    Score,
+    Summary,
+    SummaryScorer,
+    judges_of,
+)
 from tasks.evaluation.settings import ScoringSettings
 from tasks.sources.miniweb.settings import MiniwebSettings
+
+# What computes the metrics of each section of `metrics.toml` that needs no judge; `open_judges` has the others.
+_PREPARES: Mapping[str, Prepare] = {
+    "value_metrics": value_metrics.prepare,
+    "citation_metrics": citation_metrics.prepare,
+    "facts": facts.prepare,
+    "rouge": rouge.prepare,
+    "style_metrics": style_metrics.prepare,
+    "attention_metrics": attention_metrics.prepare,
+}
 
 
 @dataclass(frozen=True)
@@ -106,6 +126,22 @@ def score_predictions(
         strangers = (i for i in predictions["article_id"].to_pylist() if i not in used_ids)
         raise ValueError(f"predictions for articles that are missing or refused: {list(islice(strangers, 3))}")
     return pa.Table.from_pylist(rows, SCORES.schema)
+
+
+def prepare(
+    article: ArticleTexts, wanted: Collection[str], judges: Mapping[Judge, Prepare] | None = None
+) -> SummaryScorer:
+    """Return a scorer of an article's summaries for the requested metrics, in the order of `METRICS`. `article`: its
+    texts; `wanted`: names of the requested metrics; `judges`: all judges that they need, opened."""
+    prepares = [each for section, each in _PREPARES.items() if not set(COMPUTED[section]).isdisjoint(wanted)]
+    prepares += [(judges or {})[judge] for judge in judges_of(wanted)]
+    scorers: list[SummaryScorer] = [each(article, wanted) for each in prepares]
+
+    def score(summary: Summary) -> dict[str, Score]:
+        scores = {name: score for scorer in scorers for name, score in scorer(summary).items()}
+        return {name: scores[name] for name in METRICS if name in wanted and name in scores}
+
+    return score
 
 
 def _texts(article: pa.Table, ranked: pa.Table, kept: pa.Table, world: MiniwebSettings | None) -> ArticleTexts:

@@ -1,13 +1,13 @@
-"""Settings of the extractive baselines and of scoring."""
+"""Settings of the extractive baselines, of scoring, and of the judges that it may ask."""
 
 from collections.abc import Mapping
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, Literal, Self, get_args
 
 from pydantic import AfterValidator, Field, model_validator
 
-from tasks.engine.settings import Settings
-from tasks.evaluation.judge_settings import JudgesSettings
-from tasks.evaluation.registry import METRICS, deciding_metric, judges_of, known_metric
+from tasks.chat.settings import ChatSettings
+from tasks.engine.settings import Settings, tuning
+from tasks.evaluation.metrics import METRICS, Judge, deciding_metric, judges_of, known_metric
 
 MetricName = Annotated[str, AfterValidator(known_metric)]
 DecidingMetric = Annotated[str, AfterValidator(deciding_metric)]
@@ -26,19 +26,54 @@ class BaselineSettings(Settings):
     that raise ROUGE-2 most, one by one; ceiling is the target without what the paragraphs lack"""
 
 
+class NliSettings(Settings):
+    """A model that says whether one text entails another; the digest of its files is part of the recipe."""
+
+    folder: str = tuning(...)
+    """local folder of a sequence classification model in Hugging Face's layout: config.json with the labels entailment
+    and contradiction, safetensors, tokenizer"""
+
+
+class BertScoreSettings(Settings):
+    """An encoder whose word vectors are compared; the digest of its files is part of the recipe."""
+
+    folder: str = tuning(...)
+    """local folder of an encoder in Hugging Face's layout: config.json, safetensors, tokenizer"""
+    layer: int = Field(ge=1)
+    """whose vectors count (`num_layers`; Zhang et al. 2020: 17 of roberta-large, 9 of bert-base)"""
+
+
+class JudgeSettings(ChatSettings):
+    """A language model that gives marks; the texts of articles and summaries are sent to it."""
+
+    most_calls: int = Field(1_000, ge=1)
+    """requests of one shard of articles; summaries beyond have no marks"""
+
+
 def _metrics_at_hand(given: Mapping[str, Any]) -> tuple[str, ...]:
     return tuple(name for name, metric in METRICS.items() if metric.judge is None or given.get(metric.judge))
 
 
-class ScoringSettings(JudgesSettings):
+class ScoringSettings(Settings):
     """What is measured of each summary."""
 
+    nli: NliSettings | None = None
+    """SummaC, NED and citations by entailment; null = off"""
+    bertscore: BertScoreSettings | None = None
+    """BERTScore against the lead; null = off"""
+    judge: JudgeSettings | None = None
+    """marks of a language model; null = off"""
     metrics: tuple[MetricName, ...] = Field(default_factory=_metrics_at_hand, min_length=1)
     """metrics: values-* (names, numbers and dates that input, sources and lead hold), said, supported and citation-*
     (sentences, by the paragraphs cited for them), facts-* (of the mini web alone), ROUGE (rougeL takes it as one line,
     as the released HT scorer does, rougeLsum sentence by sentence; -stem after Porter's), style (coverage, density,
     compression and so on), cds and own-document (attention to documents, while writing and while reading), and those of
     the judges that are set"""
+
+    @property
+    def judged(self) -> bool:
+        """Whether a judge is asked, which takes a while."""
+        return any(getattr(self, judge) is not None for judge in get_args(Judge))
 
     @model_validator(mode="after")
     def _judges_are_set(self) -> Self:

@@ -5,11 +5,9 @@ sources."""
 from collections.abc import Collection, Sequence
 
 from models.sentences import first_sentence
-from tasks.evaluation.metrics import ArticleTexts, Score, Summary, SummaryScorer, described
+from tasks.evaluation.metrics import ArticleTexts, Score, Summary, SummaryScorer
 from tasks.text.content_words import names_subject
 from tasks.text.ngrams import split_words
-
-METRICS = described("style_metrics")
 
 
 def prepare(article: ArticleTexts, wanted: Collection[str]) -> SummaryScorer:

@@ -8,9 +8,7 @@ counts among them."""
 from collections.abc import Collection, Sequence
 
 from models.values import Value, ValueIndex, find_values, measurable
-from tasks.evaluation.metrics import ArticleTexts, Score, Summary, SummaryScorer, described
-
-METRICS = described("value_metrics")
+from tasks.evaluation.metrics import ArticleTexts, Score, Summary, SummaryScorer
 
 
 def prepare(article: ArticleTexts, wanted: Collection[str]) -> SummaryScorer:

@@ -8,7 +8,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from tasks.evaluation.registry import METRICS, metric_name
+from tasks.evaluation.metrics import METRICS, metric_name
 from tasks.evaluation.significance import (
     SIGNIFICANCE,
     Comparison,

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from storage.recipes import most_first
 from storage.schemas import RANKING_SCORES, SCORES
-from tasks.evaluation.registry import METRICS
+from tasks.evaluation.metrics import METRICS
 from tasks.evaluation.significance import SIGNIFICANCE, Comparison, SystemScore, compare_systems, summarise_scores
 from tasks.reporting.corpus_statistics import CorpusCounter, CorpusStatistics, Words, count_words
 from tasks.reporting.reasons import REPORTED_STAGES

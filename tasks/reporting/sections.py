@@ -6,8 +6,7 @@ from urllib.parse import urlencode
 
 import numpy as np
 
-from tasks.evaluation.metrics import Group
-from tasks.evaluation.registry import METRICS, metric_name
+from tasks.evaluation.metrics import METRICS, Group, metric_name
 from tasks.reporting import plots
 from tasks.reporting.attention_picture import attention_picture, drawn_tokens
 from tasks.reporting.blocks import (

@@ -1,6 +1,6 @@
 """The result of the scores, in a sentence."""
 
-from tasks.evaluation.registry import metric_name
+from tasks.evaluation.metrics import metric_name
 from tasks.evaluation.significance import Comparison, too_few_articles
 from tasks.reporting.blocks import percent
 from tasks.reporting.findings import Ranking

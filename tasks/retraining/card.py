@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from storage.registry import Version
-from tasks.evaluation.registry import METRICS, metric_name
+from tasks.evaluation.metrics import METRICS, metric_name
 from tasks.reporting.blocks import Cell, ReportSection, Table
 from tasks.reporting.facts import Fact, flatten
 from tasks.reporting.findings import funnel

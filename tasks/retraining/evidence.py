@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from tasks.engine.inputs import StageResult
-from tasks.evaluation.registry import metric_name
+from tasks.evaluation.metrics import metric_name
 from tasks.evaluation.significance import Significance, bootstrap, signed_randomisation_test
 from tasks.retraining.splits import POOLED
 

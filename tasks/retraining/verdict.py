@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
-from tasks.evaluation.registry import metric_name
+from tasks.evaluation.metrics import metric_name
 from tasks.reporting.settings import ReportSettings
 from tasks.retraining.evidence import Evidence, MetricComparison
 from tasks.retraining.settings import WEEKS, RetrainingSettings

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from models.sentences import split_sentences
 from models.values import ValueIndex
-from tasks.evaluation.support import ValueSupport
+from tasks.evaluation.citations import ValueSupport
 from tasks.text.content_words import names_subject, subject_of, words_of
 
 # Words with "the" by which English leads speak of their subject, besides those with which they define it.

@@ -6,7 +6,7 @@ import numpy as np
 import pyarrow.compute as pc
 from scipy import stats
 
-from tasks.evaluation.registry import metric_name
+from tasks.evaluation.metrics import metric_name
 from tasks.evaluation.significance import bootstrap
 from tasks.reporting.blocks import Block, Cell, Picture, Table, Text
 from tasks.reporting.plots import bars

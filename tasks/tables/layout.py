@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from tasks.evaluation.registry import metric_name
+from tasks.evaluation.metrics import metric_name
 from tasks.evaluation.significance import Interval, too_few_articles
 from tasks.reporting.blocks import Block, Cell, ReportSection, Table, Text, percent
 from tasks.tables.analyses import ANALYSES

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from tasks.evaluation.registry import metric_name
+from tasks.evaluation.metrics import metric_name
 from tasks.evaluation.significance import Comparison, too_few_articles
 from tasks.reporting.blocks import percent
 from tasks.tables.measures import TableFigures

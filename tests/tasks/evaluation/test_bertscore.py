@@ -6,9 +6,10 @@ from pathlib import Path
 import pytest
 import torch
 
-from tasks.evaluation.bertscore_metrics import IMPLEMENTATION, METRICS, VERSION, prepare
-from tasks.evaluation.judge_settings import BertScoreSettings
-from tasks.evaluation.metrics import ArticleTexts, Score, Summary
+from tasks.evaluation.bertscore import prepare
+from tasks.evaluation.judges import IMPLEMENTATION, VERSION
+from tasks.evaluation.metrics import METRICS, ArticleTexts, Score, Summary
+from tasks.evaluation.settings import BertScoreSettings
 from tests.tasks.evaluation.tiny_models import LONGEST, WORDS, save_model
 
 ARTICLE = ArticleTexts("T", "the river is long", [], [])
@@ -29,7 +30,7 @@ def test_an_empty_summary_scores_nothing_and_an_article_without_lead_has_no_scor
 
 
 def test_the_implementation_is_named() -> None:
-    assert [metric.label for metric in METRICS] == ["BERTScore (torchmetrics 1.9.0)"]
+    assert METRICS["bertscore"].label == f"BERTScore ({IMPLEMENTATION} {VERSION})" == "BERTScore (torchmetrics 1.9.0)"
 
 
 @pytest.mark.parametrize("layer", [1, 2])
@@ -38,7 +39,7 @@ def test_words_are_matched_greedily_by_their_vectors(tmp_path: Path, layer: int,
     """Each word with the likest of the other text; the marks at both ends do not count (Zhang et al. 2020, sec. 3)."""
     transformers = pytest.importorskip("transformers", reason="transformers is of the extra `judges`")
     pytest.importorskip("torchmetrics", reason="torchmetrics is of the extra `judges`")
-    from tasks.evaluation.bertscore_model import BertScoreModel
+    from tasks.evaluation.bertscore import BertScoreModel
 
     assert metadata.version(IMPLEMENTATION) == VERSION
     save_model(tmp_path, "BertModel")

@@ -11,10 +11,9 @@ import pytest
 from tasks.chat.client import ChatError, chat_url
 from tasks.chat.settings import read_key
 from tasks.engine.shard import Scratch
-from tasks.evaluation.chat_judge import ChatJudge, read_marks
-from tasks.evaluation.judge_metrics import METRICS, JudgeMarks, prepare
-from tasks.evaluation.judge_settings import JudgeSettings
-from tasks.evaluation.metrics import ArticleTexts, Summary
+from tasks.evaluation.chat_judge import ChatJudge, JudgeMarks, prepare, read_marks
+from tasks.evaluation.metrics import COMPUTED, ArticleTexts, Summary
+from tasks.evaluation.settings import JudgeSettings
 from tests.tasks.chat.chat_server import Chat, chat_server, marks, said, slowly
 
 ARTICLE = ArticleTexts("River Nilir", "lead", ["It is 395 kilometres long.", "Otto Lund has 12 mills."], [])
@@ -29,7 +28,7 @@ def judge(chat: Chat, folder: Path, *, total_seconds: float = 60.0, **settings: 
 
 
 def scores(client: ChatJudge, text: str = SUMMARIES[0], read: int | None = None) -> dict[str, float]:
-    score = prepare(ARTICLE, [metric.name for metric in METRICS], judge=client)
+    score = prepare(ARTICLE, COMPUTED["chat_judge"], judge=client)
     return {name: found.value for name, found in score(Summary(text, read)).items()}
 
 
@@ -41,7 +40,7 @@ def test_marks_are_shown_as_shares(tmp_path: Path) -> None:
             "judge-fluency": 0.0,
             "judge-answered": 1.0,
         }
-        assert {metric.name for metric in METRICS} == set(scores(client))
+        assert set(COMPUTED["chat_judge"]) == set(scores(client))
 
 
 def test_what_is_sent(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,10 +9,10 @@ import pytest
 from pydantic import ValidationError
 
 from tasks.evaluation.entailment import label_ids
-from tasks.evaluation.judge_settings import NliSettings
 from tasks.evaluation.judges import check_judges, judge_notes
-from tasks.evaluation.registry import METRICS
+from tasks.evaluation.metrics import METRICS
 from tasks.evaluation.scoring import ScoringSettings
+from tasks.evaluation.settings import NliSettings
 
 NLI: dict[str, Any] = {
     "architectures": ["BertForSequenceClassification"],

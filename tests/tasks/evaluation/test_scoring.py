@@ -10,7 +10,7 @@ from pydantic import ValidationError
 
 from storage.schemas import ARTICLES, PARAGRAPHS, PREDICTIONS, RANKED, SCORES
 from tasks.engine.shard import Scratch
-from tasks.evaluation.registry import METRICS
+from tasks.evaluation.metrics import METRICS
 from tasks.evaluation.scoring import ScoringProgress, score_predictions
 from tasks.evaluation.settings import ScoringSettings
 from tasks.reporting.settings import ReportSettings

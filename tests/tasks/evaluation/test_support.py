@@ -1,7 +1,7 @@
 """Support by values: what texts must hold for a sentence."""
 
 from models.values import ValueIndex
-from tasks.evaluation.support import ValueSupport
+from tasks.evaluation.citations import ValueSupport
 
 SUPPORT = ValueSupport("River Nilir", ValueIndex(["Mills burned in Norvenia."]))
 

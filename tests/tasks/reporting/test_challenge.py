@@ -7,7 +7,7 @@ import pytest
 from markdown_it import MarkdownIt
 
 import tests.tasks.reporting.reporting_tables as made
-from tasks.evaluation.registry import metric_name
+from tasks.evaluation.metrics import metric_name
 from tasks.reporting.blocks import Table
 from tasks.reporting.challenge import (
     Challenge,

@@ -1,12 +1,14 @@
-"""BERTScore by torchmetrics, with an encoder from a local folder."""
+"""BERTScore of a summary against the lead (Zhang et al. 2020) by torchmetrics, with an encoder from a local folder.
+Implementations differ in the third decimal, so the one that counts, and its version, stand in the metric's name."""
+
+from collections.abc import Callable, Collection
 
 import torch
-from torchmetrics.functional.text.bert import bert_score
 
 from models.training.distributed import find_device
 from tasks.engine.torch_threads import torch_threads
-from tasks.evaluation.judge_settings import BertScoreSettings
-from tasks.evaluation.metrics import Score
+from tasks.evaluation.metrics import ArticleTexts, Score, Summary, SummaryScorer
+from tasks.evaluation.settings import BertScoreSettings
 from tasks.ranking.folders import load_model, longest_input
 
 _THREADS = 1  # of torch: shards are scored side by side, one a core
@@ -27,6 +29,8 @@ class BertScoreModel:
     @torch_threads(_THREADS)
     def __call__(self, summary: str, lead: str) -> Score:
         """Return F1, precision and recall; neither text is empty."""
+        from torchmetrics.functional.text.bert import bert_score  # here, because it is of an extra
+
         found = bert_score(
             [summary],
             [lead],
@@ -39,3 +43,19 @@ class BertScoreModel:
         )
         f1, precision, recall = (float(torch.as_tensor(found[name])) for name in ("f1", "precision", "recall"))
         return Score(f1, precision, recall)
+
+
+def prepare(
+    article: ArticleTexts, wanted: Collection[str], *, similarity: Callable[[str, str], Score]
+) -> SummaryScorer:
+    """Return what compares summaries with the lead; without one there is nothing to compare. `similarity`: such as a
+    `BertScoreModel`."""
+
+    def score(summary: Summary) -> dict[str, Score]:
+        if not article.lead.strip():
+            return {}
+        if not summary.text.strip():
+            return {"bertscore": Score(0.0, 0.0, 0.0)}
+        return {"bertscore": similarity(summary.text, article.lead)}
+
+    return score
