@@ -32,7 +32,7 @@ from flows.stages import across
 from storage.parts import whole
 from storage.schemas import ARTICLES, PARAGRAPHS
 from storage.store import Store
-from tasks.across.shingles import BANDS, ROWS
+from tasks.across.overlaps import BANDS, ROWS
 from tasks.engine.inputs import StageResult
 from tasks.engine.recipe import Recipe
 from tasks.engine.stage import InlineExecutor, Run

@@ -26,9 +26,8 @@ from tasks.extraction.engines import Extracted, extract
 from tasks.extraction.markup import parse
 from tasks.extraction.settings import ExtractSettings
 from tasks.rights.claims import page_claim
-from tasks.rights.personal import count_personal, find_personal
 from tasks.rights.reservations import page_reservations
-from tasks.rights.text_columns import language_of, quality_signals
+from tasks.rights.text_columns import count_personal, find_personal, language_of, quality_signals
 
 _GOAL = 0.10  # of extraction's processor time
 _SETTINGS = ExtractSettings()

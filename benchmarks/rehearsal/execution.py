@@ -15,7 +15,7 @@ from flows.config import BuildConfig
 from flows.running.session import Session
 from flows.running.temporary_server import use_prefect_api
 from storage.store import Store
-from tasks.crawl.host_plan import plan_hosts
+from tasks.crawl.frontier import plan_hosts
 from tasks.engine.stage import Run
 
 End = Literal["corpus", "report"]

@@ -13,7 +13,7 @@ from storage.recipes import ShardRecord, read_record
 from storage.schemas import ARTICLES, DATASETS, FEATURES, FRONTIER, INDEX_FILES, PAGES, PARAGRAPHS, SEARCH, Dataset
 from storage.spending import Account, spent, this_month
 from storage.store import Store
-from tasks.crawl.host_plan import DomainLoad, plan_hosts
+from tasks.crawl.frontier import DomainLoad, plan_hosts
 from tasks.crawl.remote_files import PIECE_BYTES
 from tasks.crawl.settings import CommonCrawlSettings, CrawlSettings
 from tasks.engine.inputs import StageResult

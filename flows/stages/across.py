@@ -21,7 +21,7 @@ def overlaps(session: Session, articles: Articles, paragraphs: Paragraphs) -> Ov
     sketches = run.stage(
         Recipe(
             schemas.SKETCHES,
-            "tasks.across.sketches:sketch_paragraphs",
+            "tasks.across.overlaps:sketch_paragraphs",
             arguments={"words": words, "buckets": count},
             per_shard={"article_shard": range(count)},
         ),
@@ -29,12 +29,12 @@ def overlaps(session: Session, articles: Articles, paragraphs: Paragraphs) -> Ov
         inputs={"articles": same(articles), "paragraphs": same(paragraphs)},
     )
     twins = run.stage(
-        Recipe(schemas.TWINS, "tasks.across.sketches:match_sketches"),
+        Recipe(schemas.TWINS, "tasks.across.overlaps:match_sketches"),
         shards=count,
         inputs={"sketches": gathered(sketches)},
     )
     twin_words = run.stage(
-        Recipe(schemas.TWIN_WORDS, "tasks.across.sketches:attach_words", arguments={"words": words}),
+        Recipe(schemas.TWIN_WORDS, "tasks.across.overlaps:attach_words", arguments={"words": words}),
         shards=count,
         inputs={"paragraphs": same(paragraphs), "twins": gathered(twins)},
     )

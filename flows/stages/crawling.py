@@ -9,12 +9,12 @@ from flows.running.session import Session
 from flows.stages.results import Articles, Captures, FetchedPages, Frontier, IndexedCaptures, SearchResults
 from storage import schemas
 from tasks.crawl.archive import find_archives
-from tasks.crawl.columnar.tables import find_tables
+from tasks.crawl.columnar import find_tables
 from tasks.crawl.settings import CrawlSettings
 from tasks.engine.inputs import Input, every, gathered, same
 from tasks.engine.recipe import Recipe
 from tasks.engine.stage import Run
-from tasks.search.providers import local_notes
+from tasks.search.search import local_notes
 
 
 def captures(session: Session) -> Captures | None:
@@ -61,21 +61,19 @@ def _captures_in_tables(session: Session, frontier: Frontier) -> IndexedCaptures
     context = {"connect_to": session.connect_to}
     tables = find_tables(crawl, session.connect_to)
     index = session.run.stage(
-        Recipe(schemas.INDEX_FILES, "tasks.crawl.columnar.tables:index_files", per_shard={"table": tables}),
+        Recipe(schemas.INDEX_FILES, "tasks.crawl.columnar:index_files", per_shard={"table": tables}),
         shards=len(tables),
         inputs={},
         context={**context, "settings": crawl},
     )
     hosts = session.config.shards.hosts
     lookups = session.run.stage(
-        Recipe(schemas.URL_LOOKUPS, "tasks.crawl.columnar.look_up:seek", per_shard={"shard": range(hosts)}),
+        Recipe(schemas.URL_LOOKUPS, "tasks.crawl.columnar:seek", per_shard={"shard": range(hosts)}),
         shards=hosts,
         inputs={"frontier": gathered(frontier), "index": every(index)},
     )
     files = [file for table in tables for file in table.files]
-    recipe = Recipe(
-        schemas.CAPTURES, "tasks.crawl.columnar.look_up:look_up_in_file", settings=crawl, per_shard={"file": files}
-    )
+    recipe = Recipe(schemas.CAPTURES, "tasks.crawl.columnar:look_up_in_file", settings=crawl, per_shard={"file": files})
     inputs = {"lookups": gathered(lookups)}
     return session.stage(
         IndexedCaptures, recipe, shards=len(files), inputs=inputs, context=context, name="captures-indexed"

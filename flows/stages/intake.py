@@ -71,7 +71,7 @@ def given_documents(session: Session) -> GivenDocuments | None:
     partitions = _partitions(session)
     recipe = Recipe(
         schemas.GIVEN,
-        "tasks.articles.given_documents:read_given_documents",
+        "tasks.articles.articles:read_given_documents",
         arguments=_arguments(config),
         per_shard={"partition": partitions},
     )

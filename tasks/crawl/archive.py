@@ -20,7 +20,7 @@ from tasks.crawl.archive_file import DamagedError, OpenArchive, ScratchFullError
 from tasks.crawl.reasons import CaptureReason
 from tasks.crawl.settings import CrawlSettings
 from tasks.crawl.urls import BadUrlError, host_of, normalise_url, registered_domain
-from tasks.crawl.warc_rows import CITED_URL
+from tasks.crawl.warc_export import CITED_URL
 from tasks.engine.hashing import shard_of
 
 logger = logging.getLogger(__name__)

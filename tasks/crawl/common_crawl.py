@@ -1,6 +1,6 @@
 """Common Crawl, or an archive with its interface: look up the captures of a URL in the index. The index is a CDX server
 that answers with a line of JSON for each capture of a URL; only one process of this machine asks it at a time. For more
-than some thousand URLs use `tasks/crawl/columnar/`."""
+than some thousand URLs use `tasks/crawl/columnar.py`."""
 
 import json
 import logging

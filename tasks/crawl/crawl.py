@@ -11,17 +11,17 @@ import pyarrow as pa
 
 from storage.schemas import PAGES
 from storage.store import Store
-from tasks.crawl.archived import archived_pages
-from tasks.crawl.backlog import UrlList, give_back, urls_of
 from tasks.crawl.http import Client
 from tasks.crawl.journal import BATCH_BYTES, ROW_COST, Journal
 from tasks.crawl.progress import ProgressCount
+from tasks.crawl.queues import UrlList, give_back, urls_of
+from tasks.crawl.remote_files import archived_pages
 from tasks.crawl.replay import Replay
 from tasks.crawl.reused_pages import EarlierPages, find_earlier
 from tasks.crawl.safety import LOOKUP_SECONDS, BoundedResolver, Guard, Resolver, system_resolver
 from tasks.crawl.settings import CrawlSettings
 from tasks.crawl.shard_crawl import Report, ShardCrawl, StoredPages, unfetched_row
-from tasks.crawl.site_turns import Pace, Turns, shared_turns
+from tasks.crawl.turns import Pace, Turns, shared_turns
 from tasks.crawl.urls import host_matches, host_of
 from tasks.crawl.wayback import replace_dead
 from tasks.engine.shard import Scratch

@@ -4,29 +4,220 @@ A journal is a directory of segments on any pyarrow filesystem. A segment is an 
 per row, written through to the file at once: however the process ends, all rows before the one being written are kept.
 Segments are closed regularly, because an object store shows only closed files, and small ones are merged, because a
 crawl of weeks with a page a minute would otherwise leave tens of thousands. When a journal is opened again, a torn end
-is left out, and so is a row whose body does not match its digest."""
+is left out, and so is a row whose body does not match its digest. Rows are found by a map with 16 bytes a slot."""
 
+import hashlib
 import logging
-from collections import Counter
+import os
+import time
+import uuid
+from array import array
+from collections import Counter, OrderedDict
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any
+from pathlib import PurePosixPath
+from typing import Any, NamedTuple
 
 import pyarrow as pa
 import pyarrow.fs as pafs
 
-from tasks.crawl.segments import (
-    SUFFIX,
-    Place,
-    Places,
-    SegmentReader,
-    SegmentWriter,
-    new_segment_path,
-    row_batch,
-    scan_segment,
-)
+from storage.schemas import PAGES
 from tasks.engine.closing import Closing
 
 logger = logging.getLogger(__name__)
+
+_SLOTS = 1 << 10
+_OFFSET_BITS = 40  # segments of up to 1 TB, and 16 million of them
+_EMPTY, _FORGOTTEN = 0, 1  # never a stored value, because stored segment numbers start at 1
+
+
+class Place(NamedTuple):
+    """The position of a row."""
+
+    segment: int  # number of the segment
+    offset: int  # start of its record batch in the segment, in bytes
+
+
+class Places:
+    """URL -> place: a hash table with open addressing over 64 bits of a digest with a secret key. Two of a million URLs
+    have the same 64 bits once in 37 million shards, and the secret key prevents deliberate collisions; readers of a row
+    still compare its URL."""
+
+    def __init__(self) -> None:
+        self._secret = os.urandom(16)
+        self._digests = array("Q", bytes(8 * _SLOTS))
+        self._values = array("Q", bytes(8 * _SLOTS))
+        self._used = 0  # slots, those of forgotten URLs included
+        self._count = 0
+
+    def __len__(self) -> int:
+        return self._count
+
+    def get(self, url: str) -> Place | None:
+        """Return the place of a URL, or None."""
+        value = self._values[self._slot(self._digest(url))]
+        return None if value in (_EMPTY, _FORGOTTEN) else _place(value)
+
+    def put(self, url: str, place: Place) -> Place | None:
+        """Store the place of a URL and return the previous one, or None."""
+        if 3 * self._used >= 2 * len(self._values):
+            self._grow()
+        digest = self._digest(url)
+        slot = self._slot(digest)
+        before = self._values[slot]
+        self._used += before == _EMPTY
+        self._count += before in (_EMPTY, _FORGOTTEN)
+        self._digests[slot] = digest
+        self._values[slot] = (place.segment + 1) << _OFFSET_BITS | place.offset
+        return None if before in (_EMPTY, _FORGOTTEN) else _place(before)
+
+    def forget(self, url: str) -> Place:
+        """Remove a URL and return its place. Raises KeyError: it is not in the map."""
+        slot = self._slot(self._digest(url))
+        value = self._values[slot]
+        if value in (_EMPTY, _FORGOTTEN):
+            raise KeyError(url)
+        self._values[slot] = _FORGOTTEN  # not empty, because searches for other URLs continue past this slot
+        self._count -= 1
+        return _place(value)
+
+    def _digest(self, url: str) -> int:
+        return int.from_bytes(hashlib.blake2b(url.encode(), digest_size=8, key=self._secret).digest(), "little")
+
+    def _slot(self, digest: int) -> int:
+        """Return the slot of a digest, or the empty one where it belongs."""
+        digests, values, last = self._digests, self._values, len(self._values) - 1
+        slot = digest & last
+        while values[slot] != _EMPTY and digests[slot] != digest:
+            slot = (slot + 1) & last
+        return slot
+
+    def _grow(self) -> None:
+        digests, values = self._digests, self._values
+        self._digests = array("Q", bytes(16 * len(values)))
+        self._values = array("Q", bytes(16 * len(values)))
+        self._used = self._count
+        for digest, value in zip(digests, values, strict=True):
+            if value not in (_EMPTY, _FORGOTTEN):
+                slot = self._slot(digest)
+                self._digests[slot], self._values[slot] = digest, value
+
+
+def _place(value: int) -> Place:
+    return Place((value >> _OFFSET_BITS) - 1, value & ((1 << _OFFSET_BITS) - 1))
+
+
+SUFFIX = ".arrows"
+_WRITE_BUFFER = 1 << 20
+_ROW = pa.struct(list(PAGES.schema))
+# One row is too little work for several threads.
+_COMPRESSED = pa.ipc.IpcWriteOptions(compression=pa.Codec("zstd", compression_level=1), use_threads=False)
+_READ = pa.ipc.IpcReadOptions(use_threads=False)
+_OPEN_FILES = 64  # a process may have 256 files open on some systems, 1,024 on most
+
+
+def row_batch(row: dict[str, Any]) -> pa.RecordBatch:
+    """Return a row of `pages` as a record batch."""
+    # One conversion for all columns: from_pylist does one per column, which takes twice as long.
+    return pa.RecordBatch.from_struct_array(pa.array([row], _ROW))
+
+
+def new_segment_path(directory: str) -> str:
+    """Return a unique path for a segment that sorts after all earlier ones."""
+    return str(PurePosixPath(directory, f"{time.time_ns():020d}-{os.getpid()}-{uuid.uuid4().hex[:8]}{SUFFIX}"))
+
+
+class SegmentWriter:
+    """A segment being written."""
+
+    def __init__(self, filesystem: pafs.FileSystem, path: str, number: int) -> None:
+        self.path = path
+        self.number = number  # in the journal
+        self.count = self.size = 0  # rows and bytes written
+        self._filesystem = filesystem
+        self._opened = time.monotonic()
+        # Buffered, so that a row is one write, not one write per column.
+        self._sink = pa.BufferedOutputStream(filesystem.open_output_stream(path), _WRITE_BUFFER)
+        self._writer = pa.ipc.new_stream(self._sink, PAGES.schema, options=_COMPRESSED)
+
+    @property
+    def age(self) -> float:
+        """Seconds since its start."""
+        return time.monotonic() - self._opened
+
+    def write(self, row: dict[str, Any]) -> int:
+        """Write a row through to the file and return its offset there."""
+        batch = row_batch(row)
+        if self.count == 0:  # the stream writes its schema with the first batch
+            self._writer.write_batch(batch.slice(0, 0))
+        offset = int(self._sink.tell())
+        if row["body"] is None:
+            self._sink.write(batch.serialize())  # uncompressed: seventeen tiny columns are not worth it
+        else:
+            self._writer.write_batch(batch)
+        self._sink.flush()
+        self.count += 1
+        self.size = int(self._sink.tell())
+        return offset
+
+    def close(self, *, durable: bool = False) -> None:
+        """Close the segment; `durable` waits until a local file would survive a loss of power."""
+        self._writer.close()
+        self._sink.close()
+        if durable and isinstance(self._filesystem, pafs.LocalFileSystem):
+            descriptor = os.open(self.path, os.O_RDONLY)
+            try:
+                os.fsync(descriptor)
+            finally:
+                os.close(descriptor)
+
+
+def scan_segment(filesystem: pafs.FileSystem, path: str) -> Iterator[tuple[dict[str, Any], int]]:
+    """Yield each intact row of a segment with its offset; torn or damaged rows are left out with a warning."""
+    try:
+        with filesystem.open_input_file(path) as file:
+            batches = pa.ipc.open_stream(file, options=_READ)
+            if not batches.schema.equals(PAGES.schema):
+                logger.warning("%s has another schema: left out", path)
+                return
+            while True:
+                offset = int(file.tell())
+                batch = batches.read_next_batch()
+                if batch.num_rows == 0:
+                    continue
+                row = batch.to_pylist()[0]
+                if row["body"] is None or hashlib.sha256(row["body"]).hexdigest() == row["sha256"]:
+                    yield row, offset
+                else:
+                    logger.warning("%s: the body of %s is damaged: left out", path, row["url"])
+    except (EOFError, StopIteration):
+        return
+    except (pa.ArrowException, OSError, UnicodeError) as error:
+        logger.warning("%s is torn or damaged: its intact rows are kept (%s)", path, error)
+
+
+class SegmentReader(Closing):
+    """Reads single rows of many segments; the least recently used file is closed first."""
+
+    def __init__(self, filesystem: pafs.FileSystem) -> None:
+        self._filesystem = filesystem
+        self._files: OrderedDict[str, pa.NativeFile] = OrderedDict()
+
+    def close(self) -> None:
+        """Close the files."""
+        for file in self._files.values():
+            file.close()
+
+    def read(self, path: str, offset: int) -> pa.RecordBatch:
+        """Return the row at an offset."""
+        file = self._files.pop(path, None)
+        if file is None:
+            if len(self._files) >= _OPEN_FILES:
+                self._files.popitem(last=False)[1].close()
+            file = self._filesystem.open_input_file(path)
+        self._files[path] = file
+        file.seek(offset)
+        return pa.ipc.read_record_batch(pa.ipc.read_message(file), PAGES.schema)
+
 
 # A group of rows is in memory twice while it is joined, and some rows longer, while a row group is gathered.
 BATCH_BYTES = 8 << 20

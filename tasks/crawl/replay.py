@@ -15,17 +15,15 @@ import pyarrow as pa
 from urllib3 import HTTPHeaderDict, HTTPResponse
 
 from tasks.crawl.archive import concerns_file, is_truncated, parse_date
-from tasks.crawl.archive_file import DamagedError, OpenArchive
+from tasks.crawl.archive_file import DamagedError, OpenArchive, gzip_member
 from tasks.crawl.final_response import FinalResponse
 from tasks.crawl.http import Body, Response, named_faults, read_body
 from tasks.crawl.reasons import PageReason
-from tasks.crawl.remote_files import records_in
 from tasks.crawl.safety import FetchError
 from tasks.crawl.settings import CrawlSettings
-from tasks.crawl.surt import surt_key
-from tasks.crawl.urls import BadUrlError, normalise_url
+from tasks.crawl.urls import BadUrlError, normalise_url, surt_key
 from tasks.crawl.visit import Visit, page_row, redirect_target, refused_row
-from tasks.crawl.warc_rows import CITED_URL, read_outcome
+from tasks.crawl.warc_export import CITED_URL, read_outcome
 from tasks.engine.closing import Closing
 
 logger = logging.getLogger(__name__)
@@ -140,7 +138,10 @@ class Replay(Closing):
                 )
         assert remote is not None
         data = remote(capture.file, capture.offset, capture.length)
-        return self._patient(url, lambda: records_in(data, self._settings), checked=False)
+        limit = 2 * self._settings.max_bytes + (1 << 20)  # decoded while it is read, somewhat more than a body may have
+        return self._patient(
+            url, lambda: OpenArchive.records_of(gzip_member(io.BytesIO(data), limit=limit)), checked=False
+        )
 
     def _patient(self, url: str, records: Callable[[], Any], *, checked: bool) -> Response | dict[str, Any]:
         """Read the first record; unless it was checked when its file was indexed, check its URL and its end."""

@@ -12,8 +12,7 @@ from typing import TypeVar
 from tasks.crawl.http import Client, Inspector, Response, retry_wait
 from tasks.crawl.safety import LOOKUP_SECONDS, BoundedResolver, FetchError, Guard, Resolver, system_resolver
 from tasks.crawl.settings import CrawlSettings
-from tasks.crawl.site_turns import shared_turns
-from tasks.crawl.turns import LONGEST_WAIT, OwnTurns, turn
+from tasks.crawl.turns import LONGEST_WAIT, OwnTurns, shared_turns, turn
 from tasks.crawl.urls import host_of, registered_domain
 from tasks.engine.closing import Closing
 from tasks.engine.data_files import read_data

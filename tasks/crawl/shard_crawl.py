@@ -11,19 +11,17 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any
 
-from tasks.crawl.backlog import Backlog, Stretch, UrlList
 from tasks.crawl.http import Client
 from tasks.crawl.journal import Journal
-from tasks.crawl.politeness import HostQueues
 from tasks.crawl.progress import CrawlProgress, ProgressCount
+from tasks.crawl.queues import Backlog, HostQueues, Stretch, UrlList
 from tasks.crawl.reasons import PageReason
-from tasks.crawl.reservation_files import ReservationFile
 from tasks.crawl.reused_pages import StoredPage
 from tasks.crawl.robots import ROBOTS_PATH, Robots
 from tasks.crawl.safety import FetchError
 from tasks.crawl.settings import CrawlSettings
-from tasks.crawl.site_rules import RulesCache, SiteReader, SiteRules, Verdict
-from tasks.crawl.site_turns import Pace
+from tasks.crawl.site_rules import ReservationFile, RulesCache, SiteReader, SiteRules, Verdict
+from tasks.crawl.turns import Pace
 from tasks.crawl.urls import DEFAULT_PORTS, host_of, origin_of, within_budget
 from tasks.crawl.visit import Answer, RequestResult, Visit, page_row, step
 

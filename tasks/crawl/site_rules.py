@@ -1,14 +1,104 @@
-"""What an origin's own files say of its URLs: robots.txt first, which may forbid the files on reserved rights."""
+"""What an origin's own files say of its URLs: robots.txt first, which may forbid the two others, in which a site says
+for all its pages that texts must not be mined.
 
+ai.txt (Spawning, 2023) is written like a robots.txt, and forbids kinds of files by their endings. tdmrep.json (TDM
+Reservation Protocol, W3C community group report, 2024) is a list of rules; the first whose location matches counts.
+What they say becomes entries of `rights_headers`, beside the headers of the page: no page is refused for it here."""
+
+import json
+import logging
+import zlib
 from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 
+from tasks.crawl.http import Response
 from tasks.crawl.reasons import PageReason
-from tasks.crawl.reservation_files import PATHS, ReservationFile, read_file
-from tasks.crawl.robots import Robots, judge_robots
+from tasks.crawl.robots import MAX_WILDCARD_RULES, MAX_WILDCARDS, PathPattern, Robots, judge_robots, path_of, read_rules
+from tasks.crawl.safety import FetchError
 from tasks.crawl.settings import CrawlSettings
 from tasks.crawl.visit import Answer
+from tasks.rights.reservations import AI_TXT, TDMREP
+
+logger = logging.getLogger(__name__)
+
+PATHS = ("/ai.txt", "/.well-known/tdmrep.json")
+_RESERVED = (1, "1")
+
+
+@dataclass(frozen=True)
+class ReservationFile:
+    """What one of the files says."""
+
+    sign: str  # its entry in `rights_headers` where it reserves a page
+    bytes: int  # memory that it takes, about
+    reader: Callable[[], Callable[[str], bool]]  # parses the rules; returns what tells whether a URL is reserved
+
+
+def _ai_txt(rules: Robots) -> Callable[[str], bool]:
+    """Return what tells whether an ai.txt reserves a URL: what it forbids is reserved."""
+    judge = rules.judge()
+
+    def is_reserved(url: str) -> bool:
+        # A page whose address has no ending is HTML, of which such a file speaks as *.html; that of a folder too.
+        page = url.partition("?")[0]
+        return any(judge(form) is not None for form in (url, f"{page}{'index' if page.endswith('/') else ''}.html"))
+
+    return is_reserved
+
+
+def _tdmrep(locations: bytes) -> Callable[[str], bool]:
+    """Return what tells whether a tdmrep.json reserves a URL, from compressed JSON of its rules."""
+    patterns = [(PathPattern(place), reserved) for place, reserved in json.loads(zlib.decompress(locations))]
+
+    def is_reserved(url: str) -> bool:
+        path = path_of(url)
+        return next((reserved for pattern, reserved in patterns if pattern.matches(path)), False)
+
+    return is_reserved
+
+
+def read_file(path: str, answer: Response | FetchError, user_agent: str) -> ReservationFile | None:
+    """Return what a file says; None for nothing. One that cannot be applied in bounded time reserves the site."""
+    if isinstance(answer, FetchError) or not answer.success or answer.fault is not None:
+        return None
+    if path == PATHS[0]:
+        rules = read_rules(answer.body, user_agent, answer.url)
+        says = rules.refusal is not None or rules.rules
+        return ReservationFile(AI_TXT, len(rules.rules), partial(_ai_txt, rules)) if says else None
+    locations = _locations(answer.body, answer.url)
+    return None if locations is None else ReservationFile(TDMREP, len(locations), partial(_tdmrep, locations))
+
+
+def _locations(body: bytes, name: str) -> bytes | None:
+    """Return the locations of a tdmrep.json and whether each is reserved, as compressed JSON; None if none is."""
+    try:
+        written = json.loads(body)
+    except (ValueError, RecursionError) as error:
+        logger.info("%s is no JSON (%s): treated as empty", name, error)
+        return None
+    # One rule alone is often written without the list.
+    rules = [
+        (rule["location"].encode("utf-8", "replace").decode(), rule["tdm-reservation"] in _RESERVED)
+        for rule in (written if isinstance(written, list) else [written])
+        if isinstance(rule, dict) and isinstance(rule.get("location"), str) and "tdm-reservation" in rule
+    ]
+    stars = [location.count("*") for location, _ in rules]
+    if len(rules) > MAX_WILDCARD_RULES or sum(stars) > MAX_WILDCARDS:
+        logger.warning(
+            "%s has %d rules with %d wildcards: expected at most %d and %d; its site counts as reserved",
+            name,
+            len(rules),
+            sum(stars),
+            MAX_WILDCARD_RULES,
+            MAX_WILDCARDS,
+        )
+        rules = [("/", True)]
+    if not any(reserved for _, reserved in rules):
+        return None
+    return zlib.compress(json.dumps(rules).encode())
+
 
 # For the rules of all origins; those of most sites take less than a kilobyte.
 CACHE_BYTES = 16 << 20

@@ -1,15 +1,37 @@
-"""One request at a time to a service, however many shards and processes of this machine use it. An archive serves all
-shards, and it sees only this machine's address; so the processes of the machine take turns by a locked file with the
-earliest time of the next request. Turns at web sites are in `site_turns`."""
+"""Turns: who may send the next request, over all shards, processes and runs.
+
+At a service, such as an archive, one request is sent at a time. It serves all shards and sees only this machine's
+address; so the processes of the machine take turns by a locked file with the earliest time of the next request.
+
+At web sites a request takes its turn at the host, the registered domain and the addresses (`Pace`). The shard of a URL
+is that of its host's registered domain, so most of a site's requests come from one shard. That is not enough for a
+second between two requests: a redirect leads to a domain of another shard, and domains share addresses, which nobody
+knows before they are looked up. So each request takes a turn in a table that all shards of the run share, whichever
+shard sends it; dividing URLs by domain only makes it rare that shards wait for each other.
+
+On one machine the table is a locked file, which also holds for several runs on it. The workers of a Dask cluster may
+be on many machines, whose only common place may be an object store without locks; but all are connected to one
+scheduler, which runs one function at a time, so it keeps the table. A turn costs it two calls of about a millisecond,
+so that a whole cluster can fetch some hundreds of pages a second; polite crawls are slower, because of large hosts.
+
+A request holds its turn until it has been sent, connecting included, so that a slow connection and a quick one after
+it do not arrive together; the delay counts from then. A caller that has to wait is told when to ask again, each a
+turn later than the one before, so that a thousand waiting callers do not ask all the time."""
 
 import hashlib
 import os
+import struct
+import sys
 import tempfile
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO, Protocol, Self
+from urllib.parse import urlsplit
+
+from tasks.crawl.safety import FetchError, Guard
+from tasks.crawl.urls import DEFAULT_PORTS, registered_domain
 
 LONGEST_WAIT = 900.0  # seconds; a later time in the file must be from a wrong clock and is ignored
 
@@ -75,3 +97,233 @@ def _read(file: BinaryIO) -> float:
         return float(file.read(64) or b"0")
     except ValueError:
         return 0.0
+
+
+# Maximum time to connect and send: after it, others may go on, because the holder may have been killed. An address has
+# ten seconds to accept a connection.
+HOLD_SECONDS = 15.0
+# Waiting callers ask again within so many turns, so that the places of killed crawls delay nobody for long.
+LONGEST_LINE = 60
+_SOON = 0.25  # of the delay: a caller that waits no longer than this needs no place in the line
+_LATEST = 3_600.0  # seconds; a later time in a file is from before the machine's last start and is ignored
+
+# Time from which a turn may be taken, and time of the next place in the waiting line; monotonic seconds.
+State = tuple[float, float]
+_FREE: State = (0.0, 0.0)
+
+
+def take(states: Sequence[State], delays: Sequence[float], now: float) -> tuple[float, list[State]]:
+    """Take a turn at all places or none; return 0, or the seconds after which to ask again, and the states then."""
+    wait = max(free_at for free_at, _ in states) - now
+    if wait <= 0:
+        return 0.0, [(now + HOLD_SECONDS, line) for _, line in states]
+    if wait <= _SOON * min(delays):
+        return wait, list(states)
+    changed, come = [], now
+    for (free_at, line), delay in zip(states, delays, strict=True):
+        if free_at > now:
+            place = max(line, min(free_at, now + delay))  # a holder usually gives its turn back at once
+            come, line = max(come, place), min(place + delay, now + LONGEST_LINE * delay)
+        changed.append((free_at, line))
+    return come - now, changed
+
+
+class Turns(Protocol):
+    """A table of turns. Places are any names; usable from many threads."""
+
+    def take(self, delays: Mapping[str, float]) -> float:
+        """Take a turn at places with their delays (seconds); return 0, or the seconds after which to ask again."""
+
+    def give(self, delays: Mapping[str, float]) -> None:
+        """Give a turn back: the next one at each place may be taken after that many seconds."""
+
+
+class MemoryTurns:
+    """Turns in the memory of one process, for one thread at a time."""
+
+    def __init__(self, kept: int = 100_000) -> None:
+        """Set up an empty table that keeps so many places, some 20 MB, before it removes those where nobody waits."""
+        self._states: dict[str, State] = {}
+        self._kept = self._most = kept
+
+    def take(self, delays: Mapping[str, float]) -> float:
+        """Take a turn (`Turns.take`)."""
+        now = time.monotonic()
+        wait, states = take([self._states.get(place, _FREE) for place in delays], list(delays.values()), now)
+        self._states.update(zip(delays, states, strict=True))
+        if len(self._states) > self._most:
+            self._states = {place: state for place, state in self._states.items() if max(state) > now}
+            self._most = max(self._kept, 2 * len(self._states))
+        return wait
+
+    def give(self, delays: Mapping[str, float]) -> None:
+        """Give a turn back (`Turns.give`)."""
+        now = time.monotonic()
+        for place, delay in delays.items():
+            self._states[place] = now + delay, self._states.get(place, _FREE)[1]
+
+
+class MachineTurns:
+    """Turns of all processes and runs of this user on this machine, in a locked file."""
+
+    # Places share entries of the file by their hash. With some thousands of places in use, one in a hundred shares its
+    # entry with another one in use, and is asked less often than it might be.
+    _ENTRIES = 1 << 18
+    _ENTRY = struct.Struct("<dd")
+
+    def __init__(self, folder: Path | None = None) -> None:
+        """Take the folder of the file; None = that of all this user's runs. Raises PermissionError: it is another's."""
+        self._path = (folder or turns_folder()) / "sites"
+
+    def take(self, delays: Mapping[str, float]) -> float:
+        """Take a turn (`Turns.take`)."""
+        entries = [self._entry(place) for place in delays]
+        with _LockedFile(self._path) as file:
+            now = time.monotonic()
+            wait, states = take([self._read(file, entry, now) for entry in entries], list(delays.values()), now)
+            for entry, state in zip(entries, states, strict=True):
+                self._write(file, entry, state)
+        return wait
+
+    def give(self, delays: Mapping[str, float]) -> None:
+        """Give a turn back (`Turns.give`)."""
+        with _LockedFile(self._path) as file:
+            now = time.monotonic()
+            for place, delay in delays.items():
+                entry = self._entry(place)
+                self._write(file, entry, (now + delay, self._read(file, entry, now)[1]))
+
+    def _entry(self, place: str) -> int:
+        return int.from_bytes(hashlib.sha256(place.encode()).digest()[:8]) % self._ENTRIES * self._ENTRY.size
+
+    def _read(self, file: int, entry: int, now: float) -> State:
+        data = os.pread(file, self._ENTRY.size, entry)
+        if len(data) < self._ENTRY.size:
+            return _FREE
+        free_at, line = self._ENTRY.unpack(data)
+        return (free_at, line) if free_at <= now + _LATEST and line <= now + _LATEST else _FREE
+
+    def _write(self, file: int, entry: int, state: State) -> None:
+        os.pwrite(file, self._ENTRY.pack(*state), entry)
+
+
+class _LockedFile:
+    """A file descriptor that no other thread or process has while the context lasts."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+
+    def __enter__(self) -> int:
+        import fcntl  # here, because only POSIX systems have it
+
+        self._file = os.open(self._path, os.O_RDWR | os.O_CREAT, 0o600)
+        fcntl.flock(self._file, fcntl.LOCK_EX)
+        return self._file
+
+    def __exit__(self, *_: object) -> None:
+        os.close(self._file)
+
+
+class DaskTurns:
+    """Turns of all workers of a Dask cluster, kept by its scheduler, which must have this package as they do."""
+
+    def __init__(self, client: Any) -> None:
+        self._client = client
+        client.run_on_scheduler(_keep_turns)
+
+    def take(self, delays: Mapping[str, float]) -> float:
+        """Take a turn (`Turns.take`)."""
+        return float(self._client.sync(self._client.scheduler.wikisum_take_turn, delays=dict(delays)))
+
+    def give(self, delays: Mapping[str, float]) -> None:
+        """Give a turn back (`Turns.give`)."""
+        self._client.sync(self._client.scheduler.wikisum_give_turn, delays=dict(delays))
+
+
+def _keep_turns(dask_scheduler: Any = None) -> None:
+    """Add two calls to a scheduler: `run_on_scheduler` itself would log a line for each turn of each request."""
+    turns: MemoryTurns = dask_scheduler.extensions.setdefault("wikisum-turns", MemoryTurns())
+    dask_scheduler.handlers.update(wikisum_take_turn=turns.take, wikisum_give_turn=turns.give)
+
+
+def shared_turns() -> Turns:
+    """Return the turns shared by all shards of the run; to be called in the thread that Dask or Prefect called."""
+    distributed = sys.modules.get("distributed")  # a worker of Dask has imported it
+    if distributed is not None:
+        with suppress(ValueError):  # this thread is not a worker's
+            distributed.get_worker()
+            return DaskTurns(distributed.get_client())
+    return MachineTurns()
+
+
+# Of the delay of a domain. Behind one address of a content network or a hosting company are thousands of domains, and
+# it answers thousands of requests a second: at a domain's own delay they would wait for each other for months. Behind
+# the address of a small server are a few domains, each of which is asked at its own delay at most, and all together ten
+# times as often. Lists of networks, or counts of the domains at an address, would have to be kept up to date.
+ADDRESS_SHARE = 0.1
+
+
+class Pace:
+    """Takes turns for requests."""
+
+    def __init__(self, turns: Turns, guard: Guard, delay: float) -> None:
+        """Start; `delay` is that of a registered domain, of an address it is `ADDRESS_SHARE` of that."""
+        self._turns = turns
+        self._guard = guard
+        self._delay = delay
+
+    def turn(self, url: str, host_delay: float) -> "RequestTurn":
+        """Return the turn of a request, or when to ask again; `host_delay` is what robots.txt or settings say."""
+        parts = urlsplit(url)
+        delays = {f"host {parts.netloc}": host_delay} if host_delay else {}
+        if self._delay:
+            delays[f"domain {registered_domain(parts.netloc)}"] = self._delay
+            port = parts.port or DEFAULT_PORTS[parts.scheme]
+            try:
+                addresses = self._guard.own_addresses(parts.hostname or "", port)
+            except FetchError as fault:
+                return RequestTurn(self._turns, self._guard, {}, fault=fault)  # there will be no request
+            delays |= {f"address {address}": ADDRESS_SHARE * self._delay for address in addresses}
+        wait = self._turns.take(delays) if delays else 0.0
+        return RequestTurn(self._turns, self._guard, delays, wait=wait)
+
+
+class RequestTurn:
+    """The turn of one request; a context manager around it, if there is nothing to wait for."""
+
+    def __init__(
+        self,
+        turns: Turns,
+        guard: Guard,
+        delays: dict[str, float],
+        *,
+        wait: float = 0.0,
+        fault: FetchError | None = None,
+    ) -> None:
+        self._turns = turns
+        self._guard = guard
+        self._delays = delays
+        self.wait = wait  # seconds after which to ask again; 0 = the turn is taken
+        self.fault = fault  # fault known before the request, which is then not sent, or None
+        # monotonic time when the request had been sent, or its turn was given back unused; None without a delay
+        self.sent: float | None = None
+
+    def __enter__(self) -> Self:
+        assert not self.wait
+        if self._delays:
+            self._guard.current.on_sent = self._give
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._guard.current.on_sent = None
+        if self._delays and self.sent is None:
+            self._give()
+
+    def _give(self) -> None:
+        self._turns.give(self._delays)
+        self.sent = time.monotonic()
+
+    def pause(self, seconds: float) -> None:
+        """Delay the next request to the host, of any shard, by that many seconds."""
+        if seconds and self._delays:
+            self._turns.give({place: seconds for place in self._delays if place.startswith("host ")})

@@ -16,7 +16,7 @@ from tasks.paragraphs.quality import find_junk
 from tasks.paragraphs.reasons import ParagraphReason
 from tasks.paragraphs.settings import OF_ARTICLE, ParagraphSettings
 from tasks.rights.conditions import COLUMNS, for_training, parse_conditions, refusal
-from tasks.rights.personal import mask_personal
+from tasks.rights.text_columns import mask_personal
 from tasks.text.language import article_language, in_other_language
 from tasks.text.ngrams import WordRule, split_words
 

@@ -10,7 +10,7 @@ from tasks.engine.reasons import Reason
 from tasks.extraction.reasons import DocumentReason
 from tasks.paragraphs.reasons import ParagraphReason
 from tasks.rights.conditions import ConditionReason
-from tasks.search.providers import SearchReason
+from tasks.search.search import SearchReason
 from tasks.sources.source import ArticleReason, GivenReason
 
 

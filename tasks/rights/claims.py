@@ -13,9 +13,18 @@ from itertools import islice
 from lxml import html
 
 from tasks.engine.data_files import read_data
-from tasks.rights.described import describes_page, json_ld_licences, marked_licences
+from tasks.rights.described import (
+    block_of,
+    describes_page,
+    in_caption,
+    in_foot,
+    json_ld_licences,
+    marked_licences,
+    text_before,
+    text_of,
+    without_catalogues,
+)
 from tasks.rights.licences import agreed, licence_of, licence_of_url, may_name_licence, named_licences
-from tasks.rights.surroundings import block_of, in_caption, in_foot, text_before, text_of, without_catalogues
 from tasks.text.tokens import tokens
 
 _META_NAMES = frozenset(read_data("tasks.rights", "markup.toml")["licence_metas"])

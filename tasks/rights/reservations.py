@@ -6,7 +6,7 @@ the meta `robots`, the preferences of Content-Signal (draft-romm-aipref-contents
 `search`) and of Content-Usage (draft-ietf-aipref-attach and -vocab: `train-ai`, `bots`) in robots.txt, header and meta,
 the licences of RSL (Really Simple Licensing 1.0: robots.txt, `Link`, a link or script of the page), whose terms are not
 read, the site's ai.txt, and a robots.txt that forbids the page to us. tdmrep.json and ai.txt are asked for only where
-the crawl's settings say so (`tasks.crawl.reservation_files`). A page without any of these signs may still reserve its
+the crawl's settings say so (`tasks.crawl.site_rules`). A page without any of these signs may still reserve its
 rights elsewhere, in its terms of use for example.
 
 Directives may be for one crawler. They speak of what texts are used for, not of who fetches them, so they are signs

@@ -1,13 +1,176 @@
 """The columns of a document that its text alone decides: language, signals of quality, counts of personal data. The
 signals are those of filters of web corpora; `storage/schemas.toml` says what each means and which paper it is from. How
-a paragraph ends is a feature of the model of junk paragraphs too."""
+a paragraph ends is a feature of the model of junk paragraphs too.
 
+Personal data are e-mail addresses, telephone, card and account numbers, and IP addresses, counted or masked. Numbers
+are only what their writing shows to be one: a telephone number has a country code, brackets around its area code, a
+word such as "tel." before it, or the spelling of North America, Britain or France; cards and accounts (IBAN) have check
+digits; an IP address is one that is routed on the internet, begins no text and follows no word such as "section", so
+that versions, headings and private networks do not count. Names and addresses of people are not found."""
+
+import ipaddress
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any
 
-from tasks.rights.personal import count_personal
+from storage.page_columns import PERSONAL_DATA
 from tasks.text.language import sure_language
+
+_EMAIL = re.compile(
+    r"(?<![\w.+%-])[A-Za-z0-9](?:[\w.+%'-]{0,62}[\w+-])?@(?:[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?\.){1,8}"
+    r"(?!(?:png|jpe?g|gif|svg|webp|avif|ico|bmp|tiff?|css|js|json|html?|xml|php|pdf|mp[34]|woff2?|ttf)\b)"  # foo@2x.png
+    r"[A-Za-z]{2,24}(?![\w@-])"
+)
+_GAP = r"[\s.‐-―/-]{0,2}"
+_PHONE = re.compile(
+    rf"(?<![\w+.,/@=#$€£-])(?:"
+    rf"\(?\+\d{{1,3}}\)?{_GAP}(?:\(\d{{1,5}}\){_GAP})?\d{{1,5}}(?:{_GAP}\d{{2,5}}){{1,5}}"  # +44 20 7946 0018
+    rf"|(?<!\d )00[ -]?[1-9]\d{{0,2}}(?:[\s./-]{{1,2}}\d{{2,8}}){{2,5}}"  # 0044 20 7946 0018
+    rf"|(?:\+?1[\s.-])?\(\d{{3}}\)\s?\d{{3}}[\s.‐-―-]\d{{4}}"  # (212) 555-0123
+    rf"|(?:1[\s.-])?[2-9]\d{{2}}([.-])[2-9]\d{{2}}\1\d{{4}}"  # 212-555-0123
+    rf"|\(0\d{{1,5}}\)\s?\d{{2,5}}(?:[\s-]\d{{2,5}}){{0,3}}"  # (020) 7946 0018
+    # Britain: 020 7946 0018, 0161 496 0018, 01632 960018, 07700 900 018
+    r"|02\d[ -]\d{4}[ -]\d{4}|0(?:1\d1|11\d|[38]\d\d)[ -]\d{3}[ -]\d{4}|0[17]\d{3}[ -]\d{6}"
+    r"|07\d{3}[ -]\d{3}[ -]\d{3}"
+    r"|0[1-9](?:([ .])\d\d)(?:\2\d\d){3}"  # France: 01 42 68 53 00
+    rf")(?![\w]|[-./,]\d)"
+)
+_CALLED = re.compile(
+    rf"\b(?:tel|telephone|phone|fax|mobile|t|f)\W{{1,4}}(0\d{{1,5}}(?:{_GAP}\d{{2,5}}){{1,4}}(?:-\d{{1,2}})?)(?![\w]|[-./,]\d)",
+    re.IGNORECASE,
+)
+_DIGITS = re.compile(r"\d[\d\s().‐-―/-]{6,}\d")  # a text without it has no telephone number; it is quick to find
+_PHONE_DIGITS = range(8, 16)  # E.164 allows 15; shorter ones are extensions and short codes
+_IP4 = re.compile(r"(?<![\w.:-])(?:\d{1,3}\.){3}\d{1,3}(?![\w-]|\.\d)")
+_IP6 = re.compile(r"(?<![\w:.])(?:[0-9a-fA-F]{1,4}:){2,7}(?::?[0-9a-fA-F]{1,4}){1,6}(?![\w:])")
+_LEAST_OCTET = 12  # of an address's first number: smaller ones number sections of texts and versions of programs
+_SMALL = 32  # four numbers below it are an address only where the text says so
+_NUMBERED = re.compile(  # what an address before it is the number of
+    r"(?:version|release|build|update|firmware|section|chapter|clause|paragraph|article|rule|table|figure|appendix|part"
+    r"|step|item|no\.?|§|v\.?|[vr])\s*$",
+    re.IGNORECASE,
+)
+_ADDRESS = re.compile(r"\b(?:IP|IPv4|address|server|host)\b[^.]{0,12}$", re.IGNORECASE)
+_NEAR = 24  # characters before a number in which such words stand
+_CARD = re.compile(
+    r"(?<![\w.,/=#+-])(?:(?:4\d{3}|5[1-5]\d\d|2[2-7]\d\d|6(?:011|5\d\d))(?:([ -]?)\d{4})(?:\1\d{4}){2}"
+    r"|3[47]\d\d([ -]?)\d{6}\2\d{5}|3(?:0[0-5]|[68]\d)\d([ -]?)\d{6}\3\d{4})(?![\w/]|[-.,]\d)"
+)
+_ACCOUNT = re.compile(r"(?<![\w/])[A-Z]{2}\d{2}(?: ?[A-Z0-9]{4}){2,7}(?: ?[A-Z0-9]{1,4})?(?!\w)")
+_LEAST_ACCOUNT = 15  # characters, of Norway
+
+_MASKS = {
+    "emails": "[e-mail]",
+    "phones": "[telephone]",
+    "ip_addresses": "[IP address]",
+    "cards": "[card number]",
+    "accounts": "[IBAN]",
+}
+
+
+@dataclass(frozen=True)
+class PersonalData:
+    """A piece of personal data in a text."""
+
+    kind: str  # emails | phones | ip_addresses | cards | accounts
+    start: int  # where it begins
+    end: int  # where it ends
+
+
+def find_personal(text: str) -> list[PersonalData]:
+    """Return the personal data of a text, in its order; none overlaps another."""
+    found: list[PersonalData] = []
+    end = 0
+    for piece in sorted(_found(text), key=lambda piece: (piece.start, -piece.end)):
+        if piece.start >= end:
+            found.append(piece)
+            end = piece.end
+    return found
+
+
+def count_personal(texts: Sequence[str]) -> dict[str, int]:
+    """Return how many pieces of each kind texts have, by the kinds of `PersonalData`."""
+    counts = dict.fromkeys(PERSONAL_DATA, 0)
+    for text in texts:
+        for piece in find_personal(text):
+            counts[piece.kind] += 1
+    return counts
+
+
+def mask_personal(text: str) -> str:
+    """Return a text with every piece replaced by its kind, such as "[e-mail]"."""
+    masked, end = [], 0
+    for piece in find_personal(text):
+        masked += [text[end : piece.start], _MASKS[piece.kind]]
+        end = piece.end
+    return "".join([*masked, text[end:]])
+
+
+def _found(text: str) -> Iterator[PersonalData]:
+    if "@" in text:
+        yield from _matches("emails", _EMAIL, text)
+    if _DIGITS.search(text):
+        yield from _matches("phones", _PHONE, text, _has_digits_of_phone)
+        yield from _matches("phones", _CALLED, text, _has_digits_of_phone, group=1)
+        yield from _matches("cards", _CARD, text, _has_check_digit)
+    for match in _ACCOUNT.finditer(text):
+        if (length := _length_of_account(match[0])) is not None:
+            yield PersonalData("accounts", match.start(), match.start() + length)
+    if "." in text:
+        for match in _IP4.finditer(text):
+            if match.start() and _is_public(match[0]) and _is_address(text, match):  # at its start it numbers a heading
+                yield PersonalData("ip_addresses", *match.span())
+    if "::" in text or text.count(":") > 6:
+        yield from _matches("ip_addresses", _IP6, text, _is_public)
+
+
+def _matches(
+    kind: str, pattern: re.Pattern[str], text: str, holds: Callable[[str], object] = bool, group: int = 0
+) -> Iterator[PersonalData]:
+    """Yield the matches of a pattern, or of its group, for which a test of what is written holds."""
+    return (PersonalData(kind, *match.span(group)) for match in pattern.finditer(text) if holds(match[group]))
+
+
+def _has_digits_of_phone(written: str) -> bool:
+    return sum(map(str.isdigit, written)) in _PHONE_DIGITS
+
+
+def _is_public(written: str) -> bool:
+    try:
+        address = ipaddress.ip_address(written)
+    except ValueError:
+        return False
+    return address.is_global and (address.version == 6 or address.packed[0] >= _LEAST_OCTET)
+
+
+def _is_address(text: str, match: re.Match[str]) -> bool:
+    """Tell whether four numbers are an address, and not the number of a section or a version."""
+    before = text[max(0, match.start() - _NEAR) : match.start()]
+    if _NUMBERED.search(before):
+        return False
+    return max(map(int, match[0].split("."))) >= _SMALL or _ADDRESS.search(before) is not None
+
+
+def _has_check_digit(written: str) -> bool:
+    """Tell whether the last digit is that of Luhn's formula (ISO/IEC 7812-1, annex B)."""
+    digits = [int(sign) for sign in reversed(written) if sign.isdigit()]
+    doubled = (sum(divmod(2 * digit, 10)) for digit in digits[1::2])
+    return (sum(digits[::2]) + sum(doubled)) % 10 == 0
+
+
+def _length_of_account(written: str) -> int | None:
+    """Return the length of an account's number whose check digits are right (ISO 13616), without words after it."""
+    while len(written) >= _LEAST_ACCOUNT:
+        plain = written.replace(" ", "")
+        if (
+            len(plain) >= _LEAST_ACCOUNT
+            and int("".join(str(int(sign, 36)) for sign in plain[4:] + plain[:4])) % 97 == 1
+        ):
+            return len(written)
+        written = written.rpartition(" ")[0]
+    return None
+
 
 # Rae et al. 2021, app. A.1.1: a page of English prose has at least two of them.
 _STOP_WORDS = frozenset({"the", "be", "to", "of", "and", "that", "have", "with"})

@@ -17,7 +17,7 @@ from storage.store import Store, WrittenTable
 from tasks.crawl.settings import CommonCrawlSettings
 from tasks.engine.inputs import StageResult
 from tasks.engine.stage import InlineExecutor, Run
-from tests.tasks.crawl.columnar.index_table import Captured, write_part
+from tests.tasks.crawl.index_table import Captured, write_part
 
 TABLES = CommonCrawlSettings(tables=("table",), requests_per_second=10.0)
 

@@ -13,7 +13,7 @@ from flows.config import BuildConfig
 from flows.running.session import Session
 from storage.store import Store
 from tasks.engine.stage import InlineExecutor, Run
-from tests.tasks.crawl.columnar.index_table import Captured, ColumnarCrawl, crawl_folder, write_part
+from tests.tasks.crawl.index_table import Captured, ColumnarCrawl, crawl_folder, write_part
 from tests.tasks.crawl.loopback_server import FAST, answer
 
 pytestmark = pytest.mark.integration

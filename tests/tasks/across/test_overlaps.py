@@ -6,9 +6,9 @@ import pyarrow as pa
 import pytest
 
 from storage.schemas import OVERLAPS, SKETCHES, TWIN_WORDS
+from tasks.across.overlaps import match_sketches, near_duplicates
 from tasks.across.refusals import refuse_overlaps
 from tasks.across.settings import AcrossSettings
-from tasks.across.sketches import match_sketches, near_duplicates
 from tests.tasks.across.across_tables import FERRY, LEAD, LOCK, LOCK_EDITED, MILL, Article, compared, paragraphs
 
 A, B, C = "000000000000000a", "000000000000000b", "f00000000000000c"

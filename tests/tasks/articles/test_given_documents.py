@@ -1,7 +1,7 @@
 """Documents that a source itself holds."""
 
 from storage.schemas import GIVEN
-from tasks.articles.given_documents import given_documents
+from tasks.articles.articles import given_documents
 from tasks.engine.hashing import article_id, shard_of
 from tasks.sources.source import Article, GivenDocument
 

@@ -7,8 +7,7 @@ import pyarrow as pa
 import pytest
 
 from tasks.crawl import shard_crawl
-from tasks.crawl.backlog import Backlog, UrlList
-from tasks.crawl.politeness import HostQueues
+from tasks.crawl.queues import Backlog, HostQueues, UrlList
 from tasks.crawl.visit import Visit
 from tests.tasks.crawl.loopback_server import LoopbackServer, answer, crawl, local_journal
 

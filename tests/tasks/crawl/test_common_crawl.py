@@ -15,9 +15,9 @@ import pytest
 
 from storage.schemas import CAPTURES
 from tasks.crawl.answers import Answers
-from tasks.crawl.archived import GAP_BYTES
 from tasks.crawl.common_crawl import look_up_captures
 from tasks.crawl.reasons import CaptureReason, PageReason
+from tasks.crawl.remote_files import GAP_BYTES
 from tasks.crawl.service import Patience
 from tasks.crawl.settings import CrawlSettings
 from tests.patience import PATIENCE

@@ -5,7 +5,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from tasks.crawl.host_plan import ARCHIVES, DomainLoad, HostPlan, plan_hosts
+from tasks.crawl.frontier import ARCHIVES, DomainLoad, HostPlan, plan_hosts
 from tasks.crawl.reasons import FrontierReason
 
 

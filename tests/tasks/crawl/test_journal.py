@@ -17,8 +17,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from storage.schemas import PAGES
-from tasks.crawl.journal import Journal
-from tasks.crawl.segments import Place, Places
+from tasks.crawl.journal import Journal, Place, Places
 from tasks.crawl.visit import refused_row
 from tests.patience import PATIENCE
 from tests.tasks.crawl.loopback_server import PAGE, Gate, LoopbackServer, answer, crawl, local_journal

@@ -21,7 +21,7 @@ from storage.store import Store
 from tasks.crawl.frontier import build_frontier
 from tasks.crawl.safety import Guard
 from tasks.crawl.settings import CrawlSettings
-from tasks.crawl.site_turns import MachineTurns, MemoryTurns, Pace
+from tasks.crawl.turns import MachineTurns, MemoryTurns, Pace
 from tasks.crawl.urls import registered_domain
 from tasks.engine.hashing import shard_of
 from tasks.engine.recipe import Recipe

@@ -6,7 +6,7 @@ from pathlib import Path
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tasks.crawl.politeness import HostQueues
+from tasks.crawl.queues import HostQueues
 from tests.tasks.crawl.loopback_server import Exchange, LoopbackServer, answer, crawl, local_journal
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from tasks.crawl.remote_files import RemoteFile, RemoteFiles
 from tasks.crawl.settings import CrawlSettings
-from tests.tasks.crawl.columnar.index_table import ColumnarCrawl
+from tests.tasks.crawl.index_table import ColumnarCrawl
 from tests.tasks.crawl.loopback_server import FAST
 
 pytestmark = pytest.mark.integration

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from tasks.crawl.reservation_files import PATHS, read_file
 from tasks.crawl.robots import read_rules
 from tasks.crawl.safety import FetchError
+from tasks.crawl.site_rules import PATHS, read_file
 from tasks.rights.reservations import header_reservations
 from tests.tasks.crawl.loopback_server import Handler, LoopbackServer, answer, crawl, local_journal
 

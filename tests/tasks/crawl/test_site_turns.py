@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tasks.crawl.site_turns import _FREE, HOLD_SECONDS, LONGEST_LINE, MachineTurns, MemoryTurns, State, take
+from tasks.crawl.turns import _FREE, HOLD_SECONDS, LONGEST_LINE, MachineTurns, MemoryTurns, State, take
 from tests.patience import PATIENCE
 
 
@@ -95,7 +95,7 @@ def test_threads_and_processes_of_a_machine_share_its_file(tmp_path: Path) -> No
     code = (
         "import sys, threading, time\n"
         "from pathlib import Path\n"
-        "from tasks.crawl.site_turns import MachineTurns\n"
+        "from tasks.crawl.turns import MachineTurns\n"
         "turns = MachineTurns(Path(sys.argv[1]))\n"
         "def work():\n"
         "    for _ in range(3):\n"

@@ -2,8 +2,7 @@
 
 import pytest
 
-from tasks.crawl.surt import surt_key
-from tasks.crawl.urls import normalise_url
+from tasks.crawl.urls import normalise_url, surt_key
 
 KEYS = {
     "http://www.Example.com/": "com,example)/",

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tasks.rights.personal import count_personal, find_personal, mask_personal
+from tasks.rights.text_columns import count_personal, find_personal, mask_personal
 
 CASES = json.loads(Path(__file__).with_name("personal_cases.json").read_text(encoding="utf-8"))
 

@@ -11,7 +11,7 @@ from storage.schemas import DOCUMENTS
 from storage.store import Store
 from tasks.engine.recipe import Recipe
 from tasks.engine.stage import InlineExecutor, Run
-from tasks.search.providers import local_notes
+from tasks.search.search import local_notes
 from tasks.search.settings import WebSearchSettings
 from tests.tasks.search.test_search import articles, found
 

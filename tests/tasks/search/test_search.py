@@ -21,9 +21,8 @@ from storage.spending import Account, spent, this_month
 from storage.store import Store
 from tasks.crawl.service import Patience
 from tasks.engine.shard import Scratch
-from tasks.search.interfaces import interfaces
 from tasks.search.search import search_articles
-from tasks.search.settings import WebSearchSettings
+from tasks.search.settings import WebSearchSettings, interfaces
 from tests.patience import PATIENCE
 from tests.tasks.crawl.loopback_server import Exchange, Handler, LoopbackServer, answer
 
@@ -32,7 +31,7 @@ FAST = {"delay_seconds": 0.0}
 
 @pytest.fixture(autouse=True)
 def _impatient(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("tasks.search.providers.PATIENCE", Patience(1.0, 1, 0.01, 60.0))
+    monkeypatch.setattr("tasks.search.search.PATIENCE", Patience(1.0, 1, 0.01, 60.0))
 
 
 def articles(*titles: str, results: dict[str, list[str]] | None = None, dropped: str = "") -> pa.Table:

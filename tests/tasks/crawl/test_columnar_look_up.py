@@ -11,13 +11,12 @@ import pyarrow.parquet as pq
 import pytest
 
 from storage.schemas import CAPTURES, URL_LOOKUPS
-from tasks.crawl.columnar.look_up import look_up_in_file
-from tasks.crawl.columnar.tables import find_tables
+from tasks.crawl.columnar import find_tables, look_up_in_file
 from tasks.crawl.service import Patience
 from tasks.crawl.settings import CrawlSettings
-from tasks.crawl.surt import surt_key
+from tasks.crawl.urls import surt_key
 from tests.storage.object_store import BUCKET, uri
-from tests.tasks.crawl.columnar.index_table import LIST, Captured, ColumnarCrawl, write_part
+from tests.tasks.crawl.index_table import LIST, Captured, ColumnarCrawl, write_part
 from tests.tasks.crawl.loopback_server import FAST, answer
 from tests.tasks.crawl.test_common_crawl import CommonCrawl
 from tests.tasks.crawl.test_common_crawl import looked_up as cdx_look_up
@@ -144,7 +143,7 @@ def test_row_that_cannot_be_right_is_refused(fields: dict[str, Any], reason: str
 def test_any_order_finds_what_a_plain_search_finds(
     is_sorted: bool, statistics: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("tasks.crawl.columnar.look_up.BATCH_ROWS", 16)  # several of a row group
+    monkeypatch.setattr("tasks.crawl.columnar.BATCH_ROWS", 16)  # several of a row group
     chance = random.Random(3)
     captures = [
         Captured(

@@ -9,9 +9,9 @@ import pyarrow.parquet as pq
 import pytest
 
 from storage.schemas import INDEX_FILES
-from tasks.crawl.columnar.tables import IndexFiles, TableFile, find_tables, index_files
+from tasks.crawl.columnar import IndexFiles, TableFile, find_tables, index_files
 from tasks.crawl.settings import CrawlSettings
-from tests.tasks.crawl.columnar.index_table import LAYOUT, Captured, write_part
+from tests.tasks.crawl.index_table import LAYOUT, Captured, write_part
 
 LETTERS = [Captured(f"http://{letter}.test/") for letter in "abcdefg"]
 

@@ -10,7 +10,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from tasks.crawl.surt import surt_key
+from tasks.crawl.urls import surt_key
 from tests.tasks.crawl.loopback_server import Exchange, LoopbackServer, answer
 from tests.tasks.crawl.test_archive import http, record
 

@@ -8,11 +8,11 @@ from typing import Any
 import pyarrow.fs as pafs
 import pytest
 
-from tasks.crawl.columnar.tables import find_tables
+from tasks.crawl.columnar import find_tables
 from tasks.crawl.service import Patience
 from tasks.crawl.settings import CommonCrawlSettings, CrawlSettings
 from tests.storage.object_store import BUCKET, uri
-from tests.tasks.crawl.columnar.index_table import LIST, Captured, ColumnarCrawl, crawl_folder, write_part
+from tests.tasks.crawl.index_table import LIST, Captured, ColumnarCrawl, crawl_folder, write_part
 from tests.tasks.crawl.loopback_server import FAST, LoopbackServer, answer
 
 pytestmark = pytest.mark.integration
@@ -20,7 +20,7 @@ pytestmark = pytest.mark.integration
 
 @pytest.fixture(autouse=True)
 def _impatient(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("tasks.crawl.columnar.tables.PATIENCE", Patience(20.0, 1, 0.01, 0.05))
+    monkeypatch.setattr("tasks.crawl.columnar.PATIENCE", Patience(20.0, 1, 0.01, 0.05))
 
 
 def settings(*tables: str) -> CrawlSettings:

@@ -1,1 +1,0 @@
-"""Common Crawl's columnar index: millions of URLs looked up in Parquet tables."""
