@@ -29,7 +29,7 @@ from benchmarks.frame import command, peak_bytes
 from flows.config import BuildConfig
 from flows.running.session import Session
 from flows.stages import across
-from storage.parts import whole
+from storage.recipes import whole
 from storage.schemas import ARTICLES, PARAGRAPHS
 from storage.store import Store
 from tasks.across.overlaps import BANDS, ROWS

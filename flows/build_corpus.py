@@ -11,7 +11,7 @@ from flows import dag
 from flows.config import DEFAULT, BuildConfig
 from flows.running.notification import notify
 from flows.running.session import Session, walk_flow
-from storage.parts import whole
+from storage.recipes import whole
 from tasks.reporting.corpus_statistics import SAMPLED_SHARDS, corpus_statistics
 from tasks.reporting.corpus_table import describe_corpus
 

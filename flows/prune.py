@@ -12,7 +12,7 @@ from prefect import flow
 from flows.running.held_root import held_root
 from flows.running.notification import notify
 from flows.running.temporary_server import use_prefect_api
-from storage.pins import pin_build, pinned_builds, unpin_build
+from storage.builds import pin_build, pinned_builds, unpin_build
 from storage.pruning import carry_out, plan_pruning
 from storage.root_format import check_root
 from storage.store import Store

@@ -1,4 +1,5 @@
-"""Builds: which shards and models belong together. A manifest is written last, so a build that has one is complete."""
+"""Builds: which shards and models belong together. A manifest is written last, so a build that has one is complete. A
+pin keeps one by its name, however many newer ones there are."""
 
 import hashlib
 import json
@@ -18,11 +19,12 @@ from storage.store import Store
 
 LATEST = "builds/latest.json"
 _FOLDER = "builds"
-_SET_ASIDE = ".json.damaged"
+_MANIFEST, SET_ASIDE = ".json", ".json.damaged"  # endings of manifests, and of damaged ones
 _NAME = re.compile(r"\d{8}-\d{6}(-.+)?")  # as `record_build` names them; other files in the folder are other people's
 _TIME = "%Y%m%d-%H%M%S"
 _SECOND = len("20261124-223000")  # characters of it
 _log = logging.getLogger(__name__)
+_PINS = "builds/pinned"
 
 
 @dataclass(frozen=True)
@@ -137,29 +139,20 @@ def is_build_name(text: str) -> bool:
     return _NAME.fullmatch(text) is not None
 
 
-def manifest_path(name: str) -> str:
+def manifest_path(name: str, ending: str = _MANIFEST) -> str:
     """Return the path of a build's manifest, relative to the root."""
-    return f"{_FOLDER}/{name}.json"
+    return f"{_FOLDER}/{name}{ending}"
 
 
-def damaged_manifest_path(name: str) -> str:
-    """Return the path of a manifest that was set aside."""
-    return f"{_FOLDER}/{name}{_SET_ASIDE}"
-
-
-def build_names(store: Store) -> list[str]:
-    """Return the names of all builds, oldest first."""
-    return _named(store, ".json")
-
-
-def damaged_build_names(store: Store) -> list[str]:
-    """Return the names of the builds whose manifests were set aside, oldest first."""
-    return _named(store, _SET_ASIDE)
+def build_names(store: Store, ending: str = _MANIFEST) -> list[str]:
+    """Return the names of all builds whose manifests have an ending, oldest first."""
+    stems = (file.removesuffix(ending) for file in store.sizes(_FOLDER) if file.endswith(ending))
+    return sorted(filter(is_build_name, stems))
 
 
 def set_aside_manifest(store: Store, name: str) -> None:
     """Rename a damaged manifest: a person can still look at it, and pruning keeps what it may have named."""
-    store.rename(manifest_path(name), damaged_manifest_path(name))
+    store.rename(manifest_path(name), manifest_path(name, SET_ASIDE))
 
 
 def read_build(store: Store, name: str) -> Build:
@@ -180,6 +173,25 @@ def read_build(store: Store, name: str) -> Build:
     return build
 
 
-def _named(store: Store, ending: str) -> list[str]:
-    stems = (file.removesuffix(ending) for file in store.sizes(_FOLDER) if file.endswith(ending))
-    return sorted(filter(is_build_name, stems))
+def pin_build(store: Store, name: str) -> None:
+    """Protect a build from pruning until it is unpinned; pinning it twice does no harm. Raises StorageError: there is
+    no build of that name, or its manifest cannot be read."""
+    read_build(store, name)
+    store.write_bytes(pin_path(name), seal({"build": name}))
+
+
+def unpin_build(store: Store, name: str) -> None:
+    """Remove the pin of a build. Raises ValueError: it is not pinned."""
+    if name not in pinned_builds(store):
+        raise ValueError(f"build {name!r} is not pinned; pinned are: {', '.join(pinned_builds(store)) or 'none'}")
+    store.delete(pin_path(name))
+
+
+def pinned_builds(store: Store) -> list[str]:
+    """Return the names of the pinned builds, oldest first; a pin protects also if its content is damaged."""
+    return sorted(filter(is_build_name, store.sizes(_PINS)))
+
+
+def pin_path(name: str) -> str:
+    """Return the path of a build's pin, relative to the root."""
+    return f"{_PINS}/{name}"

@@ -9,9 +9,8 @@ from io import BytesIO
 from pathlib import Path
 from threading import Event, Thread
 
-from storage.conditional import ConditionalWrites, conditional_writes
 from storage.errors import RootBusyError, StorageError
-from storage.leases import LOCK, Lease, busy, holder, leased, token_of
+from storage.leases import LOCK, ConditionalWrites, Lease, busy, conditional_writes, holder, leased, token_of
 from storage.store import Store
 
 LEASE_SECONDS = 60.0

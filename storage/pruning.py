@@ -18,7 +18,7 @@ included, is left alone. The caller holds the root's lock, so that no build is r
 import json
 import logging
 from collections import Counter
-from collections.abc import Iterable, Mapping, Set
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Literal
@@ -26,18 +26,17 @@ from typing import Literal
 import pyarrow.fs as pafs
 
 from storage.builds import (
+    SET_ASIDE,
     Build,
     build_names,
-    damaged_build_names,
-    damaged_manifest_path,
     latest_build,
     manifest_path,
+    pinned_builds,
     read_build,
     set_aside_manifest,
 )
 from storage.errors import DamagedFieldsError
 from storage.file_names import FileName, parse_file_name
-from storage.pins import pinned_builds
 from storage.registry import Version, read_champion, read_frozen, read_version, version_numbers, version_path
 from storage.store import Store
 
@@ -65,8 +64,7 @@ class Pruning:
 
     def by_folder(self) -> dict[str, tuple[int, int]]:
         """Return folder -> (files, bytes) to delete."""
-        files: Counter[str] = Counter()
-        size: Counter[str] = Counter()
+        files, size = Counter[str](), Counter[str]()
         for name, count in self.sizes.items():
             folder = "/".join(name.split("/")[: 2 if name.startswith("models/") else 1])
             files[folder] += 1
@@ -81,10 +79,6 @@ class _Distinct:
     names: tuple[str, ...]  # of its manifests, oldest first
     build: Build | None  # their content; None for a single manifest that cannot be read
     problem: str = ""  # why it cannot be read
-
-    def damaged_among(self, names: Set[str]) -> bool:
-        """Whether it cannot be read, and is one of these."""
-        return self.build is None and self.names[0] in names
 
 
 @dataclass(frozen=True)
@@ -129,49 +123,32 @@ def plan_pruning(store: Store, keep: int, *, retrained: bool = False) -> Pruning
         raise ValueError(f"keep is {keep}: expected at least 1, because the latest build is always kept")
     listing = store.files()
     every_version, unread = _read_versions(store)
-    numbers = _kept_versions(store, keep)
+    champion = read_champion(store)
+    needed = {champion.version, champion.previous} if champion else set()
+    numbers = sorted({*version_numbers(store)[-keep:], *(number for number in needed if number is not None)})
     versions = [every_version[number] for number in numbers if number in every_version]
     builds = _distinct_builds(store)
-    counted = _of_versions(builds, every_version.values()) if retrained else builds
+    trained = {version.build for version in every_version.values()}
+    counted = [build for build in builds if trained.intersection(build.names)] if retrained else builds
     names = _kept_builds(store, builds, counted, keep, [version.build for version in versions])
-    damaged = _damaged(listing, builds, names)
+    files = {name: _manifest(listing, name) for build in builds for name in build.names}
+    finished = {name: listing[file].mtime for name, file in files.items()}
+    damaged = {files[one.names[0]]: one.problem for one in builds if one.build is None and one.names[0] in names}
     damaged |= {version_path(number): unread[number] for number in numbers if number in unread}
     held = max((listing[file].mtime for file in damaged if file in listing), default=None)
     if held is not None:
-        names |= _written_before(listing, builds, held)
-    unfinished = None if retrained or len(counted) < keep else _finished(listing, counted[-keep].names[0])
-    trash = None if retrained or not builds else _finished(listing, builds[-1].names[-1])
-    kept = _marked(store, _with_names(builds, names), versions)
-    gone = _named(_without_names(counted, names), every_version.values())
+        names |= {name for name, written in finished.items() if written <= held}
+    unfinished = None if retrained or len(counted) < keep else finished[counted[-keep].names[0]]
+    trash = None if retrained or not builds else finished[builds[-1].names[-1]]
+    kept = _named([one.build for one in builds if one.build and names.intersection(one.names)], versions)
+    if (frozen := read_frozen(store)) is not None:
+        kept[0].update((*frozen.articles, *frozen.paragraphs))
+    others = [one.build for one in counted if one.build and not names.intersection(one.names)]
     manifests = {name for build in counted for name in build.names} - names
-    rules = _Rules(kept, gone, manifests, unfinished, trash, held)
+    rules = _Rules(kept, _named(others, every_version.values()), manifests, unfinished, trash, held)
     sizes, kept_bytes, young = _sorted_out(listing, rules)
     aside = tuple(file.named for name in damaged if (file := parse_file_name(name)) and not file.damaged)
     return Pruning(tuple(sorted(names)), tuple(numbers), sizes, kept_bytes, young, damaged, aside)
-
-
-def _of_versions(builds: list[_Distinct], versions: Iterable[Version]) -> list[_Distinct]:
-    """Return the builds that belong to a model version."""
-    names = {version.build for version in versions}
-    return [build for build in builds if names.intersection(build.names)]
-
-
-def _damaged(listing: Listing, builds: list[_Distinct], names: Set[str]) -> dict[str, str]:
-    """Return which manifests that are kept cannot be read, and why."""
-    return {_manifest(listing, build.names[0]): build.problem for build in builds if build.damaged_among(names)}
-
-
-def _written_before(listing: Listing, builds: list[_Distinct], held: datetime) -> set[str]:
-    """Return the manifests that are no younger than a damaged one."""
-    return {name for build in builds for name in build.names if listing[_manifest(listing, name)].mtime <= held}
-
-
-def _with_names(builds: list[_Distinct], names: set[str]) -> list[Build]:
-    return [build.build for build in builds if build.build and names.intersection(build.names)]
-
-
-def _without_names(builds: list[_Distinct], names: set[str]) -> list[Build]:
-    return [build.build for build in builds if build.build and not names.intersection(build.names)]
 
 
 def _sorted_out(listing: Listing, rules: "_Rules") -> tuple[dict[str, int], int, int]:
@@ -211,13 +188,6 @@ def carry_out(store: Store, pruning: Pruning) -> None:
             _remove_empty(store, folder)
 
 
-def _kept_versions(store: Store, keep: int) -> list[int]:
-    numbers = version_numbers(store)
-    champion = read_champion(store)
-    needed = {champion.version, champion.previous} if champion else set()
-    return sorted({*numbers[-keep:], *(number for number in needed if number is not None)})
-
-
 def _read_versions(store: Store) -> tuple[dict[int, Version], dict[int, str]]:
     """Return the versions by number, and why others cannot be read."""
     versions: dict[int, Version] = {}
@@ -233,7 +203,7 @@ def _read_versions(store: Store) -> tuple[dict[int, Version], dict[int, str]]:
 def _distinct_builds(store: Store) -> list[_Distinct]:
     """Return all builds, sorted by their newest manifests, oldest first."""
     found: dict[str, _Distinct] = {}
-    for name in sorted({*build_names(store), *(aside := damaged_build_names(store))}):
+    for name in sorted({*build_names(store), *(aside := build_names(store, SET_ASIDE))}):
         try:
             if name in aside:
                 raise DamagedFieldsError("it was set aside")
@@ -263,22 +233,12 @@ def _kept_builds(
 
 def _manifest(listing: Listing, name: str) -> str:
     """Return the path of a build's manifest, which may have been set aside."""
-    return next(path for path in (manifest_path(name), damaged_manifest_path(name)) if path in listing)
-
-
-def _marked(store: Store, builds: list[Build], versions: list[Version]) -> tuple[set[str], set[str]]:
-    """Return the shard files and the directories that are needed."""
-    files, directories = _named(builds, versions)
-    frozen = read_frozen(store)
-    if frozen is not None:
-        files |= {*frozen.articles, *frozen.paragraphs}
-    return files, directories
+    return next(path for path in (manifest_path(name), manifest_path(name, SET_ASIDE)) if path in listing)
 
 
 def _named(builds: Iterable[Build], versions: Iterable[Version]) -> tuple[set[str], set[str]]:
     """Return the shard files and the directories that manifests name."""
-    files: set[str] = set()
-    directories: set[str] = set()
+    files, directories = set[str](), set[str]()
     for build in builds:
         files.update(file for stage in build.stages.values() for file in stage.values())
         directories.update(build.models.values())
@@ -289,12 +249,6 @@ def _named(builds: Iterable[Build], versions: Iterable[Version]) -> tuple[set[st
         files.update(file for week in version.recent.values() for file in week.values())
         directories.update(version.models.values())
     return files, directories
-
-
-def _finished(listing: Listing, name: str) -> datetime:
-    """Return when a manifest was written."""
-    written: datetime = listing[_manifest(listing, name)].mtime
-    return written
 
 
 def _needed(file: FileName, files: set[str], directories: set[str]) -> bool:

@@ -20,18 +20,17 @@ import pyarrow as pa
 import pyarrow.fs as pafs
 import pyarrow.parquet as pq
 
-from storage.conditional import ConditionalWrites, conditional_writes
-from storage.digests import TableDigest, table_digest
 from storage.errors import CorruptShardError, StorageError, StorageFullError
-from storage.leases import LOCK, Lease, held
-from storage.row_groups import ROW_GROUP_BYTES, by_destination, by_run, by_size, check_schema
+from storage.leases import LOCK, ConditionalWrites, Lease, conditional_writes, held
 from storage.schemas import Dataset
+from storage.tables import ROW_GROUP_BYTES, TableDigest, by_destination, by_run, by_size, check_schema, table_digest
 from storage.writing import HashingSink, whole_file
 
 _ALMOST_URI = re.compile(r"[a-z][a-z0-9+.-]+:/|(s3|gs|gcs|hdfs|abfss?|file):", re.IGNORECASE)
 _READ_BYTES = 1 << 20
 _BUFFER_BYTES = 4 << 20
 _BATCH_ROWS = 256
+GONE = "the file is gone"  # what is wrong with a shard that is not there
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +39,7 @@ class RowGroup:
 
     index: int  # number of the Parquet row group
     rows: int  # how many rows it holds
-    digest: str  # digest of its stable columns (`storage.digests.table_digest`)
+    digest: str  # digest of its stable columns (`storage.tables.table_digest`)
 
 
 @dataclass(frozen=True)
@@ -258,25 +257,21 @@ class Store:
         """Yield a shard, or some of its columns, in batches after checking its bytes. Less than a row group is in
         memory at a time; no batch spans two row groups. Raises CorruptShardError: the file is gone, cut short or
         changed."""
-        try:
-            with self._source(name) as source:
-                _check_bytes(name, source, sha256)
-                source.seek(0)
-                # Buffered, a row group is decompressed piece by piece, not all at once.
-                parquet = pq.ParquetFile(source, buffer_size=_BUFFER_BYTES, pre_buffer=False)
-                for index in range(parquet.num_row_groups):
-                    yield from parquet.iter_batches(_BATCH_ROWS, row_groups=[index], columns=columns)
-        except FileNotFoundError as error:
-            raise CorruptShardError(name, "the file is gone") from error
+        with self._source(name) as source:
+            check_bytes(name, source, sha256)
+            source.seek(0)
+            # Buffered, a row group is decompressed piece by piece, not all at once.
+            parquet = pq.ParquetFile(source, buffer_size=_BUFFER_BYTES, pre_buffer=False)
+            for index in range(parquet.num_row_groups):
+                yield from parquet.iter_batches(_BATCH_ROWS, row_groups=[index], columns=columns)
 
     def read_table(self, name: str, sha256: str) -> pa.Table:
         """Return a whole shard after checking its bytes. Raises CorruptShardError: the file is gone, cut short or
         changed."""
-        try:
-            data = self.read_bytes(name)
-        except FileNotFoundError as error:
-            raise CorruptShardError(name, "the file is gone") from error
-        _check_bytes(name, io.BytesIO(data), sha256)
+        data = self.read_if_there(name)
+        if data is None:
+            raise CorruptShardError(name, GONE)
+        check_bytes(name, io.BytesIO(data), sha256)
         return pq.read_table(pa.BufferReader(data))
 
     def read_group(self, name: str, group: RowGroup, dataset: Dataset) -> pa.Table:
@@ -286,8 +281,6 @@ class Store:
             with self._source(name) as source:
                 parquet = pq.ParquetFile(source, page_checksum_verification=True)
                 table = parquet.read_row_group(group.index)
-        except FileNotFoundError as error:
-            raise CorruptShardError(name, "the file is gone") from error
         except (pa.ArrowException, OSError, ValueError) as error:
             raise CorruptShardError(name, f"row group {group.index} cannot be read: {error}") from error
         if table.schema != dataset.schema or table_digest(table, dataset.stable) != group.digest:
@@ -338,10 +331,13 @@ class Store:
     @contextmanager
     def _source(self, name: str) -> Iterator[pa.NativeFile]:
         """Open a file for Parquet to read; a network error is a StorageError, not a damaged file."""
-        with self._naming(name, "read"):
-            file = self.filesystem.open_input_file(self.path(name))
-        with file:
-            yield file if self.is_local else pa.PythonFile(_NamedReads(self, name, file), "r")
+        try:
+            with self._naming(name, "read"):
+                file = self.filesystem.open_input_file(self.path(name))
+            with file:
+                yield file if self.is_local else pa.PythonFile(_NamedReads(self, name, file), "r")
+        except FileNotFoundError as error:
+            raise CorruptShardError(name, GONE) from error
 
 
 class _NamedReads:
@@ -369,7 +365,8 @@ class _NamedReads:
         self.file.close()
 
 
-def _check_bytes(name: str, stream: IO[bytes], sha256: str) -> None:
+def check_bytes(name: str, stream: IO[bytes], sha256: str) -> None:
+    """Read a file to its end. Raises CorruptShardError: its bytes are not those of the record."""
     digest = hashlib.sha256()
     while chunk := stream.read(_READ_BYTES):
         digest.update(chunk)

@@ -1,32 +1,53 @@
 """Read every file below a root and compare it with its record, to find damage in files that no run happens to read.
 
 A pass reads what records name: shards and the files of models and reports; then what names these: manifests, pins and
-the registry (`storage.naming_files`). It reports its speed and the time left. Its progress is kept in a small file at
-the root, so that a pass that was interrupted less than a day ago continues where it stopped; it then reads again what
-was found damaged, and what was written since. Damaged files are renamed, as in a run: the next build that reads one
-computes it again."""
+the registry. It reports its speed and the time left. Its progress is kept in a small file at the root, so that a pass
+that was interrupted less than a day ago continues where it stopped; it then reads again what was found damaged, and
+what was written since. Damaged files are renamed, as in a run: the next build that reads one computes it again."""
 
 import hashlib
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 
 import pyarrow.fs as pafs
 
+from storage.builds import (
+    LATEST,
+    build_names,
+    latest_build,
+    manifest_path,
+    named_by_latest,
+    pin_path,
+    pinned_builds,
+    point_to,
+    read_build,
+    set_aside_manifest,
+)
 from storage.directories import read_directory_record
-from storage.errors import CorruptShardError
+from storage.errors import CorruptShardError, DamagedFieldsError, StorageError
 from storage.file_names import parse_file_name
-from storage.naming_files import check_naming_files
 from storage.recipes import read_record, set_aside
+from storage.registry import (
+    CHAMPION,
+    FROZEN,
+    missing_files,
+    read_champion,
+    read_frozen,
+    read_version,
+    version_numbers,
+    version_path,
+)
 from storage.sealed import of_kind, seal, unseal
-from storage.store import Store
+from storage.store import GONE, Store, check_bytes
 
 JOURNAL = ".verification.json"
-_READ_BYTES = 1 << 20
 _REPORT_SECONDS = 5.0
 _CONTINUED_SECONDS = 86_400.0  # an older pass says too little of how its files are now
 _CLOCK_SECONDS = 60.0  # an object store has a clock of its own, and tells whole seconds
+_RESTORE = "nothing computes it again: restore it from a backup"
 
 
 @dataclass(frozen=True)
@@ -80,7 +101,11 @@ def verify(
     infos = store.files()
     listing = {name: info.size for name, info in infos.items()}
     found = _interrupted(store, "{}/{}".format(*part))
-    pending = [name for name in _pending(infos, found) if _hash(name) % part[1] == part[0]]
+    pending = [
+        name
+        for name in _pending(infos, found)
+        if int(hashlib.sha256(name.encode()).hexdigest()[:8], 16) % part[1] == part[0]
+    ]
     described = _described(pending, listing)
     of_files, of_bytes = found.files + len(described), found.bytes + sum(listing[file] for file in described)
     started, earlier, reported = time.monotonic(), (found.bytes, found.seconds), 0.0
@@ -98,8 +123,10 @@ def verify(
                 del found.damaged[file]
             for damage in outcome.damage:
                 found.damaged[damage.path] = damage.problem
+                if repair and damage.path != name:
+                    set_aside(store, damage)
                 if repair:
-                    _set_aside(store, name, damage)
+                    store.delete(name)
             found.after = max(found.after, name)
             if time.monotonic() - reported > _REPORT_SECONDS:
                 reported = time.monotonic()
@@ -124,7 +151,7 @@ def verify(
 class _Outcome:
     files: int
     bytes: int
-    damage: tuple[CorruptShardError, ...]
+    damage: Sequence[CorruptShardError]
 
 
 def _check(store: Store, name: str, listing: Mapping[str, int]) -> _Outcome:
@@ -136,13 +163,17 @@ def _check(store: Store, name: str, listing: Mapping[str, int]) -> _Outcome:
         return _Outcome(0, 0, ())  # deleted since it was listed
     except ValueError as error:
         return _Outcome(1, size, (CorruptShardError(name, f"it cannot be read: {error}"),))
-    damage = [
-        CorruptShardError(file, problem)
-        for file, sha256 in expected.items()
-        if (problem := _problem(store, file, sha256))
-    ]
+    damage = []
+    for file, sha256 in expected.items():
+        try:
+            with store.reading(file) as stream:
+                check_bytes(file, stream, sha256)
+        except FileNotFoundError:
+            damage.append(CorruptShardError(file, GONE))
+        except CorruptShardError as error:
+            damage.append(error)
     present = [file for file in expected if file in listing]
-    return _Outcome(1 + len(present), size + sum(listing[file] for file in present), tuple(damage))
+    return _Outcome(1 + len(present), size + sum(listing[file] for file in present), damage)
 
 
 def described_by(store: Store, name: str) -> dict[str, str]:
@@ -155,26 +186,6 @@ def described_by(store: Store, name: str) -> dict[str, str]:
         return {f"{directory.path}/{file}": sha256 for file, sha256 in directory.files.items()}
     shard = read_record(store, name)
     return {shard.path: shard.written.sha256}
-
-
-def _problem(store: Store, file: str, sha256: str) -> str | None:
-    """Return what is wrong with a file, or None."""
-    digest = hashlib.sha256()
-    try:
-        with store.reading(file) as stream:
-            while chunk := stream.read(_READ_BYTES):
-                digest.update(chunk)
-    except FileNotFoundError:
-        return "the file is gone"
-    if digest.hexdigest() != sha256:
-        return f"its sha256 is {digest.hexdigest()[:16]}…, its record says {sha256[:16]}…"
-    return None
-
-
-def _set_aside(store: Store, record: str, damage: CorruptShardError) -> None:
-    if damage.path != record:
-        set_aside(store, damage)
-    store.delete(record)
 
 
 def _pending(infos: Mapping[str, pafs.FileInfo], found: Verification) -> list[str]:
@@ -211,22 +222,112 @@ def _stems(name: str) -> Iterator[str]:
         yield name
 
 
-def _hash(record: str) -> int:
-    return int(hashlib.sha256(record.encode()).hexdigest()[:8], 16)
-
-
 def _interrupted(store: Store, part: str) -> Verification:
     """Return the pass over this part that was interrupted within a day, or a new one."""
     now = time.time()
-    try:
+    with suppress(FileNotFoundError, ValueError):
         found = of_kind(Verification, unseal(store.read_bytes(JOURNAL)))
-    except (FileNotFoundError, ValueError):
-        return Verification(begun=now, part=part)
-    if found.part != part or not 0 <= now - found.begun <= _CONTINUED_SECONDS:
-        return Verification(begun=now, part=part)
-    found.earlier = found.files
-    return found
+        if found.part == part and 0 <= now - found.begun <= _CONTINUED_SECONDS:
+            found.earlier = found.files
+            return found
+    return Verification(begun=now, part=part)
 
 
 def _save(store: Store, found: Verification, seconds: float) -> None:
     store.write_bytes(JOURNAL, seal({**asdict(found), "seconds": round(seconds, 3)}))
+
+
+@dataclass(frozen=True)
+class FileFault:
+    """What is wrong with a file that names others."""
+
+    problem: str
+    advice: str  # what was done about it, or what a person can do
+
+
+def check_naming_files(store: Store, listing: Mapping[str, int], *, repair: bool) -> dict[str, FileFault]:
+    """Return what is wrong with the files that name others: file -> finding. The caller holds the root's lock;
+    `listing` has every file below it. With `repair`, manifests that cannot be read are set aside, and `latest` names
+    the newest build again. Raises StorageError: the store does not answer."""
+    found = {**dict(_manifests(store, listing, repair=repair)), **dict(_pins(store)), **dict(_registry(store, listing))}
+    if LATEST in listing:
+        try:
+            named_by_latest(store)
+        except StorageError as error:
+            found[LATEST] = FileFault(_why(error), "the next build writes it again")
+            if repair and build_names(store):
+                newest = latest_build(store)
+                assert newest is not None
+                point_to(store, newest.name)
+                found[LATEST] = FileFault(_why(error), f"mended: it names {newest.name}")
+    return found
+
+
+def _manifests(store: Store, listing: Mapping[str, int], *, repair: bool) -> Iterator[tuple[str, FileFault]]:
+    """Yield manifests that cannot be read, or that name what is not there."""
+    for name in build_names(store):
+        try:
+            build = read_build(store, name)
+        except DamagedFieldsError as error:
+            advice = "until it is pruned, pruning deletes nothing that is older"
+            if repair:
+                set_aside_manifest(store, name)
+                advice = f"set aside; {advice}"
+            yield manifest_path(name), FileFault(_why(error), advice)
+            continue
+        directories = [*build.models.values(), *([build.report] if build.report else [])]
+        files = [file for stage in build.stages.values() for file in stage.values()]
+        missing = [file for file in (*files, *(f"{path}.json" for path in directories)) if file not in listing]
+        if missing:
+            problem = f"it names {missing[0]}, which is missing ({len(missing)} files in all)"
+            yield manifest_path(name), FileFault(problem, "run that build again, or prune it")
+
+
+def _why(error: StorageError) -> str:
+    """Return what an error says of a file, without its name."""
+    return str(error.__cause__ or error)
+
+
+def _pins(store: Store) -> Iterator[tuple[str, FileFault]]:
+    """Yield pins that are damaged, or whose build is gone."""
+    builds = set(build_names(store))
+    for name in pinned_builds(store):
+        again = f"pin it again: wikisum prune --pin {name}"
+        try:
+            pinned = unseal(store.read_bytes(pin_path(name))).get("build")
+        except ValueError as error:
+            yield pin_path(name), FileFault(f"it cannot be read: {error}", again)
+            continue
+        if pinned != name:
+            yield pin_path(name), FileFault(f"it is the pin of {pinned}", again)
+        elif name not in builds:
+            yield pin_path(name), FileFault("there is no such build", f"unpin it: wikisum prune --unpin {name}")
+
+
+def _registry(store: Store, listing: Mapping[str, int]) -> Iterator[tuple[str, FileFault]]:
+    """Yield damaged versions and pointers, a champion whose files are gone, a frozen split whose files are gone."""
+    for number in version_numbers(store):
+        try:
+            read_version(store, number)
+        except DamagedFieldsError as error:
+            yield version_path(number), FileFault(_why(error), _RESTORE)
+    try:
+        champion = read_champion(store)
+        if champion is not None and (missing := missing_files(store, read_version(store, champion.version))):
+            yield (
+                CHAMPION,
+                FileFault(
+                    f"version {champion.version}, the champion, lacks {missing[0]} ({len(missing)} in all)",
+                    "restore it from a backup, or promote another version: wikisum promote --to NUMBER",
+                ),
+            )
+    except StorageError as error:
+        yield CHAMPION, FileFault(_why(error), _RESTORE)
+    try:
+        frozen = read_frozen(store)
+    except DamagedFieldsError as error:
+        yield FROZEN, FileFault(_why(error), _RESTORE)
+        return
+    missing = [file for file in (*frozen.articles, *frozen.paragraphs) if file not in listing] if frozen else []
+    if missing:
+        yield FROZEN, FileFault(f"it names {missing[0]}, which is missing ({len(missing)} in all)", _RESTORE)

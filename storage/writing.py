@@ -8,10 +8,9 @@ import shutil
 import tempfile
 import uuid
 from collections.abc import Callable, Iterator
-from concurrent.futures import Future
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
-from threading import Thread
 from typing import IO, Any
 
 import pyarrow.fs as pafs
@@ -98,7 +97,11 @@ def _local_sink(path: Path) -> Iterator[IO[bytes]]:
             file.flush()
             os.fsync(file.fileno())
         temporary.rename(path)
-        _fsync_folder(path.parent)
+        folder = os.open(path.parent, os.O_RDONLY)
+        try:
+            os.fsync(folder)
+        finally:
+            os.close(folder)
     finally:
         temporary.unlink(missing_ok=True)
 
@@ -106,43 +109,17 @@ def _local_sink(path: Path) -> Iterator[IO[bytes]]:
 @contextmanager
 def _remote_sink(filesystem: pafs.FileSystem, path: str, upload: Callable[[IO[bytes]], bool]) -> Iterator[IO[bytes]]:
     """Gather a file on local disk and upload it when the block has ended without an error. A pyarrow stream is
-    completed when it is closed, also by an error: writing to it could leave a partial file."""
+    completed when it is closed, also by an error: writing to it could leave a partial file. The upload runs in a
+    thread, where Ctrl-C and SIGTERM raise nothing: raised between opening and closing the stream, they would replace
+    the object by a part of the file or an empty one. It is waited for, and then the interruption takes effect."""
+
+    def send() -> None:
+        if not upload(spool):
+            spool.seek(0)
+            with filesystem.open_output_stream(path) as stream:
+                shutil.copyfileobj(spool, stream, _COPY_BYTES)
+
     with tempfile.TemporaryFile(prefix="wikisum-") as spool:
         yield spool
-        _uninterrupted(lambda: None if upload(spool) else _upload(filesystem, path, spool))
-
-
-def _upload(filesystem: pafs.FileSystem, path: str, spool: IO[bytes]) -> None:
-    spool.seek(0)
-    with filesystem.open_output_stream(path) as upload:
-        shutil.copyfileobj(spool, upload, _COPY_BYTES)
-
-
-def _uninterrupted(upload: Callable[[], object]) -> None:
-    """Run an upload to its end in a thread, where Ctrl-C and SIGTERM raise nothing. Raised between opening and closing
-    the stream, they would replace the object by a part of the file or an empty one. The upload is waited for, and then
-    the interruption takes effect."""
-    done: Future[None] = Future()
-
-    def run() -> None:
-        try:
-            upload()
-        except BaseException as error:  # noqa: BLE001 - the caller gets it, whatever it is
-            done.set_exception(error)
-        else:
-            done.set_result(None)
-
-    thread = Thread(target=run, name="upload")  # not a daemon: an exit meanwhile waits for it too
-    thread.start()
-    try:
-        done.result()
-    finally:
-        thread.join()
-
-
-def _fsync_folder(folder: Path) -> None:
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
+        with ThreadPoolExecutor(1, thread_name_prefix="upload") as uploading:  # an exit meanwhile waits for it too
+            uploading.submit(send).result()

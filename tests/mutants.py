@@ -59,7 +59,7 @@ COVERED: dict[str, dict[str, str]] = {
     },
     "storage": {
         "storage/formats": "storage/test_formats_ranked_wikisum.py",
-        "storage/digests.py": "storage/test_digests.py",
+        "storage/tables.py": "storage/test_digests.py",
         "storage/pruning.py": "storage/test_pruning.py storage/test_pruning_s3.py",
         "storage/registry.py": "storage/test_registry.py",
         "storage/directories.py": "storage/test_directories.py tasks/engine/test_stage.py",

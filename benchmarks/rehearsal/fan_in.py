@@ -14,8 +14,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from storage.parts import gather, read_parts
-from storage.recipes import ShardRecord, shard_path
+from storage.recipes import ShardRecord, gather, read_parts, shard_path
 from storage.schemas import DOCUMENTS, FRONTIER, Dataset
 from storage.store import Store
 

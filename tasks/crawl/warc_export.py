@@ -27,7 +27,7 @@ from warcio.statusandheaders import StatusAndHeaders
 from warcio.warcwriter import WARCWriter
 
 from storage.errors import StorageError
-from storage.parts import whole
+from storage.recipes import whole
 from storage.store import Store
 from tasks.crawl.reasons import PageReason
 from tasks.crawl.safety import FetchError

@@ -14,8 +14,7 @@ import pyarrow as pa
 from storage.builds import Build, latest_build, read_build
 from storage.directories import DirectoryRecord, fetch_directory
 from storage.errors import StorageError
-from storage.parts import Part, gather, gathered_digests, read_parts, whole
-from storage.recipes import ShardRecord, read_record
+from storage.recipes import Part, ShardRecord, gather, gathered_digests, read_parts, read_record, whole
 from storage.store import Store
 
 Load = Callable[[Store], Any]  # loads one argument of one shard; small and picklable

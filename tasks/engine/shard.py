@@ -14,11 +14,10 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.fs as pafs
 
-from storage.directories import DirectoryRecord, publish_directory, working_directory
+from storage.directories import DirectoryRecord, discard_snapshot, kept_on_store, publish_directory, working_directory
 from storage.leases import Lease
 from storage.recipes import TALLY, DropCount, ShardRecord, save_record, shard_path
 from storage.schemas import DATASETS
-from storage.snapshots import discard_snapshot, kept_on_store
 from storage.store import Store
 from storage.writing import naming_a_full_disk
 from tasks.engine.failure_logs import names_what_failed

@@ -10,7 +10,7 @@ import pytest
 from flows import dag
 from flows.config import BuildConfig
 from flows.running.session import Session
-from storage.parts import read_parts, whole
+from storage.recipes import read_parts, whole
 from storage.store import Store
 from tasks.engine.stage import InlineExecutor, Run
 from tasks.exchange.shared_corpus.exporting import export_corpus

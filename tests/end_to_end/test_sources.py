@@ -17,7 +17,7 @@ from flows.build_corpus import build_corpus
 from flows.config import BuildConfig
 from flows.running.session import Session, planning_session
 from storage.builds import latest_build, summarise
-from storage.parts import read_parts, whole
+from storage.recipes import read_parts, whole
 from storage.store import Store
 from tasks.engine.stage import InlineExecutor, Run
 from tasks.sources.dump.source import DumpSource

@@ -8,8 +8,8 @@ import pytest
 from flows.running.commands import backup as backup_command
 from flows.running.commands import restore as restore_command
 from storage.backup import back_up, restore
+from storage.builds import pinned_builds
 from storage.errors import StorageError
-from storage.pins import pinned_builds
 from storage.registry import Version, missing_files, read_champion, read_frozen, read_version, save_version
 from storage.root_format import prepare_root
 from storage.store import Store

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from storage.digests import BLOCK_BYTES, TableDigest, table_digest
+from storage.tables import BLOCK_BYTES, TableDigest, table_digest
 
 SCHEMA = pa.schema(
     [

@@ -8,9 +8,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from storage.builds import Build, build_names, latest_build, read_build, save_build
+from storage.builds import (
+    Build,
+    build_names,
+    latest_build,
+    pin_build,
+    pinned_builds,
+    read_build,
+    save_build,
+    unpin_build,
+)
 from storage.errors import StorageError
-from storage.pins import pin_build, pinned_builds, unpin_build
 from storage.pruning import carry_out, plan_pruning
 from storage.registry import (
     FrozenSplit,

@@ -2,8 +2,8 @@
 
 import pyarrow as pa
 
-from storage.row_groups import by_size
 from storage.schemas import PAGES
+from storage.tables import by_size
 
 
 def row(number: int, body: bytes | None = None) -> pa.RecordBatch:
@@ -11,16 +11,9 @@ def row(number: int, body: bytes | None = None) -> pa.RecordBatch:
 
 
 def test_small_batches_are_joined() -> None:
-    held: list[int] = []
-
-    def batches() -> object:
-        for number in range(95):
-            yield row(number)
-            held.append(number)
-
-    (table,) = by_size(batches(), PAGES, joined=10)  # type: ignore[arg-type]
-    assert table.column("url").to_pylist() == [f"http://a.test/{number}" for number in range(95)]
-    assert table.column("url").num_chunks == 10
+    (table,) = by_size((row(number) for number in range(2100)), PAGES)
+    assert table.column("url").to_pylist() == [f"http://a.test/{number}" for number in range(2100)]
+    assert table.column("url").num_chunks == 3  # of 1,024 batches at most
 
 
 def test_order_stays_where_small_and_large_batches_mix() -> None:

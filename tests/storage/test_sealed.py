@@ -8,10 +8,19 @@ from typing import Any
 
 import pytest
 
-from storage.builds import LATEST, Build, manifest_path, named_by_latest, read_build, save_build
+from storage.builds import (
+    LATEST,
+    Build,
+    manifest_path,
+    named_by_latest,
+    pin_build,
+    pin_path,
+    pinned_builds,
+    read_build,
+    save_build,
+)
 from storage.directories import read_directory_record, record_of_directory
 from storage.errors import StorageError
-from storage.pins import pin_build, pin_path, pinned_builds
 from storage.recipes import read_record, record_path
 from storage.registry import (
     CHAMPION,

@@ -7,8 +7,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from storage.errors import CorruptShardError, StorageError
-from storage.parts import gather, read_parts, whole
-from storage.recipes import ShardRecord, recipe_key
+from storage.recipes import ShardRecord, gather, read_parts, recipe_key, whole
 from storage.schemas import DOCUMENTS, FEATURES, PAGES
 from storage.store import Store
 

@@ -19,8 +19,7 @@ from storage.errors import BudgetSpentError, CorruptShardError, RootBusyError, S
 from storage.leases import LOCK, Lease, holder, leased
 from storage.limits import Limits
 from storage.lock import root_lock
-from storage.parts import gather
-from storage.recipes import find_record, save_record, set_aside
+from storage.recipes import find_record, gather, save_record, set_aside
 from storage.schemas import FEATURES
 from storage.spending import Account, Ledger, spent, this_month
 from storage.store import Store

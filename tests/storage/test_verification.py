@@ -8,9 +8,8 @@ from pathlib import Path
 import pytest
 
 from flows.verify import verify_root
-from storage.builds import LATEST, Build, latest_build, named_by_latest, point_to, save_build
+from storage.builds import LATEST, Build, latest_build, named_by_latest, pin_build, pin_path, point_to, save_build
 from storage.errors import StorageError
-from storage.pins import pin_build, pin_path
 from storage.recipes import find_record, save_record
 from storage.registry import CHAMPION, FROZEN, FrozenSplit, Version, promote_version, save_frozen, save_version
 from storage.sealed import seal

@@ -15,8 +15,7 @@ import pyarrow.compute as pc
 from models.sentences import split_sentences
 from models.vocabulary import Vocabulary
 from storage.formats.ranked_wikisum import SPLITS, Edge, RankedItem, ShardFile, write_item
-from storage.parts import whole
-from storage.recipes import ShardRecord
+from storage.recipes import ShardRecord, whole
 from storage.store import Store
 from tasks.engine.inputs import StageResult
 from tasks.exchange.ranked_wikisum.files import items_bytes, marks_of

@@ -11,8 +11,8 @@ from typing import IO, Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from storage.row_groups import by_size
 from storage.schemas import Dataset
+from storage.tables import by_size
 from storage.writing import HashingSink
 from tasks.engine.inputs import StageResult
 from tasks.exchange.shared_corpus.columns import SPLITS

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from models.values import ValueIndex, find_values
-from storage.parts import gather, whole
+from storage.recipes import gather, whole
 from storage.schemas import Dataset
 from storage.store import Store
 from tasks.engine.grouping import join_by_article

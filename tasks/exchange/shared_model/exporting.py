@@ -11,7 +11,7 @@ import pyarrow as pa
 from models.exported import CONFIG, SEARCH, SETTINGS, VOCABULARY, WEIGHTS
 from storage.directories import DirectoryRecord, find_directory
 from storage.errors import CorruptShardError, StorageError
-from storage.parts import read_parts, whole
+from storage.recipes import read_parts, whole
 from storage.registry import read_champion, read_version, split_path
 from storage.schemas import SCORES
 from storage.store import Store

@@ -10,7 +10,7 @@ from pydantic import ValidationError
 from flows import dag
 from flows.config import BuildConfig
 from flows.running.session import Session
-from storage.parts import whole
+from storage.recipes import whole
 from storage.store import Store
 from tasks.engine.inputs import StageResult
 from tasks.engine.stage import InlineExecutor, Run

@@ -7,7 +7,7 @@ import pyarrow as pa
 import pytest
 from pydantic import ValidationError
 
-from storage.parts import Part
+from storage.recipes import Part
 from storage.schemas import ARTICLES, PARAGRAPHS, PREDICTIONS, RANKED
 from storage.store import Store
 from tasks.engine.inputs import Shards

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from storage.parts import whole
+from storage.recipes import whole
 from storage.schemas import DATASETS, Dataset
 from storage.store import Store
 from tasks.engine.inputs import Shards

@@ -15,9 +15,8 @@ from typing import Any
 import pytest
 
 from models.training.state import TrainingProgress
-from storage import snapshots
-from storage.directories import DirectoryRecord, working_directory
-from storage.snapshots import FOLDER
+from storage import directories
+from storage.directories import SNAPSHOT, DirectoryRecord, working_directory
 from storage.store import Store
 from tasks.engine.shard import Job, make_directory
 from tasks.summarization.training import train_summarizer
@@ -28,7 +27,7 @@ from tests.tasks.summarization.summarizer_examples import FEW, TINY, shards, voc
 pytestmark = pytest.mark.integration
 
 NAME, KEY = "models/summarizer", "0123456789abcdef"
-MANIFEST = f"{NAME}/{KEY}/{FOLDER}/manifest.json"
+MANIFEST = f"{NAME}/{KEY}/{SNAPSHOT}/manifest.json"
 TRAINING = FEW.model_copy(update={"log_interval": 1, "checkpoint_interval": 1})
 KILLED_AT = 4
 
@@ -75,7 +74,7 @@ def train_at(root: str, machine: Path, progress: Callable[[TrainingProgress], No
 
 def doomed(root: str, machine: str) -> None:
     """Train until step KILLED_AT is done, and wait there to be killed."""
-    snapshots.INTERVAL_SECONDS = 0.05
+    directories.SNAPSHOT_SECONDS = 0.05
     train_at(root, Path(machine), lambda now: time.sleep(600 if now.step > KILLED_AT else 0))
 
 
@@ -112,7 +111,7 @@ def test_a_second_machine_goes_on_where_the_first_one_died(root: str, tmp_path: 
     assert record.digest == whole.digest
     metrics = store.read_bytes(f"{record.path}/metrics.jsonl").decode().splitlines()
     assert [json.loads(line)["step"] for line in metrics if '"train"' in line] == [1, 2, 3, 4, 5, 6]
-    assert store.sizes(f"{record.path}/{FOLDER}") == {}, "what is published needs no snapshot"
+    assert store.sizes(f"{record.path}/{SNAPSHOT}") == {}, "what is published needs no snapshot"
 
 
 def test_a_machine_that_comes_back_goes_on_from_the_later_checkpoint(root: str, tmp_path: Path) -> None:
@@ -142,7 +141,7 @@ def test_sending_is_off_the_training_thread_and_a_store_that_fails_ends_no_train
     writing = Store.writing
 
     def fails(store: Store, name: str) -> Any:
-        if FOLDER in name:
+        if SNAPSHOT in name:
             senders.add(threading.current_thread().name)
             sending.set()
             raise OSError(5, "the store is away")
@@ -192,5 +191,5 @@ def test_a_manifest_that_cannot_be_read_is_named_and_training_begins_anew(
 def test_on_local_disk_nothing_is_kept_beside_the_directory(tmp_path: Path) -> None:
     record = train_at(str(tmp_path / "local"), tmp_path / "machine", lambda _: None)
     folder = working_directory(Store(str(tmp_path / "local")), NAME, KEY)
-    assert not any(FOLDER in file for file in record.files)
+    assert not any(SNAPSHOT in file for file in record.files)
     assert not list(folder.parent.glob(".*"))
