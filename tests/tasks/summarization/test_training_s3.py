@@ -40,7 +40,7 @@ def between(s3: int) -> Iterator[Proxy]:
 
 @pytest.fixture
 def root(between: Proxy, monkeypatch: pytest.MonkeyPatch) -> str:
-    monkeypatch.setattr(snapshots, "INTERVAL_SECONDS", 0.05)
+    monkeypatch.setattr(directories, "SNAPSHOT_SECONDS", 0.05)
     return uri(between.port, uuid.uuid4().hex)
 
 
