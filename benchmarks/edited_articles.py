@@ -24,8 +24,8 @@ from benchmarks.frame import command
 from models.sentences import split_sentences
 from storage.schemas import ARTICLES
 from tasks.retraining.same_article import KnownArticles, lead_words
-from tasks.sources.miniweb.settings import MiniwebSettings
-from tasks.sources.miniweb.source import MiniwebSource
+from tasks.sources.miniweb.site import MiniwebSource
+from tasks.sources.settings import MiniwebSettings
 
 _WORDS = ("ancient", "former", "noted", "regional", "coastal", "early")
 _SENTENCES = ("The building was restored in 1987.", "A local museum opened nearby in 2003.", "Critics disagree on it.")

@@ -26,8 +26,7 @@ from tasks.ranking.settings import RankerSettings, RankingSettings
 from tasks.reporting.settings import ReportSettings
 from tasks.retraining.settings import RetrainingSettings
 from tasks.search.settings import WebSearchSettings
-from tasks.sources.miniweb.settings import MiniwebSettings
-from tasks.sources.settings import SourceSettings
+from tasks.sources.settings import MiniwebSettings, SourceSettings
 from tasks.summarization.settings import (
     AttentionSettings,
     DecodingSettings,

@@ -28,9 +28,9 @@ MADE = dict(
         of("tasks.human_evaluation.questions:_with_gap", r"(?<!\w)Ann\ Molloy(?!\w)"),
         of("tasks.rights.licences:_deed", "nc|commercial", "nd|deriv", "sa|share"),
         of("tasks.rights.licences:agreed", r"CC-BY-\d", method="match"),
-        of("tasks.sources.collection.articles:_documents", r"\|\|\|\|\||</s>"),
+        of("tasks.sources.collection:_documents", r"\|\|\|\|\||</s>"),
         of("tasks.sources.dump.markup:_without_verbatim", r"</nowiki\s*>"),
-        of("tasks.sources.miniweb.names:_pattern", "(north|south)(wick|ham)"),
+        of("tasks.sources.miniweb.kinds:_pattern", "(north|south)(wick|ham)"),
         of("tasks.verification.restatements:_digits", r"\bthree\b"),
         of("tasks.verification.restatements:_replaceable", r"(?<!\w)at\ present(?!\w)|(?<!\w)as\ of\ now(?!\w)"),
     ]

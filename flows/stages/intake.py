@@ -13,7 +13,7 @@ from tasks.engine.inputs import Input, every, gathered, only, same
 from tasks.engine.recipe import Recipe
 from tasks.exchange.ranked_wikisum.settings import ImportSettings
 from tasks.sources.choice import check_beginnings, open_source
-from tasks.sources.kept_answers import KeptAnswers
+from tasks.sources.mediawiki_api import KeptAnswers
 from tasks.sources.source import Partition
 
 

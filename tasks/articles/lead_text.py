@@ -4,7 +4,7 @@ import re
 from itertools import accumulate
 
 from models.sentences import first_sentence
-from tasks.sources.dump.brackets import mend
+from tasks.sources.dump.prose import mend
 from tasks.sources.source import Article
 from tasks.text.english import has_finite_verb
 

@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from itertools import chain
 
-from tasks.sources.miniweb.chatter import MARKERS
 from tasks.sources.miniweb.kinds import KINDS, By, Fact, Form, Number
+from tasks.sources.miniweb.pages import MARKERS
 from tasks.sources.miniweb.world import Topic
 
 SUBJECT, POSSESSIVE = "S", "his"  # slots that name the topic: "the river", "it"; "its"

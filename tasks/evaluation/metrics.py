@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tasks.engine.data_files import read_data
-from tasks.sources.miniweb.settings import MiniwebSettings
+from tasks.sources.settings import MiniwebSettings
 
 Floats = NDArray[np.floating]
 

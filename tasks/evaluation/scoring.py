@@ -28,7 +28,7 @@ from tasks.evaluation.metrics import (
     judges_of,
 )
 from tasks.evaluation.settings import ScoringSettings
-from tasks.sources.miniweb.settings import MiniwebSettings
+from tasks.sources.settings import MiniwebSettings
 
 # What computes the metrics of each section of `metrics.toml` that needs no judge; `open_judges` has the others.
 _PREPARES: Mapping[str, Prepare] = {

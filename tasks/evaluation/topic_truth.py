@@ -18,9 +18,9 @@ from tasks.evaluation.fact_reading import (
     read_back,
 )
 from tasks.sources.miniweb.kinds import KINDS
-from tasks.sources.miniweb.prose import write_lead
-from tasks.sources.miniweb.settings import MiniwebSettings
+from tasks.sources.miniweb.pages import write_lead
 from tasks.sources.miniweb.world import HE, IT, SHE, World
+from tasks.sources.settings import MiniwebSettings
 
 NAME, PRONOUN = "name", "pronoun"  # facts that a sentence states by the word it uses for its topic
 _PRONOUNS = {word: words[0] for words in (HE, SHE, IT, ("he", "him")) for word in words}  # any -> he, she or it

@@ -3,18 +3,18 @@
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
-from tasks.sources.collection.source import CollectionSource
+from tasks.sources.collection import CollectionSource
 from tasks.sources.dump.source import DumpSource
 from tasks.sources.encyclopedia.source import EncyclopediaSource
-from tasks.sources.kept_answers import KeptAnswers
 from tasks.sources.mediawiki import MediaWikiSource
+from tasks.sources.mediawiki_api import KeptAnswers
 from tasks.sources.miniweb.server import MiniwebServer
-from tasks.sources.miniweb.source import MiniwebSource
+from tasks.sources.miniweb.site import MiniwebSource
 from tasks.sources.records import RecordsSource
 from tasks.sources.sections import SectionsSource
 from tasks.sources.settings import SourceSettings
 from tasks.sources.source import Partition, Source
-from tasks.sources.tensor2tensor.source import Tensor2TensorSource
+from tasks.sources.tensor2tensor import Tensor2TensorSource
 
 _MOST_LOOKED_INTO = 20  # partitions of which the first article is read
 

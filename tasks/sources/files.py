@@ -1,4 +1,5 @@
-"""Input files of a source: find them, find the file of a partition, detect changes, and read their bytes."""
+"""Input files of a source: find them, find the file of a partition, detect changes, and read them. Of malformed lines,
+rows and titles all are looked for, the first twenty named and the others counted."""
 
 import glob
 import gzip
@@ -6,14 +7,17 @@ import hashlib
 import json
 import time
 import zlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
-from typing import Any, BinaryIO, TypeVar, cast
+from typing import TYPE_CHECKING, Any, BinaryIO, TypeVar, cast
 
 from tasks.sources.source import Partition
+
+if TYPE_CHECKING:
+    import pyarrow as pa  # settings import this module without it
 
 BLOCK = 1 << 18
 _SETTLED_NS = 2_000_000_000  # modification times have a resolution of milliseconds, on some file systems of seconds
@@ -123,3 +127,78 @@ def unzipped(path: Path) -> Iterator[BinaryIO]:
             yield cast(BinaryIO, stream)
     except (OSError, EOFError, zlib.error) as error:
         raise ValueError(f"{path}: expected a whole gzip file, but {error}") from error
+
+
+T = TypeVar("T")
+R = TypeVar("R")
+_MOST_NAMED = 20
+
+
+@dataclass
+class Malformed:
+    """The malformed lines, entries or titles of an input."""
+
+    number: int = 0  # how many there are
+    named: list[str] = field(default_factory=list)  # what is wrong with the first ones, each with its place
+
+    def add(self, message: str) -> None:
+        """Count one; the message names its place and what is wrong with it."""
+        self.number += 1
+        if len(self.named) < _MOST_NAMED:
+            self.named.append(message)
+
+    def check(self, more: str = "") -> None:
+        """Refuse the input if there is any. `more` is what else is to be said of their number. Raises ValueError: names
+        the first ones, and says how many there are if there are several."""
+        if self.number:
+            total = [f"{self.number} malformed in all{more}"] if self.number > 1 or more else []
+            raise ValueError("\n  ".join([*self.named, *total]))
+
+
+def parsed(
+    rows: Iterable[tuple[int, R]],
+    parser: Callable[[R], T],
+    wrong: type[ValueError],
+    named: Callable[[int], str],
+    *,
+    refused: Callable[[int], T] | None,
+    allowed: int,
+    every: Iterable[R],
+) -> Iterator[T]:
+    """Yield what a parser makes of the rows of a part of a file, given with their places; after the first malformed row
+    (for which it raises `wrong`) that is one too many, nothing. `named` returns the name of a place, for messages;
+    `refused` what stands for a malformed row, None = none may be. The file may have `allowed` of them; `every` are all
+    its rows, read to count them only where there is one and some are allowed. Raises ValueError: there are more: names
+    the first twenty of the part, and how many there are."""
+    found, number = Malformed(), 0
+    for place, row in rows:
+        try:
+            content = parser(row)
+        except wrong as error:
+            number = number or (_number_among(every, parser, wrong) if allowed else 1)
+            if refused is not None and number <= allowed:
+                yield refused(place)
+            else:
+                found.add(f"{named(place)}: {error}")
+        else:
+            if not found.number:
+                yield content
+    found.check(f"; the file has {number}, source.malformed allows {allowed}" if allowed else "")
+
+
+def _number_among(rows: Iterable[R], parser: Callable[[R], object], wrong: type[ValueError]) -> int:
+    """Return how many rows a parser refuses; slow, so only where there is one."""
+    number = 0
+    for row in rows:
+        try:
+            parser(row)
+        except wrong:
+            number += 1
+    return number
+
+
+def parquet_rows(batches: Iterable["pa.RecordBatch"]) -> Iterator[dict[str, Any]]:
+    """Yield rows one by one: as Python objects, those of a whole batch would take too much memory."""
+    for batch in batches:
+        for number in range(batch.num_rows):
+            yield batch.slice(number, 1).to_pylist()[0]

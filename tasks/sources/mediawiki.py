@@ -1,6 +1,6 @@
 """Articles from a live MediaWiki: a list of titles or a category. Planning asks for the latest revision of every page,
 fifty at a time; a partition's digest is that of these revisions. So pages without edits are not requested again, and
-later exactly the planned revisions are read. An interrupted planning goes on where it stopped (`kept_answers`)."""
+later exactly the planned revisions are read. An interrupted planning goes on where it stopped (`KeptAnswers`)."""
 
 import hashlib
 import json
@@ -14,11 +14,9 @@ from tasks.crawl.service import Patience
 from tasks.engine.settings import secret_in
 from tasks.sources.dump.articles import FORMAT_VERSION, ArticleReader
 from tasks.sources.dump.pages import CATEGORY, DumpPage, Site
-from tasks.sources.dump.settings import WikitextSettings
-from tasks.sources.kept_answers import KeptAnswers
-from tasks.sources.malformed import Malformed
-from tasks.sources.mediawiki_api import PATIENCE, MediaWikiApi
-from tasks.sources.settings import MediaWikiSettings
+from tasks.sources.files import Malformed
+from tasks.sources.mediawiki_api import PATIENCE, KeptAnswers, MediaWikiApi
+from tasks.sources.settings import MediaWikiSettings, WikitextSettings
 from tasks.sources.source import Article, ArticleReason, Partition
 
 _QUERY_CHARACTERS = 3_000  # of titles in a URL, percent-encoded

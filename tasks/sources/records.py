@@ -8,8 +8,7 @@ from typing import Annotated, Literal, Self, TypeVar
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationError, model_validator
 
-from tasks.sources.files import InputFile, blocks, digested, file_state, file_with, input_files, unzipped
-from tasks.sources.malformed import parsed
+from tasks.sources.files import InputFile, blocks, digested, file_state, file_with, input_files, parsed, unzipped
 from tasks.sources.settings import RecordsSettings
 from tasks.sources.source import Article, ArticleReason, GivenDocument, Partition
 

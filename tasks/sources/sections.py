@@ -10,13 +10,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from urllib.parse import quote
 
-from tasks.sources.dump.articles import ArticleReader
+from tasks.sources.dump.articles import ArticleReader, PageRules
 from tasks.sources.dump.pages import DumpPage
-from tasks.sources.dump.rules import PageRules
-from tasks.sources.dump.settings import DumpSettings, WikitextSettings
 from tasks.sources.dump.source import DumpSource
 from tasks.sources.records import Line, RecordsSource, parse_line, refused_line
-from tasks.sources.settings import RecordsSettings, SectionsSettings
+from tasks.sources.settings import DumpSettings, RecordsSettings, SectionsSettings, WikitextSettings
 from tasks.sources.source import Article, GivenDocument, Partition
 
 # By target: rises when the same bytes would give other articles.

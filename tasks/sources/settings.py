@@ -3,15 +3,11 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
-from pydantic import Field
+from pydantic import Field, field_validator, model_validator
 
 from tasks.crawl.settings import WrittenUrl
+from tasks.engine.data_files import read_data
 from tasks.engine.settings import Settings, tuning
-from tasks.sources.collection.settings import CollectionSettings
-from tasks.sources.dump.settings import DumpSettings, WikitextSettings
-from tasks.sources.encyclopedia.settings import EncyclopediaSettings
-from tasks.sources.miniweb.settings import MiniwebSettings
-from tasks.sources.tensor2tensor.settings import Tensor2TensorSettings
 
 
 class RecordsSettings(Settings):
@@ -54,6 +50,161 @@ class SectionsSettings(Settings):
     paths: tuple[str, ...] = ()
     """JSONL files, also gzip: objects of title, lead, url and sections, a list of title, text and refs (URLs); a path
     may hold *, ? or [ ]"""
+
+
+WORLD_TOPICS = 1_000_000  # titles are unique up to 6 kinds x the 172,032 names of a kind
+
+
+class MiniwebSettings(Settings):
+    """How large the generated world is, how it changes, and what goes wrong in its web."""
+
+    topics: int = Field(400, ge=1, le=WORLD_TOPICS)
+    """number of articles in week 0"""
+    seed: int = 1
+    """seed of the world: another seed gives other topics, facts and pages"""
+    week: int = Field(0, ge=0, le=5200)
+    """week of the world; each one adds new topics, edits and dead links"""
+    growth: float = Field(0.01, ge=0, le=1)
+    """new topics per week, as a share of `topics`"""
+    edits: float = Field(0.02, ge=0, le=1)
+    """share of topics whose lead is edited each week"""
+    deaths: float = Field(0.01, ge=0, lt=1)
+    """share of living pages that turn into dead links each week"""
+    held_back: float = Field(0.3, ge=0, lt=1)
+    """share of the forms of sentences, in leads and on pages, that only the articles of the test split and their pages
+    show, and no others; 0 = all show all"""
+    faults: float = Field(1.0, ge=0, le=4)
+    """multiplies every rate of links.FAULT_RATES; 0 = a web without faults"""
+    hosts: int = Field(12, ge=12, le=5000)
+    """hosts that serve articles' pages, beside search, mirror and link hosts"""
+    partition_topics: int = Field(1000, ge=1)
+    """topics per partition of the source"""
+    oversized_bytes: int = Field(24_000_000, ge=0)
+    """decoded size of an oversized page, bytes"""
+    slow_seconds: float = tuning(0.5, ge=0)
+    """how long the server waits before it answers a slow page, seconds"""
+
+    @model_validator(mode="after")
+    def _within_the_world(self) -> "MiniwebSettings":
+        if self.topics_now > WORLD_TOPICS:
+            raise ValueError(f"week {self.week} would have {self.topics_now} topics, expected at most {WORLD_TOPICS}")
+        return self
+
+    @property
+    def of_facts(self) -> "MiniwebSettings":
+        """The settings that decide what is true of the topics; the others, of the web around them, have defaults."""
+        names = ("topics", "seed", "held_back", *(("week", "growth", "edits") if self.week else ()))
+        return MiniwebSettings.model_validate({name: getattr(self, name) for name in names})
+
+    @property
+    def topics_now(self) -> int:
+        """Number of articles in the settings' week."""
+        return self.topics + int(self.topics * self.growth * self.week)
+
+
+Archived = Literal["dead", "after", "never"]
+_NAMES: dict[str, list[str]] = read_data("tasks.sources.dump", "wikitext.toml")["names"]
+
+
+class DumpSettings(Settings):
+    """Which MediaWiki XML files articles are read from."""
+
+    paths: tuple[str, ...] = ()
+    """XML export or dump files: plain, .bz2 or .gz; a path may hold *, ? or [ ]"""
+    indexes: tuple[str, ...] = ()
+    """multistream index of each file, in the same order; empty = the one that lies beside a file under the name
+    Wikimedia gives it, where there is one. A file without an index is one partition"""
+
+
+class WikitextSettings(Settings):
+    """What is made of wikitext, and which pages are not articles. Names are compared without regard to case; the
+    defaults are those of the English Wikipedia. Names of namespaces come from the wiki itself."""
+
+    min_lead_words: int = Field(10, ge=0)
+    """white-space separated words of a lead; one with fewer is refused as `short_lead`"""
+    archived: Archived = "dead"
+    """what becomes of a citation's archive-url. dead: it takes the place of a URL that is not marked live
+    (url-status=live, dead-url=no), as the encyclopedia itself links; after: it follows its URL; never: it is used only
+    where there is no other URL"""
+    external_links: bool = False
+    """take the links of the sections named in external_sections as references too"""
+    external_sections: tuple[str, ...] = tuple(_NAMES["external_sections"])
+    """sections whose links are not references"""
+    reference_sections: tuple[str, ...] = tuple(_NAMES["reference_sections"])
+    """sections in which every link is a reference"""
+    disambiguation_templates: tuple[str, ...] = tuple(_NAMES["disambiguation_templates"])
+    """templates that mark a page as a disambiguation, a name or a set index"""
+    disambiguation_suffixes: tuple[str, ...] = tuple(_NAMES["disambiguation_suffixes"])
+    """ends of titles of disambiguation pages"""
+    disambiguation_categories: tuple[str, ...] = tuple(_NAMES["disambiguation_categories"])
+    """categories of disambiguation pages"""
+    list_prefixes: tuple[str, ...] = tuple(_NAMES["list_prefixes"])
+    """how titles of pages begin that are lists"""
+    licence: str = "CC BY-SA 4.0"
+    """licence of the text"""
+
+    @field_validator(*_NAMES)
+    @classmethod
+    def _folded(cls, names: tuple[str, ...]) -> tuple[str, ...]:
+        if not all(name.strip() for name in names):  # every title begins and ends with it
+            raise ValueError(f"expected names, got an empty one among {names}")
+        return tuple(name.casefold() for name in names)
+
+
+EncyclopediaLayout = Literal["structured", "megawika", "html"]
+
+
+class EncyclopediaSettings(Settings):
+    """Which files, in which layout. What counts as an article and as a reference is set in `source.wikitext`."""
+
+    layout: EncyclopediaLayout = "structured"
+    """structured: structured contents of Wikimedia Enterprise, such as wikimedia/structured-wikipedia on the hub;
+    megawika: MegaWika 2 (jhu-clsp/megawika-2), whose cited pages are crawled; html: HTML dumps of Wikimedia Enterprise
+    (enwiki-NS0-20250820-ENTERPRISE-HTML.json.tar.gz)"""
+    paths: tuple[str, ...] = ()
+    """files of one kind: .jsonl, .ndjson or .json with an object a line, also .gz; .tar.gz archives of such files;
+    .parquet. Lines and Parquet are read in parts; a .gz or .tar.gz is one part, so unpack large ones. A path may hold
+    *, ? or [ ]"""
+
+
+class Tensor2TensorSettings(Settings):
+    """Where the published shards are stored."""
+
+    urls: str = ""
+    """folder or pattern of the URL shards, such as wiki_urls/ or wiki_urls.json-0004?-of-01000"""
+    content: str = ""
+    """folder or pattern of the content shards, such as wiki_content/ (wiki_content.tfrecords-…)"""
+    split: Literal["files", "hash"] = "files"
+    """files: theirs, by the number of the file: of every thousand dev 0-99, test 100-199, train 200-999 (the same
+    tenths of another number of files); hash: ours, by title"""
+
+
+LayoutName = Literal["columns", "multi-news", "wcep-10", "multi-xscience", "rotten-tomatoes", "hed", "wikisum"]
+
+
+class CollectionSettings(Settings):
+    """Which files, in which layout. Splits are those of a column `split`, else those in the files' names: train; valid,
+    validation, val or dev; test. Without any, articles are split by a hash."""
+
+    layout: LayoutName = "columns"
+    """columns: any JSONL, JSON, CSV or Parquet with the columns named below; multi-news: train.src and train.tgt;
+    wcep-10: train.jsonl.gz; multi-xscience: train.json.gz; rotten-tomatoes: rottentomatoes.json; hed: the files of Shen
+    et al. 2023, such as mred/train.csv or Film/train.csv; wikisum: data/*.parquet of `wikisum export`"""
+    paths: tuple[str, ...] = ()
+    """files, text also gzip (.gz); a path may hold *, ? or [ ]; of parallel files the .src ones"""
+    documents: str = "documents"
+    """in layout columns, the column of the documents: a list of strings or of objects with `text`, or one string"""
+    separator: str = ""
+    """in layout columns, what stands between the documents of one string; empty = one document"""
+    summary: str = "summary"
+    """in layout columns, the column of the summary"""
+    title: str = ""
+    """in layout columns, the column of the title; empty = the beginning of the first document"""
+    id: str = ""
+    """in layout columns, the column of a unique name; empty = file and row"""
+    paragraph_words: int | None = Field(100, ge=1)
+    """words a paragraph has at most: a longer one is cut between sentences; null = a document is one paragraph, as its
+    models read it in Shen et al. 2023, sec. 3"""
 
 
 # Sections that a source reads beside its own.

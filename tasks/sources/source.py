@@ -57,8 +57,8 @@ class Article:
     """One article as a source yields it, before any check."""
 
     title: str
-    lead: str  # lead section, plain prose; empty if the source has none
-    references: tuple[str, ...]  # cited URLs in order of first citation, as written
+    lead: str = ""  # lead section, plain prose; empty if the source has none
+    references: tuple[str, ...] = ()  # cited URLs in order of first citation, as written
     search_results: tuple[str, ...] = ()  # URLs of search results, best first
     split: str | None = None  # train | valid | test if the source decides it, else None
     group: str | None = None  # articles of one group are in the same split; None = the article alone
@@ -96,8 +96,6 @@ class Partition:
 
 class Source(Protocol):
     """Where articles come from. A source streams: its input is never in memory as a whole."""
-
-    name: str
 
     @property
     def gives_documents(self) -> bool:

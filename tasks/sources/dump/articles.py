@@ -1,14 +1,13 @@
-"""Turn a page into an article: its lead and its citations, or the reason why it is not an article."""
+"""Turn a page into an article: its lead and its citations, or the reason why it is not an article, whatever format it
+comes in."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
-from tasks.sources.dump.citations import CitedUrls, plain_heading
-from tasks.sources.dump.markup import lead_of, split_sections, without_comments
+from tasks.sources.dump.markup import CitedUrls, lead_of, plain_heading, split_sections, without_comments
 from tasks.sources.dump.pages import DumpPage, Site
 from tasks.sources.dump.prose import plain_prose
-from tasks.sources.dump.rules import PageRules
-from tasks.sources.dump.settings import WikitextSettings
+from tasks.sources.settings import WikitextSettings
 from tasks.sources.source import Article, ArticleReason
 
 FORMAT_VERSION = 3  # rises when the same wikitext would give other articles
@@ -16,6 +15,39 @@ FORMAT_VERSION = 3  # rises when the same wikitext would give other articles
 _REDIRECT = re.compile(r"\s*#\s*redirect", re.I)
 _TEMPLATE_NAME = re.compile(r"\{\{\s*+(?:template\s*+:\s*+)?([^\s{}|](?:[^{}|\n]*[^\s{}|])?)\s*+(?=\||\}\})", re.I)
 _CATEGORY_NAME = re.compile(r"\[\[[^\[\]|:]+:\s*+([^\s\[\]|](?:[^\[\]|]*[^\s\[\]|])?)\s*+(?=\||\]\])")
+
+
+class PageRules:
+    """The rules of one wiki's settings."""
+
+    def __init__(self, settings: WikitextSettings) -> None:
+        self._settings = settings
+        self._templates = frozenset(settings.disambiguation_templates)
+        self._categories = frozenset(settings.disambiguation_categories)
+
+    def page_reason(self, title: str, templates: Iterable[str] = (), categories: Iterable[str] = ()) -> str | None:
+        """Return why a page is not an article: list, disambiguation, or None. Names of templates and categories are
+        without their namespace."""
+        folded = title.casefold()
+        if folded.startswith(self._settings.list_prefixes):
+            return ArticleReason.LIST
+        if (
+            folded.endswith(self._settings.disambiguation_suffixes)
+            or any(_folded(name) in self._templates for name in templates)
+            or any(_folded(name) in self._categories for name in categories)
+        ):
+            return ArticleReason.DISAMBIGUATION
+        return None
+
+    def lead_reason(self, lead: str) -> str | None:
+        """Return why a lead is not a target: empty_lead, short_lead, or None."""
+        if not lead.strip():
+            return ArticleReason.EMPTY_LEAD
+        return ArticleReason.SHORT_LEAD if len(lead.split()) < self._settings.min_lead_words else None
+
+
+def _folded(name: str) -> str:
+    return " ".join(name.replace("_", " ").split()).casefold()
 
 
 class ArticleReader:

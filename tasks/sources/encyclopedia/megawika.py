@@ -15,8 +15,8 @@ from typing import Any
 from tasks.sources.dump.articles import ArticleReader
 from tasks.sources.dump.pages import DumpPage, Site
 from tasks.sources.dump.prose import ITEM
-from tasks.sources.dump.settings import WikitextSettings
 from tasks.sources.encyclopedia.entry import EncyclopediaPage, objects, one_line, title_in
+from tasks.sources.settings import WikitextSettings
 
 COLUMNS = ("title", "wikicode", "last_revision", "elements")
 _SITE = Site.named("", {"Wikipedia": 4, "Portal": 100, "Draft": 118, "TimedText": 710, "Module": 828})

@@ -16,7 +16,7 @@ from typing import Any
 from lxml import etree, html
 
 from tasks.engine.data_files import read_data
-from tasks.sources.dump.citations import (
+from tasks.sources.dump.markup import (
     add_archived,
     field_urls,
     is_archive_template,
@@ -25,10 +25,18 @@ from tasks.sources.dump.citations import (
     plain_heading,
 )
 from tasks.sources.dump.prose import ITEM
-from tasks.sources.dump.settings import WikitextSettings
 from tasks.sources.dump.templates import GONE, raised
-from tasks.sources.encyclopedia.entry import EncyclopediaPage, identifier_in, licence_in, objects, page_in, title_in
-from tasks.sources.encyclopedia.links import cited_urls, is_source
+from tasks.sources.encyclopedia.entry import (
+    EncyclopediaPage,
+    cited_urls,
+    identifier_in,
+    is_source,
+    licence_in,
+    objects,
+    page_in,
+    title_in,
+)
+from tasks.sources.settings import WikitextSettings
 from tasks.sources.source import ArticleReason
 from tasks.text.tokens import tokens
 

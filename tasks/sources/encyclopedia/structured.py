@@ -14,19 +14,20 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from tasks.sources.dump.citations import field_urls, plain_heading
+from tasks.sources.dump.markup import field_urls, plain_heading
 from tasks.sources.dump.prose import ITEM
-from tasks.sources.dump.settings import WikitextSettings
 from tasks.sources.encyclopedia.entry import (
     EncyclopediaPage,
+    cited_urls,
     identifier_in,
+    is_source,
     licence_in,
     objects,
     one_line,
     page_in,
     title_in,
 )
-from tasks.sources.encyclopedia.links import cited_urls, is_source
+from tasks.sources.settings import WikitextSettings
 from tasks.sources.source import ArticleReason
 
 COLUMNS = ("name", "identifier", "main_entity", "abstract", "sections", "references", "version", "license", "namespace")

@@ -6,7 +6,7 @@ import sys
 import threading
 
 from tasks.sources.miniweb.server import MiniwebServer
-from tasks.sources.miniweb.settings import MiniwebSettings
+from tasks.sources.settings import MiniwebSettings
 
 if __name__ == "__main__":  # until interrupted; the front page lists hosts and topics
     parser = argparse.ArgumentParser(prog="python -m tasks.sources.miniweb", description=__doc__)

@@ -10,8 +10,8 @@ from unicodedata import normalize
 from tasks.engine.data_files import read_data
 from tasks.engine.hashing import Dice, unit_interval
 from tasks.sources.miniweb.kinds import KINDS
-from tasks.sources.miniweb.settings import MiniwebSettings
 from tasks.sources.miniweb.world import REGION_TOPICS, World
+from tasks.sources.settings import MiniwebSettings
 
 DOMAIN = "miniweb.test"
 LINK_HOST, SEARCH_HOST = f"go.{DOMAIN}", f"search.{DOMAIN}"

@@ -1,33 +1,113 @@
-"""The content of a page: its paragraphs in order, before they are rendered as HTML."""
+"""The texts of the web: a topic's facts in sentences, in the lead of its article and on other pages, and the content of
+a page, its paragraphs in order, before they are rendered as HTML."""
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import count
+from itertools import count, cycle
+from typing import NamedTuple
 
+from tasks.engine.data_files import read_data
 from tasks.engine.hashing import Dice
-from tasks.sources.miniweb.chatter import DAYS, FORUM_NAMES, LINKS, MENTIONS, REMARKS
-from tasks.sources.miniweb.kinds import KINDS, Line
+from tasks.sources.miniweb.kinds import KINDS, Form, Line, lines_in, somebody
 from tasks.sources.miniweb.links import CLONE_SLOT, NEAR_CLONE_SLOT, SITES, Links
-from tasks.sources.miniweb.names import somebody
-from tasks.sources.miniweb.prose import Narrator, capital, text_of, write_lead
-from tasks.sources.miniweb.settings import MiniwebSettings
 from tasks.sources.miniweb.world import REGION_TOPICS, Topic, World
+from tasks.sources.settings import MiniwebSettings
 
-_HEADLINES = {
-    "s": ("Background", "What is known", "In detail", "The facts"),
-    "a": ("Did you know?", "In passing", "A closer look"),
-    "r": ("In the neighbourhood", "See also", "Further afield"),
-}
-_SYNONYMS = (
-    (" is ", " remains "),
-    (" was ", " had been "),
-    (" known ", " famous "),
-    (" first ", " initially "),
-    (" received ", " got "),
-    (" built ", " erected "),
-    (" founded ", " started "),
-)
-_MONTHS = ("January", "March", "April", "May", "June", "August", "October", "November")
+# Texts of pages besides the facts: discourse markers, and paragraphs that state no fact.
+_TEXTS = read_data("tasks.sources.miniweb", "chatter.toml")
+MARKERS = tuple(f"{marker}," for marker in _TEXTS["markers"].split("/"))
+LINKS, MENTIONS, REMARKS = (lines_in(_TEXTS[kind]) for kind in ("links", "mentions", "remarks"))
+_HEADLINES, _MONTHS, _FORUM_NAMES = (_TEXTS[kind] for kind in ("headlines", "months", "forum_names"))
+SHORT, LONG = 27, 66  # words of a paragraph: a shorter one gets another sentence; a longer one gets none
+
+
+class RenderedSentence(NamedTuple):
+    """A rendered sentence, and the values of its slots."""
+
+    text: str
+    values: tuple[tuple[str, str], ...]
+
+
+def say(form: Form, topic: Topic, subject: str, marker: str = "") -> RenderedSentence:
+    """Return a sentence about a topic, which it calls `subject`."""
+    he, his = topic.pronouns
+    words = topic.facts | {"S": subject, "he": he, "his": his}
+    values = tuple((slot, words[slot]) for slot, _ in form.slots)
+    text = marker + form.start + "".join(words[slot] + behind for slot, behind in form.slots)
+    return RenderedSentence(capital(re.sub(r"\b([Aa]) (?=[aeioAEIO8])", r"\1n ", text)) + ".", values)
+
+
+def write_lead(topic: Topic, world: World) -> list[RenderedSentence]:
+    """Return the lead of a topic: a paragraph of 60 to 140 words in the manner of an encyclopedia. A revision changes
+    numbers in it, not its wording."""
+    dice = Dice(world.seed, "lead", topic.index)
+    aspects = world.wording(topic.kind, test=world.split(topic.index) == "test")
+    sentences = (aspect.lead for aspect in aspects if aspect.lead and dice.chance(aspect.chance))
+    lead: list[RenderedSentence] = []
+    for lead_lines in sentences:
+        form = dice.pick(dice.pick(lead_lines))
+        other = topic.pronouns[0] if dice.chance(0.7) else dice.pick((*topic.aliases, topic.nouns[0]))
+        lead.append(say(form, topic, other if lead else topic.name))
+    return lead
+
+
+class Narrator:
+    """Writes the paragraphs of one page about one topic. The narrator chooses a name for the topic, often not its
+    title. That makes similarity with the title a weak sign of a useful paragraph."""
+
+    def __init__(self, topic: Topic, dice: Dice) -> None:
+        self.topic = topic
+        self._dice = dice
+        self._told: set[Form] = set()
+        self._markers = cycle(dice.sample(MARKERS, len(MARKERS)))
+        self._colour = dice.sample(topic.kind.colour, len(topic.kind.colour))
+
+    def paragraph(
+        self, lines: Iterator[Line], count: int, *, opening: bool = False, marked: bool = False
+    ) -> list[RenderedSentence]:
+        """Return a paragraph of `count` lines, of fewer where they are long and of more where they are short. An
+        opening paragraph is the first to name the topic; a marked one begins with a discourse marker."""
+        dice = self._dice
+        said: list[RenderedSentence] = []
+        words = 0
+        while len(said) < count or words < SHORT:
+            coloured = bool(said and self._colour) and dice.chance(0.2)
+            line = self._colour.pop() if coloured else next(lines)
+            form = dice.pick([form for form in line if form not in self._told] or line)
+            self._told.add(form)
+            first = not said
+            joined = marked if first else form.slots and dice.chance(0.1)
+            marker = f"{next(self._markers)} " if joined else ""
+            sentence = say(form, self.topic, self._name(form, opening=opening and first, first=first), marker)
+            words += sentence.text.count(" ") + 1
+            if words > LONG:
+                break
+            said.append(sentence)
+        return said
+
+    def _name(self, form: Form, *, opening: bool, first: bool) -> str:
+        """Choose what to call the topic."""
+        topic, dice = self.topic, self._dice
+        if not form.start and form.slots[0][0] == "S" and not opening and dice.chance(0.15 if first else 0.4):
+            return topic.pronouns[0]
+        draw = dice.below(100)
+        title, alias = (55, 100) if opening else (30, 65) if first else (8, 40)
+        said = {f"the {topic.facts[slot]}" for slot, _ in form.slots if slot in topic.facts}
+        nouns = [noun for noun in topic.nouns if noun not in said]  # or "the hill town, a hill town, ..."
+        if draw < title or not nouns:
+            return topic.name
+        return dice.pick((topic.aliases if draw < alias else ()) or nouns)
+
+
+def text_of(paragraph: list[RenderedSentence]) -> str:
+    """Return the sentences as one paragraph."""
+    return " ".join(said.text for said in paragraph)
+
+
+def capital(sentence: str) -> str:
+    """Return the sentence with a capital at its beginning."""
+    return sentence[0].upper() + sentence[1:]
 
 
 @dataclass(frozen=True)
@@ -78,7 +158,7 @@ class Pages:
         blocks = tuple(written(subject, slot, genre, dice))
         neighbours = dice.sample(sorted(set(subject.related.values())), 3)
         talked = dice.sample(MENTIONS, 2 if genre in ("gazette", "weekend", "journal", "courier") else 0)
-        comments = tuple((dice.pick(FORUM_NAMES), self._filled(text, subject, genre, dice)) for text in talked)
+        comments = tuple((dice.pick(_FORUM_NAMES), self._filled(text, subject, genre, dice)) for text in talked)
         related = tuple((self.world.title(other), self.links.page_url(other, 0)) for other in neighbours)
         return PageContent(url, genre, title, author, date, blocks, caption, comments, related)
 
@@ -156,7 +236,7 @@ class Pages:
     def _filled(self, template: str, subject: Topic, genre: str, dice: Dice) -> str:
         """Return a paragraph of the chatter with names and small numbers filled in."""
         words = {"T": subject.name, "B": subject.title, "who": somebody(dice), "n": dice.between(3, 48)}
-        words |= {"price": dice.between(2, 39), "day": dice.pick(DAYS), "site": SITES[genre].site}
+        words |= {"price": dice.between(2, 39), "day": dice.pick(_TEXTS["days"]), "site": SITES[genre].site}
         return capital(template.format_map(words))
 
     def _clone(self, subject: Topic, slot: int, genre: str, dice: Dice) -> Iterator[tuple[str, str]]:
@@ -169,13 +249,13 @@ class Pages:
 
 def _signed(pictured: str, dice: Dice) -> tuple[str, str, str]:
     """Return author, date and caption of a page."""
-    date = f"{dice.between(1, 28)} {dice.pick(_MONTHS)} {dice.between(2006, 2025)}"
+    date = f"{dice.between(1, 28)} {dice.pick(_TEXTS['months'])} {dice.between(2006, 2025)}"
     caption = f"{pictured}. Picture: {somebody(dice)}"
     return somebody(dice), date, caption
 
 
 def _reworded(text: str) -> str:
     """Return the text with at most four words replaced: a near-clone keeps over 80 % of its bigrams."""
-    for old, new in [pair for pair in _SYNONYMS if pair[0] in text][:4]:
-        text = text.replace(old, new, 1)
+    for old, new in [pair for pair in _TEXTS["synonyms"] if f" {pair[0]} " in text][:4]:
+        text = text.replace(f" {old} ", f" {new} ", 1)
     return text

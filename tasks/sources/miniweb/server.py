@@ -11,8 +11,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from urllib.parse import quote
 
 from tasks.sources.miniweb.links import DOMAIN, SEARCH_HOST
-from tasks.sources.miniweb.settings import MiniwebSettings
 from tasks.sources.miniweb.site import Answer, Miniweb, listing
+from tasks.sources.settings import MiniwebSettings
 
 _CHUNK = 1 << 16
 _BROWSED = re.compile(r"^/host/([a-z0-9.-]+)(/.*)?$")

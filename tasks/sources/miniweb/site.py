@@ -1,20 +1,104 @@
-"""Answers requests for the URLs of the mini web: a pure function of the settings, the host and the path."""
+"""Answers requests for the URLs of the mini web: a pure function of the settings, the host and the path. Pages are
+HTML in the designs of `html.toml`, or PDF; the articles that cite them are a source."""
 
 import gzip
 import json
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from hashlib import blake2b
+from html import escape
+from textwrap import wrap
 from urllib.parse import parse_qsl, urlsplit
 
-from tasks.sources.miniweb.html import render_html, render_listing
-from tasks.sources.miniweb.links import DETOURS, LINK_HOST, SEARCH_HOST, WITHOUT_ROBOTS, Fate, Link, Links, hosts_of
-from tasks.sources.miniweb.pages import Pages
-from tasks.sources.miniweb.pdf import render_pdf
-from tasks.sources.miniweb.settings import MiniwebSettings
-from tasks.sources.miniweb.world import World
+from tasks.engine.data_files import read_data
+from tasks.engine.hashing import stable_hash
+from tasks.sources.miniweb.links import (
+    DETOURS,
+    LINK_HOST,
+    SEARCH_HOST,
+    SITES,
+    WITHOUT_ROBOTS,
+    Fate,
+    Link,
+    Links,
+    hosts_of,
+)
+from tasks.sources.miniweb.pages import PageContent, Pages
+from tasks.sources.miniweb.world import WORLD_VERSION, World
+from tasks.sources.settings import MiniwebSettings
+from tasks.sources.source import Article, Partition
+
+_HTML = read_data("tasks.sources.miniweb", "html.toml")
+_TEXTS: Mapping[str, str] = _HTML["chrome"] | _HTML["parts"]
+CHROME = tuple(_HTML["chrome"].values())  # no extractor should return any of these sentences
+LICENCE_URL = "https://creativecommons.org/publicdomain/zero/1.0/"  # the web is ours, and for everybody
+
+
+def _composed(text: str) -> str:
+    return re.sub("<<([a-z]+)>>", lambda name: _composed(_TEXTS[name[1]]), text)
+
+
+_DESIGNS = {name: _composed(text) for name, text in _HTML["designs"].items()}
+_DOCUMENT = _composed(_TEXTS["page"])
+
+
+def render_html(page: PageContent) -> str:
+    """Return the page as an HTML5 document; it declares no character set."""
+    genre = SITES[page.genre]
+    words = {name: escape(getattr(page, name)) for name in ("title", "author", "date", "caption", "url")}
+    blocks = [f"<{tag}>{_linked(text, page)}</{tag}>" for tag, text in page.blocks]
+    items = (f'<li class="comment"><b>{escape(name)}</b><p>{escape(text)}</p></li>' for name, text in page.comments)
+    words |= {"opening": "\n".join(blocks[:3]), "rest": "\n".join(blocks[3:]), "comments": "\n".join(items)}
+    words |= {"site": escape(genre.site), "design": genre.design, "related": _links(page.related)}
+    return _DOCUMENT.format(body=_DESIGNS[genre.design].format_map(words), licence=LICENCE_URL, **words)
+
+
+def render_listing(title: str, rows: Iterable[tuple[str, str]]) -> str:
+    """Return a page that lists links: (text, URL) each."""
+    head = f'<meta charset="utf-8"><title>{escape(title)}</title>'
+    return f'<!DOCTYPE html>\n<html lang="en">{head}<h1>{escape(title)}</h1>\n<ul>\n{_links(rows)}\n</ul></html>\n'
+
+
+def _linked(text: str, page: PageContent) -> str:
+    """Return a paragraph in which the first mention of every related topic is a link."""
+    markup = escape(text, quote=False)
+    for name, url in page.related:
+        markup = markup.replace(escape(name, quote=False), f'<a href="{url}">{escape(name, quote=False)}</a>', 1)
+    return markup
+
+
+def _links(rows: Iterable[tuple[str, str]]) -> str:
+    return "\n".join(f'<li><a href="{escape(url)}">{escape(text)}</a></li>' for text, url in rows)
+
+
+_LINES = 58
+
+
+def render_pdf(title: str, paragraphs: Sequence[str]) -> bytes:
+    """Return a valid one-page PDF 1.4 with a title and paragraphs, cut where the page ends."""
+    lines = [title, ""]
+    for paragraph in paragraphs:
+        lines += [*wrap(paragraph, 92), ""]
+    escaped = (re.sub(r"([\\()])", r"\\\1", line).encode("cp1252", "replace") for line in lines[:_LINES])
+    shown = b"".join(b"(%s) Tj T*\n" % line for line in escaped)
+    stream = b"BT /F1 10 Tf 13 TL 50 800 Td\n" + shown + b"ET"
+    objects = (
+        b"<< /Type /Catalog /Pages 2 0 R >>",
+        b"<< /Type /Pages /Kids [3 0 R] /Count 1 >>",
+        b"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 595 842] /Contents 4 0 R\n"
+        b"/Resources << /Font << /F1 5 0 R >> >> >>",
+        b"<< /Length %d >>\nstream\n%s\nendstream" % (len(stream), stream),
+        b"<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica /Encoding /WinAnsiEncoding >>",
+    )
+    file, table = b"%PDF-1.4\n%\xe2\xe3\xcf\xd3\n", b"0000000000 65535 f \n"
+    for number, content in enumerate(objects, 1):
+        table += b"%010d 00000 n \n" % len(file)
+        file += b"%d 0 obj\n%s\nendobj\n" % (number, content)
+    trailer = b"trailer\n<< /Size 6 /Root 1 0 R >>\nstartxref\n%d\n%%%%EOF\n" % len(file)
+    return file + b"xref\n0 6\n" + table + trailer
+
 
 HTML = "text/html; charset=utf-8"
 _PAGE = re.compile(r"-(\d+)-(\d+)\.(?:html|pdf)$")
@@ -164,3 +248,48 @@ def _filler(size: int) -> bytes:
 @lru_cache(maxsize=2)
 def _zipped_filler(size: int) -> bytes:
     return gzip.compress(_filler(size), compresslevel=6, mtime=0)
+
+
+class MiniwebSource:
+    """Topics 0 to N - 1 of a world, written when they are read; their search results come from the web itself."""
+
+    name = "miniweb"
+    gives_documents = False
+
+    def __init__(self, settings: MiniwebSettings) -> None:
+        self._web = Miniweb(settings)
+        self._settings = settings
+
+    def partitions(self) -> list[Partition]:
+        """Return ranges of topics; a digest changes with edits, new topics and settings that change leads or URLs."""
+        count, size = self._settings.topics_now, self._settings.partition_topics
+        return [self._partition(start, min(start + size, count)) for start in range(0, count, size)]
+
+    def read(self, partition: Partition) -> Iterator[Article]:
+        """Yield the articles of a range of topics."""
+        for topic in range(partition.start, partition.stop):
+            yield Article(
+                title=self._web.world.title(topic),
+                lead=self._web.pages.lead(topic),
+                split=self._web.world.split(topic),
+                references=tuple(link.url for link in self._web.links.references(topic)),
+                revision=str(self._web.pages.revision(topic)),
+                licence="CC0-1.0",
+            )
+
+    def _partition(self, start: int, stop: int) -> Partition:
+        settings = self._settings
+        revisions = ((topic, self._web.pages.revision(topic)) for topic in range(start, stop) if settings.week)
+        edits = ",".join(f"{topic}:{revision}" for topic, revision in revisions if revision)
+        digest = stable_hash(
+            "miniweb",
+            WORLD_VERSION,
+            settings.seed,
+            settings.hosts,
+            repr(settings.faults),
+            repr(settings.held_back),
+            start,
+            stop,
+            edits,
+        )
+        return Partition(f"topics {start}-{stop - 1}", f"{digest:016x}", start, stop)

@@ -8,8 +8,7 @@ from functools import lru_cache
 
 from tasks.engine.data_files import read_data
 from tasks.engine.hashing import Dice, stable_hash, unit_interval
-from tasks.sources.miniweb.kinds import KINDS, Aspect, By, Fact, Near, Of, TopicKind
-from tasks.sources.miniweb.names import HEADS, MIDDLES, WOMEN, words
+from tasks.sources.miniweb.kinds import HEADS, KINDS, MIDDLES, WOMEN, Aspect, By, Fact, Near, Of, TopicKind, words
 
 WORLD_VERSION = 5  # rises with every change of a fact, a sentence or a page; it is part of every partition's digest
 

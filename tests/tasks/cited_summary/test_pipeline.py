@@ -2,7 +2,7 @@ import pytest
 
 from tasks.cited_summary.cited import Passage
 from tasks.cited_summary.sources import GivenSource, file_source
-from tasks.sources.miniweb.pdf import render_pdf
+from tasks.sources.miniweb.site import render_pdf
 from tests.tasks.cited_summary.topic import GERMAN, HISTORY, TITLE, TODAY, files, page_of, summarized
 from tests.tasks.crawl.loopback_server import LoopbackServer, answer
 

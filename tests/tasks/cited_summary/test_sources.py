@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 
 from tasks.cited_summary.sources import GivenSource, file_source, read_sources
-from tasks.sources.miniweb.pdf import render_pdf
+from tasks.sources.miniweb.site import render_pdf
 
 TEXT = b"The town has 4,100 people and a bridge.\n"
 

@@ -11,8 +11,8 @@ from tasks.evaluation.facts import FactCounts, find_facts, prepare
 from tasks.evaluation.metrics import COMPUTED, ArticleTexts, Summary, SummaryScorer
 from tasks.evaluation.topic_truth import truth_of
 from tasks.sources.miniweb.kinds import KINDS
-from tasks.sources.miniweb.settings import MiniwebSettings
 from tasks.sources.miniweb.site import Miniweb
+from tasks.sources.settings import MiniwebSettings
 
 SETTINGS = MiniwebSettings(topics=1600)
 WEB = Miniweb(SETTINGS)

@@ -7,8 +7,8 @@ import pytest
 from tasks.evaluation.facts import find_facts
 from tasks.evaluation.filler import Filler
 from tasks.evaluation.topic_truth import truth_of
-from tasks.sources.miniweb.settings import MiniwebSettings
 from tasks.sources.miniweb.site import Miniweb
+from tasks.sources.settings import MiniwebSettings
 
 TOPICS, PAGES = 210, 3
 

@@ -15,8 +15,8 @@ from tasks.evaluation.scoring import ScoringProgress, score_predictions
 from tasks.evaluation.settings import ScoringSettings
 from tasks.reporting.settings import ReportSettings
 from tasks.retraining.settings import RetrainingSettings
-from tasks.sources.miniweb.settings import MiniwebSettings
 from tasks.sources.miniweb.site import Miniweb
+from tasks.sources.settings import MiniwebSettings
 from tests.tasks.chat.chat_server import chat_server, marks
 
 

@@ -22,9 +22,9 @@ from tasks.evaluation.fact_reading import (
 )
 from tasks.evaluation.topic_truth import NAME, PRONOUN, Reading, truth_of
 from tasks.sources.miniweb.kinds import KINDS, Form, TopicKind
-from tasks.sources.miniweb.prose import Narrator, say, text_of, write_lead
-from tasks.sources.miniweb.settings import MiniwebSettings
+from tasks.sources.miniweb.pages import Narrator, say, text_of, write_lead
 from tasks.sources.miniweb.site import Miniweb
+from tasks.sources.settings import MiniwebSettings
 
 SETTINGS = MiniwebSettings(topics=1600)
 WEB = Miniweb(SETTINGS)

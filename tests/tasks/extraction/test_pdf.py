@@ -2,7 +2,7 @@ from tasks.extraction.engines import extract
 from tasks.extraction.pdf import join_lines
 from tasks.extraction.reference_marks import without_reference_marks
 from tasks.extraction.settings import ExtractSettings
-from tasks.sources.miniweb.pdf import render_pdf
+from tasks.sources.miniweb.site import render_pdf
 
 RIVER = (
     "The river rises on the moors, where rain falls on two days of every three, and runs east for forty miles before "

@@ -8,9 +8,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from tasks.sources.collection.articles import split_of
-from tasks.sources.collection.settings import CollectionSettings
-from tasks.sources.collection.source import CollectionSource
+from tasks.sources.collection import CollectionSource, split_of
+from tasks.sources.settings import CollectionSettings
 from tasks.sources.source import Article, GivenDocument
 from tests.tasks.sources.collection_files import (
     CAUSE,

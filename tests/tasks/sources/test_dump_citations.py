@@ -4,9 +4,8 @@ from typing import Any
 
 import pytest
 
-from tasks.sources.dump.citations import CitedUrls
-from tasks.sources.dump.markup import split_sections
-from tasks.sources.dump.settings import WikitextSettings
+from tasks.sources.dump.markup import CitedUrls, split_sections
+from tasks.sources.settings import WikitextSettings
 
 
 def urls(text: str, **settings: Any) -> list[str]:

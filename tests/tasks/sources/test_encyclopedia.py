@@ -10,11 +10,9 @@ import pyarrow.parquet as pq
 import pytest
 
 from tasks.sources.choice import check_beginnings, open_source
-from tasks.sources.dump.settings import WikitextSettings
 from tasks.sources.encyclopedia.entry import page_in
-from tasks.sources.encyclopedia.settings import EncyclopediaLayout, EncyclopediaSettings
 from tasks.sources.encyclopedia.source import EncyclopediaSource
-from tasks.sources.settings import SourceSettings
+from tasks.sources.settings import EncyclopediaLayout, EncyclopediaSettings, SourceSettings, WikitextSettings
 from tasks.sources.source import Article
 from tests.tasks.sources.encyclopedia_files import (
     cited,

@@ -4,11 +4,10 @@ from typing import Any
 
 import pytest
 
-from tasks.sources.dump.articles import ArticleReader
+from tasks.sources.dump.articles import ArticleReader, PageRules
 from tasks.sources.dump.pages import DumpPage, Site
-from tasks.sources.dump.rules import PageRules
-from tasks.sources.dump.settings import WikitextSettings
 from tasks.sources.encyclopedia.parsoid import parsoid_entry
+from tasks.sources.settings import WikitextSettings
 from tasks.sources.source import Article
 from tests.tasks.sources.encyclopedia_files import citation, external, footnotes, mark, page, transclusion
 

@@ -5,10 +5,10 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from tasks.sources.dump.rules import PageRules
-from tasks.sources.dump.settings import WikitextSettings
-from tasks.sources.encyclopedia.links import cited_urls
+from tasks.sources.dump.articles import PageRules
+from tasks.sources.encyclopedia.entry import cited_urls
 from tasks.sources.encyclopedia.structured import structured_entry
+from tasks.sources.settings import WikitextSettings
 from tasks.sources.source import Article
 from tests.tasks.sources.encyclopedia_files import listed, paragraph, reference, section, structured
 

@@ -9,10 +9,9 @@ import pytest
 
 from tasks.crawl.service import Patience
 from tasks.sources.choice import open_source
-from tasks.sources.dump.settings import WikitextSettings
 from tasks.sources.mediawiki import PARTITION_PAGES, MediaWikiSource
 from tasks.sources.mediawiki_api import MediaWikiError
-from tasks.sources.settings import MediaWikiSettings, SourceSettings
+from tasks.sources.settings import MediaWikiSettings, SourceSettings, WikitextSettings
 from tasks.sources.source import Article, Partition
 from tests.tasks.sources.dump_files import LEAD
 from tests.tasks.sources.mediawiki_server import Answer, WikiServer

@@ -9,10 +9,9 @@ import pytest
 from storage.file_names import parse_file_name
 from storage.store import Store
 from tasks.crawl.service import Patience
-from tasks.sources.dump.settings import WikitextSettings
-from tasks.sources.kept_answers import KeptAnswers
 from tasks.sources.mediawiki import MediaWikiSource
-from tasks.sources.settings import MediaWikiSettings
+from tasks.sources.mediawiki_api import KeptAnswers
+from tasks.sources.settings import MediaWikiSettings, WikitextSettings
 from tasks.sources.source import Partition
 from tests.tasks.sources.dump_files import LEAD
 from tests.tasks.sources.mediawiki_server import WikiServer

@@ -7,10 +7,9 @@ from pathlib import Path
 import pytest
 
 from tasks.crawl.service import Patience
-from tasks.sources.dump.settings import WikitextSettings
 from tasks.sources.mediawiki import MediaWikiSource
 from tasks.sources.mediawiki_api import MediaWikiError
-from tasks.sources.settings import MediaWikiSettings
+from tasks.sources.settings import MediaWikiSettings, WikitextSettings
 from tests.tasks.sources.dump_files import LEAD
 from tests.tasks.sources.mediawiki_server import WikiServer
 

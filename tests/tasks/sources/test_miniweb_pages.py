@@ -9,7 +9,6 @@ import trafilatura
 from lxml import html as lxml_html
 
 from tasks.rights.claims import Claim, page_claim
-from tasks.sources.miniweb.html import CHROME, render_html
 from tasks.sources.miniweb.links import (
     CLONE_RATE,
     CLONE_SLOT,
@@ -23,8 +22,8 @@ from tasks.sources.miniweb.links import (
     hosts_of,
 )
 from tasks.sources.miniweb.pages import PageContent
-from tasks.sources.miniweb.settings import MiniwebSettings
-from tasks.sources.miniweb.site import Miniweb
+from tasks.sources.miniweb.site import CHROME, Miniweb, render_html
+from tasks.sources.settings import MiniwebSettings
 
 WEB = Miniweb(MiniwebSettings())
 

@@ -7,9 +7,8 @@ from itertools import chain, cycle
 import pytest
 
 from tasks.engine.hashing import Dice
-from tasks.sources.miniweb.chatter import MARKERS
 from tasks.sources.miniweb.kinds import Line, expand
-from tasks.sources.miniweb.prose import LONG, SHORT, Narrator, say, text_of, write_lead
+from tasks.sources.miniweb.pages import LONG, MARKERS, SHORT, Narrator, say, text_of, write_lead
 from tasks.sources.miniweb.world import World
 
 WORLD = World(1)

@@ -23,8 +23,7 @@ from tasks.search.settings import WebSearchSettings
 from tasks.sources.choice import open_source, running_web
 from tasks.sources.miniweb.links import FAULT_RATES, Fate, Link
 from tasks.sources.miniweb.server import MiniwebServer
-from tasks.sources.miniweb.settings import MiniwebSettings
-from tasks.sources.settings import RecordsSettings, SourceSettings
+from tasks.sources.settings import MiniwebSettings, RecordsSettings, SourceSettings
 from tests.tasks.crawl.loopback_server import crawl_pages
 from tests.tasks.sources.test_miniweb_pages import has_text
 

@@ -13,14 +13,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tasks.engine.hashing import Dice, draws, stable_hash
-from tasks.sources.miniweb.chatter import LINKS, MARKERS, MENTIONS, REMARKS
-from tasks.sources.miniweb.kinds import KINDS, Aspect, Form, Line, TopicKind, expand
-from tasks.sources.miniweb.names import NameScheme
-from tasks.sources.miniweb.prose import capital, write_lead
-from tasks.sources.miniweb.settings import WORLD_TOPICS, MiniwebSettings
-from tasks.sources.miniweb.site import Miniweb
-from tasks.sources.miniweb.source import MiniwebSource
+from tasks.sources.miniweb.kinds import KINDS, Aspect, Form, Line, NameScheme, TopicKind, expand
+from tasks.sources.miniweb.pages import LINKS, MARKERS, MENTIONS, REMARKS, capital, write_lead
+from tasks.sources.miniweb.site import Miniweb, MiniwebSource
 from tasks.sources.miniweb.world import PROFESSIONS, REGION_TOPICS, World
+from tasks.sources.settings import WORLD_TOPICS, MiniwebSettings
 
 WEB = Miniweb(MiniwebSettings())
 

@@ -10,9 +10,8 @@ import pytest
 
 from tasks.articles.articles import intake_articles
 from tasks.sources.choice import open_source
-from tasks.sources.dump.settings import DumpSettings, WikitextSettings
 from tasks.sources.sections import SectionsSource
-from tasks.sources.settings import SectionsSettings, SourceSettings
+from tasks.sources.settings import DumpSettings, SectionsSettings, SourceSettings, WikitextSettings
 from tasks.sources.source import Article, GivenDocument
 from tests.tasks.sources.dump_files import dump, page
 

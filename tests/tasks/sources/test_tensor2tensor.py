@@ -7,10 +7,9 @@ from typing import Any
 import pytest
 
 from tasks.sources.choice import open_source
-from tasks.sources.settings import SourceSettings
+from tasks.sources.settings import SourceSettings, Tensor2TensorSettings
 from tasks.sources.source import Article
-from tasks.sources.tensor2tensor.settings import Tensor2TensorSettings
-from tasks.sources.tensor2tensor.source import Tensor2TensorSource
+from tasks.sources.tensor2tensor import Tensor2TensorSource
 from tests.tasks.sources.tfrecord_files import write_example, write_records
 
 WIKI = "https://en.wikipedia.org/wiki/"

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tasks.sources.tensor2tensor.example import masked_crc32c, read_records
+from tasks.sources.tensor2tensor import masked_crc32c, read_records
 from tests.tasks.sources.tfrecord_files import write_records
 
 

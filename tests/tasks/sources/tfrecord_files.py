@@ -1,10 +1,12 @@
 """TFRecord files of tf.train.Example messages, as the published shards are made of."""
 
 import struct
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import BinaryIO
 
-from tasks.sources.tensor2tensor.example import Values, masked_crc32c
+from tasks.sources.tensor2tensor import masked_crc32c
+
+Values = Sequence[bytes] | Sequence[float] | Sequence[int]
 
 
 def write_records(stream: BinaryIO, records: Iterable[bytes]) -> None:

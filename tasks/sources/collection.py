@@ -1,0 +1,408 @@
+"""Published summarization corpora as a source: a row of a file is an article with its documents and its summary.
+
+The corpora of Shen et al. 2023 (their app. A names the downloads) keep documents and summaries like this:
+
+* multi-news (Fabbri et al. 2019, github.com/Alex-Fabbri/Multi-News): a line of `train.src` holds the documents of the
+  same line of `train.tgt`. `|||||` ends a document, in the preprocessed release `story_separator_special_tag`;
+  `NEWLINE_CHAR` stands for a line break.
+* wcep-10 (Gholipour Ghalandari et al. 2020, github.com/complementizer/wcep-mds-dataset): an object per line with
+  `id`, `summary` and `articles`, objects of `title`, `text` and `url`; the first ten are read (Xiao et al. 2022).
+* multi-xscience (Lu et al. 2020, github.com/yaolu/Multi-XScience): an array of objects with `related_work`, the
+  target, `abstract` and `ref_abstract`, an object of cite_N -> {`mid`, `abstract`}. Several rows share an `aid`. The
+  paper's own abstract is the first document: without it there would be 4.4 of them, not 5.1.
+* rotten-tomatoes (Wang & Ling 2016): an array of objects with `_movie_name`, `_movie_id`, `_critics`, an object of
+  number -> sentence, and `_critic_consensus`. It has no splits.
+* hed (github.com/DAMO-NLP-SG/HierEncDec, github.com/Shen-Chenhui/MReD): columns `text` and `summary`; `<REVBREAK>`
+  separates documents, `<sep>` paragraphs. MReD, MReD+ and the four domains of Wikipedia are published like this.
+* wikisum (`wikisum export`): `data/train-*.parquet` and so on, with `id`, `title`, `licence`, `group`,
+  `summary` and `documents`, objects of `url`, `title` and `text`, whose lines are paragraphs; null = left out."""
+
+import csv
+import hashlib
+import json
+import re
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from functools import cache
+from io import TextIOWrapper
+from itertools import islice, zip_longest
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import ijson
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from models.sentences import first_sentence, split_sentences
+from tasks.sources.files import file_state, json_object, matching_files, parquet_rows, parsed, unzipped
+from tasks.sources.settings import CollectionSettings, LayoutName
+from tasks.sources.source import Article, ArticleReason, GivenDocument, Partition
+
+FORMAT_VERSION = 1  # rises when the same rows would give other articles
+_ROWS = 1000  # of a partition, whose documents are in memory: 10 MB of news, 50 MB of WCEP
+_FILE = 1 << 32  # partitions count rows through all files, as if each had so many
+
+
+@dataclass(frozen=True)
+class CollectionLayout:
+    """The columns of a row."""
+
+    documents: tuple[str, ...]  # columns of documents, in order: a string, a list, or an object of documents by name
+    summary: str  # column of the target
+    text: str = "text"  # field of a document that is an object
+    title: str = ""  # column of the title; "" = none
+    id: str = ""  # column of a unique name; "" = none
+    split: str = "split"  # column of the split, which rows may lack: then it is that of the file's name
+    # What stands between the documents of one string; none = the string is one document
+    separators: tuple[str, ...] = ()
+    line_break: str = ""  # what stands for a line break; "" = nothing does
+    most: int | None = None  # documents read of a row; None = all
+    licence: str = ""  # column of the licence of the summary; "" = none
+    group: str = ""  # column of what a row belongs to, for the splits; "" = none
+    lines: bool = False  # whether the lines of a document are its paragraphs as they stand, and those of a summary stay
+
+    @property
+    def needed(self) -> tuple[str, ...]:
+        """The columns that every row has."""
+        return (*self.documents, self.summary, *filter(None, (self.title, self.id, self.licence, self.group)))
+
+
+SOURCE, TARGET = "src", "tgt"  # columns of parallel files, as their names call them
+
+_PUBLISHED: Mapping[LayoutName, CollectionLayout] = {
+    "multi-news": CollectionLayout(
+        (SOURCE,), TARGET, separators=("|||||", "story_separator_special_tag"), line_break="NEWLINE_CHAR"
+    ),
+    "wcep-10": CollectionLayout(("articles",), "summary", id="id", most=10),
+    "multi-xscience": CollectionLayout(("abstract", "ref_abstract"), "related_work", text="abstract"),
+    "rotten-tomatoes": CollectionLayout(("_critics",), "_critic_consensus", title="_movie_name", id="_movie_id"),
+    "hed": CollectionLayout(("text",), "summary", separators=("<REVBREAK>",), line_break="<sep>"),
+    "wikisum": CollectionLayout(
+        ("documents",), "summary", title="title", id="id", licence="licence", group="group", lines=True
+    ),
+}
+
+
+@dataclass(frozen=True)
+class CollectionSource:
+    """Rows of files, in partitions of 1,000; up to `malformed` rows of a file are refused."""
+
+    settings: CollectionSettings
+    partition_rows: int = _ROWS
+    malformed: int = 0
+    gives_documents = True
+
+    @property
+    def layout(self) -> CollectionLayout:
+        """The chosen layout: a published one, or the columns of the settings."""
+        chosen = self.settings
+        if chosen.layout != "columns":
+            return _PUBLISHED[chosen.layout]
+        separators = (chosen.separator,) if chosen.separator else ()
+        return CollectionLayout(
+            (chosen.documents,), chosen.summary, title=chosen.title, id=chosen.id, separators=separators
+        )
+
+    def partitions(self) -> list[Partition]:
+        """Return ranges of rows; a digest covers the rows, the name of their file and the settings. Raises ValueError
+        also if two files have one name, or a file is empty or lacks a column."""
+        recipe = json.dumps([FORMAT_VERSION, self.settings.model_dump(exclude={"paths"})])
+        found = []
+        for number, path in enumerate(self._files()):
+            for start, stop, digest in _ranges(path, self.layout, recipe, self.partition_rows, _state(path)):
+                name = f"{path} rows {start + 1}-{stop}"
+                found.append(Partition(name, digest, number * _FILE + start, number * _FILE + stop))
+        return found
+
+    def read(self, partition: Partition) -> Iterator[Article]:
+        """Yield the articles of some rows; one that is not of the layout is refused (`malformed_row`)."""
+        number, start = divmod(partition.start, _FILE)
+        path = self._files()[number]
+        layout, split = self.layout, split_of(path.name)
+        stop = start + partition.stop - partition.start
+
+        def article(numbered: tuple[int, Row]) -> Article:
+            place, row = numbered
+            return article_of(parse_row(row), layout, f"{path.name}:{place}", split, self.settings.paragraph_words)
+
+        def refused(place: int) -> Article:
+            name, reason = f"{path.name}, row {place}", ArticleReason.MALFORMED_ROW
+            return Article(name, split=split, drop_reason=reason, id=f"{path.name}:{place}")
+
+        return parsed(
+            ((place, (place, row)) for place, row in enumerate(_whole(path, start, stop), start + 1)),
+            article,
+            ValueError,
+            lambda place: f"{path}, row {place}",
+            refused=refused,
+            allowed=self.malformed,
+            every=enumerate(rows(path), 1),
+        )
+
+    def _files(self) -> list[Path]:
+        files = matching_files(self.settings.paths, "source.collection.paths", "data")
+        names = [path.name for path in files]
+        twice = next((name for name in names if names.count(name) > 1), None)
+        if twice is not None:
+            raise ValueError(
+                f"source.collection.paths has two files {twice!r}: expected different names, as rows are named by them"
+            )
+        return files
+
+
+Row = bytes | tuple[bytes, bytes] | Any  # a line of JSON, parallel lines, or what a row holds
+_BATCH = 64  # rows of Parquet in memory
+_BEYOND = "\0"  # name of the fields of a row of CSV that has more of them than the header
+_KINDS = ".jsonl, .json, .csv, .tsv, .parquet or .src, text also with .gz"
+csv.field_size_limit(sys.maxsize)  # a field holds whole documents; the default ends at 131,072 characters
+
+
+def rows(path: Path) -> Iterator[Row]:
+    """Yield the rows of a file; `parse_row` reads one. Raises ValueError: the file is of another kind, damaged, or its
+    parallel file has other lines; FileNotFoundError: its parallel file is missing."""
+    suffixes = path.name.removesuffix(".gz").split(".")[1:]
+    try:
+        if SOURCE in suffixes:
+            yield from _parallel(path)
+        elif suffixes[-1:] == ["jsonl"]:
+            yield from _lines(path)
+        elif suffixes[-1:] == ["json"]:
+            yield from _array(path) if _first_byte(path) == b"[" else _lines(path)
+        elif suffixes[-1:] in (["csv"], ["tsv"]):
+            yield from _table(path, "\t" if suffixes[-1] == "tsv" else ",")
+        elif suffixes[-1:] == ["parquet"]:
+            yield from parquet_rows(pq.ParquetFile(path).iter_batches(_BATCH))
+        else:
+            raise ValueError(f"expected a file ending in {_KINDS}")
+    except (ValueError, csv.Error, ijson.JSONError, pa.ArrowException) as error:
+        if isinstance(error, UnicodeDecodeError):
+            error = ValueError(f"expected UTF-8, got the byte {error.object[error.start]:#04x}")
+        named = str(error).startswith(f"{path}: ")
+        raise ValueError((str(error) if named else f"{path}: {error}").replace("\n", " ")) from error
+
+
+def parse_row(row: Row) -> Mapping[str, Any]:
+    """Return the columns of a row. Raises ValueError: it is no JSON object, not UTF-8, or has more fields than
+    columns."""
+    if isinstance(row, tuple):
+        return {SOURCE: row[0].decode(), TARGET: row[1].decode()}
+    content = json_object(row) if isinstance(row, bytes) else row
+    if not isinstance(content, Mapping):
+        raise ValueError(f"expected a JSON object, got {type(content).__name__}")
+    if _BEYOND in content:
+        raise ValueError(f"expected as many fields as columns, got {len(content[_BEYOND])} more")
+    return content
+
+
+def row_bytes(row: Row) -> bytes:
+    """Return what a digest of a row is computed from."""
+    if isinstance(row, tuple):
+        return b"\0".join(row)
+    return row if isinstance(row, bytes) else json.dumps(row, sort_keys=True, default=str).encode()
+
+
+def _open(path: Path) -> AbstractContextManager[BinaryIO]:
+    return unzipped(path) if path.suffix == ".gz" else path.open("rb")
+
+
+def _lines(path: Path) -> Iterator[bytes]:
+    with _open(path) as stream:
+        yield from (line for line in stream if line.strip())
+
+
+def _first_byte(path: Path) -> bytes:
+    with _open(path) as stream:
+        return stream.read(1 << 10).removeprefix(b"\xef\xbb\xbf").lstrip()[:1]
+
+
+def _array(path: Path) -> Iterator[Any]:
+    with _open(path) as stream:
+        yield from ijson.items(stream, "item", use_float=True)
+
+
+def _table(path: Path, delimiter: str) -> Iterator[dict[str, Any]]:
+    with _open(path) as stream, TextIOWrapper(stream, "utf-8-sig", newline="") as text:
+        yield from csv.DictReader(text, delimiter=delimiter, restkey=_BEYOND, strict=True)
+
+
+def _parallel(path: Path) -> Iterator[tuple[bytes, bytes]]:
+    other = path.with_name(f".{TARGET}".join(path.name.rsplit(f".{SOURCE}", 1)))
+    if not other.is_file():
+        raise FileNotFoundError(f"no such file: {other}, the summaries of {path.name}")
+    with _open(path) as sources, _open(other) as targets:
+        for source, target in zip_longest(sources, targets):
+            if source is None or target is None:
+                got = "fewer" if source is None else "more"
+                raise ValueError(f"expected as many lines as {other.name} has, got {got}")
+            yield source, target
+
+
+def _whole(path: Path, start: int, stop: int) -> Iterator[Row]:
+    """Yield a range of rows. Raises ValueError: the file is damaged or has become shorter."""
+    found = 0
+    for row in islice(rows(path), start, stop):
+        found += 1
+        yield row
+    if found < stop - start:
+        raise ValueError(f"{path}: expected rows {start + 1} to {stop}: it has become shorter")
+
+
+def _state(path: Path) -> tuple[tuple[int, int, int], ...]:
+    """Return the states of a file and of what is parallel to it."""
+    parallel = path.parent.glob(f"{path.name.split(f'.{SOURCE}')[0]}.*") if f".{SOURCE}" in path.name else [path]
+    return tuple(file_state(file) for file in sorted(parallel))
+
+
+@cache
+def _ranges(
+    path: Path, layout: CollectionLayout, recipe: str, size: int, _states: tuple[tuple[int, int, int], ...]
+) -> tuple[tuple[int, int, str], ...]:
+    """Return first row, one past the last, and digest of each partition of a file; once per process and state."""
+    ranges = []
+    start = stop = 0
+    checked = False
+    digest = hashlib.sha256()
+    for stop, row in enumerate(rows(path), 1):
+        checked = checked or _has_columns(path, row, layout)
+        if stop - 1 == start:
+            digest = hashlib.sha256(f"{recipe}|{path.name}|{start}".encode())
+        digest.update(row_bytes(row))
+        if stop - start == size:
+            ranges.append((start, stop, digest.hexdigest()))
+            start = stop
+    if stop == 0:
+        raise ValueError(f"{path}: expected rows, but it is empty")
+    if stop > start:
+        ranges.append((start, stop, digest.hexdigest()))
+    return tuple(ranges)
+
+
+def _has_columns(path: Path, row: Row, layout: CollectionLayout) -> bool:
+    """Check the columns of the first row that has any; False for one that is malformed, which is found when it is read.
+    Raises ValueError: a column is missing."""
+    try:
+        columns = parse_row(row)
+    except ValueError:
+        return False
+    missing = [name for name in layout.needed if name not in columns]
+    if missing:
+        raise ValueError(f"{path}: expected a column {missing[0]!r}, got {', '.join(map(str, columns)) or 'none'}")
+    return True
+
+
+_TITLE_WORDS = 12  # of a document's beginning, where a row has no title
+_SPLITS = {"train": "train", "valid": "valid", "validation": "valid", "val": "valid", "dev": "valid", "test": "test"}
+_IN_NAME = re.compile(f"(?:^|[^a-z])({'|'.join(_SPLITS)})(?:[^a-z]|$)")
+_NAMES = ("url", "archive_url", "id")  # of a document that is an object
+
+
+def article_of(
+    row: Mapping[str, Any], layout: CollectionLayout, name: str, split: str | None, paragraph_words: int | None
+) -> Article:
+    """Return the article of a row. `name`, of file and row, identifies it where its layout has no id; `split` is that
+    of its file, for a row that names none. A paragraph has at most `paragraph_words`; None = a document is one
+    paragraph. Raises ValueError: a column holds another kind of value."""
+    found = [document for column in layout.documents for document in _documents(row.get(column), layout, column)]
+    documents = tuple(
+        GivenDocument(
+            url or f"document:{number}", title, tuple(_paragraphs(_broken(text, layout), layout, paragraph_words))
+        )
+        for number, (text, title, url) in enumerate(found[: layout.most], 1)
+    )
+    summary = _broken(_string(row, layout.summary), layout)
+    own = row.get(layout.id) if layout.id else None
+    return Article(
+        title=_string(row, layout.title) or _beginning(documents) or name,
+        lead=summary if layout.lines else " ".join(summary.split()),
+        references=(),
+        split=_split(_string(row, layout.split)) or split,
+        group=_string(row, layout.group) or None,
+        licence=_string(row, layout.licence) or None,
+        documents=documents,
+        id=name if own is None else str(own),
+        published_target=True,
+    )
+
+
+def split_of(name: str) -> str | None:
+    """Return the split that a file's name says, None if it says none."""
+    found = _IN_NAME.search(name.lower())
+    return _SPLITS[found[1]] if found else None
+
+
+def _split(value: str) -> str | None:
+    if value and value.lower() not in _SPLITS:
+        raise ValueError(f"column 'split': expected one of {', '.join(_SPLITS)}, got {value!r}")
+    return _SPLITS[value.lower()] if value else None
+
+
+def _string(row: Mapping[str, Any], column: str) -> str:
+    value = row.get(column) if column else None
+    if value is not None and not isinstance(value, str):
+        raise ValueError(f"column {column!r}: expected a string, got {type(value).__name__}")
+    return value or ""
+
+
+def _documents(value: Any, layout: CollectionLayout, column: str) -> Iterator[tuple[str, str | None, str | None]]:
+    """Yield text, title and URL of each document."""
+    match value:
+        case None:
+            return
+        case str():
+            parts = re.split("|".join(map(re.escape, layout.separators)), value) if layout.separators else [value]
+            # What precedes the first separator or follows the last one is often blank: that is no document.
+            yield from ((text, None, None) for text in parts if text.strip())
+        case Mapping() if layout.text in value and isinstance(value[layout.text], list):  # columns of a struct
+            yield from _documents(value[layout.text], layout, column)
+        case list() | Mapping():
+            for part in value if isinstance(value, list) else value.values():
+                yield _document(part, layout, column)
+        case _:
+            raise ValueError(f"column {column!r}: expected documents, got {type(value).__name__}")
+
+
+def _document(part: Any, layout: CollectionLayout, column: str) -> tuple[str, str | None, str | None]:
+    if isinstance(part, str):
+        return part, None, None
+    if not isinstance(part, Mapping) or not isinstance(part.get(layout.text) or "", str):
+        raise ValueError(f"column {column!r}: expected strings or objects with {layout.text!r}, got {part!r:.60}")
+    url = next((part[name] for name in _NAMES if isinstance(part.get(name), str) and part[name]), None)
+    title = part.get("title")
+    return part.get(layout.text) or "", title if isinstance(title, str) and title else None, url
+
+
+def _broken(text: str, layout: CollectionLayout) -> str:
+    return text.replace(layout.line_break, "\n") if layout.line_break else text
+
+
+def _paragraphs(text: str, layout: CollectionLayout, most: int | None) -> Iterator[str]:
+    """Yield the lines of a text, unless the layout says otherwise those of more than `most` words in pieces of whole
+    sentences."""
+    if layout.lines:
+        yield from filter(None, text.split("\n"))
+        return
+    if most is None:
+        yield from filter(None, [" ".join(text.split())])
+        return
+    for line in text.splitlines():
+        piece: list[str] = []
+        for sentence in split_sentences(line):
+            words = sentence.split()
+            if piece and len(piece) + len(words) > most:
+                yield " ".join(piece)
+                piece = []
+            piece += words
+            while len(piece) > most:  # a sentence longer than a paragraph, as in text without full stops
+                yield " ".join(piece[:most])
+                piece = piece[most:]
+        if piece:
+            yield " ".join(piece)
+
+
+def _beginning(documents: tuple[GivenDocument, ...]) -> str:
+    """Return the title of the first document that has one, else the first words of the first text."""
+    titles = (document.title for document in documents if document.title)
+    texts = (first_sentence(text) for document in documents for text in document.paragraphs)
+    return " ".join(next(titles, next(texts, "")).split()[:_TITLE_WORDS])

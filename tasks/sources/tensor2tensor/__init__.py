@@ -1,1 +1,0 @@
-"""The published WikiSum shards of Liu et al. 2018 as a source of articles."""
