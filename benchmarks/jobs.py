@@ -22,7 +22,7 @@ from flows.running.execution import PrefectExecutor
 from flows.running.graph import StageTaskRun
 from flows.running.settings import EngineSettings
 from tasks.engine.shard import Job
-from tasks.engine.stage import InlineExecutor, Outcome
+from tasks.engine.stage import Executor, Outcome
 
 _STATUS, _CLEAR = Path("/proc/self/status"), Path("/proc/self/clear_refs")  # Linux
 
@@ -87,8 +87,8 @@ class MeasuredJob:
 
     def __call__(self, job: Job) -> Any:
         """Return the outcome of the job."""
-        if isinstance(job.function, str):
-            resolve_name(job.function)
+        if isinstance(job.recipe.function, str):
+            resolve_name(job.recipe.function)
         with measured(job.called) as taken:
             outcome = self.make(job)
         (Path(self.folder) / f"{job.name.replace('/', '.')}.json").write_text(json.dumps(asdict(taken)))
@@ -110,7 +110,7 @@ class MeasuringExecutor(PrefectExecutor):
         return super().run(MeasuredJob(make, self._folder), jobs, after)
 
 
-class PlainPool(InlineExecutor):
+class PlainPool(Executor):
     """Runs jobs on processes and nothing else, without Prefect, and measures each."""
 
     def __init__(self, workers: int, folder: Path, *, fresh: bool = False) -> None:

@@ -33,9 +33,8 @@ from storage.recipes import whole
 from storage.schemas import ARTICLES, PARAGRAPHS
 from storage.store import Store
 from tasks.across.overlaps import BANDS, ROWS
-from tasks.engine.inputs import StageResult
-from tasks.engine.recipe import Recipe
-from tasks.engine.stage import InlineExecutor, Run
+from tasks.engine.recipe import Recipe, StageResult
+from tasks.engine.stage import Executor, Run
 from tasks.text.ngrams import split_words
 
 ARTICLE_PARAGRAPHS, PARAGRAPH_WORDS = 525, 70  # Liu & Lapata 2019, sec. 4
@@ -150,7 +149,7 @@ def main(shards: int = 4, articles: int = 100, pages: str = "") -> int:
         {"shards": {"articles": shards}, "across": {"near_duplicates": "corpus", "leakage": "pages"}}
     )
     with tempfile.TemporaryDirectory() as root:
-        executor = InlineExecutor()
+        executor = Executor()
         session = Session(config, executor, Run(Store(root), executor))  # type: ignore[arg-type]
         given = {"articles": articles, "pages": pages}
         made: dict[str, Any] = {

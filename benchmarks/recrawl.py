@@ -23,9 +23,8 @@ from storage.schemas import FRONTIER, PAGES
 from storage.store import Store
 from tasks.crawl.crawl import crawl_shard
 from tasks.crawl.settings import CrawlSettings
-from tasks.engine.inputs import gathered
-from tasks.engine.recipe import Recipe
-from tasks.engine.stage import InlineExecutor, Run
+from tasks.engine.recipe import Recipe, gathered
+from tasks.engine.stage import Executor, Run
 
 BAR = 0.02
 HOSTS = 20
@@ -35,7 +34,7 @@ CRAWLS = (("first", 0, "", 1), ("one URL more", 0, "", 0), ("unchanged", 0, "b",
 def crawl(root: str, pages: int, port: int, refresh: str) -> dict[str, Any]:
     """Crawl so many pages in this process; return rows, the pages' digest, seconds and peak bytes."""
     urls = [f"http://site{number % HOSTS}.test/page/{number}" for number in range(pages)]
-    run = Run(Store(root), InlineExecutor())
+    run = Run(Store(root), Executor())
     recipe = Recipe(FRONTIER, lambda urls: frontier_of(urls, cited=len(urls)), arguments={"urls": urls})
     frontier = run.stage(recipe, shards=1, inputs={})
     started = time.perf_counter()

@@ -12,8 +12,7 @@ from flows.config import BuildConfig
 from flows.running.execution import PrefectExecutor
 from flows.running.session import Session
 from storage.store import Store
-from tasks.engine.inputs import DirectoryResult, Input, StageResult
-from tasks.engine.recipe import Recipe
+from tasks.engine.recipe import DirectoryResult, Input, Recipe, StageResult
 from tasks.engine.stage import Run
 
 

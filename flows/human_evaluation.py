@@ -17,7 +17,7 @@ from flows.running.temporary_server import use_prefect_api
 from storage.root_format import check_root
 from storage.store import Store
 from tasks.engine.failure_logs import log_expected_failures_in_one_line
-from tasks.engine.inputs import finished_build
+from tasks.engine.recipe import finished_build
 from tasks.human_evaluation.preparing import prepare_study
 from tasks.human_evaluation.results import read_folder, score_study
 from tasks.human_evaluation.settings import StudySettings

@@ -13,8 +13,7 @@ from flows.running.notification import notify
 from flows.running.session import Session, walk_flow
 from flows.stages.intake import check_splits
 from flows.stages.tables import evaluate_systems, impossible, timings
-from tasks.engine.inputs import DirectoryResult, every
-from tasks.engine.recipe import Recipe
+from tasks.engine.recipe import DirectoryResult, Recipe, every
 from tasks.tables.plan import PAGE, shown_in, steps_of, systems_to_run
 from tasks.tables.published import Measure
 

@@ -18,7 +18,7 @@ from storage.registry import split_path
 from storage.root_format import check_root
 from storage.store import Store
 from tasks.engine.failure_logs import log_expected_failures_in_one_line
-from tasks.engine.inputs import finished_build, finished_stage
+from tasks.engine.recipe import finished_build, finished_stage
 from tasks.engine.stage import StagePlan
 from tasks.reporting.overview import publish_overview
 from tasks.reporting.publishing import publish_parts, publish_stage, publish_training

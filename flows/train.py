@@ -11,7 +11,7 @@ from flows import dag
 from flows.config import DEFAULT, BuildConfig
 from flows.running.notification import notify
 from flows.running.session import Session, walk_flow
-from tasks.engine.inputs import DirectoryResult
+from tasks.engine.recipe import DirectoryResult
 
 
 @flow(name="train-ranker", flow_run_name="train-ranker-{config.name}", on_failure=[notify], on_crashed=[notify])

@@ -3,7 +3,7 @@
 A dataset is a stage's output. Its columns, their meaning and the version that rises with it stand in that file; here
 are the types by the names it uses, and a constant a dataset."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -33,6 +33,10 @@ class Dataset:
     def __post_init__(self) -> None:
         for column in (self.grouped_by, self.reason, self.blamed, *self.unstable):
             assert column is None or column in self.schema.names, f"{self.name} has no column {column}"
+
+    def __reduce__(self) -> tuple[Callable[[str], "Dataset"], tuple[str]]:
+        """Pickle the name alone: jobs have it."""
+        return DATASETS.__getitem__, (self.name,)
 
     @property
     def stable(self) -> list[str]:

@@ -71,7 +71,7 @@ COVERED: dict[str, dict[str, str]] = {
     "engine": {
         "tasks/engine/stage.py": "tasks/engine/test_stage.py",
         "tasks/engine/shard.py": "tasks/engine/test_stage.py tasks/engine/test_failure_logs.py",
-        "tasks/engine/inputs.py": "tasks/engine/test_stage.py",
+        "tasks/engine/recipe.py": "tasks/engine/test_stage.py",
         "tasks/engine/settings.py": "tasks/engine/test_recipes.py tasks/engine/test_stage.py",
     },
 }

@@ -19,15 +19,15 @@ from flows.running.session import Session, planning_session
 from storage.recipes import ShardRecord, save_record
 from storage.schemas import DATASETS, FRONTIER, PAGES
 from storage.store import RowGroup, Store, WrittenTable
-from tasks.engine.inputs import StageResult
+from tasks.engine.recipe import StageResult
 from tasks.engine.shard import Job
-from tasks.engine.stage import InlineExecutor, Outcome, Run, StagePlan
+from tasks.engine.stage import Executor, Outcome, Run, StagePlan
 
 PARTITIONS = 1_000
 ROW_BYTES = 200
 
 
-class RecordingExecutor(InlineExecutor):
+class RecordingExecutor(Executor):
     """Writes the record of every job without computing it."""
 
     def __init__(self, store: Store, shards: int, urls: int) -> None:
@@ -51,7 +51,18 @@ class RecordingExecutor(InlineExecutor):
             share = max(1, rows // self._shards)
             groups = {group: RowGroup(group, share, _digest(f"{name}/{group}")) for group in range(self._shards)}
         written = WrittenTable(rows, rows * ROW_BYTES, _digest(name) * 2, _digest(name), groups)
-        record = ShardRecord(job.stage, job.shard, job.key, written, {}, job.digests, job.recipe(), job.version, 1.0, 1)
+        record = ShardRecord(
+            job.stage,
+            job.shard,
+            job.key,
+            written,
+            {},
+            job.digests,
+            job.recipe.fields(0),
+            job.recipe.made_version,
+            1.0,
+            1,
+        )
         file = Path(self._store.path(record.path))
         file.parent.mkdir(parents=True, exist_ok=True)
         with file.open("wb") as empty:

@@ -52,7 +52,7 @@ def _run(given: CommandLine, flow: Flow, walk: Walk, *, only_stages: bool = True
     run = partial(run_build, given, flow, walk, only_stages=only_stages)
     if MACHINES not in os.environ:
         return run()
-    from tasks.engine.machines import run_on_machines
+    from tasks.engine.together import run_on_machines
 
     return run_on_machines(run)
 

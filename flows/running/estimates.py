@@ -16,7 +16,7 @@ from storage.store import Store
 from tasks.crawl.frontier import DomainLoad, plan_hosts
 from tasks.crawl.remote_files import PIECE_BYTES
 from tasks.crawl.settings import CommonCrawlSettings, CrawlSettings
-from tasks.engine.inputs import StageResult
+from tasks.engine.recipe import StageResult
 from tasks.engine.stage import Run
 from tasks.search.settings import WebSearchSettings
 

@@ -35,10 +35,10 @@ from storage.errors import BudgetSpentError, CorruptShardError, RootBusyError, S
 from storage.spending import Account, Ledger
 from storage.store import Store
 from tasks.engine.failure_logs import describe, log_expected_failures_in_one_line, unless_prefect_is_away
-from tasks.engine.inputs import StageResult
+from tasks.engine.recipe import StageResult
 from tasks.engine.shard import Job
 from tasks.engine.sigterm import on_sigterm
-from tasks.engine.stage import Outcome, StagePlan
+from tasks.engine.stage import Executor, Outcome, StagePlan
 from tasks.reporting.publishing import publish_stage, publish_training
 
 _HEARTBEAT_SECONDS = 15.0
@@ -142,7 +142,7 @@ def _outcome(future: PrefectFuture[Any]) -> Outcome:
     return outcome
 
 
-class PrefectExecutor:
+class PrefectExecutor(Executor):
     """Runs jobs as tasks of the current flow run, on a runner of the run's settings, not of the imported flow's."""
 
     def __init__(self, settings: EngineSettings, corpus: str = "", account: Account | None = None) -> None:

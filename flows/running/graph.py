@@ -18,7 +18,7 @@ from prefect.context import FlowRunContext
 from prefect.states import Completed
 
 from tasks.engine.failure_logs import unless_prefect_is_away
-from tasks.engine.inputs import DirectoryResult, StageResult
+from tasks.engine.recipe import DirectoryResult, StageResult
 
 C = TypeVar("C")
 T = TypeVar("T")

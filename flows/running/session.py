@@ -25,8 +25,7 @@ from storage.lock import root_lock
 from storage.root_format import check_format, prepare_root
 from storage.spending import Account
 from storage.store import Store
-from tasks.engine.inputs import DirectoryResult, Input, StageResult
-from tasks.engine.recipe import Recipe
+from tasks.engine.recipe import DirectoryResult, Input, Recipe, StageResult
 from tasks.engine.stage import Run, walk
 from tasks.reporting.publishing import PAGE, publish_report, report_text
 from tasks.sources.choice import running_web

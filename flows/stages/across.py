@@ -4,8 +4,7 @@ from flows.running.session import Session
 from flows.stages.results import Articles, Compared, Overlaps, Paragraphs
 from storage import schemas
 from tasks.across.refusals import COMPARED
-from tasks.engine.inputs import every, gathered, only, same
-from tasks.engine.recipe import Recipe
+from tasks.engine.recipe import Recipe, every, gathered, only, same
 
 
 def overlaps(session: Session, articles: Articles, paragraphs: Paragraphs) -> Overlaps | None:

@@ -11,8 +11,7 @@ from storage import schemas
 from tasks.crawl.archive import find_archives
 from tasks.crawl.columnar import find_tables
 from tasks.crawl.settings import CrawlSettings
-from tasks.engine.inputs import Input, every, gathered, same
-from tasks.engine.recipe import Recipe
+from tasks.engine.recipe import Input, Recipe, every, gathered, same
 from tasks.engine.stage import Run
 from tasks.search.search import local_notes
 

@@ -6,8 +6,7 @@ from flows.running.session import Session
 from flows.stages.results import Articles, Examples, Graphs, Ranked, VocabularyTable
 from models.tokenization.contract import TextForm
 from storage import schemas
-from tasks.engine.inputs import only, same
-from tasks.engine.recipe import Recipe
+from tasks.engine.recipe import Recipe, only, same
 from tasks.text.entities import pipeline_label
 
 _NAMES = {"plain": "examples", "sentences": "sentence-examples", "slots": "slot-examples"}

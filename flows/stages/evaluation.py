@@ -22,8 +22,7 @@ from flows.stages.results import (
 from flows.stages.texts import Corpus
 from storage import schemas
 from tasks.engine.hashing import stable_hash
-from tasks.engine.inputs import Input, StageResult, contents, every, same
-from tasks.engine.recipe import Recipe
+from tasks.engine.recipe import Input, Recipe, StageResult, contents, every, same
 from tasks.evaluation.judges import judge_notes
 from tasks.evaluation.settings import EXTRACTOR
 from tasks.summarization.settings import DecodingSettings, check_lengths

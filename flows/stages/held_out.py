@@ -9,8 +9,7 @@ from storage import schemas
 from storage.builds import read_build
 from storage.errors import StorageError
 from storage.registry import Version, newest_version, read_frozen
-from tasks.engine.inputs import Input, StageResult, every, same
-from tasks.engine.recipe import Recipe
+from tasks.engine.recipe import Input, Recipe, StageResult, every, same
 from tasks.retraining.settings import RECENT_WEEKS
 from tasks.retraining.splits import HeldOutSplits, TestSplit, joined
 from tasks.retraining.warm_start import frozen_stages, pinned

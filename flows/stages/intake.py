@@ -9,8 +9,7 @@ from flows.running.session import Session, once
 from flows.stages.results import Articles, Compared, Examples, GivenDocuments, Graphs, VocabularyTable
 from storage import schemas
 from storage.store import Store
-from tasks.engine.inputs import Input, every, gathered, only, same
-from tasks.engine.recipe import Recipe
+from tasks.engine.recipe import Input, Recipe, every, gathered, only, same
 from tasks.exchange.ranked_wikisum.settings import ImportSettings
 from tasks.sources.choice import check_beginnings, open_source
 from tasks.sources.mediawiki_api import KeptAnswers

@@ -4,8 +4,7 @@ from flows.running.progress import ProgressLog
 from flows.running.session import Session
 from flows.stages.results import Articles, Compared, Passages, PretrainedModel, VocabularyTable
 from storage import schemas
-from tasks.engine.inputs import every, only, same
-from tasks.engine.recipe import Recipe
+from tasks.engine.recipe import Recipe, every, only, same
 from tasks.pretraining.settings import check_pretraining
 from tasks.summarization.settings import SummarizerSettings
 

@@ -7,8 +7,7 @@ from flows.running.session import Session
 from flows.stages.results import Ranked, RankerModel, RankingScores
 from flows.stages.texts import Corpus
 from storage import schemas
-from tasks.engine.inputs import Input, contents, every, only, same
-from tasks.engine.recipe import Recipe
+from tasks.engine.recipe import Input, Recipe, contents, every, only, same
 from tasks.ranking.folders import ranking_notes
 from tasks.ranking.settings import RankerSettings
 

@@ -19,8 +19,7 @@ from flows.stages.results import (
 )
 from flows.stages.texts import Corpus
 from storage.builds import summarise
-from tasks.engine.inputs import contents, every
-from tasks.engine.recipe import Recipe
+from tasks.engine.recipe import Recipe, contents, every
 
 _OF_A_RUN = ("seconds", "peak_bytes", "bytes")
 

@@ -2,7 +2,7 @@
 
 from typing import NewType
 
-from tasks.engine.inputs import DirectoryResult, StageResult
+from tasks.engine.recipe import DirectoryResult, StageResult
 
 # Articles, and the documents that their source contains.
 Articles = NewType("Articles", StageResult)

@@ -9,8 +9,7 @@ from flows.stages import encoding, evaluation, intake, ranking, training
 from flows.stages.results import Examples, Predictions, PredictorModel, Scores, SummarizerModel
 from models.tokenization.contract import TextForm
 from storage import schemas
-from tasks.engine.inputs import DirectoryResult, contents, every, same
-from tasks.engine.recipe import Recipe
+from tasks.engine.recipe import DirectoryResult, Recipe, contents, every, same
 from tasks.tables.plan import (
     EFFICIENCY_TOKENS,
     MEMORY_BYTES,

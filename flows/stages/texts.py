@@ -16,8 +16,7 @@ from flows.stages.results import (
     VocabularyTable,
 )
 from storage import schemas
-from tasks.engine.inputs import Input, StageResult, every, gathered, same
-from tasks.engine.recipe import Recipe
+from tasks.engine.recipe import Input, Recipe, StageResult, every, gathered, same
 
 
 @dataclass(frozen=True)

@@ -2,8 +2,7 @@
 
 from flows.running.session import Session
 from flows.stages.results import Examples, ExtractorModel, Graphs, PredictorModel, SummarizerModel, VocabularyTable
-from tasks.engine.inputs import contents, every, only
-from tasks.engine.recipe import Recipe
+from tasks.engine.recipe import Recipe, contents, every, only
 from tasks.summarization.settings import AttentionSettings, SummarizerSettings, TrainingSettings, check_lengths
 
 

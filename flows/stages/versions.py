@@ -18,7 +18,7 @@ from flows.stages.results import (
 )
 from flows.stages.texts import Corpus
 from models.tokenization.contract import TextForm
-from tasks.engine.inputs import DirectoryResult
+from tasks.engine.recipe import DirectoryResult
 from tasks.retraining.splits import EvaluatedVersion, HeldOutSplits
 from tasks.retraining.warm_start import (
     PREDICTOR,

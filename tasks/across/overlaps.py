@@ -15,7 +15,7 @@ from rensa import RMinHash
 
 from storage.schemas import LEAD_NGRAMS, OVERLAPS, SKETCHES, TWIN_WORDS, TWINS
 from tasks.engine.grouping import by_article, join_by_article
-from tasks.engine.inputs import Shards
+from tasks.engine.recipe import Shards
 from tasks.text.ngrams import WordRule, split_words
 
 # A tenth of the words changed leaves .68 of the bigrams in common, but .42 of the 5-grams of Penedo et al. 2024. Two

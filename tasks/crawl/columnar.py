@@ -39,7 +39,7 @@ from tasks.crawl.safety import FetchError
 from tasks.crawl.service import Service
 from tasks.crawl.settings import CommonCrawlSettings, CrawlSettings, service_url
 from tasks.crawl.urls import surt_key
-from tasks.engine.inputs import Shards
+from tasks.engine.recipe import Shards
 
 logger = logging.getLogger(__name__)
 

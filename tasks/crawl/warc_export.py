@@ -32,7 +32,7 @@ from storage.store import Store
 from tasks.crawl.reasons import PageReason
 from tasks.crawl.safety import FetchError
 from tasks.crawl.urls import BadUrlError, normalise_url
-from tasks.engine.inputs import finished_build, finished_stage
+from tasks.engine.recipe import finished_build, finished_stage
 
 # The URL in the frontier; WARC-Target-URI is the URL after redirects.
 CITED_URL = "WikiSum-Cited-URL"

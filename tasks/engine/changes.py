@@ -14,8 +14,7 @@ import pyarrow.fs as pafs
 from storage.directories import DirectoryRecord, newest_directory
 from storage.recipes import ShardRecord, newest_records
 from storage.store import Store
-from tasks.engine.inputs import DirectoryResult, Input, StageResult
-from tasks.engine.recipe import Recipe
+from tasks.engine.recipe import DirectoryResult, Input, Recipe, StageResult
 
 Digests = Mapping[str, list[str] | None]  # of the inputs by name; None = not known yet, because a stage is not done
 NEVER = "never made here"
@@ -64,8 +63,9 @@ def _reason(
         return waiting or NEVER
     known = {name: found for name, found in digests.items() if found is not None}
     before = {name: found for name, found in record.inputs.items() if name not in unknown}
+    older = record.version not in (0, recipe.made_version)  # 0 where it was not recorded
     changes = [
-        *_version(record.version, recipe.made_version),
+        *([f"stage version {record.version} -> {recipe.made_version}"] if older else []),
         *_differences("setting", record.settings, recipe.fields(shard)),
         *_differences("note", record.notes, recipe.notes),
         *_inputs(before, known, inputs),
@@ -73,11 +73,6 @@ def _reason(
     if changes:
         return changes[0] + (f" (and {len(changes) - 1} more)" if len(changes) > 1 else "")
     return waiting or "made by code whose records hold less"
-
-
-def _version(before: int, now: int) -> Iterator[str]:
-    if before not in (0, now):  # 0 where it was not recorded
-        yield f"stage version {before} -> {now}"
 
 
 def _differences(kind: str, before: Mapping[str, Any], now: Mapping[str, Any]) -> Iterator[str]:

@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from pathlib import Path
-from types import TracebackType
 from typing import ParamSpec, TypeVar
 
 import httpx
@@ -72,13 +71,11 @@ def is_expected(error: BaseException) -> bool:
     """Whether an error was raised on purpose: our own types, errors of the system, or a ValueError from our code."""
     if type(error).__module__.partition(".")[0] in _ROOMS or isinstance(error, _OF_THE_WORLD):
         return True
-    return isinstance(error, ValueError) and _raised_here(error.__traceback__)
-
-
-def _raised_here(trace: TracebackType | None) -> bool:
+    trace = error.__traceback__
     while trace is not None and trace.tb_next is not None:
         trace = trace.tb_next
-    return trace is not None and Path(trace.tb_frame.f_code.co_filename).parent.is_relative_to(_PROJECT)
+    raised_here = trace is not None and Path(trace.tb_frame.f_code.co_filename).parent.is_relative_to(_PROJECT)
+    return isinstance(error, ValueError) and raised_here
 
 
 def _one_line(record: logging.LogRecord) -> bool:

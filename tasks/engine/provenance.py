@@ -11,27 +11,9 @@ _PROJECT = Path(__file__).parents[2]
 _SECONDS = 10.0
 # Another version of one of these may give another text, token, number or weight.
 _LIBRARIES = (
-    "beautifulsoup4",
-    "charset-normalizer",
-    "justext",
-    "lxml",
-    "mwparserfromhell",
-    "numpy",
-    "py3langid",
-    "pyarrow",
-    "pypdf",
-    "readability-lxml",
-    "rensa",
-    "rouge-score",
-    "scikit-learn",
-    "scipy",
-    "sentencepiece",
-    "spacy",
-    "tld",
-    "tokenizers",
-    "torch",
-    "trafilatura",
-    "transformers",
+    *("beautifulsoup4", "charset-normalizer", "justext", "lxml", "mwparserfromhell", "numpy", "py3langid", "pyarrow"),
+    *("pypdf", "readability-lxml", "rensa", "rouge-score", "scikit-learn", "scipy", "sentencepiece", "spacy", "tld"),
+    *("tokenizers", "torch", "trafilatura", "transformers"),
 )
 
 
@@ -40,23 +22,16 @@ def running_code(project: Path = _PROJECT) -> dict[str, str]:
     """Return the package's `version`, the git `commit` of a checkout (with "-dirty" where files are changed), and the
     versions of `python` and of the libraries that decide what a stage makes, each by its name. Unknown fields are left
     out: if a package is not installed, the folder is not a checkout, or git is missing."""
-    code = {"python": platform.python_version(), **_versions()}
-    with suppress(metadata.PackageNotFoundError):
-        code["version"] = metadata.version("wikisum")
+    code = {"python": platform.python_version()}
+    for name, package in [("version", "wikisum"), *((library, library) for library in _LIBRARIES)]:
+        with suppress(metadata.PackageNotFoundError):
+            code[name] = metadata.version(package)
     top = _git(project, "rev-parse", "--show-toplevel")
     if top and Path(top).resolve() == project.resolve():  # else it is installed inside another project's checkout
         commit = _git(project, "describe", "--always", "--abbrev=40", "--exclude=*", "--dirty")
         if commit:
             code["commit"] = commit
     return code
-
-
-def _versions() -> dict[str, str]:
-    found = {}
-    for name in _LIBRARIES:
-        with suppress(metadata.PackageNotFoundError):
-            found[name] = metadata.version(name)
-    return found
 
 
 def _git(project: Path, *arguments: str) -> str:

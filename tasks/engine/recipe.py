@@ -1,12 +1,25 @@
-"""What a stage makes, and everything that decides the content of its shards."""
+"""What a stage makes, what it reads, and everything else that decides the content of its shards.
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any
+A flow writes `same(articles)` for the shard of the same number, `gathered(documents)` for the reader's row group of
+every shard, `only(vocabulary)` for the single shard of a stage, `every(articles, paragraphs)` for lazy access to all
+shards, and `contents(ranker)` for the directory of a model."""
 
-from storage.recipes import recipe_key
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import Any, Protocol
+
+import pyarrow as pa
+
+from storage.builds import Build, latest_build, read_build
+from storage.directories import DirectoryRecord, fetch_directory
+from storage.errors import StorageError
+from storage.recipes import Part, ShardRecord, gather, gathered_digests, read_parts, read_record, recipe_key, whole
 from storage.schemas import Dataset
+from storage.store import Store
 from tasks.engine.settings import Settings
+
+Load = Callable[[Store], Any]  # loads one argument of one shard; small and picklable
 
 
 @dataclass(frozen=True)
@@ -38,9 +51,10 @@ class Recipe:
         """The version in the keys."""
         return self.version if isinstance(self.made, str) else self.made.version
 
-    def arguments_of(self, shard: int) -> dict[str, Any]:
-        """Return the arguments of a shard."""
-        return {**self.arguments, **{name: values[shard] for name, values in self.per_shard.items()}}
+    def of(self, shard: int) -> "Recipe":
+        """Return the recipe of one shard alone."""
+        own = {name: values[shard] for name, values in self.per_shard.items()}
+        return replace(self, arguments={**self.arguments, **own}, per_shard={})
 
     def key(self, shard: int, digests: Mapping[str, list[str]]) -> str:
         """Return the key of a shard, given argument name -> digests of its inputs."""
@@ -48,10 +62,162 @@ class Recipe:
 
     def fields(self, shard: int) -> dict[str, Any]:
         """Return the settings and arguments of a shard, JSON-able."""
-        return recipe_fields(self.settings, self.arguments_of(shard))
+        fields = self.settings.recipe() if self.settings is not None else {}
+        given = self.of(shard).arguments
+        return fields | {name: value.recipe() if hasattr(value, "recipe") else value for name, value in given.items()}
 
 
-def recipe_fields(settings: Settings | None, arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the JSON-able fields that decide a shard's content: those of the section, and the arguments."""
-    fields = settings.recipe() if settings is not None else {}
-    return fields | {name: value.recipe() if hasattr(value, "recipe") else value for name, value in arguments.items()}
+@dataclass(frozen=True)
+class StageResult:
+    """The shards of a stage."""
+
+    stage: str  # stage name
+    shards: Sequence[int]  # all shard numbers of the stage
+    records: Mapping[int, ShardRecord]  # shard number -> record, for finished shards
+    # its reference in the UI, such as its Prefect task run (`flows.running.graph`), after which its readers are
+    # shown
+    shown: Any = field(default=None, compare=False, repr=False)
+
+    @property
+    def complete(self) -> bool:
+        """Whether every shard is done."""
+        return len(self.records) == len(self.shards)
+
+    @property
+    def in_order(self) -> list[ShardRecord]:
+        """The records of a complete stage, by shard number."""
+        assert self.complete, f"{self.stage} is not complete"
+        return [self.records[shard] for shard in self.shards]
+
+
+@dataclass(frozen=True)
+class DirectoryResult:
+    """A trained model or a report, made or still planned."""
+
+    name: str  # its name, such as models/ranker
+    record: DirectoryRecord | None  # its record, or None if it is not made yet
+    shown: Any = field(default=None, compare=False, repr=False)  # its reference in the UI, as for a stage
+
+    @property
+    def complete(self) -> bool:
+        """Whether it is made."""
+        return self.record is not None
+
+
+@dataclass(frozen=True)
+class Input:
+    """One argument of a stage's function."""
+
+    results: tuple[StageResult | DirectoryResult, ...]  # the stages and directories that it reads
+    # shard number -> digests that are part of that shard's key; None while they are unknown
+    digests: Callable[[int], list[str] | None]
+    # shard number -> function that loads it for that shard; called only when the digests are known
+    loading: Callable[[int], Load]
+
+
+@dataclass(frozen=True)
+class Shards:
+    """All shards of one or more stages with the same sharding, each read on request."""
+
+    store: Store  # where they are
+    parts: tuple[tuple[Part, ...], ...]  # for each shard, one part per stage
+
+    def __len__(self) -> int:
+        return len(self.parts)
+
+    def read(self, shard: int) -> tuple[pa.Table, ...]:
+        """Return the tables of one shard, one per stage. Raises CorruptShardError: a file is gone or changed."""
+        return tuple(part.read(self.store) for part in self.parts[shard])
+
+    def __iter__(self) -> Iterator[tuple[pa.Table, ...]]:
+        return (self.read(shard) for shard in range(len(self)))
+
+
+class ReadableShards(Protocol):
+    """What trainings read: shards of tables, one a stage, each on request."""
+
+    def __len__(self) -> int: ...
+
+    def read(self, shard: int) -> tuple[pa.Table, ...]:
+        """Return the tables of one shard."""
+
+
+def same(result: StageResult, *, batches: bool = False) -> Input:
+    """Return the shard of the same number as a table, or in `batches` if it may be too large for memory."""
+
+    def digests(shard: int) -> list[str] | None:
+        record = result.records.get(shard)
+        return None if record is None else [record.written.digest]
+
+    def loading(shard: int) -> Load:
+        part = whole(result.records[shard])
+        return part.batches if batches else partial(read_parts, stage=result.stage, parts=(part,))
+
+    return Input((result,), digests, loading)
+
+
+def only(result: StageResult) -> Input:
+    """Return the single shard of a stage with one shard as a table, for every shard of the reader."""
+    first = same(result)
+    return Input((result,), lambda _: first.digests(0), lambda _: first.loading(0))
+
+
+def gathered(result: StageResult) -> Input:
+    """Return the row groups for this shard in every shard of a grouped stage (the shuffle), as a table."""
+
+    def digests(shard: int) -> list[str] | None:
+        return gathered_digests(result.in_order, shard) if result.complete else None
+
+    def loading(shard: int) -> Load:
+        return partial(read_parts, stage=result.stage, parts=tuple(gather(result.in_order, shard)))
+
+    return Input((result,), digests, loading)
+
+
+def every(*results: StageResult) -> Input:
+    """Return all shards of some stages as `Shards`: tuples of tables, one a stage, read when asked for."""
+
+    def digests(_: int) -> list[str] | None:
+        if not all(result.complete for result in results):
+            return None
+        return [record.written.digest for result in results for record in result.in_order]
+
+    def loading(_: int) -> Load:
+        columns = [[whole(record) for record in result.in_order] for result in results]
+        return partial(Shards, parts=tuple(zip(*columns, strict=True)))
+
+    return Input(results, digests, loading)
+
+
+def contents(result: DirectoryResult) -> Input:
+    """Return a directory as a path on local disk."""
+
+    def loading(_: int) -> Load:
+        assert result.record is not None
+        return partial(fetch_directory, record=result.record)
+
+    return Input((result,), lambda _: None if result.record is None else [result.record.digest], loading)
+
+
+def finished_build(store: Store, name: str | None) -> Build:
+    """Return a build by name, or the latest one. Raises StorageError: there is none."""
+    build = read_build(store, name) if name else latest_build(store)
+    if build is None:
+        raise StorageError(f"root {store.root!r} has no build: expected the root of a finished build or import")
+    return build
+
+
+def finished_stage(store: Store, build: Build, stage: str) -> StageResult:
+    """Return a stage of a build. Raises ValueError: it has none of that name; StorageError: a record is damaged."""
+    if stage not in build.stages:
+        raise ValueError(f"build {build.name} has no stage {stage}, only {', '.join(sorted(build.stages))}")
+    records = {}
+    for shard, path in build.stages[stage].items():
+        sidecar = path.removesuffix(".parquet") + ".json"
+        try:
+            records[int(shard)] = read_record(store, sidecar)
+        except FileNotFoundError:
+            raise StorageError(f"{sidecar}, which build {build.name} names, is missing below {store.root}") from None
+        except ValueError as error:
+            raise StorageError(f"{sidecar}, which build {build.name} names, cannot be read: {error}") from error
+    return StageResult(stage, range(len(records)), dict(sorted(records.items())))

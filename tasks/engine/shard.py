@@ -6,7 +6,7 @@ import os
 import resource
 import sys
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pkgutil import resolve_name
 from typing import Any
@@ -21,10 +21,8 @@ from storage.schemas import DATASETS
 from storage.store import Store
 from storage.writing import naming_a_full_disk
 from tasks.engine.failure_logs import names_what_failed
-from tasks.engine.inputs import Load
 from tasks.engine.provenance import running_code
-from tasks.engine.recipe import recipe_fields
-from tasks.engine.settings import Settings
+from tasks.engine.recipe import Load, Recipe
 
 MACHINES = "TORCHELASTIC_RUN_ID"  # the environment has it in a command that `torchrun` started
 
@@ -42,25 +40,23 @@ class Job:
     """Everything needed to make one shard or directory; small and picklable."""
 
     root: str  # the store's root
-    stage: str  # name of the stage or directory
-    version: int  # the stage's version
+    recipe: Recipe  # of this shard alone
     shard: int  # shard number; 0 for a directory
     key: str  # the recipe's key
-    function: Callable[..., Any] | str  # the stage's pure function, or its name (`tasks.engine.recipe.Recipe`)
     inputs: Mapping[str, Load]  # argument name -> function that loads it
     digests: Mapping[str, list[str]]  # argument name -> digests, for the record
-    settings: Settings | None = None  # the stage's section, passed as `settings`; None if it takes none
-    arguments: Mapping[str, Any] = field(default_factory=dict)  # further arguments that are part of the recipe
-    # further arguments that are not part of it: they change how the shard is made but never its content
+    # further arguments that are not part of the recipe: they change how the shard is made but never its content
     context: Mapping[str, Any] = field(default_factory=dict)
-    # other facts that decide the content, such as the version of a model used; for the record
-    notes: Mapping[str, str] = field(default_factory=dict)
     # name of an argument that takes a `Scratch`, for work that should survive an interruption
     scratch: str | None = None
     lasting: str | None = None  # key of a scratch that outlives its shard, for what no other recipe should pay again
     title: str = ""  # name of the stage for people, if several stages share a dataset; "" = `stage`
     lease: Lease | None = None  # what its run holds of a root on an object store
-    together: bool = False  # whether all processes that `torchrun` started make it (`tasks.engine.machines`)
+
+    @property
+    def stage(self) -> str:
+        """Name of the dataset or directory."""
+        return self.recipe.name
 
     @property
     def called(self) -> str:
@@ -71,10 +67,6 @@ class Job:
     def name(self) -> str:
         """Name of the job in logs and the UI."""
         return f"{self.called}-{self.shard:05d}" if self.stage in DATASETS else self.called
-
-    def recipe(self) -> dict[str, Any]:
-        """Return the settings and arguments of the recipe, JSON-able."""
-        return recipe_fields(self.settings, self.arguments)
 
 
 @names_what_failed
@@ -95,11 +87,11 @@ def make_shard(job: Job) -> ShardRecord:
         written=written,
         drops=drops.by_reason(),
         inputs=job.digests,
-        settings=job.recipe(),
-        version=job.version,
+        settings=job.recipe.fields(job.shard),
+        version=job.recipe.made_version,
         seconds=round(time.monotonic() - started, 3),
         peak_bytes=_peak_bytes(),
-        notes=job.notes,
+        notes=job.recipe.notes,
         worst=drops.worst(),
         code=running_code(),
         title=job.called,
@@ -122,8 +114,8 @@ def make_directory(job: Job) -> DirectoryRecord:
     store = Store(job.root, job.lease)
     folder = working_directory(store, job.stage, job.key)
     started = time.monotonic()
-    if job.together and MACHINES in os.environ:
-        from tasks.engine.machines import hand_out  # here, because it loads torch
+    if job.recipe.together and MACHINES in os.environ:
+        from tasks.engine.together import hand_out  # here, because it loads torch
 
         hand_out(job)
     location = str(folder) if store.is_local else f"{folder}, where {job.stage} is gathered (TMPDIR decides)"
@@ -135,13 +127,13 @@ def make_directory(job: Job) -> DirectoryRecord:
         name=job.stage,
         key=job.key,
         published=metrics.pop("published"),
-        settings=job.recipe(),
+        settings=job.recipe.fields(job.shard),
         inputs=job.digests,
         metrics=metrics,
         seconds=round(time.monotonic() - started, 3),
         code=running_code(),
-        version=job.version,
-        notes=job.notes,
+        version=job.recipe.made_version,
+        notes=job.recipe.notes,
     )
     discard_snapshot(store, job.stage, job.key)
     return record
@@ -149,10 +141,11 @@ def make_directory(job: Job) -> DirectoryRecord:
 
 def call(job: Job, store: Store, **more: Any) -> Any:
     """Load the inputs of a job from the store and call its function."""
-    function = resolve_name(job.function) if isinstance(job.function, str) else job.function
+    recipe = job.recipe
+    function = resolve_name(recipe.function) if isinstance(recipe.function, str) else recipe.function
     loaded = {name: load(store) for name, load in job.inputs.items()}
-    settings = {} if job.settings is None else {"settings": job.settings}
-    return functools.partial(function, **loaded, **settings, **job.arguments, **job.context, **more)()
+    settings = {} if recipe.settings is None else {"settings": recipe.settings}
+    return functools.partial(function, **loaded, **settings, **recipe.arguments, **job.context, **more)()
 
 
 def _peak_bytes() -> int:

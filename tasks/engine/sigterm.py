@@ -4,7 +4,6 @@ import signal
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from types import FrameType
 
 
 @contextmanager
@@ -14,11 +13,7 @@ def on_sigterm(act: Callable[[], None]) -> Iterator[None]:
     if not ours:
         yield
         return
-
-    def handle(_number: int, _frame: FrameType | None) -> None:
-        act()
-
-    signal.signal(signal.SIGTERM, handle)
+    signal.signal(signal.SIGTERM, lambda _number, _frame: act())
     try:
         yield
     finally:

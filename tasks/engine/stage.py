@@ -6,8 +6,8 @@ the others, and the error names it; if a worker process is killed, all unfinishe
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any, Protocol, TypeVar
+from dataclasses import dataclass, field, replace
+from typing import Any, TypeVar
 
 from storage.builds import Build, record_build
 from storage.directories import DirectoryRecord, find_directory
@@ -17,8 +17,7 @@ from storage.spending import Account
 from storage.store import Store
 from tasks.engine.changes import NEVER, reason_of_directory, reason_of_shard
 from tasks.engine.failure_logs import describe
-from tasks.engine.inputs import DirectoryResult, Input, StageResult
-from tasks.engine.recipe import Recipe
+from tasks.engine.recipe import DirectoryResult, Input, Recipe, StageResult
 from tasks.engine.shard import Job, make_directory, make_shard
 
 T = TypeVar("T")
@@ -27,27 +26,11 @@ _EXPLAINED = 3  # missing shards of which earlier records are looked for
 Outcome = ShardRecord | DirectoryRecord | BaseException
 
 
-class Executor(Protocol):
-    """Runs jobs and returns the outcome of each."""
+class Executor:
+    """Runs jobs and shows stages: here one after another in this process, and not at all, as a library and tests do."""
 
     def run(self, make: Callable[[Job], Any], jobs: Sequence[Job], after: Sequence[Any] = ()) -> dict[str, Outcome]:
         """Return job name -> record or exception; the UI draws jobs `after` inputs that `show` returned."""
-
-    def begin(self, planned: "StagePlan") -> None:
-        """Say that what is missing of a stage or directory will be computed now, and why."""
-
-    def show(self, planned: "StagePlan", after: Sequence[Any]) -> Any:
-        """Show a stage or directory as done, after its inputs; return a reference for `after`."""
-
-    def publish(self, result: StageResult, planned: "StagePlan") -> None:
-        """Show the content of a finished stage."""
-
-
-class InlineExecutor:
-    """Runs jobs one after another in this process; for tests and for use as a library."""
-
-    def run(self, make: Callable[[Job], Any], jobs: Sequence[Job], after: Sequence[Any] = ()) -> dict[str, Outcome]:
-        """Return job name -> record, or the exception it ended with."""
         outcomes: dict[str, Outcome] = {}
         for job in jobs:
             try:
@@ -57,13 +40,13 @@ class InlineExecutor:
         return outcomes
 
     def begin(self, planned: "StagePlan") -> None:
-        """Say nothing."""
+        """Say that what is missing of a stage or directory will be computed now, and why."""
 
     def show(self, planned: "StagePlan", after: Sequence[Any]) -> Any:
-        """Show nothing."""
+        """Show a stage or directory as done, after its inputs; return a reference for `after`."""
 
     def publish(self, result: StageResult, planned: "StagePlan") -> None:
-        """Show nothing."""
+        """Show the content of a finished stage."""
 
 
 _AGAIN = "Run the same command again: it computes only what is missing."
@@ -162,11 +145,8 @@ class Run:
                 reason = reason_of_shard(self.store, infos, recipe, shard, key, found, inputs, name)
                 explained += 1
             if key is not None and digests is not None:
-                jobs.append(
-                    self._job(
-                        recipe, shard, key, inputs, digests, context, scratch=scratch, lasting=lasting, title=name
-                    )
-                )
+                of_shard = _job_of(self.store, recipe, shard, key, inputs, digests, context)
+                jobs.append(replace(of_shard, scratch=scratch, lasting=lasting, title=name))
         done = len(records)
         plan = StagePlan(name, shards, done, shards - done - len(jobs), reason)
         self.plans.append(plan)
@@ -197,7 +177,7 @@ class Run:
             after = _shown(inputs)
             if record is None:
                 assert key is not None and digests is not None, f"{name} reads an input that is not made yet"
-                job = self._job(recipe, 0, key, inputs, digests, context)
+                job = _job_of(self.store, recipe, 0, key, inputs, digests, context)
                 record = self._make(make_directory, plan, [job], after)[0]
             shown = self.executor.show(plan, after)
         self.directories[name] = DirectoryResult(name, record, shown)
@@ -224,34 +204,6 @@ class Run:
         self.directories[result.name] = result
         return result
 
-    def _job(
-        self,
-        recipe: Recipe,
-        shard: int,
-        key: str,
-        inputs: Mapping[str, Input],
-        digests: Mapping[str, list[str]],
-        context: Mapping[str, Any] | None,
-        **more: Any,
-    ) -> Job:
-        return Job(
-            root=self.store.root,
-            lease=self.store.lease,
-            stage=recipe.name,
-            version=recipe.made_version,
-            shard=shard,
-            key=key,
-            function=recipe.function,
-            inputs={argument: source.loading(shard) for argument, source in inputs.items()},
-            digests=digests,
-            settings=recipe.settings,
-            arguments=recipe.arguments_of(shard),
-            notes=recipe.notes,
-            context=context or {},
-            together=recipe.together,
-            **more,
-        )
-
     def _make(
         self, make: Callable[[Job], Any], plan: StagePlan, jobs: Sequence[Job], after: Sequence[Any]
     ) -> dict[int, Any]:
@@ -266,6 +218,27 @@ class Run:
         if errors:
             raise StageFailedError(plan.stage, errors, plan.shards)
         return {job.shard: outcomes[job.name] for job in jobs}
+
+
+def _job_of(
+    store: Store,
+    recipe: Recipe,
+    shard: int,
+    key: str,
+    inputs: Mapping[str, Input],
+    digests: Mapping[str, list[str]],
+    context: Mapping[str, Any] | None,
+) -> Job:
+    return Job(
+        root=store.root,
+        lease=store.lease,
+        recipe=recipe.of(shard),
+        shard=shard,
+        key=key,
+        inputs={argument: source.loading(shard) for argument, source in inputs.items()},
+        digests=digests,
+        context=context or {},
+    )
 
 
 def _digests(inputs: Mapping[str, Input], shard: int) -> dict[str, list[str] | None]:

@@ -1,26 +1,36 @@
 """Run a training on several processes of this machine with `torchrun`; to its caller it is a single task. Each process
-is `tasks.engine.together_rank`. All of them inherit this process's pipe as standard input: a byte in it asks them to
-save and stop, and they end when it is closed, however this process ended."""
+runs `main` below. All of them inherit this process's pipe as standard input: a byte in it asks them to save and stop,
+and they end when it is closed, however this process ended.
+
+Where `torchrun` started a whole command on several machines, rank 0 runs it and hands its trainings out to the others,
+which read the inputs from the root themselves and write nothing there."""
 
 import json
 import logging
 import os
 import subprocess
 import sys
-import tempfile
 import threading
+import time
 from collections import deque
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from contextvars import copy_context
+from dataclasses import asdict, replace
 from functools import partial
+from itertools import count
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import IO, Any, TypeVar
 
 import cloudpickle
 
+from models.training.checkpoints import write_text_atomically
+from models.training.distributed import TRAININGS, shared_store
 from models.training.state import TrainingError, TrainingProgress, TrainingStopped
-from models.training.stopping import stop_on_sigterm
+from models.training.stopping import stop_on_sigterm, stop_trainings
+from storage.store import Store
+from tasks.engine.shard import Job, call
 
 T = TypeVar("T")
 JOB, OUTCOME = "job.pickle", "outcome-{rank}.json"  # in a folder for one run
@@ -33,7 +43,7 @@ EXPECTED: dict[str, type[Exception]] = {
     "os": OSError,
 }
 _LAST_LINES = 20  # of the log, in the message of an error
-_POLL_SECONDS = 1.0  # between checks for a stop; the request is repeated, since a process may start late
+_POLL_SECONDS = 1.0  # between checks for a stop, whose request is repeated, since a process may start late
 _END_SECONDS = 60.0  # for processes to notice that their standard input has ended
 _log = logging.getLogger(__name__)
 
@@ -50,14 +60,14 @@ def run_together(
     its errors are raised here. Raises TrainingStopped: SIGTERM or `stop_trainings` came, and a checkpoint was saved;
     ValueError, OSError: the function raised it, the latter for example on a full disk; TrainingError: the function
     raised it, or a process ended in another way, such as killed for its memory: then it has the log's last lines."""
-    with tempfile.TemporaryDirectory(prefix="together-") as name, stop_on_sigterm() as stop:
+    with TemporaryDirectory(prefix="together-") as name, stop_on_sigterm() as stop:
         folder = Path(name)
         (folder / JOB).write_bytes(cloudpickle.dumps((function, dict(arguments))))
         path = os.pathsep.join(path or str(Path.cwd()) for path in sys.path)
         process = subprocess.Popen(
             [
                 *(sys.executable, "-m", "torch.distributed.run", "--standalone", f"--nproc-per-node={processes}"),
-                *(f"--log-dir={name}", "-m", "tasks.engine.together_rank", name),
+                *(f"--log-dir={name}", "-m", "tasks.engine.together", name),
             ],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
@@ -78,20 +88,15 @@ def run_together(
         try:
             while process.poll() is None:
                 if stop.wait(_POLL_SECONDS):
-                    _ask_to_stop(process.stdin)
+                    with suppress(BrokenPipeError):  # where all have ended; of the others one tells all
+                        process.stdin.write("s")
+                        process.stdin.flush()
                     with suppress(subprocess.TimeoutExpired):
                         process.wait(_POLL_SECONDS)
         finally:
             _end(process, process.stdin, reader)
         outcome: T = _outcome(folder, process.returncode, processes, last)
         return outcome
-
-
-def _ask_to_stop(pipe: IO[str]) -> None:
-    """Ask any one of the processes; all of them stop after the same step."""
-    with suppress(BrokenPipeError):  # all of them have ended
-        pipe.write("s")
-        pipe.flush()
 
 
 def _end(process: subprocess.Popen[str], pipe: IO[str], reader: threading.Thread) -> None:
@@ -132,3 +137,76 @@ def _outcome(folder: Path, status: int | None, processes: int, last: "deque[str]
             f"training on {processes} processes ended with exit status {status}; the last lines of its log:\n{lines}"
         )
     return outcomes[0]["result"]
+
+
+def run_on_machines(command: Callable[[], int]) -> int:
+    """Run a command on rank 0 and let the other processes train what it hands out; return the exit code."""
+    if int(os.environ["RANK"]):
+        _take_part()
+        return 0
+    try:
+        return command()
+    finally:
+        _tell(b"")
+
+
+def hand_out(job: Job) -> None:
+    """Let the other processes begin the training of a job."""
+    _tell(cloudpickle.dumps(replace(job, context={**job.context, "progress": None})))
+
+
+def _take_part() -> None:
+    """Train with rank 0 what it hands out, until it has nothing more."""
+    store = shared_store()
+    for number in count(1):
+        while not store.check([_key(number)]):
+            time.sleep(_POLL_SECONDS)
+        told = store.get(_key(number))
+        if not told:
+            return
+        job: Job = cloudpickle.loads(told)
+        with TemporaryDirectory(prefix="together-") as folder:
+            call(job, Store(job.root), directory=Path(folder))
+
+
+def _tell(what: bytes) -> None:
+    store = shared_store()
+    store.set(_key(store.add(TRAININGS, 1)), what)  # type: ignore[arg-type]  # the stub knows no bytes
+
+
+def _key(number: int) -> str:
+    return f"job-{number}"
+
+
+def main() -> int:
+    """Be one process of a training: call the function of the folder that `torchrun` passes on, and leave its result or
+    its error there; return the exit code."""
+    folder, rank = Path(sys.argv[1]), int(os.environ["RANK"])
+    threading.Thread(target=_listen, name="stop", daemon=True).start()
+    function, arguments = cloudpickle.loads((folder / JOB).read_bytes())
+    try:
+        outcome = {"result": function(**arguments, progress=_report if rank == 0 else None)}
+    except tuple(EXPECTED.values()) as error:
+        name = next(name for name, kind in EXPECTED.items() if isinstance(error, kind))
+        details: list[object] = [str(error)]
+        if isinstance(error, OSError) and error.errno is not None:
+            details = [error.errno, error.strerror, error.filename]
+        outcome = {"error": name, "arguments": details}
+    write_text_atomically(folder / OUTCOME.format(rank=rank), json.dumps(outcome))
+    # All processes stop together. After another error `torchrun` has to end those that wait for this one.
+    return int(outcome.get("error", "stopped") != "stopped")
+
+
+def _listen() -> None:
+    """Stop the training at each byte of standard input, and end this process when standard input closes."""
+    while os.read(sys.stdin.fileno(), 1):
+        stop_trainings()
+    os._exit(1)
+
+
+def _report(progress: TrainingProgress) -> None:
+    print(f"{PROGRESS}{json.dumps(asdict(progress))}", flush=True)  # noqa: T201 - `_read` takes it up
+
+
+if __name__ == "__main__":
+    sys.exit(main())

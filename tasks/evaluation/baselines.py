@@ -14,7 +14,7 @@ from models.sentences import split_sentences
 from models.values import ValueIndex, find_values
 from storage.schemas import PREDICTIONS
 from tasks.engine.grouping import join_by_article
-from tasks.engine.inputs import Shards
+from tasks.engine.recipe import Shards
 from tasks.evaluation.filler import Filler
 from tasks.evaluation.settings import BaselineSettings
 from tasks.extractive.choosing import choose

@@ -10,7 +10,7 @@ import pyarrow.compute as pc
 from storage.builds import Build
 from storage.schemas import ARTICLES, PREDICTIONS, RANKED
 from storage.store import Store
-from tasks.engine.inputs import finished_stage
+from tasks.engine.recipe import finished_stage
 from tasks.evaluation.settings import Baseline
 from tasks.human_evaluation.settings import GOLD
 from tasks.reporting.blocks import clean

@@ -20,7 +20,7 @@ from models.training.state import TrainingProgress
 from models.vocabulary import Vocabulary
 from models.weights_file import load_weights
 from storage.schemas import PASSAGES
-from tasks.engine.inputs import ReadableShards
+from tasks.engine.recipe import ReadableShards
 from tasks.engine.together import run_together
 from tasks.engine.torch_threads import torch_threads
 from tasks.pretraining.settings import PretrainingSettings

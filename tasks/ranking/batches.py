@@ -14,7 +14,7 @@ from torch import Tensor
 from models.training.batches import Position
 from models.vocabulary import Vocabulary
 from tasks.engine.hashing import draws, stable_hash
-from tasks.engine.inputs import ReadableShards
+from tasks.engine.recipe import ReadableShards
 from tasks.ranking.candidates import Candidates, Integers, Split, candidates, features_of, place_in_run
 
 _LENGTH_MULTIPLE = 8  # of padded lengths, so that fewer shapes occur

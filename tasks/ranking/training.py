@@ -25,7 +25,7 @@ from models.training.trainer import METRICS, Trainer
 from models.vocabulary import Vocabulary
 from models.weights_file import weights_digest
 from tasks.engine.hashing import stable_hash
-from tasks.engine.inputs import ReadableShards
+from tasks.engine.recipe import ReadableShards
 from tasks.engine.torch_threads import torch_threads
 from tasks.ranking.batches import NOTHING_TO_LEARN, BatchRules, Drawn, RankerBatch, draw_paragraphs, training_batches
 from tasks.ranking.candidates import Split

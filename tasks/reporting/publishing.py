@@ -11,7 +11,7 @@ from storage.schemas import DATASETS
 from storage.store import Store
 from tasks.engine.artifact_keys import artifact_key
 from tasks.engine.failure_logs import unless_prefect_is_away
-from tasks.engine.inputs import DirectoryResult, StageResult
+from tasks.engine.recipe import DirectoryResult, StageResult
 from tasks.engine.stage import StagePlan
 from tasks.reporting.markdown import artifact
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from tasks.engine.inputs import Shards
+from tasks.engine.recipe import Shards
 from tasks.engine.settings import Settings
 from tasks.reporting import sections as words
 from tasks.reporting.across import across_section, count_overlaps

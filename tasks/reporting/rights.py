@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from tasks.engine.inputs import Shards
+from tasks.engine.recipe import Shards
 from tasks.reporting.blocks import Block, Cell, ReportSection, Table, Text
 from tasks.rights.totals import COLUMNS, PageTotals
 

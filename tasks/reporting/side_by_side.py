@@ -10,7 +10,7 @@ import pyarrow.compute as pc
 from storage.builds import Build, read_build
 from storage.schemas import PREDICTIONS, SCORES
 from storage.store import Store
-from tasks.engine.inputs import finished_stage
+from tasks.engine.recipe import finished_stage
 from tasks.reporting import plots
 from tasks.reporting.blocks import Block, Cell, Heading, Picture, Quote, ReportSection, Table, Text
 from tasks.reporting.curves import Curve, Points, stored_curves

@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from tasks.engine.inputs import StageResult
+from tasks.engine.recipe import StageResult
 from tasks.evaluation.metrics import metric_name
 from tasks.evaluation.significance import Significance, bootstrap, signed_randomisation_test
 from tasks.retraining.splits import POOLED

@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 
 from storage.schemas import ARTICLES, PARAGRAPHS
 from tasks.engine.hashing import stable_hash
-from tasks.engine.inputs import Shards
+from tasks.engine.recipe import Shards
 from tasks.retraining.same_article import KnownArticles
 from tasks.sources.source import ArticleReason
 

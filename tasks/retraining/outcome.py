@@ -13,7 +13,7 @@ import pyarrow as pa
 from storage.builds import summarise
 from storage.registry import FrozenSplit, Version, read_frozen, save_frozen, save_version, version_numbers
 from storage.store import Store
-from tasks.engine.inputs import Shards, StageResult, every
+from tasks.engine.recipe import Shards, StageResult, every
 from tasks.engine.stage import Run
 from tasks.evaluation.significance import SIGNIFICANCE
 from tasks.reporting.challenge import Challenge, Contender, compare_contenders

@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 
 from storage.schemas import ARTICLES, PARAGRAPHS
 from tasks.engine.hashing import shard_of, stable_hash
-from tasks.engine.inputs import DirectoryResult, Shards, StageResult
+from tasks.engine.recipe import DirectoryResult, Shards, StageResult
 from tasks.retraining.frozen import without, without_learned
 
 FROZEN, RECENT = "frozen", "recent"

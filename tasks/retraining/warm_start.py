@@ -10,7 +10,7 @@ from storage.errors import StorageError
 from storage.recipes import read_record
 from storage.registry import FrozenSplit, Version, newest_version, read_champion, read_version, split_path
 from storage.store import Store
-from tasks.engine.inputs import DirectoryResult, StageResult
+from tasks.engine.recipe import DirectoryResult, StageResult
 from tasks.ranking.settings import RankerSettings
 from tasks.retraining.settings import RetrainingSettings
 from tasks.summarization.settings import SummarizerSettings, TrainingSettings

@@ -24,8 +24,8 @@ from tasks.crawl.safety import FetchError
 from tasks.crawl.service import Patience, Service, as_it_is
 from tasks.crawl.settings import CrawlSettings
 from tasks.crawl.urls import host_of, normalise_url
-from tasks.engine.inputs import finished_build, finished_stage
 from tasks.engine.reasons import Reason
+from tasks.engine.recipe import finished_build, finished_stage
 from tasks.engine.shard import Scratch
 from tasks.search.settings import WebSearchSettings, filled, interfaces
 from tasks.sources.files import file_digest

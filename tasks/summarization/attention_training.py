@@ -26,7 +26,7 @@ from models.training.objective import Objective, Validation
 from models.training.state import TrainerSettings, TrainingProgress, noam
 from models.training.trainer import Trainer
 from models.weights_file import weights_digest
-from tasks.engine.inputs import ReadableShards
+from tasks.engine.recipe import ReadableShards
 from tasks.engine.torch_threads import torch_threads
 from tasks.summarization.directory import PREDICTOR_FILES, describe_predictor, load_summarizer
 from tasks.summarization.settings import AttentionSettings

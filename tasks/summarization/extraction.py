@@ -30,7 +30,7 @@ from models.vocabulary import Vocabulary
 from models.weights_file import load_weights
 from storage.schemas import PREDICTIONS
 from tasks.engine.grouping import join_by_article
-from tasks.engine.inputs import ReadableShards, Shards
+from tasks.engine.recipe import ReadableShards, Shards
 from tasks.engine.torch_threads import torch_threads
 from tasks.evaluation.baselines import best_rouge2, predict_baselines, prediction
 from tasks.evaluation.settings import EXTRACTOR, BaselineSettings

@@ -26,7 +26,7 @@ from models.value_slots import SlotDraws, fill
 from models.vocabulary import Vocabulary
 from models.weights_file import weights_digest
 from storage.schemas import EXAMPLES
-from tasks.engine.inputs import ReadableShards
+from tasks.engine.recipe import ReadableShards
 from tasks.engine.together import run_together
 from tasks.engine.torch_threads import torch_threads
 from tasks.evaluation.rouge import Metric, Reference

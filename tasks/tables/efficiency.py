@@ -12,7 +12,7 @@ from models.training.distributed import Ranks, find_device
 from models.training.state import TrainerSettings
 from models.training.token_objective import TokenObjective
 from models.training.trainer import Updater
-from tasks.engine.inputs import ReadableShards
+from tasks.engine.recipe import ReadableShards
 from tasks.summarization.directory import load_summarizer
 from tasks.summarization.training import validation_examples
 from tasks.tables.capacity import find_capacity

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from tasks.engine.inputs import Shards
+from tasks.engine.recipe import Shards
 from tasks.evaluation.significance import SIGNIFICANCE
 from tasks.reporting.blocks import Block, ReportSection, Text
 from tasks.reporting.markdown import artifact

@@ -7,9 +7,9 @@ from typing import Any
 
 from models.training.state import TrainingProgress
 from storage.store import Store
-from tasks.engine.machines import run_on_machines
 from tasks.engine.recipe import Recipe
-from tasks.engine.stage import InlineExecutor, Run
+from tasks.engine.stage import Executor, Run
+from tasks.engine.together import run_on_machines
 from tests.tasks.summarization.test_together import train
 
 STEPS = 60
@@ -21,7 +21,7 @@ def learn(*, directory: Path, progress: Callable[[TrainingProgress], None] | Non
 
 def stage(root: str, progress: Callable[[TrainingProgress], None] | None = None) -> int:
     recipe = Recipe("models/summarizer", learn, version=1, together=True)
-    Run(Store(root), InlineExecutor()).directory(recipe, inputs={}, context={"progress": progress})
+    Run(Store(root), Executor()).directory(recipe, inputs={}, context={"progress": progress})
     return 0
 
 

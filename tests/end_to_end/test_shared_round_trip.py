@@ -12,7 +12,7 @@ from flows.config import BuildConfig
 from flows.running.session import Session
 from storage.recipes import read_parts, whole
 from storage.store import Store
-from tasks.engine.stage import InlineExecutor, Run
+from tasks.engine.stage import Executor, Run
 from tasks.exchange.shared_corpus.exporting import export_corpus
 from tasks.exchange.shared_corpus.settings import SharedCorpusSettings
 from tests.end_to_end.test_sources import ARCHES, BRIDGE_LEAD, CHAINS, FERRY_LEAD, STORM, TOLLS, WINTER
@@ -49,7 +49,7 @@ def walk(root: Path, source: Mapping[str, Any]) -> dict[str, list[dict[str, Any]
     """Walk a source to its labels, record a build, and return the rows of the stages."""
     settings = {"preset": "records", "root": str(root), "shards": {"articles": 2, "hosts": 1}, "source": source}
     config = BuildConfig.model_validate(settings)
-    store, executor = Store(str(root)), InlineExecutor()
+    store, executor = Store(str(root)), Executor()
     session = Session(config, executor, Run(store, executor), {})  # type: ignore[arg-type]
     dag.features(session)
     session.run.record_build(config.manifest())

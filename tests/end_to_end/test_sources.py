@@ -19,7 +19,7 @@ from flows.running.session import Session, planning_session
 from storage.builds import latest_build, summarise
 from storage.recipes import read_parts, whole
 from storage.store import Store
-from tasks.engine.stage import InlineExecutor, Run
+from tasks.engine.stage import Executor, Run
 from tasks.sources.dump.source import DumpSource
 from tests.tasks.crawl.loopback_server import LoopbackServer, answer
 from tests.tasks.sources.collection_files import comma_separated, json_array, json_lines, multi_news
@@ -126,7 +126,7 @@ def configured(root: Path, source: Mapping[str, Any], **sections: Any) -> BuildC
 def ended(root: Path, source: Mapping[str, Any], connect_to: Mapping[str, str] | None = None, **sections: Any) -> Ended:
     """Walk a source to its paragraphs, jobs in this process."""
     config = configured(root, source, **sections)
-    executor, store = InlineExecutor(), Store(str(root))
+    executor, store = Executor(), Store(str(root))
     session = Session(config, executor, Run(store, executor), connect_to or {})  # type: ignore[arg-type]
     dag.features(session)
     stages = session.run.stages

@@ -17,7 +17,7 @@ pytestmark = pytest.mark.integration
 PROJECT = Path(__file__).parents[2]
 SOURCE = (PROJECT / "flows" / "dag.py").read_text(encoding="utf-8")
 # Only what gives the stages their types is read, so that a check takes seconds; everything else is Any.
-READ = ("flows.stages.*", "flows.running.session", "tasks.engine.inputs", "storage.recipes", "storage.directories")
+READ = ("flows.stages.*", "flows.running.session", "tasks.engine.recipe", "storage.recipes", "storage.directories")
 CONFIG = "[mypy]\nfollow_imports = skip\nignore_missing_imports = True\n" + "".join(
     f"[mypy-{module}]\nfollow_imports = silent\n" for module in READ
 )

@@ -14,7 +14,7 @@ from flows.config import BuildConfig
 from flows.reproduce_tables import chosen, tables
 from flows.running.session import Session
 from storage.recipes import recipe_key
-from tasks.engine.inputs import DirectoryResult
+from tasks.engine.recipe import DirectoryResult
 from tests.flows.recording import keys, walked
 from tests.patience import PATIENCE
 
@@ -145,7 +145,7 @@ def test_systems_that_see_sentences_read_examples_of_their_own(tmp_path: Path) -
     assert {job.stage for job in added} == {"examples", "models/hie-bart", "predictions", "scores", "tables"}
     assert {"examples", "sentence-examples"} <= session.run.stages.keys()
     marked = [job for job in added if job.stage == "examples"]
-    assert [job.arguments.get("form") for job in marked] == ["sentences", "sentences"]
+    assert [job.recipe.arguments.get("form") for job in marked] == ["sentences", "sentences"]
     read = {job.stage: job.digests["shards"] for job in jobs if job.stage in ("models/bart", "models/hie-bart")}
     assert read["models/bart"] != read["models/hie-bart"]
 
@@ -185,9 +185,11 @@ def test_ways_to_decode_share_the_model_its_predictor_and_equal_work(tmp_path: P
     assert models == ["models/ranker", "models/pht", "models/attention-pht"]
     ways = ["pht", "pht-strcov", "pht-extprob", "pht-attalign", *(f"pht-attalign-{s}" for s in (5, 10, 15, 20, 25))]
     assert {f"{stage}-{way}" for stage in ("predictions", "scores") for way in ways} <= session.run.stages.keys()
-    shared = {job.arguments["system"] for job in jobs if job.function == "tasks.tables.plan:rename_system"}
+    shared = {
+        job.recipe.arguments["system"] for job in jobs if job.recipe.function == "tasks.tables.plan:rename_system"
+    }
     assert shared == {"pht-attalign-10", "pht-attalign-20"}
-    read = {job.arguments["system"]: set(job.digests) for job in jobs if "directory" in job.digests}
+    read = {job.recipe.arguments["system"]: set(job.digests) for job in jobs if "directory" in job.digests}
     assert read["pht"] == read["pht-strcov"] == {"examples", "directory"}
     assert read["pht-extprob"] == {"examples", "directory", "ranked"}
     assert read["pht-attalign"] == read["pht-attalign-25"] == {"examples", "directory", "predictor"}

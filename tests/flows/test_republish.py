@@ -17,7 +17,7 @@ from storage.registry import Version, save_version
 from storage.schemas import FEATURES
 from storage.store import Store
 from tasks.engine.recipe import Recipe
-from tasks.engine.stage import InlineExecutor, Run
+from tasks.engine.stage import Executor, Run
 from tests.patience import PATIENCE
 
 pytestmark = pytest.mark.integration
@@ -34,7 +34,7 @@ def write(*, directory: Path) -> dict[str, Any]:
 
 
 def built(root: Path, **config: str) -> Run:
-    run = Run(Store(str(root)), InlineExecutor())
+    run = Run(Store(str(root)), Executor())
     run.stage(Recipe(FEATURES, rows), shards=1, inputs={})
     report = run.directory(Recipe("reports", write, version=1), inputs={})
     build = run.record_build({"preset": "records", **config}, report.record)

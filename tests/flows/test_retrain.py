@@ -32,10 +32,9 @@ from storage.lock import root_lock
 from storage.recipes import ShardRecord
 from storage.registry import FrozenSplit, Version, read_frozen, save_frozen, save_version
 from storage.store import Store, WrittenTable
-from tasks.engine.inputs import DirectoryResult, StageResult, every, same
-from tasks.engine.recipe import Recipe
+from tasks.engine.recipe import DirectoryResult, Recipe, StageResult, every, same
 from tasks.engine.shard import Job
-from tasks.engine.stage import InlineExecutor, Run
+from tasks.engine.stage import Executor, Run
 from tasks.retraining.splits import EvaluatedVersion
 from tasks.retraining.warm_start import RANKER, SUMMARIZER, VersionModels
 from tests.flows.recording import walked
@@ -137,11 +136,10 @@ def test_the_frozen_split_is_judged_shard_by_shard(tmp_path: Path) -> None:
         "challenger_scores",
     )
     assert {stage: len(session.run.stages[stage].shards) for stage in stages} == dict.fromkeys(stages, 2)
-    frozen = [job for job in jobs if job.stage == "articles" and "of" in job.arguments]
-    assert [(job.arguments["shard"], job.arguments["of"], job.arguments["articles"]) for job in frozen] == [
-        (0, 2, 40),
-        (1, 2, 40),
-    ]
+    frozen = [job for job in jobs if job.stage == "articles" and "of" in job.recipe.arguments]
+    assert [
+        (job.recipe.arguments["shard"], job.recipe.arguments["of"], job.recipe.arguments["articles"]) for job in frozen
+    ] == [(0, 2, 40), (1, 2, 40)]
 
 
 def no_articles() -> pa.Table:
@@ -158,7 +156,7 @@ def corpus_of(articles: StageResult, paragraphs: StageResult) -> Corpus:
 
 
 def test_no_version_is_judged_on_nothing(tmp_path: Path) -> None:
-    executor = InlineExecutor()
+    executor = Executor()
     session = Session(config(), executor, Run(Store(str(tmp_path)), executor))  # type: ignore[arg-type]
     articles = session.run.stage(Recipe(schemas.ARTICLES, no_articles), shards=1, inputs={})
     paragraphs = session.run.stage(Recipe(schemas.PARAGRAPHS, no_paragraphs), shards=1, inputs={})
@@ -172,7 +170,7 @@ def find_week(root: Path, *lines: dict[str, Any]) -> Session:
         "".join(f"{json.dumps({'references': ['http://a.test/'], **line})}\n" for line in lines)
     )
     settings = config(root=str(root), source={"kind": "records", "records": {"paths": [str(root / "articles.jsonl")]}})
-    executor = InlineExecutor()
+    executor = Executor()
     session = Session(settings, executor, Run(Store(str(root)), executor))  # type: ignore[arg-type]
     intake.articles(session, kept_out=earlier_test_articles(session))
     return session

@@ -17,7 +17,7 @@ from flows.running.plan_table import show_plan, writer_line
 from flows.running.session import Session
 from storage.store import Store
 from tasks.chat.client import ChatError
-from tasks.engine.stage import InlineExecutor, Run
+from tasks.engine.stage import Executor, Run
 from tasks.sources.choice import running_web
 from tests.flows.command_line import settings_of
 from tests.flows.recording import walked
@@ -45,7 +45,7 @@ def config_of(root: Path, chat: Chat, *more: str) -> BuildConfig:
 
 
 def walk(config: BuildConfig, wiring: Callable[[Session], Any] = dag.report) -> Session:
-    executor = InlineExecutor()
+    executor = Executor()
     with running_web(config.source) as connect_to:
         session = Session(config, executor, Run(Store(config.root), executor), connect_to)  # type: ignore[arg-type]
         session.once(wiring)
@@ -132,14 +132,14 @@ def test_a_dry_run_says_requests_tokens_and_money(ranked_root: Path, tmp_path: P
     with chat_server(first_sentence) as chat:
         prices = ["--writer.price-read=1", "--writer.price-written=2"]
         config = config_of(tmp_path, chat, *prices)
-        run = Run(Store(config.root), InlineExecutor(), planning=True)
-        session = Session(config, InlineExecutor(), run, keeps_answers=False)  # type: ignore[arg-type]
+        run = Run(Store(config.root), Executor(), planning=True)
+        session = Session(config, Executor(), run, keeps_answers=False)  # type: ignore[arg-type]
         session.once(dag.report)
         line = writer_line(session.run, config)
         assert line == "Writer: requests, tokens and money are known once paragraphs are ranked."
         shutil.copytree(ranked_root, tmp_path, dirs_exist_ok=True)
-        planned = Run(Store(config.root), InlineExecutor(), planning=True)
-        again = Session(config, InlineExecutor(), planned, keeps_answers=False)  # type: ignore[arg-type]
+        planned = Run(Store(config.root), Executor(), planning=True)
+        again = Session(config, Executor(), planned, keeps_answers=False)  # type: ignore[arg-type]
         again.once(dag.report)
         line = writer_line(planned, config)
         assert (

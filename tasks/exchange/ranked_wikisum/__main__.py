@@ -12,7 +12,7 @@ from pydantic import ValidationError
 from storage.errors import StorageError
 from storage.root_format import check_root
 from storage.store import Store
-from tasks.engine.inputs import finished_build, finished_stage
+from tasks.engine.recipe import finished_build, finished_stage
 from tasks.exchange.ranked_wikisum.exporting import VOCABULARY_FILE, RankedShardExport, export_corpus
 from tasks.exchange.ranked_wikisum.settings import ExportSettings
 

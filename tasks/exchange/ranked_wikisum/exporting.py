@@ -17,7 +17,7 @@ from models.vocabulary import Vocabulary
 from storage.formats.ranked_wikisum import SPLITS, Edge, RankedItem, ShardFile, write_item
 from storage.recipes import ShardRecord, whole
 from storage.store import Store
-from tasks.engine.inputs import StageResult
+from tasks.engine.recipe import StageResult
 from tasks.exchange.ranked_wikisum.files import items_bytes, marks_of
 from tasks.exchange.ranked_wikisum.settings import ExportSettings
 from tasks.text.vocabulary import read_vocabulary

@@ -1,6 +1,6 @@
 """Import of ranked shards as the stages `vocabulary`, `examples` and, from GraphSum's, `graphs`. A shard of the release
 becomes a shard of each stage; they are read one at a time, skipped if done, and written atomically. The import returns
-what the summarizer stage reads (`tasks.engine.inputs.every`, `only`)."""
+what the summarizer stage reads (`tasks.engine.recipe.every`, `only`)."""
 
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
@@ -14,8 +14,7 @@ from storage.formats.ranked_wikisum import Edge, Layout, RankedItem, ShardFile, 
 from storage.schemas import ARTICLES, EXAMPLES, GRAPHS, PARAGRAPHS, VOCABULARY
 from storage.store import Store
 from tasks.engine.hashing import stable_hash
-from tasks.engine.inputs import StageResult, only, same
-from tasks.engine.recipe import Recipe
+from tasks.engine.recipe import Recipe, StageResult, only, same
 from tasks.engine.stage import Run
 from tasks.exchange.ranked_wikisum.files import file_digest, find_shards, load_items, marks_of
 from tasks.exchange.ranked_wikisum.settings import ImportSettings

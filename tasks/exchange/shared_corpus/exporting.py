@@ -10,7 +10,7 @@ from typing import Any
 from storage.builds import Build
 from storage.store import Store
 from tasks.across.refusals import compared_paragraphs
-from tasks.engine.inputs import finished_build, finished_stage
+from tasks.engine.recipe import finished_build, finished_stage
 from tasks.exchange.folder import ExportFolder
 from tasks.exchange.shared_corpus.card import corpus_card
 from tasks.exchange.shared_corpus.columns import STAGES, chosen_parts, shared_dataset

@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 from storage.schemas import Dataset
 from storage.tables import by_size
 from storage.writing import HashingSink
-from tasks.engine.inputs import StageResult
+from tasks.engine.recipe import StageResult
 from tasks.exchange.shared_corpus.columns import SPLITS
 from tasks.exchange.shared_corpus.shards import CorpusShards
 from tasks.exchange.shared_corpus.statistics import Counts

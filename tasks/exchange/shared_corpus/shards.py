@@ -15,7 +15,7 @@ from storage.schemas import Dataset
 from storage.store import Store
 from tasks.engine.grouping import join_by_article
 from tasks.engine.hashing import unit_interval
-from tasks.engine.inputs import StageResult
+from tasks.engine.recipe import StageResult
 from tasks.exchange.shared_corpus.columns import SPLITS
 from tasks.exchange.shared_corpus.settings import PageText
 from tasks.rights.licences import terms_of

@@ -15,7 +15,7 @@ from storage.recipes import read_parts, whole
 from storage.registry import read_champion, read_version, split_path
 from storage.schemas import SCORES
 from storage.store import Store
-from tasks.engine.inputs import finished_build, finished_stage
+from tasks.engine.recipe import finished_build, finished_stage
 from tasks.evaluation.metrics import METRICS, metric_name
 from tasks.evaluation.significance import SIGNIFICANCE, summarise_scores
 from tasks.exchange.cards import markdown_table, render_card

@@ -15,8 +15,8 @@ from storage.recipes import ShardRecord
 from storage.schemas import DATASETS, INDEX_FILES
 from storage.store import Store, WrittenTable
 from tasks.crawl.settings import CommonCrawlSettings
-from tasks.engine.inputs import StageResult
-from tasks.engine.stage import InlineExecutor, Run
+from tasks.engine.recipe import StageResult
+from tasks.engine.stage import Executor, Run
 from tests.tasks.crawl.index_table import Captured, write_part
 
 TABLES = CommonCrawlSettings(tables=("table",), requests_per_second=10.0)
@@ -28,7 +28,7 @@ def record(dataset: str, shard: int, written: WrittenTable, drops: dict[str, int
 
 def planned(root: Path, **done: int) -> Run:
     """A planned walk with 90,100 URLs, two tables of two files each, and so many finished shards of each stage."""
-    run = Run(Store(str(root)), InlineExecutor(), planning=True)
+    run = Run(Store(str(root)), Executor(), planning=True)
     stages = {"frontier": ("frontier", 2), "captures-indexed": ("captures", 4), "pages": ("pages", 10)}
     for name, (dataset, shards) in stages.items():
         rows = {"frontier": 45_050, "captures": 15_000}.get(dataset, 1)

@@ -5,8 +5,8 @@ import pytest
 from flows.running.estimates import Estimate, corpus_hours, estimate, label_rate, queries
 from storage.recipes import ShardRecord, save_record
 from storage.store import Store, WrittenTable
-from tasks.engine.inputs import StageResult
-from tasks.engine.stage import InlineExecutor, Run, StagePlan
+from tasks.engine.recipe import StageResult
+from tasks.engine.stage import Executor, Run, StagePlan
 from tasks.search.settings import WebSearchSettings
 
 
@@ -16,7 +16,7 @@ def record(stage: str, shard: int, rows: int, seconds: float, **drops: int) -> S
 
 def planned(root: Path, shards: int, *records: ShardRecord) -> Run:
     """A planned walk over the stages of the records, each of so many shards."""
-    run = Run(Store(str(root)), InlineExecutor(), planning=True)
+    run = Run(Store(str(root)), Executor(), planning=True)
     for stage in dict.fromkeys(one.stage for one in records):
         done = {one.shard: one for one in records if one.stage == stage}
         run.stages[stage] = StageResult(stage, range(shards), done)

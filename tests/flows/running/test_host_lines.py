@@ -11,8 +11,8 @@ from storage.schemas import FRONTIER
 from storage.store import Store, WrittenTable
 from tasks.crawl.frontier import build_frontier
 from tasks.crawl.settings import CrawlSettings
-from tasks.engine.inputs import StageResult
-from tasks.engine.stage import InlineExecutor, Run
+from tasks.engine.recipe import StageResult
+from tasks.engine.stage import Executor, Run
 
 URLS = [
     "http://a.site.com/1",
@@ -24,7 +24,7 @@ URLS = [
 
 def walk(root: Path, *, shards: int = 1, done: int = 1, crawled: int = 0) -> Run:
     """A planned walk with a frontier of which some shards are done, and pages of which some are."""
-    run = Run(Store(str(root)), InlineExecutor(), planning=True)
+    run = Run(Store(str(root)), Executor(), planning=True)
     records: dict[int, ShardRecord] = {}
     for shard in range(done):
         rows = [{"article_id": f"{shard}", "title": "", "references": URLS, "drop_reason": None}]
@@ -69,7 +69,7 @@ def test_what_is_not_known_is_said_and_nothing_where_nothing_is_left(tmp_path: P
     (file,) = tmp_path.glob("frontier/*.parquet")
     file.write_bytes(b"PAR1")
     assert said(run).startswith("Crawl: how many URLs each site has is not known: frontier/")
-    assert host_lines(Run(run.store, InlineExecutor(), planning=True), CrawlSettings()) == []
+    assert host_lines(Run(run.store, Executor(), planning=True), CrawlSettings()) == []
 
 
 def test_without_a_delay_only_the_urls_are_counted(tmp_path: Path) -> None:

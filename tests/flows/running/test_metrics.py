@@ -18,7 +18,7 @@ from flows.running.metrics import FILE, metrics_file, registry
 from storage.builds import Build, save_build
 from storage.registry import promote_version, save_version
 from storage.store import Store
-from tasks.engine.stage import InlineExecutor, Run, StagePlan
+from tasks.engine.stage import Executor, Run, StagePlan
 from tests.patience import PATIENCE, wait_until
 from tests.storage.object_store import free_port
 from tests.storage.test_registry import store, version  # noqa: F401 - a fixture
@@ -83,7 +83,7 @@ def test_the_figures_are_those_of_the_records(root: Store) -> None:
 def test_a_run_leaves_its_figures_in_a_file_if_one_is_named(
     root: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    run = Run(root, InlineExecutor())
+    run = Run(root, Executor())
     file = tmp_path / "wikisum.prom"
     with metrics_file(run):
         assert not file.exists()
@@ -103,7 +103,7 @@ def test_a_root_without_a_build_has_no_figures_but_its_disk(tmp_path: Path) -> N
 
 
 def test_rules_and_dashboard_name_only_figures_that_there_are(root: Store) -> None:
-    run = Run(root, InlineExecutor())
+    run = Run(root, Executor())
     known = {family.name for family in registry(root.root, run).collect()}
     for file in ("alerts.yml", "dashboard.json"):
         named = set(re.findall(r"wikisum_\w+", (MONITORING / file).read_text()))

@@ -12,8 +12,7 @@ from flows.running.execution import PrefectExecutor
 from flows.running.progress import ProgressLog
 from flows.running.settings import EngineSettings
 from storage.store import Store
-from tasks.engine.inputs import DirectoryResult
-from tasks.engine.recipe import Recipe
+from tasks.engine.recipe import DirectoryResult, Recipe
 from tasks.engine.stage import Run
 from tests.patience import PATIENCE, wait_until
 from tests.tasks.summarization.test_together import train

@@ -12,8 +12,8 @@ from flows.config import BuildConfig
 from flows.running.session import Session
 from storage.recipes import whole
 from storage.store import Store
-from tasks.engine.inputs import StageResult
-from tasks.engine.stage import InlineExecutor, Run
+from tasks.engine.recipe import StageResult
+from tasks.engine.stage import Executor, Run
 from tests.flows.recording import walked
 from tests.tasks.across.across_tables import FERRY, LEAD, LOCK, LOCK_EDITED, MILL
 
@@ -51,7 +51,7 @@ def config(folder: Path, shards: int = 2, **across: str) -> BuildConfig:
 
 def computing(config: BuildConfig, root: Path) -> Session:
     """A session that computes what it is asked for."""
-    executor = InlineExecutor()
+    executor = Executor()
     return Session(config, executor, Run(Store(str(root)), executor))  # type: ignore[arg-type]
 
 

@@ -11,7 +11,7 @@ from flows.config import BuildConfig
 from flows.running.session import Session
 from flows.stages.intake import check_splits
 from storage.store import Store
-from tasks.engine.stage import InlineExecutor, Run
+from tasks.engine.stage import Executor, Run
 from tests.flows.recording import keys, walked
 
 LINE = {"title": "Ada", "lead": "Ada was.", "references": ["http://a.test/"]}
@@ -80,7 +80,7 @@ def test_a_corpus_without_a_split_is_named_when_its_articles_are_known(
     )
 
     def session(*, planning: bool) -> Session:
-        executor = InlineExecutor()
+        executor = Executor()
         run = Run(Store(str(tmp_path / "root")), executor, planning=planning)
         return Session(config, executor, run)  # type: ignore[arg-type]  # what runs the jobs makes no difference
 

@@ -11,8 +11,8 @@ from flows import dag
 from flows.config import BuildConfig
 from flows.running.session import Session
 from storage.store import Store
-from tasks.engine.inputs import StageResult
-from tasks.engine.stage import InlineExecutor, Run
+from tasks.engine.recipe import StageResult
+from tasks.engine.stage import Executor, Run
 from tests.tasks.crawl.loopback_server import FAST, answer
 from tests.tasks.crawl.test_archive import http
 from tests.tasks.crawl.test_common_crawl import CommonCrawl
@@ -34,7 +34,7 @@ def documents(root: Path, articles: Path, server: CommonCrawl, **crawl: Any) -> 
         source={"records": {"paths": [str(articles)]}},
         crawl={**FAST, **crawl},
     )
-    executor = InlineExecutor()
+    executor = Executor()
     run = Run(Store(str(root)), executor)
     session = Session(config, executor, run, {"*.test": server.address})  # type: ignore[arg-type]
     dag.candidates(session)

@@ -12,7 +12,7 @@ from flows import dag
 from flows.config import BuildConfig
 from flows.running.session import Session
 from storage.store import Store
-from tasks.engine.stage import InlineExecutor, Run
+from tasks.engine.stage import Executor, Run
 from tests.tasks.crawl.index_table import Captured, ColumnarCrawl, crawl_folder, write_part
 from tests.tasks.crawl.loopback_server import FAST, answer
 
@@ -75,7 +75,7 @@ class Corpus:
                 "across": {"near_duplicates": "off", "leakage": "off"},  # the pages are copies of each other
             }
         )
-        executor = InlineExecutor()
+        executor = Executor()
         run = Run(Store(config.root), executor)
         session = Session(config, executor, run, {"*.test": self.server.address})  # type: ignore[arg-type]
         dag.features(session)

@@ -19,9 +19,8 @@ from storage.schemas import FRONTIER, PAGES
 from storage.store import Store
 from tasks.crawl.crawl import crawl_shard
 from tasks.crawl.settings import CrawlSettings
-from tasks.engine.inputs import gathered
-from tasks.engine.recipe import Recipe
-from tasks.engine.stage import InlineExecutor, Run
+from tasks.engine.recipe import Recipe, gathered
+from tasks.engine.stage import Executor, Run
 from tests.patience import PATIENCE
 from tests.tasks.crawl.loopback_server import FAST, HASTY, Exchange, Gate, Handler, LoopbackServer, answer, frontier
 
@@ -57,7 +56,7 @@ def build(
 ) -> tuple[dict[str, dict[str, Any]], ShardRecord]:
     """Walk frontier and pages as a build does; return the rows of host shard 0 by URL, and its record."""
     store = Store(str(root))
-    run = Run(store, InlineExecutor())
+    run = Run(store, Executor())
     found = run.stage(Recipe(FRONTIER, frontier, arguments={"urls": sorted(urls)}), shards=1, inputs={})
     pages = run.stage(
         Recipe(

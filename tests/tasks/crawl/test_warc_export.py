@@ -22,7 +22,7 @@ from tasks.crawl.archive import ArchiveFile, index_archive
 from tasks.crawl.settings import CrawlSettings
 from tasks.crawl.visit import refused_row
 from tasks.crawl.warc_export import WarcExport, main, write_pages
-from tasks.engine.stage import InlineExecutor, Run
+from tasks.engine.stage import Executor, Run
 from tasks.sources.choice import running_web
 from tests.tasks.crawl.loopback_server import crawl_pages, frontier, local_journal
 
@@ -151,7 +151,7 @@ def build_corpus(root: Path, connect_to: Mapping[str, str], **sections: Any) -> 
         vocabulary={"pieces": 400},
         **sections,
     )
-    executor = InlineExecutor()
+    executor = Executor()
     run = Run(Store(config.root), executor)
     dag.corpus(Session(config, executor, run, connect_to))  # type: ignore[arg-type]
     return run

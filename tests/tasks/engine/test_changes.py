@@ -11,10 +11,9 @@ from storage.recipes import record_path
 from storage.schemas import ARTICLES, FEATURES, PARAGRAPHS
 from storage.sealed import seal, unseal
 from storage.store import Store
-from tasks.engine.inputs import StageResult, every, same
-from tasks.engine.recipe import Recipe
+from tasks.engine.recipe import Recipe, StageResult, every, same
 from tasks.engine.settings import Settings
-from tasks.engine.stage import InlineExecutor, Run, StagePlan
+from tasks.engine.stage import Executor, Run, StagePlan
 
 
 class Inner(Settings):
@@ -41,7 +40,7 @@ def train(*, everything: Any, directory: Path) -> dict[str, Any]:
     return {"published": ["weights"]}
 
 
-class Telling(InlineExecutor):
+class Telling(Executor):
     def __init__(self) -> None:
         self.told: list[str] = []
 
@@ -175,7 +174,7 @@ def test_records_of_before_these_fields_are_compared_as_far_as_they_go(tmp_path:
 
 
 def test_a_stage_that_shares_a_dataset_is_not_taken_for_another(tmp_path: Path) -> None:
-    run = Run(Store(str(tmp_path)), InlineExecutor())
+    run = Run(Store(str(tmp_path)), Executor())
     nothing = StageResult("articles", [], {})
     for name, width in (("lead", 1), ("concepts", 2), ("lead", 3)):
         run.stage(

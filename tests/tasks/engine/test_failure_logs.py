@@ -10,7 +10,7 @@ from storage.store import Store
 from tasks.engine.failure_logs import describe, is_expected, log_expected_failures_in_one_line, unless_prefect_is_away
 from tasks.engine.grouping import by_article, join_by_article
 from tasks.engine.recipe import Recipe
-from tasks.engine.stage import InlineExecutor, Run, StageFailedError
+from tasks.engine.stage import Executor, Run, StageFailedError
 
 
 def broken(*, shard: int) -> pa.Table:
@@ -22,7 +22,7 @@ def broken(*, shard: int) -> pa.Table:
 
 
 def test_a_failure_names_the_shard_and_the_article(tmp_path: object) -> None:
-    run = Run(Store(str(tmp_path)), InlineExecutor())
+    run = Run(Store(str(tmp_path)), Executor())
     with pytest.raises(StageFailedError) as failure:
         run.stage(Recipe(FEATURES, broken, per_shard={"shard": range(2)}), shards=2, inputs={})
     assert "features-00000: ValueError: its title is empty (while working on article b)" in str(failure.value)

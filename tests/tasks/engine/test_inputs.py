@@ -10,7 +10,7 @@ from storage.directories import publish_directory, working_directory
 from storage.recipes import ShardRecord, shard_path
 from storage.schemas import ARTICLES, DATASETS, INTAKE
 from storage.store import Store
-from tasks.engine.inputs import DirectoryResult, StageResult, contents, every, gathered, only, same
+from tasks.engine.recipe import DirectoryResult, StageResult, contents, every, gathered, only, same
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ from pydantic import ValidationError
 from storage.recipes import Part
 from storage.schemas import ARTICLES, PARAGRAPHS, PREDICTIONS, RANKED
 from storage.store import Store
-from tasks.engine.inputs import Shards
+from tasks.engine.recipe import Shards
 from tasks.evaluation.baselines import LEARNED_FROM, ceiling, predict_baselines
 from tasks.evaluation.settings import Baseline, BaselineSettings
 

@@ -21,8 +21,8 @@ from storage.builds import latest_build
 from storage.formats.ranked_wikisum import ShardFile, write_item
 from storage.schemas import ARTICLES, EXAMPLES, GRAPHS
 from storage.store import Store
-from tasks.engine.inputs import every
-from tasks.engine.stage import InlineExecutor, Run, StageFailedError
+from tasks.engine.recipe import every
+from tasks.engine.stage import Executor, Run, StageFailedError
 from tasks.exchange.ranked_wikisum.__main__ import main
 from tasks.exchange.ranked_wikisum.exporting import items_of, mark_sentences
 from tasks.exchange.ranked_wikisum.files import items_bytes, marks_of
@@ -74,7 +74,7 @@ def run(*arguments: str | Path) -> int:
 def import_to(root: Path, folder: Path, vocabulary: Path | None = None, **more: Any) -> None:
     """Import a folder as a build does, and save it as one."""
     settings = ImportSettings(folder=str(folder), vocabulary=str(vocabulary or folder / "spm.model"), **more)
-    made = Run(Store(str(root)), InlineExecutor())
+    made = Run(Store(str(root)), Executor())
     import_corpus(made, settings)
     made.record_build({}, label="imported")
 
@@ -350,7 +350,7 @@ def test_sentence_marks_stand_between_the_ids_of_sentences(released: Vocabulary)
 def test_a_summarizer_trains_on_what_was_imported(folder: Path, tmp_path: Path) -> None:
     store = Store(str(tmp_path / "root"))
     corpus = ImportSettings(folder=str(folder), vocabulary=str(folder / "spm.model"))
-    imported = import_corpus(Run(store, InlineExecutor()), corpus)
+    imported = import_corpus(Run(store, Executor()), corpus)
     shards = every(imported.examples).loading(0)(store)
     vocabulary = imported.vocabulary.in_order[0]
     table = store.read_table(vocabulary.path, vocabulary.written.sha256)

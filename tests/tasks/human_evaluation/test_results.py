@@ -11,7 +11,7 @@ from storage.builds import Build
 from storage.schemas import ARTICLES, DATASETS, PREDICTIONS, RANKED, Dataset
 from storage.store import Store
 from tasks.engine.recipe import Recipe
-from tasks.engine.stage import InlineExecutor, Run
+from tasks.engine.stage import Executor, Run
 from tasks.human_evaluation.preparing import prepare_study
 from tasks.human_evaluation.results import read_folder, score_study
 from tasks.human_evaluation.sampling import Summaries
@@ -29,7 +29,7 @@ def made(*, name: str, rows: list[dict[str, Any]]) -> pa.Table:
 @pytest.fixture(scope="module")
 def built(tmp_path_factory: pytest.TempPathFactory) -> tuple[Store, Build]:
     """Ten test articles with two baselines, a trained system on all but one of them, and a lead without values."""
-    run = Run(Store(str(tmp_path_factory.mktemp("root"))), InlineExecutor())
+    run = Run(Store(str(tmp_path_factory.mktemp("root"))), Executor())
     ids = [f"a{number}" for number in range(10)]
     articles = [
         {

@@ -12,9 +12,8 @@ import pytest
 from storage.builds import Build
 from storage.schemas import ARTICLES, DOCUMENTS, FEATURES, PARAGRAPHS
 from storage.store import Store
-from tasks.engine.inputs import Shards, contents, every, gathered, same
-from tasks.engine.recipe import Recipe
-from tasks.engine.stage import InlineExecutor, Run
+from tasks.engine.recipe import Recipe, Shards, contents, every, gathered, same
+from tasks.engine.stage import Executor, Run
 from tasks.reporting.markdown import artifact
 from tasks.reporting.origins import trace
 from tasks.reporting.overview import index_entries, index_page, lineage_section
@@ -50,7 +49,7 @@ def train(*, shards: Shards, directory: Path) -> dict[str, Any]:
 
 @pytest.fixture
 def run(tmp_path: Path) -> Run:
-    walk = Run(Store(str(tmp_path)), InlineExecutor())
+    walk = Run(Store(str(tmp_path)), Executor())
     each: dict[str, Any] = {"per_shard": {"shard": range(2)}}
     first = walk.stage(Recipe(ARTICLES, articles, **each), shards=2, inputs={})
     shuffled = walk.stage(Recipe(DOCUMENTS, documents, **each), shards=2, inputs={"shards": every(first)})
@@ -81,7 +80,7 @@ def test_what_a_stage_was_made_from_is_found_by_digests(run: Run) -> None:
 
 
 def test_equal_data_has_equal_digests_and_other_data_others(run: Run, tmp_path: Path) -> None:
-    again = Run(Store(str(tmp_path / "again")), InlineExecutor())
+    again = Run(Store(str(tmp_path / "again")), Executor())
     each: dict[str, Any] = {"per_shard": {"shard": range(2)}}
     again.stage(Recipe(ARTICLES, articles, **each), shards=2, inputs={})
     assert trace(*parts(again))[0].digest == trace(*parts(run))[0].digest

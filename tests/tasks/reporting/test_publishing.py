@@ -16,7 +16,7 @@ from storage.builds import summarise
 from storage.schemas import PAGES
 from storage.store import Store
 from tasks.engine.recipe import Recipe
-from tasks.engine.stage import InlineExecutor, Run
+from tasks.engine.stage import Executor, Run
 from tasks.reporting.publishing import publish_report
 from tests.patience import PATIENCE
 
@@ -49,7 +49,7 @@ def write(*, directory: Path) -> dict[str, Any]:
 
 
 def test_the_worst_hosts_of_all_shards_are_in_the_counts(tmp_path: Path) -> None:
-    run = Run(Store(str(tmp_path)), InlineExecutor())
+    run = Run(Store(str(tmp_path)), Executor())
 
     summary = summarise(
         run.stage(Recipe(PAGES, pages, per_shard={"shard": range(2)}), shards=2, inputs={}).records.values()
@@ -70,7 +70,7 @@ def report(*, directory: Path) -> dict[str, Any]:
 
 @pytest.mark.filterwarnings("ignore:Artifact creation outside:FutureWarning")  # in a flow the server would be there
 def test_a_report_is_told_of_where_the_server_is_away(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    run = Run(Store(str(tmp_path)), InlineExecutor())
+    run = Run(Store(str(tmp_path)), Executor())
     made = run.directory(Recipe("reports", report, version=1), inputs={})
     with temporary_settings({PREFECT_API_URL: "http://127.0.0.1:9/api"}):  # nothing listens on the discard port
         text = publish_report(run.store, made, "tiny")

@@ -27,9 +27,8 @@ from storage.schemas import (
     Dataset,
 )
 from storage.store import Store
-from tasks.engine.inputs import StageResult, contents, every
-from tasks.engine.recipe import Recipe
-from tasks.engine.stage import InlineExecutor, Run
+from tasks.engine.recipe import Recipe, StageResult, contents, every
+from tasks.engine.stage import Executor, Run
 from tasks.reporting.report import write_report
 from tasks.reporting.settings import ReportSettings
 from tests.tasks.reporting.reporting_tables import count, prediction
@@ -179,7 +178,7 @@ def test_what_articles_share_is_a_section_where_they_were_compared(tmp_path: Pat
 
 
 def test_a_build_writes_its_report_through_the_store(tmp_path: Path) -> None:
-    run = Run(Store(str(tmp_path)), InlineExecutor())
+    run = Run(Store(str(tmp_path)), Executor())
     given = shards()
 
     def stage(dataset: Dataset, group: str, place: int, name: str) -> StageResult:

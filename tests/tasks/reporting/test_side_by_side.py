@@ -14,7 +14,7 @@ from storage.errors import StorageError
 from storage.schemas import ARTICLES, PREDICTIONS, SCORES
 from storage.store import Store
 from tasks.engine.recipe import Recipe
-from tasks.engine.stage import InlineExecutor, Run
+from tasks.engine.stage import Executor, Run
 from tasks.reporting.blocks import Table, Text
 from tasks.reporting.side_by_side import compared_builds
 
@@ -24,7 +24,7 @@ ARTICLES_OF = {"a": "Lead one.", "b": "Lead two."}
 
 def built(root: Path, label: str, scores: dict[str, float], texts: dict[str, str], steps: int) -> Build:
     """A build whose one system has a score and a summary of each article."""
-    walk = Run(Store(str(root)), InlineExecutor())
+    walk = Run(Store(str(root)), Executor())
     written = [made.prediction(id_, "ht", text) for id_, text in texts.items()]
     for dataset, table in (
         (ARTICLES, made.articles(**ARTICLES_OF)),

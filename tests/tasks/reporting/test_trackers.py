@@ -17,7 +17,7 @@ import requests
 from storage.directories import DirectoryRecord
 from storage.store import Store
 from tasks.engine.recipe import Recipe
-from tasks.engine.stage import InlineExecutor, Run
+from tasks.engine.stage import Executor, Run
 from tasks.reporting.settings import ReportSettings
 from tasks.reporting.trackers import track
 from tests.patience import PATIENCE
@@ -47,7 +47,7 @@ def train(*, directory: Path) -> dict[str, Any]:
 
 
 def tracked(root: Path, **settings: str) -> DirectoryRecord:
-    run = Run(Store(str(root)), InlineExecutor())
+    run = Run(Store(str(root)), Executor())
     found = [run.directory(Recipe(*of), inputs={}).record for of in (("models/summarizer", train), ("reports", write))]
     model, report = (record for record in found if record is not None)
     many = {f"field{number:03}": number for number in range(130)}

@@ -24,9 +24,8 @@ from storage.registry import (
     version_numbers,
 )
 from storage.store import Store
-from tasks.engine.inputs import DirectoryResult, StageResult
-from tasks.engine.recipe import Recipe
-from tasks.engine.stage import InlineExecutor, Run
+from tasks.engine.recipe import DirectoryResult, Recipe, StageResult
+from tasks.engine.stage import Executor, Run
 from tasks.retraining.champion_change import move_late_pointer, promote_by_hand, settle
 from tasks.retraining.outcome import finish_retraining
 from tasks.retraining.published_version import publish_versions
@@ -86,7 +85,7 @@ def model_of(*, name: str, directory: Path) -> dict[str, Any]:
 def week(root: Path, name: str, f1: float, *, recent: float | None = None, **changes: Any) -> str:
     """Retrain: a model called `name` whose scores are about `f1`, and `recent` on what came in this week."""
     settings = RetrainingSettings(**{"week": "2026-W01", "keep": 1, **changes})
-    run = Run(Store(str(root)), InlineExecutor())
+    run = Run(Store(str(root)), Executor())
 
     def stage(dataset: schemas.Dataset, function: Any, label: str, *parts: int, **arguments: Any) -> StageResult:
         each = {"part": parts} if parts else {}

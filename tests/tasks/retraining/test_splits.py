@@ -8,7 +8,7 @@ from storage.recipes import ShardRecord
 from storage.schemas import ARTICLES, PARAGRAPHS
 from storage.store import WrittenTable
 from tasks.engine.hashing import shard_of
-from tasks.engine.inputs import StageResult
+from tasks.engine.recipe import StageResult
 from tasks.retraining.splits import HeldOutSplits, TestSplit, joined, new_articles, new_paragraphs
 from tests.tasks.ranking.ranker_world import InMemory, articles, paragraphs
 

@@ -11,7 +11,7 @@ import pytest
 from storage.recipes import ShardRecord
 from storage.schemas import SCORES
 from storage.store import WrittenTable
-from tasks.engine.inputs import StageResult
+from tasks.engine.recipe import StageResult
 from tasks.evaluation.significance import Significance, randomisation_test, signed_randomisation_test
 from tasks.retraining.evidence import Evidence, MetricComparison, find_all_evidence, find_evidence, scored_otherwise
 from tasks.retraining.settings import FLIPS, RetrainingSettings

@@ -10,7 +10,7 @@ from storage.directories import DirectoryRecord
 from storage.errors import StorageError
 from storage.registry import FrozenSplit, Version
 from storage.store import Store
-from tasks.engine.inputs import DirectoryResult
+from tasks.engine.recipe import DirectoryResult
 from tasks.ranking.settings import RankerSettings
 from tasks.retraining.settings import RetrainingSettings
 from tasks.retraining.warm_start import (

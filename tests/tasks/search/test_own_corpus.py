@@ -10,7 +10,7 @@ from pydantic import ValidationError
 from storage.schemas import DOCUMENTS
 from storage.store import Store
 from tasks.engine.recipe import Recipe
-from tasks.engine.stage import InlineExecutor, Run
+from tasks.engine.stage import Executor, Run
 from tasks.search.search import local_notes
 from tasks.search.settings import WebSearchSettings
 from tests.tasks.search.test_search import articles, found
@@ -33,7 +33,7 @@ def documents(*, pages: dict[str, tuple[str, list[str]]], day: int) -> pa.Table:
 
 
 def corpus(root: Path, pages: dict[str, tuple[str, list[str]]], day: int = 1) -> str:
-    run = Run(Store(str(root)), InlineExecutor())
+    run = Run(Store(str(root)), Executor())
     run.stage(Recipe(DOCUMENTS, documents, arguments={"pages": pages, "day": day}), shards=1, inputs={})
     run.record_build({})
     return str(root)

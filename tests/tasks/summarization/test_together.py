@@ -39,7 +39,7 @@ def processes_of(folder: Path, having: str = "") -> list[int]:
             variables = (entry / "environ").read_bytes().decode().split("\0")
         except (FileNotFoundError, ProcessLookupError, PermissionError):
             continue
-        ours = "tasks.engine.together_rank" in command and f"TMPDIR={folder}" in variables
+        ours = "tasks.engine.together" in command and f"TMPDIR={folder}" in variables
         if ours and any(variable.startswith(having) for variable in variables):
             found.append(int(entry.name))
     return found
