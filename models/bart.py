@@ -102,8 +102,7 @@ class BartConfig(TransformerConfig):
 class DocumentMemory(CopyableMemory):
     """Keys and values of an article's documents for each decoder layer."""
 
-    keys: tuple[Tensor, ...]  # one [B, P, H, L, E] a layer
-    values: tuple[Tensor, ...]  # one [B, P, H, L, E] a layer
+    pairs: tuple[tuple[Tensor, Tensor], ...]  # keys and values of each layer, both [B, P, H, L, E]
     mask: Tensor  # [B, P, L] bool, True where there is a token
     copies: CopyMemory | None = None  # the positions that may be copied, if the summarizer copies
 
@@ -183,7 +182,7 @@ class BartCrossAttention(BartAttention):
     def _read_tokens(
         self, q_BHQE: Tensor, memory: TokenMemory, layer: int, *, weights: bool
     ) -> tuple[Tensor, Tensor | None]:
-        k_BHSE, v_BHSE, mask = memory.keys[layer], memory.values[layer], memory.mask[:, None, None, :]
+        (k_BHSE, v_BHSE), mask = memory.pairs[layer], memory.mask[:, None, None, :]
         if not weights:
             return attend(q_BHQE, k_BHSE, v_BHSE, mask, dropout=self.active_dropout), None
         weights_BHQS = attention_weights(q_BHQE, k_BHSE, mask)
@@ -193,7 +192,7 @@ class BartCrossAttention(BartAttention):
         self, q_BHQE: Tensor, memory: DocumentMemory, layer: int, *, weights: bool
     ) -> tuple[Tensor, Tensor | None]:
         """Weigh what is read of documents by a softmax over their first tokens (Shen et al. 2023, eq. 4-6)."""
-        k_BPHLE, v_BPHLE = memory.keys[layer], memory.values[layer]
+        k_BPHLE, v_BPHLE = memory.pairs[layer]
         first_BHPE = k_BPHLE[:, :, :, 0].transpose(1, 2)
         share_BHQP = attention_weights(q_BHQE, first_BHPE, memory.mask.any(dim=-1)[:, None, None, :])
         dropout = self.active_dropout
@@ -406,13 +405,12 @@ class Bart(Summarizer):
             # A search reads them once per token; if they were not contiguous, every product would copy them.
             pairs = [(key.contiguous(), value.contiguous()) for key, value in pairs]
         copies = None if self.copying is None else self.copying.remember(rows, encoded)
-        return TokenMemory.of(pairs, encoded, rows.paragraphs, copies)
+        return TokenMemory(tuple(pairs), encoded.mask, encoded.paragraph, rows.paragraphs, copies)
 
     def _remember_documents(self, rows: ParagraphRows, x_NLD: Tensor) -> DocumentMemory:
         pairs = [attention.keys_values(x_NLD) for attention in self._cross_attentions()]
         return DocumentMemory(
-            keys=tuple(rows.grid(key) for key, _ in pairs),
-            values=tuple(rows.grid(value) for _, value in pairs),
+            pairs=tuple((rows.grid(key), rows.grid(value)) for key, value in pairs),
             mask=rows.grid(rows.mask),
             copies=None if self.copying is None else self.copying.remember(rows, rows.flat(x_NLD)),
         )

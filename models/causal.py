@@ -91,8 +91,7 @@ class CausalMemory(Memory):
     tokens: Tensor  # [B, S] int64
     mask: Tensor  # [B, S] bool
     member: Tensor  # [B, S, P] float32, 1 where a token is from a paragraph
-    keys: tuple[Tensor, ...]  # one [B, H, S, E] a layer
-    values: tuple[Tensor, ...]  # one [B, H, S, E] a layer
+    pairs: tuple[tuple[Tensor, Tensor], ...] = ()  # keys and values of each layer, both [B, H, S, E]
 
 
 class Causal(Summarizer):
@@ -147,14 +146,13 @@ class Causal(Summarizer):
     def encode(self, source: SourceBatch) -> CausalMemory:
         """Read the request: title and paragraphs, cut to `source_tokens`, with the words around them. Raises
         ValueError: there are more paragraphs than numbers."""
-        memory = CausalMemory(*self._request(source), (), ())
+        memory = CausalMemory(*self._request(source))
         return memory if self.training else self._read(memory)
 
     def _read(self, memory: CausalMemory) -> CausalMemory:
         read = _Read()
         self._run(memory.tokens, self._positions(memory.mask), _causal(memory.mask, 0), read)
-        keys, values = map(tuple, zip(*read.pairs, strict=True))
-        return replace(memory, keys=keys, values=values)
+        return replace(memory, pairs=tuple(read.pairs))
 
     def _request(self, source: SourceBatch) -> tuple[Tensor, Tensor, Tensor]:
         config, pad = self.config, source.pad
@@ -200,9 +198,9 @@ class Causal(Summarizer):
         mask_RS = memory.mask.repeat_interleave(hypotheses, dim=0)
         places_RT = mask_RS.sum(dim=1, keepdim=True) + torch.arange(start, start + new, device=target_in.device)
         all_RX = torch.cat((mask_RS, mask_RS.new_ones(rows, start + new)), dim=1)
-        if cache is not None and not memory.keys:
+        if cache is not None and not memory.pairs:
             memory = self._read(memory)
-        if memory.keys:
+        if memory.pairs:
             bias_R1TX, tokens_RT = _causal(all_RX, all_RX.shape[1] - new), target_in
             past = _Continued(memory, hypotheses, cache)
         else:
@@ -299,10 +297,9 @@ class _Continued:
 
     def update(self, key: Tensor, value: Tensor, layer: int, *_: Any) -> tuple[Tensor, Tensor]:
         pair = (key, value) if self._cache is None else self._cache.extend(layer, key, value)
-        held = (self._memory.keys[layer], self._memory.values[layer])
         key, value = (
             torch.cat((source.repeat_interleave(self._hypotheses, dim=0), own), dim=2)
-            for source, own in zip(held, pair, strict=True)
+            for source, own in zip(self._memory.pairs[layer], pair, strict=True)
         )
         return key, value
 

@@ -74,7 +74,7 @@ def attend_by_graph(attention: SelfAttention, x_BPD: Tensor, bias_BPP: Tensor) -
 class GraphDecoderLayer(ParallelDecoderLayer):
     """The parts of PHT's decoder layer, which attends to paragraphs and to words within them head by head."""
 
-    def read(self, x_RTD: Tensor, memory: ParallelMemory, layer: int) -> tuple[Tensor, Tensor]:
+    def read(self, x_RTD: Tensor, memory: ParallelMemory, layer: int, *, weights: bool = True) -> tuple[Tensor, Tensor]:
         """Return the context [R, T, D] and the weights of paragraphs [R, T, P]."""
         rows, articles = len(x_RTD), memory.articles
         paragraphs, words = self.paragraph_attention, self.word_attention

@@ -211,11 +211,11 @@ class LibrarySummarizer(Summarizer):
         flat = rows.flat(rows.tokens)
         states_BSD = self.read(flat.values.masked_fill(~flat.mask, self.config.pad), flat.mask)
         heads = self.config.heads
-        pairs = [
+        pairs = tuple(
             (split_heads(key(states_BSD), heads).contiguous(), split_heads(value(states_BSD), heads).contiguous())
             for key, value in self.cross_projections()
-        ]
-        return TokenMemory.of(pairs, flat, rows.paragraphs)
+        )
+        return TokenMemory(pairs, flat.mask, flat.paragraph, rows.paragraphs)
 
     def decode(
         self, target_in: Tensor, memory: Memory, cache: Cache | None = None, *, attention: bool = True
@@ -229,7 +229,7 @@ class LibrarySummarizer(Summarizer):
         result = self.library.get_submodule("decoder")(
             input_ids=target_in,
             # Their shape and type alone are looked at, as keys and values are known already.
-            encoder_hidden_states=memory.keys[0].new_zeros(1).expand(*mask_RS.shape, 1),
+            encoder_hidden_states=memory.pairs[0][0].new_zeros(1).expand(*mask_RS.shape, 1),
             encoder_attention_mask=mask_RS,
             past_key_values=library_cache(memory, cache, rows),
             use_cache=True,
@@ -361,9 +361,9 @@ def library_cache(memory: TokenMemory, cache: KeyValueCache | None, rows: int) -
     from transformers import DynamicCache, EncoderDecoderCache
 
     remembered = EncoderDecoderCache(DynamicCache(), DynamicCache())
-    remembered.self_attention_cache = _TargetCache(cache, len(memory.keys))
+    remembered.self_attention_cache = _TargetCache(cache, len(memory.pairs))
     remembered.cross_attention_cache = _SourceCache(memory, rows // memory.articles)
-    remembered.is_updated = dict.fromkeys(range(len(memory.keys)), True)
+    remembered.is_updated = dict.fromkeys(range(len(memory.pairs)), True)
     return remembered
 
 
@@ -394,8 +394,7 @@ class _SourceCache:
     those of one layer at a time are repeated for the hypotheses of an article, which otherwise share them."""
 
     def __init__(self, memory: TokenMemory, hypotheses: int) -> None:
-        pairs = zip(memory.keys, memory.values, strict=True)
-        self.layers = [_Layer(key, value, hypotheses) for key, value in pairs]
+        self.layers = [_Layer(key, value, hypotheses) for key, value in memory.pairs]
 
 
 @dataclass(frozen=True)

@@ -15,8 +15,6 @@ from torch import Tensor, nn
 
 from models.contract import SourceBatch
 from models.layers.attention import (
-    CrossAttention,
-    SelfAttention,
     fold_hypotheses,
     initialise,
     join_heads,
@@ -24,7 +22,7 @@ from models.layers.attention import (
     split_heads,
     unfold_hypotheses,
 )
-from models.layers.config import LayerConfig, Norm, WritingConfig
+from models.layers.config import Norm, WritingConfig
 from models.layers.copying import CopyHead
 from models.layers.decoder import ParagraphDecoderLayer, ParagraphSummarizer, ParallelMemory, attend_paragraphs
 from models.layers.paragraphs import ParagraphRows
@@ -91,18 +89,7 @@ class ParagraphPooling(nn.Module):
 class ParallelDecoderLayer(ParagraphDecoderLayer):
     """Masked self-attention, paragraph and word attention side by side, feed-forward."""
 
-    def __init__(self, config: LayerConfig) -> None:
-        super().__init__()
-        size = config.model_size
-        self.self_attention = SelfAttention(size, config.heads)
-        self.paragraph_attention = CrossAttention(size, config.heads)
-        self.word_attention = CrossAttention(size, config.heads)
-        self.feed_forward = FeedForward(size, config.feed_forward_size, config.dropout)
-        self.self_residual = Residual.of(config)
-        self.cross_residual = Residual.of(config)
-        self.feed_forward_residual = Residual.of(config)
-
-    def read(self, x_RTD: Tensor, memory: ParallelMemory, layer: int) -> tuple[Tensor, Tensor]:
+    def read(self, x_RTD: Tensor, memory: ParallelMemory, layer: int, *, weights: bool = True) -> tuple[Tensor, Tensor]:
         """Attend to paragraphs, and to words weighted by the attention to their paragraph (eq. 8-9)."""
         keys, values = memory.paragraph_keys_values[layer]
         paragraph_RTD, alpha_RTP = self.paragraph_attention(x_RTD, keys, values, memory.paragraph_mask, weights=True)

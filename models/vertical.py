@@ -6,28 +6,21 @@ embedding, and paragraph attention chooses among these embeddings.
 Shapes: B articles, K hypotheses an article, R = B*K, P paragraphs, N paragraphs that exist, L tokens a paragraph,
 T target positions, Q = K*T positions of an article, H heads, E size of a head, D = H*E."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, cast
 
 import torch
 from torch import Tensor, nn
 
 from models.contract import SourceBatch
-from models.layers.attention import CrossAttention, SelfAttention, fold_hypotheses, masked_softmax, split_heads
+from models.layers.attention import fold_hypotheses, masked_softmax, split_heads
 from models.layers.config import Norm, WritingConfig
 from models.layers.copying import CopyableMemory, CopyHead, CopyMemory
 from models.layers.decoder import ParagraphDecoderLayer, ParagraphSummarizer, attend_paragraphs, word_keys_values
 from models.layers.paragraphs import ParagraphRows
 from models.layers.precision import widened
-from models.layers.transformer import (
-    EncoderLayer,
-    FeedForward,
-    Residual,
-    TiedEmbedding,
-    final_norm,
-    row_positions,
-    sinusoids,
-)
+from models.layers.transformer import EncoderLayer, Residual, TiedEmbedding, final_norm, row_positions, sinusoids
 
 
 @dataclass(frozen=True)
@@ -65,20 +58,17 @@ class VerticalMemory(CopyableMemory):
 class VerticalDecoderLayer(ParagraphDecoderLayer):
     """Masked self-attention, word attention, paragraph attention over its result, feed-forward; all post-norm."""
 
-    def __init__(self, config: VerticalConfig) -> None:
-        super().__init__()
-        size = config.model_size
-        self.self_attention = SelfAttention(size, config.heads)
-        self.word_attention = CrossAttention(size, config.heads)
-        self.paragraph_attention = CrossAttention(size, config.heads)
-        self.feed_forward = FeedForward(size, config.feed_forward_size, config.dropout)
-        self.self_residual = Residual.of(config)
-        self.ranking_residual = Residual.of(config) if config.ranking_norm else None
-        self.adds_query = config.ranking_residual
-        self.cross_residual = Residual.of(config)
-        self.feed_forward_residual = Residual.of(config)
+    attentions = ("word_attention", "paragraph_attention")
+    residuals = ("self_residual", "ranking_residual", "cross_residual", "feed_forward_residual")
+    ranking_residual: Residual | None
 
-    def read(self, x_RTD: Tensor, memory: VerticalMemory, layer: int) -> tuple[Tensor, Tensor]:
+    def __init__(self, config: VerticalConfig) -> None:
+        super().__init__(config)
+        self.adds_query = config.ranking_residual
+        if not config.ranking_norm:
+            self.ranking_residual = None
+
+    def read(self, x_RTD: Tensor, memory: VerticalMemory, layer: int, *, weights: bool = True) -> tuple[Tensor, Tensor]:
         """Attend to the paragraphs' embeddings at each target position (eq. 13)."""
         x_BQD = x_RTD.reshape(memory.articles, -1, x_RTD.shape[-1])
         embedding_BPQD = self._dynamic_embeddings(x_RTD, x_BQD, memory, layer)
@@ -132,10 +122,8 @@ class VerticalTransformer(ParagraphSummarizer):
             x_MD = layer(x_MD, packing)
         x_NLD = packing.pad(x_MD)
         words_BPLD = rows.grid(x_NLD)
-        pairs = []
-        for layer in self.decoder_layers:
-            assert isinstance(layer, VerticalDecoderLayer)
-            pairs.append(word_keys_values(layer.word_attention, words_BPLD))
+        layers = cast(Iterable[VerticalDecoderLayer], self.decoder_layers)
+        pairs = tuple(word_keys_values(layer.word_attention, words_BPLD) for layer in layers)
         ranking_BPD = sinusoids(source.ranks, self.config.model_size)
         copies = None if self.copying is None else self.copying.remember(rows, rows.flat(x_NLD))
-        return VerticalMemory(ranking_BPD, source.paragraph_mask, tuple(pairs), source.token_mask, copies)
+        return VerticalMemory(ranking_BPD, source.paragraph_mask, pairs, source.token_mask, copies)

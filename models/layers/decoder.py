@@ -9,10 +9,10 @@ paragraphs are weighted afterwards.
 Shapes: B articles, K hypotheses an article, R = B*K, P paragraphs, L tokens a paragraph, S source tokens, T target
 positions, Q = K*T query positions of an article, H heads, E size of a head, D = H*E."""
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, ClassVar, cast
 
 import torch
 from torch import Tensor, nn
@@ -29,87 +29,67 @@ from models.layers.transformer import FeedForward, Residual, TiedEmbedding, fina
 class TokenMemory(ParagraphTokens, CopyableMemory):
     """Keys and values of an article's source tokens for each decoder layer."""
 
-    keys: tuple[Tensor, ...]  # one [B, H, S, E] a layer
-    values: tuple[Tensor, ...]  # one [B, H, S, E] a layer
+    pairs: tuple[tuple[Tensor, Tensor], ...]  # keys and values of each layer, both [B, H, S, E]
     mask: Tensor  # [B, S] bool, True where there is a token
     paragraph: Tensor  # [B, S] int64, the paragraph each token is from
     paragraphs: int  # P
     copies: CopyMemory | None = None  # the positions that may be copied, if the summarizer copies
 
-    @classmethod
-    def of(
-        cls,
-        pairs: Sequence[tuple[Tensor, Tensor]],
-        tokens: FlatTokens,
-        paragraphs: int,
-        copies: CopyMemory | None = None,
-    ) -> "TokenMemory":
-        """Make the memory of P paragraphs from the keys and values of their tokens for each layer."""
-        keys, values = tuple(key for key, _ in pairs), tuple(value for _, value in pairs)
-        return cls(keys, values, tokens.mask, tokens.paragraph, paragraphs, copies)
-
 
 class DecoderLayer(nn.Module):
-    """Masked self-attention, cross-attention and feed-forward, each with its residual connection."""
+    """Masked self-attention, a reading of the source, feed-forward; each with its residual connection. An architecture
+    says which attentions and residual connections there are, and how they read."""
 
-    def __init__(self, config: LayerConfig, attention_dropout: float) -> None:
-        """Make one layer; `attention_dropout` is that of attention weights."""
+    attentions: ClassVar[tuple[str, ...]] = ("cross_attention",)
+    residuals: ClassVar[tuple[str, ...]] = ("self_residual", "cross_residual", "feed_forward_residual")
+    cross_attention: CrossAttention
+    self_residual: Residual
+    cross_residual: Residual
+    feed_forward_residual: Residual
+
+    def __init__(self, config: LayerConfig, attention_dropout: float = 0.0) -> None:
         super().__init__()
         size, heads = config.model_size, config.heads
         self.self_attention = SelfAttention(size, heads, attention_dropout)
-        self.cross_attention = CrossAttention(size, heads, attention_dropout)
+        for name in self.attentions:
+            self.add_module(name, CrossAttention(size, heads, attention_dropout))
         self.feed_forward = FeedForward(size, config.feed_forward_size, config.dropout)
-        self.self_residual = Residual.of(config)
-        self.cross_residual = Residual.of(config)
-        self.feed_forward_residual = Residual.of(config)
+        for name in self.residuals:
+            self.add_module(name, Residual.of(config))
 
     def forward(
-        self, x_RTD: Tensor, memory: TokenMemory, layer: int, cache: KeyValueCache | None, *, weights: bool
+        self, x_RTD: Tensor, memory: Memory, layer: int, cache: KeyValueCache | None, *, weights: bool
     ) -> tuple[Tensor, Tensor | None]:
-        """Return [R, T, D] and, with `weights`, the cross-attention's [R, T, S] averaged over heads."""
+        """Return [R, T, D] and the attention to tokens [R, T, S], with `weights` alone, or to paragraphs [R, T, P];
+        averaged over heads."""
         attended = self.self_attention.causal(self.self_residual.enter(x_RTD), cache, layer)
         x_RTD = self.self_residual.leave(x_RTD, attended)
-        crossed, weights_RTS = self.cross_attention(
-            self.cross_residual.enter(x_RTD), memory.keys[layer], memory.values[layer], memory.mask, weights=weights
+        read_RTD, attention = self.read(self.cross_residual.enter(x_RTD), memory, layer, weights=weights)
+        x_RTD = self.cross_residual.leave(x_RTD, read_RTD)
+        fed_RTD = self.feed_forward(self.feed_forward_residual.enter(x_RTD))
+        return self.feed_forward_residual.leave(x_RTD, fed_RTD), attention
+
+    def read(self, x_RTD: Tensor, memory: Any, layer: int, *, weights: bool) -> tuple[Tensor, Tensor | None]:
+        """Return what is read of a source [R, T, D], and the attention as `forward` does."""
+        keys, values = memory.pairs[layer]
+        return cast(
+            tuple[Tensor, Tensor | None], self.cross_attention(x_RTD, keys, values, memory.mask, weights=weights)
         )
-        x_RTD = self.cross_residual.leave(x_RTD, crossed)
-        fed = self.feed_forward(self.feed_forward_residual.enter(x_RTD))
-        return self.feed_forward_residual.leave(x_RTD, fed), weights_RTS
 
 
 class TransformerDecoder(nn.Module):
     """A stack of decoder layers over the encoded tokens of an article, for any encoder."""
 
     def __init__(self, config: LayerConfig, layers: int, attention_dropout: float) -> None:
-        """Make `layers` layers; `attention_dropout` is that of attention weights."""
         super().__init__()
-        self.size = config.model_size
         self.layers = nn.ModuleList(DecoderLayer(config, attention_dropout) for _ in range(layers))
         self.final_norm = final_norm(config)
 
     def remember(self, tokens: FlatTokens, paragraphs: int) -> TokenMemory:
         """Make the memory of encoded source tokens [B, S, D] from `paragraphs` paragraphs."""
-        pairs = []
-        for layer in self.layers:
-            assert isinstance(layer, DecoderLayer)
-            pairs.append(layer.cross_attention.keys_values(tokens.values))
-        return TokenMemory.of(pairs, tokens, paragraphs)
-
-    def forward(
-        self, target_RT: Tensor, embedding: TiedEmbedding, memory: Memory, cache: Cache | None, *, attention: bool
-    ) -> Decoded:
-        """Decode target tokens [R, T]; see `Summarizer.decode`."""
-        assert isinstance(memory, TokenMemory)
-        assert cache is None or isinstance(cache, KeyValueCache)
-        x_RTD = embedding(target_RT, target_positions(target_RT, self.size, cache))
-        layers_RTS = []
-        for number, layer in enumerate(self.layers):
-            x_RTD, weights_RTS = layer(x_RTD, memory, number, cache, weights=attention)
-            layers_RTS.append(weights_RTS)
-        if cache is not None:
-            cache.advance(target_RT.shape[1])
-        attended = memory.by_paragraph(mean_of(layers_RTS)) if attention else None
-        return Decoded(hidden=self.final_norm(x_RTD), paragraph_attention=attended)
+        layers = cast(Iterable[DecoderLayer], self.layers)
+        pairs = tuple(layer.cross_attention.keys_values(tokens.values) for layer in layers)
+        return TokenMemory(pairs, tokens.mask, tokens.paragraph, paragraphs)
 
 
 class TiedSummarizer(Summarizer):
@@ -127,8 +107,30 @@ class TiedSummarizer(Summarizer):
         """Return an empty cache for `hypotheses` per article and at most `length` target tokens."""
         return KeyValueCache(self.depth, memory.articles * hypotheses, length)
 
-    def with_copying(self, decoded: Decoded, target_in: Tensor, memory: CopyableMemory, cache: Cache | None) -> Decoded:
-        """Return a decoder's result with what the summarizer would copy at each target position, if it copies."""
+    def decode_through(
+        self,
+        layers: nn.ModuleList,
+        norm: nn.Module,
+        target_in: Tensor,
+        memory: Memory,
+        cache: Cache | None,
+        weights: bool,
+    ) -> Decoded:
+        """Decode through layers and a norm after them, see `Summarizer.decode`; with what would be copied, if it is."""
+        assert isinstance(memory, CopyableMemory)
+        assert cache is None or isinstance(cache, KeyValueCache)
+        start, new = 0 if cache is None else cache.length, target_in.shape[1]
+        positions_T = torch.arange(start, start + new, device=target_in.device)
+        x_RTD, attentions = self.embedding(target_in, sinusoids(positions_T, self.embedding.size)), []
+        for number, layer in enumerate(layers):
+            x_RTD, attention = layer(x_RTD, memory, number, cache, weights=weights)
+            attentions.append(attention)
+        if cache is not None:
+            cache.advance(new)
+        attended = mean_of(attentions) if weights else None
+        if attended is not None and isinstance(memory, TokenMemory):
+            attended = memory.by_paragraph(attended)
+        decoded = Decoded(norm(x_RTD), attended)
         if self.copying is None:
             return decoded
         copied = self.copying(decoded.hidden, self.embedding.words(target_in), target_in, memory.copies, cache)
@@ -149,15 +151,7 @@ class TokenSummarizer(TiedSummarizer):
         self, target_in: Tensor, memory: Memory, cache: Cache | None = None, *, attention: bool = True
     ) -> Decoded:
         """Decode target_in ([B*K, T] int64) over the tokens of an article as one flat sequence."""
-        assert isinstance(memory, TokenMemory)
-        decoded: Decoded = self.decoder(target_in, self.embedding, memory, cache, attention=attention)
-        return self.with_copying(decoded, target_in, memory, cache)
-
-
-def target_positions(target_RT: Tensor, size: int, cache: Cache | None) -> Tensor:
-    """Return the positions' embeddings [T, D] of target tokens that follow those in the cache."""
-    start = 0 if cache is None else cache.length
-    return sinusoids(torch.arange(start, start + target_RT.shape[1], device=target_RT.device), size)
+        return self.decode_through(self.decoder.layers, self.decoder.final_norm, target_in, memory, cache, attention)
 
 
 def mean_of(layers: Sequence[Tensor]) -> Tensor:
@@ -202,29 +196,15 @@ def attend_paragraphs(
     return context_NHQE.view(articles, paragraphs, *context_NHQE.shape[1:])
 
 
-class ParagraphDecoderLayer(nn.Module, ABC):
-    """Masked self-attention, a reading of paragraphs and their words, feed-forward; each with its residual connection.
-    An architecture makes the parts and says how they read."""
+class ParagraphDecoderLayer(DecoderLayer):
+    """A decoder layer that reads paragraphs and their words; an architecture says how."""
 
-    self_attention: SelfAttention
+    attentions = ("paragraph_attention", "word_attention")
     paragraph_attention: CrossAttention
     word_attention: CrossAttention
-    feed_forward: FeedForward
-    self_residual: Residual
-    cross_residual: Residual
-    feed_forward_residual: Residual
-
-    def forward(self, x_RTD: Tensor, memory: Memory, layer: int, cache: KeyValueCache | None) -> tuple[Tensor, Tensor]:
-        """Return [R, T, D] and the attention to paragraphs [R, T, P], averaged over heads."""
-        attended = self.self_attention.causal(self.self_residual.enter(x_RTD), cache, layer)
-        x_RTD = self.self_residual.leave(x_RTD, attended)
-        read_RTD, alpha_RTP = self.read(self.cross_residual.enter(x_RTD), memory, layer)
-        x_RTD = self.cross_residual.leave(x_RTD, read_RTD)
-        fed_RTD = self.feed_forward(self.feed_forward_residual.enter(x_RTD))
-        return self.feed_forward_residual.leave(x_RTD, fed_RTD), alpha_RTP
 
     @abstractmethod
-    def read(self, x_RTD: Tensor, memory: Any, layer: int) -> tuple[Tensor, Tensor]:
+    def read(self, x_RTD: Tensor, memory: Any, layer: int, *, weights: bool = True) -> tuple[Tensor, Tensor]:
         """Return what is read of a source [R, T, D] and the attention to paragraphs [R, T, P], averaged over heads."""
 
 
@@ -238,17 +218,7 @@ class ParagraphSummarizer(TiedSummarizer):
         self, target_in: Tensor, memory: Memory, cache: Cache | None = None, *, attention: bool = True
     ) -> Decoded:
         """Decode target_in ([B*K, T] int64)."""
-        assert isinstance(memory, CopyableMemory)
-        assert cache is None or isinstance(cache, KeyValueCache)
-        x_RTD = self.embedding(target_in, target_positions(target_in, self.embedding.size, cache))
-        layers_RTP = []
-        for number, layer in enumerate(self.decoder_layers):
-            x_RTD, alpha_RTP = layer(x_RTD, memory, number, cache)
-            layers_RTP.append(alpha_RTP)
-        if cache is not None:
-            cache.advance(target_in.shape[1])
-        decoded = Decoded(self.final_norm(x_RTD), mean_of(layers_RTP) if attention else None)
-        return self.with_copying(decoded, target_in, memory, cache)
+        return self.decode_through(self.decoder_layers, self.final_norm, target_in, memory, cache, attention)
 
 
 @dataclass(frozen=True)
@@ -274,10 +244,9 @@ class ParallelMemory(CopyableMemory):
         copies: CopyMemory | None,
     ) -> "ParallelMemory":
         """Make the memory of paragraph embeddings and encoded words for the layers of a decoder."""
-        of_paragraphs, of_words = [], []
-        for layer in layers:
-            assert isinstance(layer, ParagraphDecoderLayer)
-            of_paragraphs.append(layer.paragraph_attention.keys_values(paragraphs_BPD))
-            of_words.append(word_keys_values(layer.word_attention, words_BPLD))
-        pairs = tuple(of_paragraphs), tuple(of_words)
-        return cls(paragraphs_BPD, source.paragraph_mask, *pairs, source.token_mask, copies)
+        read = [
+            (layer.paragraph_attention.keys_values(paragraphs_BPD), word_keys_values(layer.word_attention, words_BPLD))
+            for layer in cast(Iterable[ParagraphDecoderLayer], layers)
+        ]
+        of_paragraphs, of_words = map(tuple, zip(*read, strict=True))
+        return cls(paragraphs_BPD, source.paragraph_mask, of_paragraphs, of_words, source.token_mask, copies)

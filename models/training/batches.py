@@ -9,14 +9,14 @@ the epoch's shard order at which the window begins, and the batch within the win
 With several ranks, every rank plans the same stream and pads only every `world`-th batch of it. So one update sees the
 same examples whatever the number of ranks, and a run can be resumed with another number of ranks."""
 
-import queue
-import threading
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import islice
-from typing import Generic, Protocol, Self, TypeVar
+from typing import Any, Protocol, Self, TypeVar
 
 import numpy as np
 import pyarrow as pa
@@ -239,51 +239,20 @@ def _needed(table: pa.Table, layout: Layout) -> pa.Table:
 Item = TypeVar("Item")
 
 
-class _Failure(Generic[Item]):
-    """An exception to pass from the thread to the reader."""
-
-    def __init__(self, error: BaseException) -> None:
-        self.error = error
-
-
 @contextmanager
 def prefetch(items: Iterator[Item], *, ahead: int = 4) -> Iterator[Iterator[Item]]:
-    """Return an iterator over the same items in the same order, of which at most `ahead` wait in a queue. An exception
-    of `items` is raised in place of the item. The thread ends with the context."""
-    waiting: queue.Queue[Item | _Failure[Item]] = queue.Queue(maxsize=ahead)
-    closed = threading.Event()
+    """Return an iterator over the same items in the same order, of which at most `ahead` are made before they are read.
+    An exception of `items` is raised in place of the item. The thread that makes them ends with the context."""
+    end: Any = object()
+    with ThreadPoolExecutor(1, "prefetch") as thread:
+        waiting = deque(thread.submit(next, items, end) for _ in range(ahead))
 
-    def put(item: Item | _Failure[Item]) -> bool:
-        while not closed.is_set():
-            try:
-                waiting.put(item, timeout=0.1)
-            except queue.Full:
-                continue
-            return True
-        return False
+        def read() -> Iterator[Item]:
+            while (item := waiting.popleft().result()) is not end:
+                waiting.append(thread.submit(next, items, end))
+                yield item
 
-    def fill() -> None:
         try:
-            for item in items:
-                if not put(item):
-                    return
-            put(_Failure(StopIteration()))
-        except BaseException as error:  # noqa: BLE001 - raised again in the reader
-            put(_Failure(error))
-
-    def read() -> Iterator[Item]:
-        while True:
-            item = waiting.get()
-            if isinstance(item, _Failure):
-                if isinstance(item.error, StopIteration):
-                    return
-                raise item.error
-            yield item
-
-    thread = threading.Thread(target=fill, name="prefetch", daemon=True)
-    thread.start()
-    try:
-        yield read()
-    finally:
-        closed.set()
-        thread.join()
+            yield read()
+        finally:
+            thread.shutdown(cancel_futures=True)

@@ -92,7 +92,16 @@ class Checkpoints:
         self.clear_unfinished()
         writing.mkdir(parents=True)
         try:
-            _write(writing, step, model, optimizer, state, score)
+            tensors, groups = _optimizer_parts(optimizer)
+            save_weights(model, writing / WEIGHTS)
+            save_tensors(tensors, writing / OPTIMIZER)
+            files = {name: _describe(writing / name) for name in (WEIGHTS, OPTIMIZER)}
+            record = {"step": step, "score": score, "state": dict(state), "optimizer": groups, "files": files}
+            record = json.loads(json.dumps(record))  # as a reader will see it, so that its digest is the same
+            (writing / STATE).write_text(json.dumps(record | {"sha256": _digest(record)}), encoding="utf-8")
+            for name in (WEIGHTS, OPTIMIZER, STATE):
+                sync(writing / name)
+            sync(writing)
         except BaseException:
             shutil.rmtree(writing, ignore_errors=True)  # on a full disk, half-written files would block the next try
             raise
@@ -151,32 +160,6 @@ class Checkpoints:
             for score, path in self.best()
         ]
         write_text_atomically(self.best_file, json.dumps(entries, indent=1) + "\n")
-
-
-def _write(
-    folder: Path,
-    step: int,
-    model: nn.Module,
-    optimizer: torch.optim.Optimizer,
-    state: Mapping[str, Any],
-    score: float | None,
-) -> None:
-    """Write the files of a checkpoint into an empty folder and make them durable."""
-    tensors, groups = _optimizer_parts(optimizer)
-    save_weights(model, folder / WEIGHTS)
-    save_tensors(tensors, folder / OPTIMIZER)
-    record: dict[str, Any] = {
-        "step": step,
-        "score": score,
-        "state": dict(state),
-        "optimizer": groups,
-        "files": {name: _describe(folder / name) for name in (WEIGHTS, OPTIMIZER)},
-    }
-    record = json.loads(json.dumps(record))  # as a reader will see it, so that its digest is the same
-    (folder / STATE).write_text(json.dumps(record | {"sha256": _digest(record)}), encoding="utf-8")
-    for name in (WEIGHTS, OPTIMIZER, STATE):
-        sync(folder / name)
-    sync(folder)
 
 
 def load_checkpoint(path: Path) -> Checkpoint:

@@ -76,16 +76,12 @@ def _chunked(logits: Callable[[Tensor], Tensor], hidden: Tensor, target: Tensor,
     """The plain method on `CHUNK` positions at a time; the backward pass computes their logits again."""
 
     def of_chunk(hidden: Tensor, target: Tensor) -> tuple[Tensor, Tensor]:
-        loss = _of_logits(own_logits(hidden), target, smoothing)
-        return loss.smoothed, loss.nll
-
-    def own_logits(hidden: Tensor) -> Tensor:
         device = hidden.device.type
-        if not torch.is_autocast_enabled(device):
-            return logits(hidden)
+        dtype, enabled = torch.get_autocast_dtype(device), torch.is_autocast_enabled(device)
         # Cast the weights for each chunk: with one cast for all, the chunks' gradients would be summed in bfloat16.
-        with torch.autocast(device, dtype=torch.get_autocast_dtype(device), cache_enabled=False):
-            return logits(hidden)
+        with torch.autocast(device, dtype=dtype, enabled=enabled, cache_enabled=False):
+            loss = _of_logits(logits(hidden), target, smoothing)
+        return loss.smoothed, loss.nll
 
     smoothed = nll = widened(hidden.new_zeros(()))
     for part, labels in zip(torch.split(hidden, CHUNK), torch.split(target, CHUNK), strict=True):
@@ -133,16 +129,8 @@ def copy_loss(
 ) -> TokenLoss:
     """Return the loss of predicting `target` with a summarizer that copies, summed over tokens (See et al. 2017, eq. 9
     and 12). The probability of a token under the mixture needs only its own vocabulary probability and its positions in
-    the source, so the [B, T, V] mixture is never made.
-
-    Args:
-        model: turns hidden states into logits.
-        decoded: of [B, T] positions, `copied` included.
-        target: [B, T] int64 tokens to predict, padded with `pad`.
-        pad: id of the padding token; such positions are ignored.
-        smoothing: share of the probability spread evenly over the pieces of the vocabulary; copy probabilities are not
-            smoothed.
-        positions: `positions_of(target, pad)`, where it is known."""
+    the source, so the [B, T, V] mixture is never made. `decoded` is of [B, T] positions, `target` [B, T] int64, padded
+    with `pad`, and `positions` as for `token_loss`; copy probabilities are not smoothed."""
     assert decoded.copied is not None
     positions = positions_of(target, pad) if positions is None else positions
     hidden_MD, target_M = (one.flatten(0, 1).index_select(0, positions) for one in (decoded.hidden, target))

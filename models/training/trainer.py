@@ -8,10 +8,10 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from itertools import islice
 from pathlib import Path
-from typing import Any, Generic, NoReturn, cast
+from typing import Any, Generic, cast
 
 import numpy as np
 import torch
@@ -120,17 +120,13 @@ class Updater(Generic[Item]):
         """Turn an out-of-memory error into one that names the setting to change."""
         try:
             yield
-        except torch.OutOfMemoryError as error:
-            self._out_of_memory(batch, error)
         except RuntimeError as error:
-            if "can't allocate memory" not in str(error):  # message of PyTorch's CPU allocator
+            # Of a GPU the error is of a class, of PyTorch's CPU allocator it is known by its message.
+            if not isinstance(error, torch.OutOfMemoryError) and "can't allocate memory" not in str(error):
                 raise
-            self._out_of_memory(batch, error)
-
-    def _out_of_memory(self, batch: Item, error: RuntimeError) -> NoReturn:
-        raise TrainingError(
-            f"out of memory on {self.ranks.device} in a batch of {self.objective.remedy(batch)}"
-        ) from error
+            raise TrainingError(
+                f"out of memory on {self.ranks.device} in a batch of {self.objective.remedy(batch)}"
+            ) from error
 
 
 class _LossModule(nn.Module):
@@ -346,24 +342,10 @@ class Trainer(Generic[Item]):
         state = self.state
         share = 1.0 if self._over else max(state.share, state.step / max(self.settings.steps, 1))
         if self.progress is not None:
-            self.progress(
-                TrainingProgress(
-                    state.step,
-                    self.settings.steps,
-                    share,
-                    self._figures,
-                    self.objective.unit,
-                    state.learning_rate,
-                    state.gradient_norm,
-                    rate,
-                    state.seconds,
-                    state.validation,
-                    state.best,
-                    state.best_step,
-                    state.skipped,
-                    state.scores,
-                )
-            )
+            shown: dict[str, Any] = {field.name: vars(state).get(field.name) for field in fields(TrainingProgress)}
+            shown |= {"steps": self.settings.steps, "share": share, "figures": self._figures}
+            shown |= {"unit": self.objective.unit, "tokens_per_second": rate}
+            self.progress(TrainingProgress(**shown))
 
     def _empty_window(self) -> dict[str, float]:
         return dict.fromkeys((*self.objective.measures, "tokens", "source_tokens", "padded_tokens", "seconds"), 0.0)

@@ -112,7 +112,7 @@ def states(model: Bart) -> Tensor:
     with torch.no_grad():
         memory = model.encode(full)
     assert isinstance(memory, TokenMemory | DocumentMemory)
-    keys = memory.keys[0]  # [1, H, S, E], or [1, P, H, L, E]
+    keys = memory.pairs[0][0]  # [1, H, S, E], or [1, P, H, L, E]
     return keys.transpose(-3, -2).flatten(-2)[memory.mask]
 
 
@@ -121,7 +121,7 @@ def test_attention_dropout_falls_on_what_is_read_of_documents() -> None:
     attention = tiny("hed", attention_dropout=0.5).model.decoder.layers[0].encoder_attn.train()
     nn.init.eye_(attention.out_proj.weight)
     ones = torch.ones(1, 3, 4, 5, 4)
-    memory = DocumentMemory(keys=(ones,), values=(ones,), mask=torch.ones(1, 3, 5, dtype=torch.bool))
+    memory = DocumentMemory(pairs=((ones, ones),), mask=torch.ones(1, 3, 5, dtype=torch.bool))
     read = torch.stack([attention(torch.ones(1, 1, 16), memory, 0, weights=False)[0] for _ in range(400)])
     assert read.std() > 0.1
     assert float(read.detach().mean()) == pytest.approx(1.0, abs=0.05)

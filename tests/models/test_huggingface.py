@@ -319,7 +319,7 @@ def test_marks_see_the_whole_source() -> None:
         ids_after = ids.clone()
         ids_after[0, 0, -1] = 5
         memories = [model.encode(replace(articles, tokens=tokens)) for tokens in (ids, ids_after)]
-        changed.append(not torch.equal(memories[0].keys[0][0, :, 0], memories[1].keys[0][0, :, 0]))
+        changed.append(not torch.equal(memories[0].pairs[0][0][0, :, 0], memories[1].pairs[0][0][0, :, 0]))
     assert changed == [True, False]
 
 

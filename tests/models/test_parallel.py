@@ -74,7 +74,7 @@ def test_a_pht_decoder_layer_is_equations_7_to_10() -> None:
     assert isinstance(memory, ParallelMemory)
     layer = model.decoder_layers[0]
     x = torch.randn(3, 5, 16)
-    found, attention = layer(x, memory, 0, None)
+    found, attention = layer(x, memory, 0, None, weights=True)
     first = layer.self_residual.norm(x + layer.self_attention.causal(x))
     for b in range(3):
         count = int(memory.paragraph_mask[b].sum())
@@ -101,7 +101,7 @@ def test_a_vht_decoder_layer_is_equations_11_to_13() -> None:
         layer = model.decoder_layers[0]
         layer.adds_query = adds_query
         x = torch.randn(3, 5, 16)
-        found, attention = layer(x, memory, 0, None)
+        found, attention = layer(x, memory, 0, None, weights=True)
         first = layer.self_residual.norm(x + layer.self_attention.causal(x))
         for b in range(3):
             count = int(memory.paragraph_mask[b].sum())
