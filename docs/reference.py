@@ -22,7 +22,7 @@ from models.__main__ import count_parameters, describe
 from models.presets import PRESETS, check_library
 from storage.schemas import DATASETS, Dataset
 from tasks.evaluation.metrics import METRICS
-from tasks.reporting.reasons import REPORTED_STAGES
+from tasks.reporting.stages import REPORTED_STAGES
 
 PROJECT = Path(__file__).parents[1]
 FOLDER = Path(__file__).with_suffix("")

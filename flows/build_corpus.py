@@ -12,8 +12,7 @@ from flows.config import DEFAULT, BuildConfig
 from flows.running.notification import notify
 from flows.running.session import Session, walk_flow
 from storage.recipes import whole
-from tasks.reporting.corpus_statistics import SAMPLED_SHARDS, corpus_statistics
-from tasks.reporting.corpus_table import describe_corpus
+from tasks.reporting.corpus_size import SAMPLED_SHARDS, corpus_statistics, describe_corpus
 
 
 @flow(

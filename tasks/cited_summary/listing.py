@@ -8,7 +8,7 @@ import pyarrow as pa
 
 from tasks.cited_summary.cited import Paragraph, SummarySource
 from tasks.cited_summary.sources import GivenSource
-from tasks.reporting.reasons import meaning
+from tasks.reporting.stages import meaning
 
 
 def list_sources(

@@ -15,7 +15,7 @@ from tasks.cited_summary.cited import Passage, PassageNumbers, SummarySentence
 from tasks.cited_summary.pipeline import SourcePage
 from tasks.evaluation.metrics import Summary
 from tasks.explorer.corpus import ExplorerCorpus
-from tasks.reporting.reasons import meaning
+from tasks.reporting.stages import meaning
 
 Row = Mapping[str, Any]
 

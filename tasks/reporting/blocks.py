@@ -2,12 +2,16 @@
 from a page of the web; the renderers (`page`, `markdown`, `text`) escape it."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import ClassVar
+from functools import wraps
+from typing import ClassVar, ParamSpec
 from urllib.parse import urlsplit
 
-from tasks.reporting.samples import AttendedPage, SampleSentence
+from tasks.engine.data_files import read_data
+
+WORDS = read_data("tasks.reporting", "wording.toml")
+NONE = "–"  # in a cell without a value
 
 # Control characters, which terminals interpret, and direction marks, which change the order of the text around them.
 _UNSHOWN = re.compile("[\x00-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]+")
@@ -91,6 +95,33 @@ class Quote:
 
 
 @dataclass(frozen=True)
+class Citation:
+    """A paragraph that is cited for a sentence."""
+
+    rank: int  # 0-based rank of the paragraph
+    url: str | None = None  # page of the paragraph, or None
+    # The paragraph's share of the sentence's attention, 0-1; None for a system without attention
+    share: float | None = None
+
+
+@dataclass(frozen=True)
+class SampleSentence:
+    """A sentence of a summary."""
+
+    text: str  # as the system wrote it
+    citations: Sequence[Citation] = ()  # the paragraphs that support it, fully or in part
+    doubt: str = ""  # a note on a sentence that no single paragraph says; empty if one does
+
+
+@dataclass(frozen=True)
+class AttendedPage:
+    """A page and the share of all its paragraphs in the attention of a whole summary, 0-1."""
+
+    url: str
+    share: float
+
+
+@dataclass(frozen=True)
 class Cited:
     """A summary: its sentences with their citations, the pages with most attention, and the characters left out."""
 
@@ -128,6 +159,38 @@ class ReportSection:
     title: str
     blocks: Sequence[Block]
     folded: bool = False  # whether a reader opens it, where the format can fold sections
+
+
+Row = Sequence[Cell | str | int]
+_Given = ParamSpec("_Given")
+
+
+def table_of(caption: str, columns: Sequence[str], rows: Iterable[Row], numbers: range | None = None) -> Table:
+    """Return a table whose cells may be given as texts and whole numbers. `numbers` are the columns with numbers, all
+    but the first unless they are given."""
+    cells = [
+        [one if isinstance(one, Cell) else Cell(f"{one:,}" if isinstance(one, int) else one) for one in row]
+        for row in rows
+    ]
+    return Table(caption, columns, cells, frozenset(range(1, len(columns)) if numbers is None else numbers))
+
+
+def section(key: str, title: str) -> Callable[[Callable[_Given, Iterable[Block]]], Callable[_Given, ReportSection]]:
+    """Make a function that yields blocks one that returns a section of them."""
+
+    def of(blocks: Callable[_Given, Iterable[Block]]) -> Callable[_Given, ReportSection]:
+        @wraps(blocks)
+        def whole(*given: _Given.args, **named: _Given.kwargs) -> ReportSection:
+            return ReportSection(key, title, list(blocks(*given, **named)))
+
+        return whole
+
+    return of
+
+
+def share_cell(part: int, total: int, digits: int = 1) -> Cell:
+    """Return the percentage of a part, drawn as a bar; no value where there is nothing."""
+    return Cell(f"{100 * part / total:.{digits}f}", share=max(0.0, part / total)) if total else Cell(NONE)
 
 
 def clean(text: str) -> str:

@@ -1,7 +1,7 @@
 """Champion against challenger: two models on the same test articles, as numbers, a verdict and an artifact. It does not
 depend on the registry: it takes two tables of scores and two of predictions."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,13 +19,11 @@ from tasks.evaluation.significance import (
     too_few_articles,
 )
 from tasks.reporting import plots
-from tasks.reporting.blocks import Block, Cell, Heading, Picture, Quote, ReportSection, Table, Text, percent
-from tasks.reporting.markdown import artifact
+from tasks.reporting.blocks import Block, Cell, Heading, Picture, Quote, Row, Table, Text, percent, section, table_of
 from tasks.reporting.samples import shorten
+from tasks.reporting.scores import counted_articles, few_articles
 from tasks.reporting.settings import ReportSettings
-from tasks.reporting.verdicts import counted_articles, few_articles
 
-CHALLENGE_ARTIFACT = "champion-challenger"
 _CHAMPION, _CHALLENGER = "champion", "challenger"
 _SHOWN_CHARACTERS = 1200  # of each text of an example, because three of them are shown side by side
 
@@ -135,21 +133,21 @@ def verdict(challenge: Challenge) -> str:
     )
 
 
-def challenge_section(challenge: Challenge, decision: str = "") -> ReportSection:
+@section("challenge", "Champion and challenger")
+def challenge_section(challenge: Challenge, decision: str = "") -> Iterator[Block]:
     """Return means with intervals, the paired verdict, and examples side by side. `decision`, a sentence that says what
     was decided and why, is shown first."""
-    blocks: list[Block] = [Text(decision)] if decision else []
-    blocks += [Text(verdict(challenge)), _measure_table(challenge), _picture(challenge)]
+    if decision:
+        yield Text(decision)
+    yield Text(verdict(challenge))
+    yield _measure_table(challenge)
+    name = metric_name(challenge.headline)
+    png = plots.differences([100 * x for x in challenge.differences], f"difference in {name} (points)")
+    yield Picture(f"Difference in {name} of each test article: above 0 the challenger is better", png)
     if challenge.left_out:
-        blocks.append(Text(f"{challenge.left_out:,} test articles on which only one of them was scored are left out."))
+        yield Text(f"{challenge.left_out:,} test articles on which only one of them was scored are left out.")
     for example in challenge.examples:
-        blocks += _shown(example, challenge)
-    return ReportSection("challenge", "Champion and challenger", blocks)
-
-
-def challenge_artifact(challenge: Challenge, decision: str = "") -> str:
-    """Return the section as Markdown for the artifact CHALLENGE_ARTIFACT, below the server's size limit."""
-    return artifact([challenge_section(challenge, decision)])
+        yield from _shown(example, challenge)
 
 
 def _one_system(contender: Contender) -> pa.Table:
@@ -220,24 +218,22 @@ def _texts(table: pa.Table, wanted: pa.Array, columns: list[str], description: s
 
 
 def _measure_table(challenge: Challenge) -> Table:
-    rows = []
+    rows: list[Row] = []
     for measure in challenge.measures:
         deciding = measure.metric == challenge.headline
         before, after, metric = measure.champion.value, measure.challenger.value, METRICS[measure.metric]
         best = metric.best((before.mean, after.mean)) if before.mean != after.mean else None
-        rows.append(
-            [
-                Cell(metric_name(measure.metric), strong=deciding),
-                _mean(before, metric.scale, before.mean == best),
-                _mean(after, metric.scale, after.mean == best),
-                _mean(measure.difference, metric.scale, deciding, "+"),
-                Cell(f"{measure.test.p_value:.3f}"),
-            ]
-        )
+        means = [_mean(value, metric.scale, value.mean == best) for value in (before, after)]
+        difference = _mean(measure.difference, metric.scale, deciding, "+")
+        name = Cell(metric_name(measure.metric), strong=deciding)
+        rows.append([name, *means, difference, f"{measure.test.p_value:.3f}"])
     articles = counted_articles(challenge.articles)
     caption = f"Figures and difference in points, %, ratios as numbers, with intervals; {articles}"
-    columns = ["metric", f"champion: {challenge.champion}", f"challenger: {challenge.challenger}", "difference", "p"]
-    return Table(caption, columns, rows, frozenset({1, 2, 3, 4}))
+    return table_of(caption, ["metric", *_names(challenge), "difference", "p"], rows)
+
+
+def _names(challenge: Challenge) -> tuple[str, str]:
+    return f"champion: {challenge.champion}", f"challenger: {challenge.challenger}"
 
 
 def _mean(value: Interval, scale: int, strong: bool, sign: str = "") -> Cell:
@@ -245,25 +241,13 @@ def _mean(value: Interval, scale: int, strong: bool, sign: str = "") -> Cell:
     return Cell(mean, f"{low} to {high}", strong=strong)
 
 
-def _picture(challenge: Challenge) -> Picture:
-    name = metric_name(challenge.headline)
-    caption = f"Difference in {name} of each test article: above 0 the challenger is better"
-    return Picture(
-        caption, plots.differences([100 * x for x in challenge.differences], f"difference in {name} (points)")
-    )
-
-
-def _shown(example: SummaryPair, challenge: Challenge) -> list[Block]:
-    lead, left_out = shorten(example.lead, _SHOWN_CHARACTERS)
+def _shown(example: SummaryPair, challenge: Challenge) -> Iterator[Block]:
     columns, cells = [], []
-    names = (f"champion: {challenge.champion}", f"challenger: {challenge.challenger}")
-    for name, summary, figures in zip(names, example.summaries, example.figures, strict=True):
+    for name, summary, figure in zip(_names(challenge), example.summaries, example.figures, strict=True):
         text, rest = shorten(summary, _SHOWN_CHARACTERS)
-        columns.append(f"{name}, {100 * figures:.2f}")
+        columns.append(f"{name}, {100 * figure:.2f}")
         cells.append(Cell(text or "an empty summary", f"{rest:,} more characters" if rest else ""))
-    return [
-        Heading(f"{example.title}: {example.why}"),
-        Heading("Lead section (the target)", 4),
-        Quote(lead, left_out),
-        Table(f"What both wrote; {metric_name(challenge.headline)}", columns, [cells]),
-    ]
+    yield Heading(f"{example.title}: {example.why}")
+    yield Heading("Lead section (the target)", 4)
+    yield Quote(*shorten(example.lead, _SHOWN_CHARACTERS))
+    yield Table(f"What both wrote; {metric_name(challenge.headline)}", columns, [cells])

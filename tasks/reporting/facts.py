@@ -1,25 +1,21 @@
-"""The facts of a build (source, models, seed): the head of the report."""
+"""The facts of a build (source, models, seed): the head of the report. And its settings, the tail."""
 
 import math
 import re
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from safetensors import safe_open
 
+from tasks.reporting.blocks import Block, Lines, Text, section, table_of
+
 WEIGHTS = "model.safetensors"
 _SHOWN = 160  # characters of a source's settings
 _CREDENTIALS = re.compile(r"(?<=//)[^/@\s]+@")
 
-
-@dataclass(frozen=True)
-class Fact:
-    """A name and its value, for people."""
-
-    name: str
-    value: str
+Fact = tuple[str, str]
+"""A name and its value, for people."""
 
 
 def gather_facts(
@@ -37,14 +33,27 @@ def gather_facts(
     articles = f"{used['rows'] - sum(used['drops'].values()):,} used" if used else "not counted"
     notes = {name: note for count in counts.values() for name, note in count.get("notes", {}).items()}
     return [
-        Fact("preset", str(config.get("preset", "none"))),
-        Fact("source", "ranked shards, imported" if config.get("imported") else _source(config.get("source", {}))),
-        Fact("seed", str(seed)),
-        Fact("articles", f"{articles}; {test_articles:,} of the test split scored"),
-        Fact("ranker", f"two LSTMs (Liu & Lapata 2019, sec. 3.1){_size(ranker)}" if ranker else "none of this build"),
-        Fact("summarizer", f"{_summarizer(config.get('summarizer', {}))}{_size(summarizer)}"),
-        *[Fact("entity pipeline" if name == "entities" else name, str(note)) for name, note in sorted(notes.items())],
+        ("preset", str(config.get("preset", "none"))),
+        ("source", "ranked shards, imported" if config.get("imported") else _source(config.get("source", {}))),
+        ("seed", str(seed)),
+        ("articles", f"{articles}; {test_articles:,} of the test split scored"),
+        ("ranker", f"two LSTMs (Liu & Lapata 2019, sec. 3.1){_size(ranker)}" if ranker else "none of this build"),
+        ("summarizer", f"{_summarizer(config.get('summarizer', {}))}{_size(summarizer)}"),
+        *[("entity pipeline" if name == "entities" else name, str(note)) for name, note in sorted(notes.items())],
     ]
+
+
+@section("built", "What was built")
+def built(facts: Iterable[Fact]) -> Iterator[Block]:
+    """The facts of the build."""
+    yield table_of("This build", ["fact", "value"], facts, range(0))
+
+
+@section("settings", "Settings")
+def settings_section(config: Mapping[str, Any]) -> Iterator[Block]:
+    """The settings that decide the content of the build."""
+    lines = list(flatten(config))
+    yield Lines(lines) if lines else Text("No settings were given.")
 
 
 def flatten(config: Mapping[str, Any], prefix: str = "") -> Iterator[str]:
@@ -57,19 +66,14 @@ def flatten(config: Mapping[str, Any], prefix: str = "") -> Iterator[str]:
             yield f"{prefix}{name}: {_CREDENTIALS.sub('', str(value))}"
 
 
-def count_parameters(directory: Path) -> int | None:
-    """Return the number of weights in a model's directory, shared ones counted once; None if there are no weights."""
+def _size(directory: Path) -> str:
+    """Return the number of weights in a model's directory, shared ones counted once; nothing if there are none."""
     path = directory / WEIGHTS
     if not path.is_file():
-        return None
+        return ""
     with safe_open(path, framework="np") as file:
         shapes: list[list[int]] = [file.get_slice(name).get_shape() for name in file.keys()]  # noqa: SIM118 - no mapping
-    return sum(map(math.prod, shapes))
-
-
-def _size(directory: Path) -> str:
-    count = count_parameters(directory)
-    return "" if count is None else f", {count:,} weights"
+    return f", {sum(map(math.prod, shapes)):,} weights"
 
 
 def _source(source: Mapping[str, Any]) -> str:

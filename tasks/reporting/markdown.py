@@ -10,6 +10,7 @@ from urllib.parse import quote
 from tasks.reporting.blocks import (
     Block,
     Cell,
+    Citation,
     Cited,
     Figures,
     Folded,
@@ -18,6 +19,7 @@ from tasks.reporting.blocks import (
     Picture,
     Quote,
     ReportSection,
+    SampleSentence,
     Table,
     Text,
     clean,
@@ -25,7 +27,6 @@ from tasks.reporting.blocks import (
     shown_url,
     web_url,
 )
-from tasks.reporting.samples import Citation, SampleSentence
 
 _CELL_CHARACTERS = 42  # per line: two such columns fit side by side in the UI
 LIMIT = 512 * 1024  # the server's limit for an artifact in JSON, in bytes

@@ -1,5 +1,11 @@
-"""The overview of a build in the Prefect UI: its lineage, and an index that links its artifacts in pipeline order."""
+"""The overview of a build in the Prefect UI: its lineage, and an index that links its artifacts in pipeline order.
 
+Lineage is where a build's data comes from: stage -> shards -> digests -> build, read from the records of shards and
+models. Nothing is drawn from the code: a stage reads another if one of its records names a digest of the other's
+shards. So the picture proves what a build was made of, also years later and for builds of other versions of the
+code."""
+
+import hashlib
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -12,10 +18,9 @@ from storage.builds import Build, summarise
 from storage.directories import DirectoryRecord
 from storage.recipes import ShardRecord
 from tasks.engine.artifact_keys import artifact_key
-from tasks.reporting.blocks import Cell, Picture, ReportSection, Table, Text
+from tasks.reporting.blocks import WORDS, Block, Picture, ReportSection, Row, Text, table_of
 from tasks.reporting.markdown import artifact, escape
-from tasks.reporting.origins import Origin, trace
-from tasks.reporting.plots import COLORS, INK, draw_panels, to_png
+from tasks.reporting.plots import COLORS, INK, draw
 from tasks.reporting.publishing import (
     ARTIFACTS,
     METRICS,
@@ -28,6 +33,97 @@ from tasks.reporting.publishing import (
 )
 
 LINEAGE, INDEX = "lineage", "index"
+_DIGITS = 12  # of a digest that people compare
+# In the picture of the lineage stands a row for each step of the work, from the sources at the top to the build.
+_WIDTH, _HEIGHT = 1.8, 0.5  # of a box, inches
+_ACROSS, _DOWN = 2.0, 0.72  # from a box to the next
+
+
+@dataclass(frozen=True)
+class Origin:
+    """A stage, model or report of a build."""
+
+    name: str
+    shards: int  # number of shards; 0 for a directory
+    rows: int | None  # rows of all shards; None for a directory
+    digest: str  # digest of all its content: of the digests of its shards, or of the directory's files
+    reads: tuple[str, ...]  # what it was made from
+    depth: int  # longest way from a stage that reads nothing; a build is made in this order
+    code: tuple[str, ...]  # commits of the code that made it
+
+
+def trace(stages: Mapping[str, Sequence[ShardRecord]], directories: Mapping[str, DirectoryRecord]) -> list[Origin]:
+    """Return the stages and directories of a build in the order in which they can be made."""
+    whole: dict[str, set[str]] = {}  # digest -> what has it
+    for name, records in stages.items():
+        for record in records:
+            if record.written.rows:  # empty shards of different stages are equal
+                whole.setdefault(record.written.digest, set()).add(name)
+    for name, directory in directories.items():
+        whole.setdefault(directory.digest, set()).add(name)
+    reads = {name: _reads(name, _widest(records), stages, whole) for name, records in stages.items() if records}
+    reads |= {name: _sources(name, directory.inputs, whole) for name, directory in directories.items()}
+    depths = _depths(reads)
+    origins = []
+    for name, sources in reads.items():
+        records = stages.get(name, ())
+        digests = "".join(record.written.digest for record in records)
+        origins.append(
+            Origin(
+                name=name,
+                shards=len(records),
+                rows=sum(record.written.rows for record in records) if records else None,
+                digest=(hashlib.sha256(digests.encode()).hexdigest() if records else directories[name].digest)[
+                    :_DIGITS
+                ],
+                reads=tuple(sorted(sources, key=lambda other: (depths[other], other))),
+                depth=depths[name],
+                code=_code(records or [directories[name]]),
+            )
+        )
+    return sorted(origins, key=lambda origin: (origin.depth, origin.name))
+
+
+def _widest(records: Sequence[ShardRecord]) -> ShardRecord:
+    """Return the shard with most rows: a shard may have got nothing from some of its inputs."""
+    return max(records, key=lambda record: (record.written.rows, -record.shard))
+
+
+def _reads(
+    name: str, reader: ShardRecord, stages: Mapping[str, Sequence[ShardRecord]], whole: Mapping[str, set[str]]
+) -> set[str]:
+    """Return what a shard was made from: whole shards and directories, or its row groups of a shuffle."""
+    groups: dict[str, set[str]] = {digest: set(names) for digest, names in whole.items()}
+    for other, records in stages.items():
+        for record in records:
+            group = record.written.groups.get(reader.shard)
+            if group is not None and group.rows:
+                groups.setdefault(group.digest, set()).add(other)
+    return _sources(name, reader.inputs, groups)
+
+
+def _sources(name: str, inputs: Mapping[str, Sequence[str]], known: Mapping[str, set[str]]) -> set[str]:
+    return {other for digests in inputs.values() for digest in digests for other in known.get(digest, ())} - {name}
+
+
+def _depths(reads: Mapping[str, set[str]]) -> dict[str, int]:
+    depths: dict[str, int] = {}
+
+    def depth(name: str, within: tuple[str, ...]) -> int:
+        if name not in depths:
+            # Stages with equal content seem to read each other; the way through one of them is enough.
+            above = [depth(other, (*within, name)) for other in reads[name] if other not in (*within, name)]
+            depths[name] = 1 + max(above, default=-1)
+        return depths[name]
+
+    for name in sorted(reads):
+        depth(name, ())
+    return depths
+
+
+def _code(records: Sequence[ShardRecord | DirectoryRecord]) -> tuple[str, ...]:
+    commits = {record.code.get("commit", "") for record in records}
+    return tuple(sorted(commit[:7] + "-dirty" * commit.endswith("-dirty") for commit in commits if commit))
 
 
 @dataclass(frozen=True)
@@ -45,18 +141,10 @@ def publish_overview(
     """Publish lineage and index of a finished build; its other artifacts are published already."""
     origins = trace(stages, directories)
     entries = list(index_entries(corpus, origins, stages, directories))
-    publish_page(
-        corpus,
-        LINEAGE,
-        artifact([lineage_section(build.name, origins)]),
-        f"{corpus}: what build {build.name} was made from, stage by stage.",
-    )
-    publish_page(
-        corpus,
-        INDEX,
-        index_page(build, corpus, entries),
-        f"{corpus}: the artifacts of build {build.name} in pipeline order.",
-    )
+    about = f"{corpus}: what build {build.name} was made from, stage by stage."
+    publish_page(corpus, LINEAGE, artifact([lineage_section(build.name, origins)]), about)
+    about = f"{corpus}: the artifacts of build {build.name} in pipeline order."
+    publish_page(corpus, INDEX, index_page(build, corpus, entries), about)
 
 
 def index_entries(
@@ -108,45 +196,27 @@ def index_page(build: Build, corpus: str, entries: Sequence[IndexEntry]) -> str:
     )
 
 
-# In the picture of the lineage stands a row for each step of the work, from the sources at the top to the build.
-_WIDTH, _HEIGHT = 1.8, 0.5  # of a box, inches
-_ACROSS, _DOWN = 2.0, 0.72  # from a box to the next
-
-
 def lineage_section(build: str, origins: Sequence[Origin]) -> ReportSection:
     """Return the page: the picture, and what each stage was made from."""
-    rows = [
+    rows: list[Row] = [
         [
-            Cell(origin.name),
-            Cell(f"{origin.shards:,}" if origin.shards else ""),
-            Cell("" if origin.rows is None else f"{origin.rows:,}"),
-            Cell(origin.digest),
-            Cell(", ".join(origin.reads)),
-            Cell(", ".join(origin.code)),
+            origin.name,
+            f"{origin.shards:,}" if origin.shards else "",
+            "" if origin.rows is None else origin.rows,
+            origin.digest,
+            ", ".join(origin.reads),
+            ", ".join(origin.code),
         ]
         for origin in origins
     ]
-    return ReportSection(
-        "lineage",
-        f"Lineage of build {build}",
-        [
-            Text(
-                "Read from the records of its shards: a line leads from a stage to one whose records name its digests. "
-                "Equal digests in two builds mean equal data."
-            ),
-            Picture(
-                "Stages, their shards and digests, and the build that names them",
-                lineage_picture(build, origins),
-                wide=True,
-            ),
-            Table(
-                "What was made from what",
-                ["stage", "shards", "rows", "digest", "made from", "code"],
-                rows,
-                frozenset({1, 2}),
-            ),
-        ],
-    )
+    columns = ["stage", "shards", "rows", "digest", "made from", "code"]
+    caption = "Stages, their shards and digests, and the build that names them"
+    blocks: list[Block] = [
+        Text(WORDS["legends"]["lineage"]),
+        Picture(caption, lineage_picture(build, origins), wide=True),
+        table_of("What was made from what", columns, rows, range(1, 3)),
+    ]
+    return ReportSection("lineage", f"Lineage of build {build}", blocks)
 
 
 def lineage_picture(build: str, origins: Sequence[Origin]) -> bytes:
@@ -185,25 +255,16 @@ def lineage_picture(build: str, origins: Sequence[Origin]) -> bytes:
                 axes.add_patch(PathPatch(curve, facecolor="none", edgecolor=COLORS[2], linewidth=0.9, alpha=0.6))
         for name, (x, y) in places.items():
             edge = COLORS[1] if name == build else COLORS[0]
-            axes.add_patch(
-                FancyBboxPatch(
-                    (x - _WIDTH / 2, y - _HEIGHT / 2),
-                    _WIDTH,
-                    _HEIGHT,
-                    boxstyle="round,pad=0,rounding_size=.06",
-                    facecolor="white",
-                    edgecolor=edge,
-                    linewidth=1.2,
-                    zorder=2,
-                )
-            )
+            corner, style = (x - _WIDTH / 2, y - _HEIGHT / 2), "round,pad=0,rounding_size=.06"
+            box = FancyBboxPatch(corner, _WIDTH, _HEIGHT, style, facecolor="white", edgecolor=edge, linewidth=1.2)
+            axes.add_patch(box).set_zorder(2)
             axes.text(x, y, labels[name], fontsize=7, ha="center", va="center", color=INK, zorder=3)
         axes.set(
             xlim=(-most * _ACROSS / 2, most * _ACROSS / 2), ylim=(-last * _DOWN - _HEIGHT, _HEIGHT), aspect="equal"
         )
         axes.axis("off")
 
-    return to_png(draw_panels([panel], width=most * _ACROSS + 0.2, height=last * _DOWN + 2 * _HEIGHT + 0.2))
+    return draw(panel, width=most * _ACROSS + 0.2, height=last * _DOWN + 2 * _HEIGHT + 0.2)
 
 
 def _label(origin: Origin) -> str:

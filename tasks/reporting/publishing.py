@@ -109,8 +109,8 @@ def publish_training(store: Store, record: DirectoryRecord, corpus: str) -> None
     """Publish the curves of a newly trained model as a Markdown artifact; other directories have none."""
     if METRICS not in record.files:
         return
-    from tasks.reporting.curves import stored_curves  # here, so that worker processes do not load matplotlib
-    from tasks.reporting.sections import model_section
+    # Here, so that worker processes do not load matplotlib.
+    from tasks.reporting.curves import model_section, stored_curves
 
     name = record.name.removeprefix("models/")
     if curves := stored_curves(store, name, record.path):

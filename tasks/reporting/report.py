@@ -7,28 +7,35 @@ from typing import Any
 
 from tasks.engine.recipe import Shards
 from tasks.engine.settings import Settings
-from tasks.reporting import sections as words
-from tasks.reporting.across import across_section, count_overlaps
-from tasks.reporting.blocks import Block, ReportSection, Text
-from tasks.reporting.corpus_statistics import SAMPLED_SHARDS
-from tasks.reporting.curves import ranker_curves, summarizer_curves
-from tasks.reporting.facts import flatten, gather_facts
-from tasks.reporting.findings import (
-    Ranking,
-    Table1,
+from tasks.reporting.blocks import Text
+from tasks.reporting.corpus import (
+    across_section,
+    count_overlaps,
+    count_rights,
     distributions,
-    failing_hosts,
-    funnel,
-    rank_systems,
-    read_scores,
-    table1,
+    distributions_section,
+    rights_section,
 )
+from tasks.reporting.corpus_size import SAMPLED_SHARDS
+from tasks.reporting.curves import model_curves, training_section
+from tasks.reporting.facts import built, gather_facts, settings_section
 from tasks.reporting.markdown import artifact
 from tasks.reporting.page import page, summary
-from tasks.reporting.rights import count_rights, rights_section
-from tasks.reporting.samples import read_samples
+from tasks.reporting.samples import attention_section, graphs_section, read_samples, samples_section
+from tasks.reporting.scores import (
+    Ranking,
+    Table1,
+    headline_section,
+    headline_sentence,
+    rank_systems,
+    read_scores,
+    scores_section,
+    short_score_table,
+    table1,
+    table1_section,
+)
 from tasks.reporting.settings import ReportSettings
-from tasks.reporting.verdicts import headline_sentence
+from tasks.reporting.stages import costs_section, failing_hosts, funnel, funnel_section, hosts_section
 
 PAGE, SUMMARY, ARTIFACTS = "report.html", "summary.txt", "artifacts"
 _SAMPLES = 5  # test articles shown with their summaries and source URLs
@@ -98,28 +105,29 @@ def write_report(
     lengths = distributions(texts, len(texts), SAMPLED_SHARDS)
     facts = gather_facts(recipe, counts, ranker, summarizer, seed=seed, test_articles=ranking.articles)
     stages = funnel(counts)
-    instances = next((row.kept for row in stages if row.stage == "articles"), lengths.statistics.articles)
+    instances = next((row.kept for row in stages if row.name == "articles"), lengths.statistics.articles)
     written = [
-        words.headline_section(ranking),
-        words.samples_section(collected),
-        words.built(facts),
-        words.funnel_section(stages),
+        headline_section(ranking),
+        samples_section(collected),
+        built(facts),
+        funnel_section(stages),
         *([] if overlaps is None else [across_section(count_overlaps(overlaps), counts)]),
         *([rights_section(count_rights(pages))] if (pages := [some for some in (documents, given) if some]) else []),
-        words.hosts_section(failing_hosts(counts)),
-        words.table1_section(recalls),
-        words.scores_section(ranking, recipe.get("writer"), counts.get("written", {}).get("tally", {})),
-        words.training_section(ranker_curves(ranker) if ranker else [], summarizer_curves(summarizer)),
-        words.distributions_section(lengths, collected.summary_words, instances),
-        words.attention_section(collected),
-        words.graphs_section(collected),
-        words.costs_section({stage: {**count, **took.get(stage, {})} for stage, count in counts.items()}),
-        words.settings_section(list(flatten(recipe))),
+        hosts_section(failing_hosts(counts)),
+        table1_section(recalls),
+        scores_section(ranking, recipe.get("writer"), counts.get("written", {}).get("tally", {})),
+        training_section(model_curves("ranker", ranker) if ranker else [], model_curves("summarizer", summarizer)),
+        distributions_section(lengths, collected.summary_words, instances),
+        attention_section(collected),
+        graphs_section(collected),
+        costs_section({stage: {**count, **took.get(stage, {})} for stage, count in counts.items()}),
+        settings_section(recipe),
     ]
     folded = [replace(section, folded=section.key not in _OPEN) for section in written]
     files = {PAGE: page(f"WikiSum build: {recipe.get('preset', 'no preset')}, seed {seed}", folded)}
     by_key = {section.key: section for section in written}
-    files[SUMMARY] = summary(_terminal(by_key["table1"], ranking))
+    short = [short_score_table(ranking)] if ranking.systems else []
+    files[SUMMARY] = summary([*by_key["table1"].blocks, *short, Text(headline_sentence(ranking))])
     for key, shown in _ARTIFACTS.items():
         files[f"{ARTIFACTS}/{key}.md"] = artifact([by_key[name] for name in shown if name in by_key])
     for name, text in files.items():
@@ -127,12 +135,6 @@ def write_report(
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(text.encode())
     return {"published": list(files), **_headline(ranking, recalls)}
-
-
-def _terminal(recalls: ReportSection, ranking: Ranking) -> list[Block]:
-    """Return the blocks for the terminal: Table 1, the scores, and the verdict."""
-    scores = [words.short_score_table(ranking)] if ranking.systems else []
-    return [*recalls.blocks, *scores, Text(headline_sentence(ranking))]
 
 
 def _headline(ranking: Ranking, recalls: Table1) -> dict[str, Any]:
@@ -144,6 +146,7 @@ def _headline(ranking: Ranking, recalls: Table1) -> dict[str, Any]:
             system: round(100 * score.value.mean, 4) for system, score in cells.items() if score is not None
         },
         "table1": {
-            row.method: {str(cutoff): round(value, 4) for cutoff, value in row.measured.items()} for row in recalls.rows
+            method: {str(cutoff): round(value, 4) for cutoff, value in measured.items()}
+            for method, measured in recalls.measured.items()
         },
     }

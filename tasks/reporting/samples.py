@@ -1,48 +1,38 @@
 """Sample articles of the test split: the systems' summaries, and the pages that support each sentence. Every sentence
 is shown with its citations (`tasks/evaluation/citations.py`), and with a note if they do not support it."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from matplotlib.axes import Axes
+from matplotlib.collections import LineCollection
 
 from tasks.evaluation.citations import CitedSentence, Citer
 from tasks.evaluation.metrics import Summary
-from tasks.reporting.attention import Floats, SummaryAttention, lay_out
-from tasks.reporting.corpus_statistics import Words, count_words
+from tasks.reporting.attention import Floats, SummaryAttention, attention_picture, drawn_tokens, lay_out
+from tasks.reporting.blocks import (
+    WORDS,
+    AttendedPage,
+    Block,
+    Citation,
+    Cited,
+    Folded,
+    Heading,
+    Picture,
+    Quote,
+    SampleSentence,
+    Text,
+    section,
+)
+from tasks.reporting.corpus_size import Words, count_words
+from tasks.reporting.plots import COLORS, INK, draw
 
 SHOWN_CHARACTERS = 4000  # of a lead or a summary; a whole page taken for a lead must not fill the report
 SHOWN_SOURCES = 5
-
-
-@dataclass(frozen=True)
-class Citation:
-    """A paragraph that is cited for a sentence."""
-
-    rank: int  # 0-based rank of the paragraph
-    url: str | None = None  # page of the paragraph, or None
-    # The paragraph's share of the sentence's attention, 0-1; None for a system without attention
-    share: float | None = None
-
-
-@dataclass(frozen=True)
-class SampleSentence:
-    """A sentence of a summary."""
-
-    text: str  # as the system wrote it
-    citations: Sequence[Citation] = ()  # the paragraphs that support it, fully or in part
-    doubt: str = ""  # a note on a sentence that no single paragraph says; empty if one does
-
-
-@dataclass(frozen=True)
-class AttendedPage:
-    """A page and the share of all its paragraphs in the attention of a whole summary, 0-1."""
-
-    url: str
-    share: float
 
 
 @dataclass(frozen=True)
@@ -57,15 +47,6 @@ class SampleSummary:
 
 
 @dataclass(frozen=True)
-class Graph:
-    """The two graphs over an article's ranked paragraphs."""
-
-    nodes: int  # paragraphs; node i has rank i
-    similarity: Sequence[tuple[int, int, float]]  # edges (i, j, weight) of the similarity graph
-    discourse: Sequence[tuple[int, int, float]]  # likewise of the approximate discourse graph
-
-
-@dataclass(frozen=True)
 class Sample:
     """An article of the test split."""
 
@@ -73,7 +54,7 @@ class Sample:
     lead: str  # the shown part of its lead section, the target
     lead_left_out: int  # number of characters of the lead not shown
     written: Sequence[SampleSummary]  # the summaries, those of trained systems first
-    graph: Graph | None = None  # over its ranked paragraphs, or None
+    graph: Mapping[str, Any] | None = None  # the row of GRAPHS over its ranked paragraphs, or None
 
 
 @dataclass(frozen=True)
@@ -107,38 +88,20 @@ def read_samples(shards: Iterable[tuple[pa.Table, ...]], count: int, length_shar
 
 def _samples(
     articles: pa.Table, ranked: pa.Table, predictions: pa.Table, graphs: Sequence[pa.Table], count: int
-) -> list[Sample]:
+) -> Iterator[Sample]:
     written = pa.array(pc.unique(predictions["article_id"]).to_pylist(), pa.string())
     test = pc.and_(pc.equal(articles["split"], "test"), pc.is_in(articles["article_id"], written))
     chosen = articles.filter(pc.and_(test, pc.is_null(articles["drop_reason"]))).slice(0, count)
-    return [
-        _sample(
-            article,
-            _rows_of(ranked, article).sort_by("rank"),
-            _rows_of(predictions, article).to_pylist(),
-            _rows_of(graphs[0], article).to_pylist() if graphs else [],
+    for article in chosen.select(["article_id", "title", "lead"]).to_pylist():
+        best, rows, *graph = (
+            some.filter(pc.equal(some["article_id"], article["article_id"])) for some in (ranked, predictions, *graphs)
         )
-        for article in chosen.select(["article_id", "title", "lead"]).to_pylist()
-    ]
-
-
-def _rows_of(table: pa.Table, article: Mapping[str, Any]) -> pa.Table:
-    return table.filter(pc.equal(table["article_id"], article["article_id"]))
-
-
-def _sample(
-    article: Mapping[str, Any], ranked: pa.Table, rows: list[dict[str, Any]], graphs: list[dict[str, Any]]
-) -> Sample:
-    lead, left_out = shorten(article["lead"])
-    urls = ranked["url"].to_pylist()
-    citer = Citer(article["title"], ranked["text"].to_pylist(), [article["lead"]])
-    return Sample(
-        title=article["title"],
-        lead=lead,
-        lead_left_out=left_out,
-        written=[_written(row, urls, citer) for row in rows],
-        graph=_graph(graphs[0]) if graphs else None,
-    )
+        best = best.sort_by("rank")
+        urls = best["url"].to_pylist()
+        citer = Citer(article["title"], best["text"].to_pylist(), [article["lead"]])
+        summaries = [_written(row, urls, citer) for row in rows.to_pylist()]
+        graph_rows = [row for one in graph for row in one.to_pylist()]
+        yield Sample(article["title"], *shorten(article["lead"]), summaries, graph_rows[0] if graph_rows else None)
 
 
 def _written(row: Mapping[str, Any], urls: list[str], citer: Citer) -> SampleSummary:
@@ -146,14 +109,12 @@ def _written(row: Mapping[str, Any], urls: list[str], citer: Citer) -> SampleSum
     shown, left_out = shorten(row["summary"])
     cited = citer.cite(Summary(shown, tokens=row["tokens"], attention=weights))
     attention = lay_out(shown, row["tokens"], weights, urls, cited)
-    sentences = [_sentence(citation, urls) for citation in cited]
+    sentences = []
+    for one in cited:
+        shares = one.shares or [None] * len(one.ranks)
+        citations = [Citation(rank, urls[rank], share) for rank, share in zip(one.ranks, shares, strict=True)]
+        sentences.append(SampleSentence(one.sentence, citations, doubt(one)))
     return SampleSummary(row["system"], sentences, sources(weights, urls), left_out, attention)
-
-
-def _sentence(citation: CitedSentence, urls: Sequence[str]) -> SampleSentence:
-    shares = citation.shares or [None] * len(citation.ranks)
-    citations = [Citation(rank, urls[rank], share) for rank, share in zip(citation.ranks, shares, strict=True)]
-    return SampleSentence(citation.sentence, citations, doubt(citation))
 
 
 def doubt(citation: CitedSentence) -> str:
@@ -167,11 +128,6 @@ def doubt(citation: CitedSentence) -> str:
     if citation.verdict == "partly":
         return f"supported in part, not: {', '.join(citation.missing) or 'what it says of its names and numbers'}"
     return f"not supported: {', '.join(citation.missing) or 'no paragraph has half of its words'}"
-
-
-def _graph(row: Mapping[str, Any]) -> Graph:
-    edges = [[(edge["i"], edge["j"], edge["weight"]) for edge in row[kind]] for kind in ("similarity", "discourse")]
-    return Graph(row["nodes"], *edges)
 
 
 def shorten(text: str, most: int = SHOWN_CHARACTERS) -> tuple[str, int]:
@@ -192,3 +148,82 @@ def sources(attention: Floats, urls: Sequence[str]) -> list[AttendedPage]:
             shares[url] = shares.get(url, 0.0) + float(share)
     best = sorted(shares.items(), key=lambda item: -item[1])[:SHOWN_SOURCES]
     return [AttendedPage(url, share) for url, share in best]
+
+
+@section("samples", "Sample summaries")
+def samples_section(samples: Samples) -> Iterator[Block]:
+    """Articles of the test split with the systems' summaries."""
+    if not samples.articles:
+        yield Text("No article of the test split has a summary to show.")
+        return
+    yield Text(WORDS["legends"]["samples"])
+    for article in samples.articles:
+        yield Heading(article.title)
+        yield Heading("Lead section (the target)", 4)
+        yield Quote(article.lead, article.lead_left_out)
+        first, *others = article.written
+        yield from _shown(first)
+        if others:
+            title = f"Summaries by {', '.join(one.system for one in others)}"
+            yield Folded(title, [block for one in others for block in _shown(one)])
+
+
+def _shown(written: SampleSummary) -> tuple[Block, Block]:
+    cited = Cited(written.sentences, written.sources, written.left_out)
+    return Heading(f"Summary by {written.system}", 4), cited if written.sentences else Text("An empty summary.")
+
+
+@section("attention", "Attention of the summaries")
+def attention_section(samples: Samples) -> Iterator[Block]:
+    """Paragraph attention over time of every sample summary whose system has attention."""
+    pictures: list[Block] = []
+    for article in samples.articles:
+        drawn = [(one.system, one.attention) for one in article.written if one.attention is not None]
+        if drawn:
+            pictures.append(Heading(article.title))
+        for system, attention in drawn:
+            tokens, shown = len(attention.tokens), drawn_tokens(attention)
+            caption = f"Paragraph attention of {system} while it wrote about “{article.title}”"
+            caption += f", the first {shown:,} of {tokens:,} tokens" if shown < tokens else f", {tokens:,} tokens"
+            pictures.append(Picture(caption, attention_picture(attention), wide=True))
+    yield Text(WORDS["legends"]["attention"] if pictures else "No system with attention has a summary to show.")
+    yield from pictures
+
+
+@section("graphs", "Paragraph graphs")
+def graphs_section(samples: Samples) -> Iterator[Block]:
+    """The similarity graph and the discourse graph of the first sample article that has them."""
+    for article in samples.articles:
+        if article.graph is not None:
+            yield Text(WORDS["legends"]["graphs"])
+            caption = f"Graphs over the ranked paragraphs of “{article.title}”, numbered by rank"
+            yield Picture(caption, graph_picture(article.graph))
+            return
+    yield Text("No sample article has a graph.")
+
+
+def graph_picture(graph: Mapping[str, Any]) -> bytes:
+    """Draw the similarity graph and the discourse graph of a row of GRAPHS side by side, paragraphs on a circle in
+    order of rank."""
+    nodes = graph["nodes"]
+    angles = np.pi / 2 - 2 * np.pi * np.arange(nodes) / max(nodes, 1)
+    points = np.stack([np.cos(angles), np.sin(angles)], axis=1)
+
+    def circle(kind: str) -> Callable[[Axes], None]:
+        def panel(axes: Axes) -> None:
+            edges = [(edge["i"], edge["j"], edge["weight"]) for edge in graph[kind]]
+            top = max((weight for _, _, weight in edges), default=1.0) or 1.0
+            lines = [points[[i, j]] for i, j, _ in edges]
+            colors = [(COLORS[0], 0.15 + 0.75 * max(weight, 0.0) / top) for _, _, weight in edges]
+            if lines:
+                axes.add_collection(LineCollection(lines, colors=colors, linewidths=1.0))
+            axes.scatter(points[:, 0], points[:, 1], s=130, color="white", edgecolor=INK, linewidth=0.8, zorder=2)
+            for rank, (x, y) in enumerate(points):
+                axes.text(x, y, str(rank + 1), fontsize=6, ha="center", va="center", color=INK, zorder=3)
+            axes.set(xlim=(-1.15, 1.15), ylim=(-1.15, 1.4), aspect="equal")
+            axes.text(0, 1.25, f"{kind}: {len(edges):,} edges", fontsize=10, ha="center")
+            axes.axis("off")
+
+        return panel
+
+    return draw(circle("similarity"), circle("discourse"), width=7.2, height=4.0)

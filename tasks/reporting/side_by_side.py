@@ -12,12 +12,11 @@ from storage.schemas import PREDICTIONS, SCORES
 from storage.store import Store
 from tasks.engine.recipe import finished_stage
 from tasks.reporting import plots
-from tasks.reporting.blocks import Block, Cell, Heading, Picture, Quote, ReportSection, Table, Text
-from tasks.reporting.curves import Curve, Points, stored_curves
+from tasks.reporting.blocks import NONE, Block, Heading, Picture, Quote, ReportSection, Text, section, table_of
+from tasks.reporting.curves import Curve, Points, curve_picture, stored_curves
 from tasks.reporting.facts import flatten
-from tasks.reporting.findings import rank_systems
 from tasks.reporting.samples import shorten
-from tasks.reporting.sections import scores_section
+from tasks.reporting.scores import rank_systems, scores_section
 from tasks.reporting.settings import ReportSettings
 
 _MOST = len(plots.COLORS)  # a curve of each fits in one picture
@@ -31,29 +30,20 @@ def compared_builds(store: Store, names: Sequence[str], seed: int = 1) -> list[R
     if not 2 <= len(set(names)) == len(names) <= _MOST:
         raise ValueError(f"builds are {', '.join(names) or 'none'}: expected two to {_MOST} different names")
     builds = {chr(ord("A") + place): read_build(store, name) for place, name in enumerate(names)}
-    return [
-        _settings(builds),
-        _scores(store, builds, seed),
-        ReportSection("training", "Training", list(_curves(store, builds))),
-        _changed(store, builds),
-    ]
+    return [_settings(builds), _scores(store, builds, seed), _curves(store, builds), _changed(store, builds)]
 
 
-def _settings(builds: dict[str, Build]) -> ReportSection:
+@section("settings", "Builds")
+def _settings(builds: dict[str, Build]) -> Iterator[Block]:
     given = {letter: dict(line.split(": ", 1) for line in flatten(build.config)) for letter, build in builds.items()}
     names = sorted({name for settings in given.values() for name in settings})
-    rows = [
-        [Cell(name), *(Cell(settings.get(name, "–")) for settings in given.values())]
-        for name in names
-        if len({settings.get(name) for settings in given.values()}) > 1
-    ]
-    legend = "; ".join(f"{letter} is build {build.name}" for letter, build in builds.items())
-    blocks: list[Block] = [Text(f"{legend}.")]
-    if rows:
-        blocks.append(Table("Settings that differ", ["setting", *given], rows))
+    rows = [[name, *(settings.get(name, NONE) for settings in given.values())] for name in names]
+    different = [row for row in rows if len(set(row[1:])) > 1]
+    yield Text(f"{'; '.join(f'{letter} is build {build.name}' for letter, build in builds.items())}.")
+    if different:
+        yield table_of("Settings that differ", ["setting", *given], different, range(0))
     else:
-        blocks.append(Text("All settings are equal."))
-    return ReportSection("settings", "Builds", blocks)
+        yield Text("All settings are equal.")
 
 
 def _scores(store: Store, builds: dict[str, Build], seed: int) -> ReportSection:
@@ -72,6 +62,7 @@ def _lettered(letter: str, table: pa.Table) -> pa.Table:
     return table.set_column(table.schema.get_field_index("system"), "system", named)
 
 
+@section("training", "Training")
 def _curves(store: Store, builds: dict[str, Build]) -> Iterator[Block]:
     """Yield a picture of each quantity with a line of each build: that of the validation, or else the first."""
     for model in _MODELS:
@@ -84,10 +75,11 @@ def _curves(store: Store, builds: dict[str, Build]) -> Iterator[Block]:
                     iter(lines.values())
                 )
         for curve, series in found.values():
-            yield Picture(curve.title, plots.curve_picture(replace(curve, series=series)))
+            yield Picture(curve.title, curve_picture(replace(curve, series=series)))
 
 
-def _changed(store: Store, builds: dict[str, Build]) -> ReportSection:
+@section("samples", "Summaries that changed")
+def _changed(store: Store, builds: dict[str, Build]) -> Iterator[Block]:
     """Return test articles of which the builds' own systems wrote different summaries."""
     written: dict[str, dict[str, str]] = {}
     for letter, build in builds.items():
@@ -98,12 +90,12 @@ def _changed(store: Store, builds: dict[str, Build]) -> ReportSection:
     changed = {id_: texts for id_, texts in common.items() if len(set(texts.values())) > 1}
     articles = _read(store, next(iter(builds.values())), "articles", None).select(["article_id", "title"]).to_pylist()
     titles = {row["article_id"]: row["title"] for row in articles}
-    blocks: list[Block] = [Text(f"{len(changed):,} of {len(common):,} summaries of common test articles changed.")]
+    yield Text(f"{len(changed):,} of {len(common):,} summaries of common test articles changed.")
     for id_, texts in list(changed.items())[:_SAMPLES]:
-        blocks.append(Heading(titles.get(id_, id_)))
+        yield Heading(titles.get(id_, id_))
         for name, text in texts.items():
-            blocks += [Heading(name, 4), Quote(*shorten(text))]
-    return ReportSection("samples", "Summaries that changed", blocks)
+            yield Heading(name, 4)
+            yield Quote(*shorten(text))
 
 
 def _read(store: Store, build: Build, stage: str, without: pa.Table | None) -> pa.Table:

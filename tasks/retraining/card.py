@@ -1,16 +1,15 @@
 """The model card: a description of a version for people."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from storage.registry import Version
 from tasks.evaluation.metrics import METRICS, metric_name
-from tasks.reporting.blocks import Cell, ReportSection, Table
-from tasks.reporting.facts import Fact, flatten
-from tasks.reporting.findings import funnel
+from tasks.reporting.blocks import Block, Cell, ReportSection, Row, section, table_of
+from tasks.reporting.facts import Fact, built, settings_section
 from tasks.reporting.markdown import artifact
-from tasks.reporting.sections import built, costs_section, funnel_section, settings_section
+from tasks.reporting.stages import costs_section, funnel, funnel_section
 
 
 @dataclass(frozen=True)
@@ -26,17 +25,17 @@ def model_card(version: Version, counts: Mapping[str, Mapping[str, Any]], effort
     """Return the card of a version as Markdown. `counts` are those of every stage of its build
     (`storage.builds.summarise`)."""
     verdict = version.verdict
-    facts = [
-        Fact("version", f"{version.number}, for {version.label}, made {version.created}"),
-        Fact("verdict", f"{'promoted' if verdict['promoted'] else 'refused'}: {verdict['reason']}"),
-        Fact("judged against", "no other version" if version.parent is None else f"version {version.parent}"),
-        Fact("trained on from", "nothing" if version.start is None else f"version {version.start}"),
-        Fact("build", version.build),
-        *[Fact(name, path) for name, path in sorted(version.models.items())],
-        Fact("vocabulary", version.vocabulary),
-        Fact("time of this run", f"{effort.seconds / 3600:.2f} hours by the clock"),
-        Fact("work in the build", f"{effort.work_seconds / 3600:.2f} hours, all shards and models together"),
-        Fact("peak memory", f"{effort.peak_bytes / 1e6:,.0f} MB in one process"),
+    facts: list[Fact] = [
+        ("version", f"{version.number}, for {version.label}, made {version.created}"),
+        ("verdict", f"{'promoted' if verdict['promoted'] else 'refused'}: {verdict['reason']}"),
+        ("judged against", "no other version" if version.parent is None else f"version {version.parent}"),
+        ("trained on from", "nothing" if version.start is None else f"version {version.start}"),
+        ("build", version.build),
+        *sorted(version.models.items()),
+        ("vocabulary", version.vocabulary),
+        ("time of this run", f"{effort.seconds / 3600:.2f} hours by the clock"),
+        ("work in the build", f"{effort.work_seconds / 3600:.2f} hours, all shards and models together"),
+        ("peak memory", f"{effort.peak_bytes / 1e6:,.0f} MB in one process"),
     ]
     sections = [
         built(facts),
@@ -45,61 +44,44 @@ def model_card(version: Version, counts: Mapping[str, Mapping[str, Any]], effort
         rebuilt_section(version.computed),
         funnel_section(funnel(counts)),
         costs_section(counts),
-        settings_section(list(flatten(version.settings))),
+        settings_section(version.settings),
     ]
     return artifact([ReportSection("card", f"Model card: version {version.number}", []), *sections])
 
 
-def rebuilt_section(computed: Mapping[str, Sequence[int]]) -> ReportSection:
+@section("rebuilt", "What changed")
+def rebuilt_section(computed: Mapping[str, Sequence[int]]) -> Iterator[Block]:
     """How many shards of each stage this run computed."""
-    rows = [
-        [Cell(stage), Cell(str(done), strong=done > 0), Cell(str(total))] for stage, (done, total) in computed.items()
-    ]
-    table = Table("Shards computed in this run", ["stage", "computed", "of"], rows, frozenset({1, 2}))
-    return ReportSection("rebuilt", "What changed", [table])
+    rows: list[Row] = []
+    for stage, (done, total) in computed.items():
+        rows.append([stage, Cell(str(done), strong=done > 0), str(total)])
+    yield table_of("Shards computed in this run", ["stage", "computed", "of"], rows)
 
 
-def _scores(version: Version) -> ReportSection:
-    rows = [
-        [Cell(metric_name(metric)), Cell(f"{METRICS[metric].scale * value:.2f}")]
-        for metric, value in version.scores.items()
-    ]
-    table = Table("Scores on the frozen test split, %, ratios as numbers", ["metric", "score"], rows, frozenset({1}))
-    return ReportSection("frozen", "Scores", [table])
+@section("frozen", "Scores")
+def _scores(version: Version) -> Iterator[Block]:
+    rows = [[metric_name(metric), f"{METRICS[metric].scale * value:.2f}"] for metric, value in version.scores.items()]
+    yield table_of("Scores on the frozen test split, %, ratios as numbers", ["metric", "score"], rows)
 
 
-def _findings(verdict: Mapping[str, Any]) -> ReportSection:
+@section("evidence", "Evidence of the verdict")
+def _findings(verdict: Mapping[str, Any]) -> Iterator[Block]:
     roles = {criterion["metric"]: criterion["role"] for criterion in verdict.get("criteria", ())}
     asked = {"improve": "must improve", "hold": "must not get worse"}
-    rows = [
+    rows: list[Row] = [
         [
-            Cell(finding["split"]),
-            Cell(metric_name(finding["metric"])),
-            Cell(asked[roles[finding["metric"]]]),
-            Cell(f"{finding['articles']:,}"),
-            Cell(_points(finding["champion"])),
-            Cell(_points(finding["challenger"])),
-            Cell(f"{100 * finding['low']:+.2f} to {100 * finding['high']:+.2f}"),
-            Cell(f"{finding['p_better']:.2g}"),
-            Cell(f"{finding['p_worse']:.2g}"),
+            finding["split"],
+            metric_name(finding["metric"]),
+            asked[roles[finding["metric"]]],
+            finding["articles"],
+            *(f"{100 * finding[side]:.2f}" for side in ("champion", "challenger")),
+            f"{100 * finding['low']:+.2f} to {100 * finding['high']:+.2f}",
+            f"{finding['p_better']:.2g}",
+            f"{finding['p_worse']:.2g}",
         ]
         for finding in verdict.get("findings", ())
     ]
     level = verdict.get("level")
     caption = "F1, points of 100" if level is None else f"F1, points of 100; significant up to p = {level:.2g}"
-    columns = [
-        "test split",
-        "metric",
-        "role",
-        "articles",
-        "champion",
-        "challenger",
-        "interval of the difference",
-        "p, better",
-        "p, worse",
-    ]
-    return ReportSection("evidence", "Evidence of the verdict", [Table(caption, columns, rows, frozenset(range(3, 9)))])
-
-
-def _points(share: float) -> str:
-    return f"{100 * share:.2f}"
+    columns = ["test split", "metric", "role", "articles", "champion", "challenger", "interval of the difference"]
+    yield table_of(caption, [*columns, "p, better", "p, worse"], rows, range(3, 9))

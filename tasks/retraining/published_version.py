@@ -6,11 +6,12 @@ from collections.abc import Mapping
 
 from storage.registry import FOLDER, Version, read_version, version_numbers
 from storage.store import Store
-from tasks.reporting.challenge import CHALLENGE_ARTIFACT, Challenge, challenge_artifact
+from tasks.reporting.challenge import Challenge, challenge_section
+from tasks.reporting.markdown import artifact
 from tasks.reporting.publishing import publish_page, publish_table
 from tasks.retraining.splits import FROZEN, RECENT
 
-_CHALLENGES = {FROZEN: CHALLENGE_ARTIFACT, RECENT: f"{CHALLENGE_ARTIFACT}-{RECENT}"}  # split -> artifact
+_CHALLENGES = {FROZEN: "champion-challenger", RECENT: f"champion-challenger-{RECENT}"}  # split -> artifact
 
 
 def keep_pages(store: Store, version: Version, card: str, challenges: Mapping[str, Challenge], decision: str) -> None:
@@ -18,7 +19,7 @@ def keep_pages(store: Store, version: Version, card: str, challenges: Mapping[st
     be saved yet, and a first one has no challenges; `decision` says what was decided and why."""
     store.write_bytes(_card(version), card.encode())
     for split, challenge in challenges.items():
-        store.write_bytes(_page(version, split), challenge_artifact(challenge, decision).encode())
+        store.write_bytes(_page(version, split), artifact([challenge_section(challenge, decision)]).encode())
 
 
 def publish_version(store: Store, version: Version, corpus: str) -> None:

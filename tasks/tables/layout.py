@@ -67,10 +67,7 @@ def _figure(table: PublishedTable, row: Row, figure: float | None) -> str:
 def _measured(table: PublishedTable, row: Row, column: str, measured: TableFigures) -> Cell:
     match table.measure:
         case Measure.RECALL:
-            recalls = {table1_row.method: table1_row.measured for table1_row in measured.table1.rows}.get(
-                row.system, {}
-            )
-            value = recalls.get(int(column))
+            value = measured.table1.measured.get(row.system, {}).get(int(column))
             return Cell(NOT_RUN) if value is None else Cell(f"{value:.2f}", strong=True)
         case Measure.EFFICIENCY:
             return _efficiency(row.system, column, measured)
@@ -137,7 +134,7 @@ def _missing(table: PublishedTable, measured: TableFigures) -> str:
     """Return which rows and columns were not run, grouped by reason."""
     by_reason: dict[str, list[str]] = {}
     if table.measure is Measure.RECALL:
-        ran = {row.method for row in measured.table1.rows}
+        ran = measured.table1.measured
         absent = [row.label for row in table.rows if row.system not in ran]
         reason = "paragraphs were ranked by another method" if ran else "no test article has ranked paragraphs"
         return f"Not run: {', '.join(absent)} ({reason})." if absent else ""

@@ -15,7 +15,7 @@ from tasks.evaluation.significance import (
     compare_systems,
     summarise_scores,
 )
-from tasks.reporting.findings import Table1, table1
+from tasks.reporting.scores import Table1, table1
 
 
 @dataclass(frozen=True)

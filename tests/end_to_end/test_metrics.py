@@ -13,7 +13,7 @@ from lxml import html
 from storage.builds import latest_build
 from storage.schemas import DATASETS
 from storage.store import Store
-from tasks.reporting.reasons import REPORTED_STAGES
+from tasks.reporting.stages import REPORTED_STAGES
 from tests.flows.running.test_metrics import figures, prometheus, scraped, serving
 from tests.patience import PATIENCE
 

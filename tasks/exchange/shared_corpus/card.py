@@ -13,9 +13,8 @@ from tasks.exchange.cards import markdown_table, render_card
 from tasks.exchange.shared_corpus.settings import PageText
 from tasks.exchange.shared_corpus.statistics import UNRECORDED, Counts, hub_licence
 from tasks.reporting.facts import flatten
-from tasks.reporting.findings import funnel
 from tasks.reporting.markdown import escape
-from tasks.reporting.reasons import meaning
+from tasks.reporting.stages import funnel, meaning
 
 _SIZES = (
     (1_000, "n<1K"),
@@ -40,7 +39,7 @@ def corpus_card(
     total = reduce(add, counts.values())
     stages = funnel(build.counts)
     reasons = [
-        [row.heading, f"`{reason}`", f"{count:,}", escape(meaning(row.stage, reason))]
+        [row.heading, f"`{reason}`", f"{count:,}", escape(meaning(row.name, reason))]
         for row in stages
         for reason, count in row.drops.items()
     ]

@@ -8,10 +8,16 @@ import pytest
 from PIL import Image
 
 from tasks.evaluation.citations import CitedSentence
-from tasks.reporting.attention import Span, SummaryAttention, host_of, lay_out, readable
-from tasks.reporting.attention_picture import attention_picture, drawn_tokens
-from tasks.reporting.samples import Sample, Samples, SampleSummary
-from tasks.reporting.sections import attention_section
+from tasks.reporting.attention import (
+    Span,
+    SummaryAttention,
+    attention_picture,
+    drawn_tokens,
+    host_of,
+    lay_out,
+    readable,
+)
+from tasks.reporting.samples import Sample, Samples, SampleSummary, attention_section
 
 pytestmark = pytest.mark.integration
 

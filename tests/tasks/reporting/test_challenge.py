@@ -9,14 +9,8 @@ from markdown_it import MarkdownIt
 import tests.tasks.reporting.reporting_tables as made
 from tasks.evaluation.metrics import metric_name
 from tasks.reporting.blocks import Table
-from tasks.reporting.challenge import (
-    Challenge,
-    Contender,
-    challenge_artifact,
-    challenge_section,
-    compare_contenders,
-    verdict,
-)
+from tasks.reporting.challenge import Challenge, Contender, challenge_section, compare_contenders, verdict
+from tasks.reporting.markdown import artifact
 from tasks.reporting.page import page
 from tasks.reporting.settings import ReportSettings
 from tests.tasks.reporting.reporting_tables import prediction
@@ -85,7 +79,9 @@ def test_one_article_is_one_example_and_two_are_two() -> None:
 
 
 def test_the_artifact_shows_decision_verdict_intervals_and_examples() -> None:
-    text = challenge_artifact(compared({"a": 0.25, "b": 0.5}, {"a": 0.5, "b": 0.5}), "Version 2 was not promoted.")
+    text = artifact(
+        [challenge_section(compared({"a": 0.25, "b": 0.5}, {"a": 0.5, "b": 0.5}), "Version 2 was not promoted.")]
+    )
 
     assert text.startswith("## Champion and challenger\n\nVersion 2 was not promoted.\n\nThe challenger")
     assert "| **values F1** | 37.50<br>(25.00 to 50.00) | **50.00**<br>(50.00 to 50.00) |" in text
@@ -118,7 +114,7 @@ def test_nothing_of_a_page_is_markup_in_artifact_or_page() -> None:
 
     found = compare_contenders(sides[0], sides[1], articles, ReportSettings(), seed=1)
 
-    tokens = MarkdownIt("commonmark").enable("table").parse(challenge_artifact(found, HOSTILE))
+    tokens = MarkdownIt("commonmark").enable("table").parse(artifact([challenge_section(found, HOSTILE)]))
     inline = [child for token in tokens for child in token.children or []]
     assert {token.content for token in [*tokens, *inline] if "html" in token.type} == {"<br>"}
     assert not [token for token in inline if token.type == "link_open"]
@@ -129,7 +125,7 @@ def test_nothing_of_a_page_is_markup_in_artifact_or_page() -> None:
 
 
 def test_long_texts_are_shortened_and_the_artifact_is_within_the_limit() -> None:
-    text = challenge_artifact(compared({"a": 0.5}, {"a": 0.25}, lead="word " * 200_000))
+    text = artifact([challenge_section(compared({"a": 0.5}, {"a": 0.25}, lead="word " * 200_000))])
 
     assert len(json.dumps(text).encode()) <= 512 * 1024
     assert "more characters" in text

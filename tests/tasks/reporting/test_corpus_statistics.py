@@ -3,8 +3,7 @@
 import pyarrow as pa
 
 from storage.schemas import ARTICLES, PARAGRAPHS
-from tasks.reporting.corpus_statistics import CorpusStatistics, Sources, corpus_statistics
-from tasks.reporting.corpus_table import statistics_table
+from tasks.reporting.corpus_size import CorpusStatistics, Sources, corpus_statistics, statistics_table
 
 
 def shard(

@@ -1,6 +1,5 @@
 from storage.builds import Build
-from tasks.reporting.corpus_statistics import CorpusStatistics, Sources
-from tasks.reporting.corpus_table import describe_corpus
+from tasks.reporting.corpus_size import CorpusStatistics, Sources, describe_corpus
 
 SIZE = CorpusStatistics(300, Sources(2.5, 1800), Sources(2.25, 1500), 217)
 

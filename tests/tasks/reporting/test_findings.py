@@ -7,12 +7,11 @@ import pytest
 import tests.tasks.reporting.reporting_tables as made
 from storage.schemas import SCORES
 from tasks.reporting.blocks import Table
-from tasks.reporting.curves import model_curves, ranker_curves, summarizer_curves
-from tasks.reporting.findings import distributions, failing_hosts, funnel, imbalances, rank_systems, read_scores, table1
-from tasks.reporting.reasons import REPORTED_STAGES, meaning
-from tasks.reporting.sections import costs_section, scores_section, table1_section
+from tasks.reporting.corpus import distributions
+from tasks.reporting.curves import model_curves
+from tasks.reporting.scores import headline_sentence, rank_systems, read_scores, scores_section, table1, table1_section
 from tasks.reporting.settings import ReportSettings
-from tasks.reporting.verdicts import headline_sentence
+from tasks.reporting.stages import REPORTED_STAGES, costs_section, failing_hosts, funnel, imbalances, meaning
 from tests.tasks.reporting.reporting_tables import count
 
 COUNTS = {
@@ -42,7 +41,7 @@ def test_the_funnel_adds_up_in_the_order_of_the_pipeline() -> None:
 
 def test_a_stage_that_only_refuses_rows_has_a_heading_and_reasons_of_its_own() -> None:
     (row,) = funnel({"intake": {"rows": 1, "drops": {}}, "compared": {"rows": 3, "drops": {"leak": 1}}})
-    assert (row.stage, row.heading, row.kept) == ("compared", "paragraphs, compared across articles", 2)
+    assert (row.name, row.heading, row.kept) == ("compared", "paragraphs, compared across articles", 2)
     assert meaning("compared", "leak").startswith("of a training article, and")
     assert meaning("compared", "clone") == meaning("paragraphs", "clone") == "it repeats the lead section"
     assert meaning("features", "clone") == ""
@@ -65,7 +64,7 @@ def test_hosts_stand_in_order_of_their_failures_and_so_do_their_reasons() -> Non
 
     found = failing_hosts({"pages": {**count(12), "worst": worst}})
 
-    assert [(row.host, row.urls, row.failed, list(row.drops)) for row in found] == [
+    assert [(row.name, row.rows, row.refused, list(row.drops)) for row in found] == [
         ("b.example", 9, 5, ["timeout", "http_404"]),
         ("a.example", 3, 1, ["timeout"]),
     ]
@@ -119,16 +118,20 @@ def test_table1_is_the_mean_over_test_articles_in_percent() -> None:
 
     assert found.articles == 2
     assert found.cutoffs == [5, 7]
-    assert [(row.method, dict(row.measured), dict(row.published)) for row in found.rows] == [
-        ("similarity", {5: 37.5}, {5: 24.86}),
-        ("ranking", {5: 62.5, 7: 100.0}, {5: 39.38}),
+    assert found.measured == {"similarity": {5: 37.5}, "ranking": {5: 62.5, 7: 100.0}}
+    (table, _) = table1_section(found).blocks
+    assert isinstance(table, Table)
+    assert [[cell.text for cell in row[1:]] for row in table.rows] == [
+        ["this build", "37.50", "–"],
+        ["paper, WikiSum", "24.86", "–"],
+        ["this build", "62.50", "100.00"],
+        ["paper, WikiSum", "39.38", "–"],
     ]
 
 
 def test_an_order_that_000_has_not_stands_without_published_figures() -> None:
     found = table1(made.ranking_scores(("a", "test", "similarity", 5, 0.25), ("a", "test", "found", 5, 0.5)))
 
-    assert [(row.method, dict(row.published)) for row in found.rows] == [("similarity", {5: 24.86}), ("found", {})]
     (table, _) = table1_section(found).blocks
     assert isinstance(table, Table)
     assert [[cell.text for cell in row] for row in table.rows] == [
@@ -139,7 +142,7 @@ def test_an_order_that_000_has_not_stands_without_published_figures() -> None:
 
 
 def test_table1_without_test_articles_has_no_rows() -> None:
-    assert table1(made.ranking_scores(("c", "valid", "similarity", 5, 1.0))).rows == ()
+    assert table1(made.ranking_scores(("c", "valid", "similarity", 5, 1.0))).measured == {}
 
 
 def test_systems_are_ordered_by_the_headline_metric() -> None:
@@ -252,14 +255,14 @@ def test_curves_take_each_line_of_metrics_for_what_it_is(tmp_path) -> None:  # t
         '{"kind": "validation", "step": 50, "loss": 4.5, "nll": 3.5, "rouge1": 0.25}\n'
     )
 
-    curves = {curve.name: curve.series for curve in summarizer_curves(tmp_path)}
+    curves = {curve.name: curve.series for curve in model_curves("summarizer", tmp_path)}
 
     assert curves == {
         "summarizer-nll": {"training": [(50, 4.0)], "validation": [(50, 3.5)]},
         "summarizer-rouge": {"ROUGE-1": [(50, 25.0)], "ROUGE-2": [], "ROUGE-L": []},
         "summarizer-rate": {"rate": [(50, 0.001)]},
     }
-    assert ranker_curves(tmp_path / "nowhere") == []
+    assert model_curves("ranker", tmp_path / "nowhere") == []
 
 
 def test_each_model_has_the_curves_of_its_kind(tmp_path) -> None:  # type: ignore[no-untyped-def]

@@ -8,20 +8,22 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
 from tasks.reporting.blocks import (
+    AttendedPage,
     Cell,
+    Citation,
     Cited,
     Heading,
     Lines,
     Picture,
     Quote,
     ReportSection,
+    SampleSentence,
     Table,
     Text,
     clean,
     web_url,
 )
 from tasks.reporting.markdown import LIMIT, artifact, escape, link, render
-from tasks.reporting.samples import AttendedPage, Citation, SampleSentence
 
 MARKDOWN = MarkdownIt("commonmark").enable(["table", "strikethrough"])
 HOSTILE = "<script>alert(1)</script> [x](javascript:alert(1)) ![i](http://t/i.png) `c` **b** | p &amp; # 1. - > ~~s~~"

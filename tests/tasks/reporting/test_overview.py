@@ -15,8 +15,7 @@ from storage.store import Store
 from tasks.engine.recipe import Recipe, Shards, contents, every, gathered, same
 from tasks.engine.stage import Executor, Run
 from tasks.reporting.markdown import artifact
-from tasks.reporting.origins import trace
-from tasks.reporting.overview import index_entries, index_page, lineage_section
+from tasks.reporting.overview import index_entries, index_page, lineage_section, trace
 from tests.patience import PATIENCE
 
 
@@ -115,8 +114,7 @@ def test_the_index_links_artifacts_in_the_order_of_the_work(run: Run) -> None:
 
 _DRAW = """
 import hashlib
-from tasks.reporting.overview import lineage_picture
-from tasks.reporting.origins import Origin
+from tasks.reporting.overview import Origin, lineage_picture
 
 names = ("articles", "frontier", "pages", "documents", "features")
 origins = [Origin(name, 1, 1, "0", (), 0, ()) for name in names]

@@ -8,8 +8,8 @@ from storage.recipes import whole
 from storage.schemas import DATASETS, Dataset
 from storage.store import Store
 from tasks.engine.recipe import Shards
+from tasks.reporting.corpus import count_rights, rights_section
 from tasks.reporting.page import summary
-from tasks.reporting.rights import count_rights, rights_section
 from tests.tasks.exchange.corpus_root import CRAWLED, GIVEN_ROWS, write_shard
 
 

@@ -5,16 +5,8 @@ import pytest
 
 import tests.tasks.reporting.reporting_tables as made
 from tasks.evaluation.citations import CitedSentence
-from tasks.reporting.samples import (
-    SHOWN_CHARACTERS,
-    AttendedPage,
-    Citation,
-    SampleSentence,
-    doubt,
-    read_samples,
-    shorten,
-    sources,
-)
+from tasks.reporting.blocks import AttendedPage, Citation, SampleSentence
+from tasks.reporting.samples import SHOWN_CHARACTERS, doubt, read_samples, shorten, sources
 from tests.tasks.reporting.reporting_tables import prediction
 
 URLS = ["https://a.example/", "https://b.example/", "https://a.example/"]

@@ -1,0 +1,152 @@
+"""What the texts of a corpus are like: lengths and labels, what articles share, and rights."""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from tasks.across.refusals import AcrossReason
+from tasks.engine.recipe import Shards
+from tasks.reporting import plots
+from tasks.reporting.blocks import NONE, WORDS, Block, Picture, Row, Text, section, share_cell, table_of
+from tasks.reporting.corpus_size import CorpusStatistics, Words, count_words, mean_sizes, shard_sizes, statistics_table
+from tasks.rights.totals import COLUMNS, PageTotals
+
+_KINDS = {False: "paragraphs", True: "documents"}
+
+Overlaps = Mapping[tuple[bool, str], tuple[int, int]]
+"""Whether documents are counted, and a relation -> rows, and articles that have such a row."""
+
+
+@dataclass(frozen=True)
+class Distributions:
+    """Lengths in words (separated by spaces) and labels, from the first shards."""
+
+    shards: int  # number of shards read, out of `of`
+    of: int
+    paragraph_words: Words  # words of each kept paragraph
+    lead_words: Words  # words of each used lead section
+    labels: NDArray[np.float32]  # ROUGE-2 recall of each kept paragraph, 0-1
+    statistics: CorpusStatistics  # size of sources and targets
+
+
+def distributions(texts: Iterable[tuple[pa.Table, ...]], total: int, shards: int) -> Distributions:
+    """Return lengths and labels of the first shards of (articles, paragraphs, features); the rest is never read.
+    `total` is the number of all shards, each of which is read on request."""
+    words: list[Words] = [np.zeros(0, np.int64)]
+    leads: list[Words] = [np.zeros(0, np.int64)]
+    labels: list[NDArray[np.float32]] = [np.zeros(0, np.float32)]
+    sizes = []
+    for articles, paragraphs, features in islice(texts, shards):
+        # Words are counted before rows are selected, because selecting rows would copy their texts.
+        counts = count_words(paragraphs["text"])
+        sizes.append(shard_sizes(articles, paragraphs, counts))
+        words.append(counts[pc.is_null(paragraphs["drop_reason"]).to_numpy()])
+        leads.append(count_words(articles["lead"])[pc.is_null(articles["drop_reason"]).to_numpy()])
+        labels.append(features["rouge2_recall"].to_numpy())
+    together = (np.concatenate(words), np.concatenate(leads), np.concatenate(labels))
+    return Distributions(min(shards, total), total, *together, mean_sizes(sizes))
+
+
+@section("distributions", "Lengths and labels")
+def distributions_section(
+    found: Distributions, summary_words: Mapping[str, np.ndarray], instances: int
+) -> Iterator[Block]:
+    """Lengths of paragraphs, leads and summaries, the labels, and the size of all `instances` articles."""
+    groups: list[tuple[str, np.ndarray]] = [
+        ("kept paragraphs, words", found.paragraph_words),
+        ("labels: ROUGE-2 recall, %", 100 * found.labels),
+        ("lead sections, words", found.lead_words),
+        *[(f"summaries of {system}, words", words) for system, words in summary_words.items()],
+    ]
+    rows: list[Row] = [[name, *_quantiles(values)] for name, values in groups if len(values)]
+    if not rows:
+        yield Text("No paragraph was kept and no lead section used.")
+        return
+    yield Text(
+        f"From the first {found.shards:,} of {found.of:,} article shards. Words are separated by spaces. The "
+        "histogram of lengths leaves out the longest 1 %."
+    )
+    yield table_of("Distributions", ["length or label", "count", "5 %", "median", "mean", "95 %", "most"], rows)
+    yield statistics_table(found.statistics, instances)
+    if len(found.paragraph_words):
+        png = plots.histogram(found.paragraph_words, "length (words)", of="paragraphs")
+        yield Picture("Length of kept paragraphs", png)
+    if len(found.labels):
+        png = plots.histogram(found.labels, "ROUGE-2 recall (0-1)", of="paragraphs", logarithmic=True)
+        yield Picture("Labels of paragraphs; counts on a logarithmic axis", png)
+    lengths = {"lead sections": found.lead_words, **summary_words}
+    if shown := {name: values for name, values in lengths.items() if len(values)}:
+        caption = "Length of lead sections and summaries: middle half with its median, and 5th to 95th percentile"
+        yield Picture(caption, plots.boxes(shown, "length (words)"))
+
+
+def _quantiles(values: np.ndarray) -> list[str]:
+    low, median, high = np.quantile(values, [0.05, 0.5, 0.95])
+    digits = 0 if np.issubdtype(values.dtype, np.integer) else 1
+    shown = [low, median, float(values.mean(dtype=np.float64)), high, values.max()]
+    return [f"{len(values):,}", *[f"{x:,.{digits}f}" for x in shown]]
+
+
+def count_overlaps(shards: Iterable[tuple[pa.Table, ...]]) -> Overlaps:
+    """Add up the rows of `overlaps`, one shard in memory at a time."""
+    rows: Counter[tuple[bool, str]] = Counter()
+    articles: Counter[tuple[bool, str]] = Counter()
+    for (shard,) in shards:
+        for whole in _KINDS:
+            kind = shard.filter(pc.equal(shard["whole"], whole))
+            for relation in WORDS["relations"]:
+                found = kind.filter(kind[relation])
+                rows[whole, relation] += found.num_rows
+                articles[whole, relation] += pc.count_distinct(found["article"]).as_py()
+    return {key: (rows[key], articles[key]) for key in rows}
+
+
+@section("across", "Across articles")
+def across_section(overlaps: Overlaps, counts: Mapping[str, Mapping[str, Any]]) -> Iterator[Block]:
+    """What articles share, as rows of a table, and what of it was refused."""
+    given = counts.get("paragraphs", {})
+    kept = given.get("rows", 0) - sum(given.get("drops", {}).values())
+    rows: list[Row] = []
+    for whole, kind in _KINDS.items():
+        for relation, meaning in WORDS["relations"].items():
+            if not (whole and relation == "lead"):  # leads are looked for in paragraphs
+                found, articles = overlaps.get((whole, relation), (0, 0))
+                share = NONE if whole else share_cell(found, kept, digits=2)
+                rows.append([f"{kind} {meaning}", found, share, articles])
+    refused = counts.get("compared", {}).get("drops", {})
+    leaks, copies = (f"{refused.get(reason, 0):,}" for reason in (AcrossReason.LEAK, AcrossReason.NEAR_DUPLICATE))
+    yield Text(WORDS["legends"]["across"])
+    yield table_of("What articles share", ["relation", "rows", "of kept paragraphs, %", "articles"], rows)
+    yield Text(f"Refused: {leaks} paragraphs as leak, {copies} as near_duplicate.")
+
+
+def count_rights(stages: Sequence[Shards]) -> PageTotals:
+    """Add up the documents of some stages, those of the crawl and those of the source; texts are not read. Raises
+    CorruptShardError: a shard is gone, cut short or changed."""
+    totals = PageTotals()
+    for shards in stages:
+        for (part,) in shards.parts:
+            for batch in shards.store.read_batches(part.path, part.sha256, COLUMNS):
+                totals.add(batch.to_pylist())
+    return totals
+
+
+@section("rights", "Rights and care")
+def rights_section(totals: PageTotals) -> Iterator[Block]:
+    """Licences, reserved rights, languages and personal data of the documents with text, as tables."""
+    if not totals.documents:
+        yield Text("No document has text.")
+        return
+    yield Text(
+        f"Of {totals.documents:,} documents with text; a page counts once for each article that has it. Where no "
+        "claim or sign was found there may still be one. `paragraphs.pages.keep` keeps only some of them."
+    )
+    for heading, rows in totals.tables():
+        yield table_of(heading.capitalize(), ["found", "number", "of documents, %"], rows)
