@@ -1,8 +1,7 @@
 """Which words of a passage a sentence's words may come from, and the windows of it that could say the sentence.
 
 A window is one sentence of the passage, or two: neighbours, or the first one, which mostly names the subject, and a
-later one. Every content word of the sentence is given one place in a window, near those of the words beside it.
-"""
+later one. Every content word of the sentence is given one place in a window, near those of the words beside it."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -19,17 +18,11 @@ Matches = list[dict[int, float]]
 
 @dataclass(frozen=True)
 class Window:
-    """Sentences of a passage, and where in them a sentence's content words are.
+    """Sentences of a passage, and where in them a sentence's content words are."""
 
-    Attributes:
-        sentences: their numbers, one or two.
-        places: of each content word of the sentence its place in the passage, or NOWHERE.
-        quality: of each how surely it is the same word, 0-1.
-    """
-
-    sentences: tuple[int, ...]
-    places: list[int]
-    quality: list[float]
+    sentences: tuple[int, ...]  # their numbers, one or two
+    places: list[int]  # of each content word of the sentence its place in the passage, or NOWHERE
+    quality: list[float]  # of each how surely it is the same word, 0-1
 
 
 def matches(sentence: ParsedText, passage: ParsedText) -> Matches:
@@ -61,13 +54,9 @@ def longest_gap(found: Matches) -> int:
 
 
 def windows(found: Matches, weights: Sequence[float], passage: ParsedText) -> tuple[Window, Window]:
-    """Return the sentence of a passage, and the two sentences, that could best say a sentence.
-
-    Args:
-        found: as `matches` returns it.
-        weights: of each content word, how much it tells.
-        passage: where they were looked for; it has at least one sentence.
-    """
+    """Return the sentence of a passage, and the two sentences, that could best say a sentence. `found`: as `matches`
+    returns it; `weights`: of each content word, how much it tells; `passage`: where they were looked for; it has at
+    least one sentence."""
     held: list[dict[int, float]] = []  # of each word, the best quality in each sentence
     total = [0.0] * len(passage.sentences)
     for places, weight in zip(found, weights, strict=True):

@@ -2,17 +2,16 @@
 
 Each window of the passage (`alignment.py`) is measured in the same way: how much of the sentence is there, with its
 values, in what order, beside what, under which negations and bounds; then how the two windows and the whole passage
-differ. Shares are 0-1, the others counts.
-"""
+differ. Shares are 0-1, the others counts."""
 
 from collections import Counter
 from collections.abc import Callable, Sequence
 from itertools import pairwise
 
+from tasks.engine.data_files import read_data
 from tasks.text.ngrams import lcs_length
 from tasks.verification.alignment import NOWHERE, Matches, Window, matches, windows
-from tasks.verification.lexicon import BOUNDS, NEGATORS, bound_of, opposites, related
-from tasks.verification.relations import NAMES as RELATIONS
+from tasks.verification.lexicon import BE, BOUNDS, NEGATORS, bound_of, opposites, related
 from tasks.verification.relations import relations
 from tasks.verification.words import ParsedText, WordKind
 
@@ -22,85 +21,19 @@ _REACH = 4  # content words within which words belong together
 _NAME_STEM = 4  # letters that a name and its adjective share
 Weigh = Callable[[str], float]
 
-_OF_A_WINDOW = (
-    "covered",
-    "exact",
-    "uncovered",
-    "heaviest_uncovered",
-    "second_uncovered",
-    "adjacent",
-    "near",
-    "inversions",
-    "longest_run",
-    "breaks",
-    "units_changed",
-    "opposites",
-    "opposites_in_place",
-    "negators_added",
-    "negators_dropped",
-    "flips",
-    "polarity_turned",
-    "bounds_added",
-    "bounds_dropped",
-    "only_changed",
-    "about_changed",
-    "maybe_dropped",
-    "maybe_added",
-    "over_under_changed",
-    "all_some_changed",
-    "subject_covered",
-    "subject_first",
-    "share_of_window",
-    "unused_inside",
-    "in_order",
-    "not_in_order",
-    "voice_conflict",
-    "joints_crossed",
-    "passives_changed",
-    "leading_said",
-    "leading_unsaid",
-    *RELATIONS,
-    "contradictions",
-)
-_CONTRADICTING = [
-    _OF_A_WINDOW.index(name)
-    for name in (
-        "units_changed",
-        "polarity_turned",
-        "roles_turned",
-        "limits_turned",
-        "maybe_lost",
-        "counts_moved",
-        "times_turned",
-    )
-]
-_OF_BOTH = (
-    "covered_by_passage",
-    "values_missing_in_passage",
-    "numbers_unseen",
-    "names_unseen",
-    "pair_gains",
-    "second_share",
-    "second_points_back",
-    "words",
-    "content_words",
-    "numbers",
-    "names",
-)
-NAMES = tuple(f"{part}_{name}" for part in ("one", "two") for name in _OF_A_WINDOW) + _OF_BOTH
+_NAMES: dict[str, list[str]] = {
+    part: words.split() for part, words in read_data("tasks.verification", "features.toml").items()
+}
+_CONTRADICTING = [_NAMES["of_a_window"].index(name) for name in _NAMES["contradicting"]]
+NAMES = (*(f"{part}_{name}" for part in ("one", "two") for name in _NAMES["of_a_window"]), *_NAMES["of_both"])
 _POINTING = frozenset(
     ["he", "she", "it", "they", "this", "these", "that", "his", "her", "its", "their", "the", "there"]
 )
 
 
 def features(sentence: ParsedText, passage: ParsedText, weigh: Weigh) -> list[float]:
-    """Return the numbers of `NAMES` for a sentence and a passage, both with content words.
-
-    Args:
-        sentence: to be said.
-        passage: that may say it.
-        weigh: how much a word in lower case tells, from 0.
-    """
+    """Return the numbers of `NAMES` for a sentence and a passage that may say it, both with content words. `weigh`: how
+    much a word in lower case tells, from 0."""
     weights = [_weight(sentence, place, weigh) for place in sentence.content]
     found = matches(sentence, passage)
     single, pair = windows(found, weights, passage)
@@ -217,8 +150,7 @@ def _after(text: ParsedText, place: int) -> str | None:
 def _opposites(sentence: ParsedText, passage: ParsedText, window: Window) -> tuple[float, float]:
     """Return how many words have only an opposite in the window; and how many of these in their place.
 
-    Small words such as "few" count too: they are no content, but have opposites.
-    """
+    Small words such as "few" count too: they are no content, but have opposites."""
     held: dict[str, list[int]] = {}
     for number in window.sentences:
         start, end = passage.bounds[number]
@@ -272,8 +204,7 @@ def _negation(sentence: ParsedText, passage: ParsedText, window: Window) -> tupl
 
 def _bounds(sentence: ParsedText, passage: ParsedText, window: Window) -> list[float]:
     """Return how the words that bound a claim change: more of a class than the window has, or fewer than between the
-    words that are said.
-    """
+    words that are said."""
     theirs = Counter(_bound(passage, p) for n in window.sentences for p in range(*passage.bounds[n]))
     said = [place for place in window.places if place != NOWHERE]
     first, last = (max(min(said) - 2, 0), max(said)) if said else (0, -1)
@@ -322,17 +253,13 @@ def _name_runs(sentence: ParsedText) -> list[list[int]]:
     return runs
 
 
-_BE = frozenset(["is", "are", "was", "were", "be", "been", "being"])
-
-
 def _is_passive(words: Sequence[str]) -> bool:
-    return "by" in words and not _BE.isdisjoint(words[: words.index("by")])
+    return "by" in words and not BE.isdisjoint(words[: words.index("by")])
 
 
 def _voice(sentence: ParsedText, passage: ParsedText, window: Window) -> float:
     """Return whether the sentence begins with what comes later in the window, and its voice does not say so, or the
-    other way.
-    """
+    other way."""
     places = [place for place in window.places if place != NOWHERE]
     if len(places) < 2:
         return 0.0
@@ -361,13 +288,12 @@ def _passives_changed(sentence: ParsedText, passage: ParsedText, places: Sequenc
 
 
 def _after_be(text: ParsedText, place: int) -> bool:
-    return any(text.words[before].text in _BE for before in range(max(place - 2, 0), place))
+    return any(text.words[before].text in BE for before in range(max(place - 2, 0), place))
 
 
 def _leading(passage: ParsedText, window: Window, weights: Sequence[float]) -> tuple[float, float]:
     """Return how many of the first words of the window's sentences are said, and how much is said of sentences whose
-    first words are not, and point to none before them.
-    """
+    first words are not, and point to none before them."""
     said = set(window.places)
     shares = []
     unsaid = 0.0

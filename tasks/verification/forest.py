@@ -13,21 +13,13 @@ _LEAF = -1
 
 @dataclass(frozen=True)
 class Forest:
-    """Trees, all nodes one after another.
+    """Trees, all nodes one after another."""
 
-    Attributes:
-        roots: [T] the first node of each tree.
-        feature: [M] which feature a node asks for; -1 at a leaf.
-        threshold: [M] a row goes left where its feature is at most this.
-        children: [M, 2] the nodes to the left and right.
-        share: [M] at a leaf, the weight of true examples in it, 0-1.
-    """
-
-    roots: NDArray[np.int32]
-    feature: NDArray[np.int16]
-    threshold: NDArray[np.float32]
-    children: NDArray[np.int32]
-    share: NDArray[np.float16]
+    roots: NDArray[np.int32]  # [T] the first node of each tree
+    feature: NDArray[np.int16]  # [M] which feature a node asks for; -1 at a leaf
+    threshold: NDArray[np.float32]  # [M] a row goes left where its feature is at most this
+    children: NDArray[np.int32]  # [M, 2] the nodes to the left and right
+    share: NDArray[np.float16]  # [M] at a leaf, the weight of true examples in it, 0-1
 
     def probabilities(self, rows: NDArray[np.float32]) -> NDArray[np.float64]:
         """Return [N], the mean share of the leaves in which N rows of features end."""
@@ -61,15 +53,8 @@ class Forest:
     def fit(
         cls, rows: NDArray[np.float32], true: NDArray[np.bool_], weights: NDArray[np.float64], trees: int, seed: int
     ) -> "Forest":
-        """Learn a random forest (Breiman 2001) with scikit-learn.
-
-        Args:
-            rows: [N, F] features.
-            true: [N] what is to be told.
-            weights: [N] of each row.
-            trees: how many.
-            seed: of the trees' choices.
-        """
+        """Learn a random forest (Breiman 2001) with scikit-learn. `rows`: [N, F] features; `true`: [N] what is to be
+        told; `weights`: [N] of each row; `trees`: how many; `seed`: of the trees' choices."""
         from sklearn.ensemble import RandomForestClassifier  # here, because it takes a second that readers need not
 
         model = RandomForestClassifier(

@@ -3,8 +3,7 @@
 True are source sentences in their passage, restatements of them (`restatements.py`), and sentences of leads that a
 passage nearly says. False are lies made of all these (`lies.py`), and sentences held against passages elsewhere. What
 rules cannot make, sentences in other words altogether, true and false, every verifier learns from the few hundred of
-`restated.txt`, which were written by hand about invented things.
-"""
+`restated.txt`, which were written by hand about invented things."""
 
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
@@ -23,8 +22,7 @@ from tasks.verification.features import features
 from tasks.verification.forest import Forest
 from tasks.verification.lies import Others, lies
 from tasks.verification.restatements import restatements
-from tasks.verification.verifier import Verifier
-from tasks.verification.weights import WordWeights
+from tasks.verification.verifier import Verifier, WordWeights
 from tasks.verification.words import read
 
 MOST_EXAMPLES = 24_000
@@ -44,15 +42,10 @@ _MOST_PASSING = 0.05  # of their lies
 
 @dataclass(frozen=True)
 class LearningArticle:
-    """What a verifier learns from, one article of a corpus.
+    """What a verifier learns from, one article of a corpus."""
 
-    Attributes:
-        passages: source paragraphs.
-        lead: text that is written from them, such as the article's lead; may be empty.
-    """
-
-    passages: Sequence[str]
-    lead: str = ""
+    passages: Sequence[str]  # source paragraphs
+    lead: str = ""  # text that is written from them, such as the article's lead; may be empty
 
 
 class LabelledSentence(NamedTuple):
@@ -74,16 +67,9 @@ class Teaching(NamedTuple):
 
 
 def teaching(topics: Sequence[LearningArticle], seed: int = 0, most: int = MOST_EXAMPLES) -> Teaching:
-    """Return what a corpus teaches; `fit` learns from it, in some forty seconds of processor time together.
-
-    Args:
-        topics: a corpus; those for training alone.
-        seed: of every choice.
-        most: examples made by rules, at most.
-
-    Raises:
-        ValueError: no passage has two sentences that can be read.
-    """
+    """Return what a corpus teaches; `fit` learns from it, in some forty seconds of processor time together. `topics`: a
+    corpus; those for training alone; `seed`: of every choice; `most`: examples made by rules, at most. Raises
+    ValueError: no passage has two sentences that can be read."""
     weights = WordWeights.of(passage for topic in topics for passage in topic.passages)
     made = [example for example in _drawn(topics, seed, most) if read(example.sentence).content]
     if {example.true for example in made} != {True, False}:

@@ -2,8 +2,7 @@
 
 `synonyms.txt` and `antonyms.txt` beside this file hold the words; forms of a word are joined by `stem`. `phrases.txt`
 holds what may replace what as it is written. In another language the lists know nothing, and only words as written,
-names and numbers are compared.
-"""
+names and numbers are compared."""
 
 from functools import cache, lru_cache
 from importlib.resources import files
@@ -24,7 +23,7 @@ def small_words(name: str) -> list[str]:
     return words.split()
 
 
-NEGATORS = frozenset(small_words("negators"))
+NEGATORS, BE = frozenset(small_words("negators")), frozenset(small_words("be"))
 BOUNDS: dict[str, frozenset[str]] = {name: frozenset(words.split()) for name, words in _SMALL["bounds"].items()}
 LIMITS: dict[str, frozenset[str]] = {name: frozenset(words.split()) for name, words in _SMALL["limits"].items()}
 FORWARD, BACKWARD = frozenset(small_words("forward")), frozenset(small_words("backward"))

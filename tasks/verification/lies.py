@@ -1,8 +1,7 @@
 """Lies by kind: what a sentence becomes when a part of it is exchanged, turned round, added or left out.
 
 They teach the verifier what a passage does not say, without labels. A lie is made of a sentence and, where it needs
-words from elsewhere, of other sentences: of the same passage (`near`, the hardest) or of others.
-"""
+words from elsewhere, of other sentences: of the same passage (`near`, the hardest) or of others."""
 
 import re
 from collections.abc import Callable, Iterator, Sequence
@@ -46,15 +45,10 @@ _ONE_WORD = tuple(sorted({word for words in BOUNDS.values() for word in words} -
 
 @dataclass(frozen=True)
 class Others:
-    """Where a lie takes its words from.
+    """Where a lie takes its words from."""
 
-    Attributes:
-        near: other sentences of the passage.
-        far: sentences of other passages.
-    """
-
-    near: Sequence[str]
-    far: Sequence[str]
+    near: Sequence[str]  # other sentences of the passage
+    far: Sequence[str]  # sentences of other passages
 
 
 Maker = Callable[[str, Others, Dice], Iterator[str]]

@@ -1,45 +1,32 @@
 """Who does what to whom, which number counts what, and what comes first: where a sentence and a window disagree.
 
 There is no parser: words that look like verbs have the content words before and after them as arguments, "by" and a
-form of "be" exchange these, and small words such as "at least" or "may" belong to what stands after them.
-"""
+form of "be" exchange these, and small words such as "at least" or "may" belong to what stands after them."""
 
 import re
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 from tasks.verification.alignment import NOWHERE, Window
-from tasks.verification.lexicon import LIMITS, bound_of, small_words
+from tasks.verification.lexicon import BE, LIMITS, bound_of, small_words
 from tasks.verification.words import ParsedText, WordKind
 
-_BE = frozenset(small_words("be"))
-_AUXILIARIES = _BE | frozenset(small_words("auxiliaries"))
+_AUXILIARIES = BE | frozenset(small_words("auxiliaries"))
 _PASTS = frozenset(small_words("pasts"))
 _DETERMINERS = frozenset(small_words("before_participles")) - _AUXILIARIES
 _STOPS = frozenset(small_words("prepositions"))
 _THINGS = frozenset([WordKind.NAME, WordKind.WORD])
 _WHO = frozenset(["who", "which", "that"])
 _ARGUMENTS = 3  # content words on one side of a verb that may be its argument
-_BEFORE = 4  # words before a number or verb among which its bound stands
+BEFORE = 4  # words before a number or verb among which its bound stands
 _YEAR = re.compile(r"1[0-9]{3}|20[0-9]{2}")
 _FORWARD = frozenset(["before", "until"])
 _BACKWARD = frozenset(["after", "since", "once", "following"])
 Pairs = Sequence[tuple[int, int]]  # of content words: their place in the sentence and in the passage
-NAMES = (
-    "roles_turned",
-    "roles_kept",
-    "limits_turned",
-    "limits_added",
-    "limits_dropped",
-    "maybe_lost",
-    "counts_moved",
-    "verbs_unsaid",
-    "times_turned",
-)
 
 
 def relations(sentence: ParsedText, passage: ParsedText, window: Window) -> list[float]:
-    """Return the numbers of `NAMES` for a sentence and a window of a passage."""
+    """Return the numbers from `roles_turned` to `times_turned` for a sentence and a window of a passage."""
     pairs = [(own, there) for own, there in zip(sentence.content, window.places, strict=True) if there != NOWHERE]
     return [
         *_roles(sentence, passage, pairs),
@@ -106,7 +93,7 @@ def _arguments(text: ParsedText, verb: int) -> tuple[set[int], set[int]]:
             break
         elif word.kind in _THINGS:
             right.append(place)
-    if any(text.words[p].text in _BE for p in range(max(verb - 3, start), verb)):
+    if any(text.words[p].text in BE for p in range(max(verb - 3, start), verb)):
         return set(right if by else ()), set(left)
     return (set(right), set(left)) if by else (set(left), set(right))
 
@@ -127,7 +114,7 @@ def _limit(text: ParsedText, place: int) -> str:
     """Return what the words right before a number make of it: over, under, about, all or nothing."""
     sentence = text.words[place].sentence
     found = ""
-    for before in range(place - 1, max(place - 1 - _BEFORE, -1), -1):
+    for before in range(place - 1, max(place - 1 - BEFORE, -1), -1):
         word = text.words[before]
         if word.sentence != sentence or word.kind is WordKind.NUMBER:
             break

@@ -1,8 +1,7 @@
 """Restatements: true sentences made of a passage's own, by rules that keep what is said.
 
 They teach the verifier what may change: the sentence shortened or cut to one clause, in other phrases, joined with its
-neighbour, with a pronoun for its subject, its time or place elsewhere, its voice turned, its numbers in digits.
-"""
+neighbour, with a pronoun for its subject, its time or place elsewhere, its voice turned, its numbers in digits."""
 
 import re
 from collections.abc import Callable, Iterator
@@ -57,8 +56,7 @@ def restatements(sentence: str, following: str, dice: Dice) -> Iterator[tuple[st
     Args:
         sentence: of a passage.
         following: the sentence after it, or an empty string.
-        dice: what decides which words change.
-    """
+        dice: what decides which words change."""
     for kind, restater in KINDS.items():
         made = [text for text in restater(sentence, following, dice) if len(text.split()) >= 4]
         if made:

@@ -1,9 +1,13 @@
-"""The verifier: the probability that a passage says a sentence, and the fewest passages that say it."""
+"""The verifier: the probability that a passage says a sentence, and the fewest passages that say it.
 
-from collections.abc import Sequence
+A passage of an article is taken as readers take it: what begins with "It" or "The tower" is about its subject. Of
+words, those tell most that are rare among the passages of a corpus; their weights are kept without the words."""
+
+import re
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from functools import cache
+from functools import cache, lru_cache
 from importlib.resources import files
 from itertools import combinations
 from pathlib import Path
@@ -12,14 +16,14 @@ from typing import BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
+from models.sentences import split_sentences
 from models.values import measurable
 from tasks.engine.hashing import stable_hash
+from tasks.text.content_words import subject_of
 from tasks.verification.alignment import longest_gap, matches, windows
-from tasks.verification.context import in_context
 from tasks.verification.features import NAMES, features
 from tasks.verification.forest import Forest
-from tasks.verification.weights import WordWeights
-from tasks.verification.words import read
+from tasks.verification.words import WordKind, read
 
 _UNSEEN = [NAMES.index("numbers_unseen"), NAMES.index("names_unseen")]  # one that is not there is never said
 _COVERED = NAMES.index("covered_by_passage")
@@ -30,39 +34,66 @@ _SHIPPED = "shipped.npz"
 _TRIED = 8  # passages, those with most of a sentence's words, that are looked at closely
 _COMBINED_AT = 0.4  # the least probability of what is put together, as every two passages are another chance
 _COMBINED = 4  # of them, those that are tried in twos
+_BUCKETS = 1 << 15  # two words in one bucket count as one
+_LEAST, _STEPS = 0.1, 255  # of a word's weight
+_PRONOUN = re.compile(r"(?:It|He|She|They)(?= )")
+_POSSESSIVE = re.compile(r"(?:Its|His|Her|Their)(?= )")
+_NOUN = re.compile(r"(?:The|This)(?= [a-z])")
+_REMEMBERED = 2048  # passages
 
 
 class Support(StrEnum):
     """How a sentence is supported."""
 
-    SAID = "said"
-    COMBINED = "combined"
+    SAID = "said"  # in one passage
+    COMBINED = "combined"  # only put together from two
     UNSUPPORTED = "unsupported"
-    UNJUDGED = "unjudged"
+    UNJUDGED = "unjudged"  # the verifier does not know its script
 
 
 @dataclass(frozen=True)
 class Finding:
-    """What supports a sentence.
-
-    Attributes:
-        support: said: in one passage | combined: only put together from two | unsupported: neither | unjudged: the
-            verifier does not know its script.
-        probability: that the passages say it, 0-1; 0 where it is not judged.
-        passages: the fewest that support it, by their place in what was given; empty where none does.
-    """
+    """What supports a sentence."""
 
     support: Support
-    probability: float
-    passages: tuple[int, ...] = ()
+    probability: float  # that the passages say it, 0-1; 0 where it is not judged
+    passages: tuple[
+        int, ...
+    ] = ()  # the fewest that support it, by their place in what was given; empty where none does
+
+
+class WordWeights:
+    """The weight of a word, 0.1 (in every passage) to 1 (in none). `table`: [32768] uint8, the weight times 255 of the
+    words of each bucket of the stable hash."""
+
+    def __init__(self, table: NDArray[np.uint8]) -> None:
+        self.table = table
+
+    def __call__(self, word: str) -> float:
+        """Return the weight of a word in lower case."""
+        return float(self.table[_bucket(word)]) / _STEPS
+
+    @classmethod
+    def of(cls, passages: Iterable[str]) -> "WordWeights":
+        """Count in how many passages words stand in small letters: names, which mostly do not, tell most."""
+        counts = np.zeros(_BUCKETS)
+        total = 1
+        for passage in passages:
+            total += 1
+            held = {_bucket(word.text) for word in read(passage).words if word.kind is WordKind.WORD}
+            counts[list(held)] += 1
+        weights = 1 - np.log1p(counts) / np.log(total + 1)
+        return cls(np.round(_STEPS * weights.clip(_LEAST, 1)).astype(np.uint8))
+
+
+@lru_cache(maxsize=65_536)
+def _bucket(word: str) -> int:
+    return stable_hash("word", word) % _BUCKETS
 
 
 class Verifier:
     """Says how likely passages say sentences; loaded from a data file, or learned from a corpus (`learning.py`).
-
-    Attributes:
-        said_at: probability from which a sentence counts as said.
-    """
+    `said_at`: probability from which a sentence counts as said."""
 
     def __init__(self, forest: Forest, weights: WordWeights, said_at: float) -> None:
         self._forest, self._weigh, self.said_at = forest, weights, said_at
@@ -71,8 +102,7 @@ class Verifier:
         """Return [N], the probability (0-1) that the passage of each pair (sentence, passage) says the sentence.
 
         It is 1 for what the passage has word for word as whole sentences, whatever stands beside them. It is 0 where
-        either has no content words, and for sentences in scripts without capitals, which are not judged.
-        """
+        either has no content words, and for sentences in scripts without capitals, which are not judged."""
         found = np.zeros(len(pairs))
         rows, places, gaps = [], [], []
         for place, (sentence, passage) in enumerate(pairs):
@@ -99,15 +129,9 @@ class Verifier:
         title: str = "",
         prior: Sequence[float] | NDArray[np.floating] | None = None,
     ) -> Finding:
-        """Return the fewest passages that say a sentence, of as few the likeliest.
-
-        Args:
-            sentence: to be said.
-            passages: that may say it.
-            title: of the article, known to all: sentences of passages that begin with "It" or "The tower" may be about
-                it (`context.py`).
-            prior: of each passage, how likely it was the source, such as attention; decides between those that say it.
-        """
+        """Return the fewest passages that say a sentence, of as few the likeliest. `title`: of the article, known to
+        all: sentences of passages that begin with "It" or "The tower" may be about it; `prior`: of each passage, how
+        likely it was the source, such as attention; decides between those that say it."""
         if not measurable(sentence):
             return Finding(Support.UNJUDGED, 0.0)
         order = self._likeliest(sentence, passages)
@@ -154,11 +178,7 @@ class Verifier:
 
     @classmethod
     def load(cls, file: Path | BinaryIO) -> "Verifier":
-        """Read a verifier.
-
-        Raises:
-            ValueError: it was learned from other features than this version computes.
-        """
+        """Read a verifier. Raises ValueError: it was learned from other features than this version computes."""
         with np.load(file, allow_pickle=False) as arrays:
             if int(arrays["features"]) != _FEATURES:
                 raise ValueError(f"{file}: a verifier of other features than these; learn it again")
@@ -170,3 +190,28 @@ def shipped() -> Verifier:
     """Return the verifier for piles without a corpus; `benchmarks.verifiers --teach` makes its file."""
     with files("tasks.verification").joinpath(_SHIPPED).open("rb") as file:
         return Verifier.load(file)  # type: ignore[arg-type]
+
+
+def in_context(passage: str, title: str, sentence: str) -> str:
+    """Return a passage whose sentences name the subject, where a sentence names it and the passage does not. `passage`:
+    source text of an article; `title`: of the article, "" = none; `sentence`: that the passage may say."""
+    if not title:
+        return passage
+    subject = {word.key for word in read(title).words if word.kind}
+    named = subject & {word.key for word in read(sentence).words}
+    return passage if named <= read(passage).index.keys.keys() else _resolved(passage, subject_of(title))
+
+
+@lru_cache(maxsize=_REMEMBERED)
+def _resolved(passage: str, subject: str) -> str:
+    return "\n".join(_about(sentence, subject) for sentence in split_sentences(passage))
+
+
+def _about(sentence: str, subject: str) -> str:
+    if match := _PRONOUN.match(sentence):
+        return subject + sentence[match.end() :]
+    if match := _POSSESSIVE.match(sentence):
+        return f"{subject}'s{sentence[match.end() :]}"
+    if match := _NOUN.match(sentence):
+        return f"{subject}, {match[0].lower()}{sentence[match.end() :]}"
+    return sentence

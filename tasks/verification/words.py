@@ -38,34 +38,21 @@ class WordKind(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class Word:
-    """A word.
+    """A word."""
 
-    Attributes:
-        text: in lower case.
-        key: what its forms have in common; of a number its value.
-        kind: function word, other word, name (by its capital) or number.
-        sentence: number of its sentence.
-    """
-
-    text: str
-    key: str
-    kind: WordKind
-    sentence: int
+    text: str  # in lower case
+    key: str  # what its forms have in common; of a number its value
+    kind: WordKind  # function word, other word, name (by its capital) or number
+    sentence: int  # number of its sentence
 
 
 @dataclass(frozen=True)
 class ParsedText:
-    """A sentence or a passage.
+    """A sentence or a passage."""
 
-    Attributes:
-        raw: as written.
-        sentences: its sentences.
-        words: all words in order.
-    """
-
-    raw: str
+    raw: str  # as written
     sentences: tuple[str, ...]
-    words: tuple[Word, ...]
+    words: tuple[Word, ...]  # all in order
 
     @cached_property
     def content(self) -> list[int]:
