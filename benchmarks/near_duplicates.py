@@ -28,7 +28,8 @@ from warcio.archiveiterator import ArchiveIterator
 from benchmarks.frame import command, peak_bytes
 from flows.config import BuildConfig
 from flows.running.session import Session
-from flows.stages import across
+from flows.stages.texts import compared as refuse_overlaps
+from flows.stages.texts import overlaps as find_overlaps
 from storage.recipes import whole
 from storage.schemas import ARTICLES, PARAGRAPHS
 from storage.store import Store
@@ -159,8 +160,8 @@ def main(shards: int = 4, articles: int = 100, pages: str = "") -> int:
             for dataset, function in ((ARTICLES, make_articles), (PARAGRAPHS, make_paragraphs))
         }
         started = time.process_time()
-        overlaps = across.overlaps(session, made["articles"], made["paragraphs"])
-        compared = across.compared(session, made["paragraphs"], overlaps)
+        overlaps = find_overlaps(session, made["articles"], made["paragraphs"])
+        compared = refuse_overlaps(session, made["paragraphs"], overlaps)
         seconds = time.process_time() - started
         assert overlaps is not None
         peak = peak_bytes() / 1e9

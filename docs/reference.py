@@ -15,9 +15,8 @@ from cyclopts import App, Argument
 
 from docs.dag_graph import draw
 from flows.config import BuildConfig
-from flows.running.command_line import OWN
+from flows.running.command_line import OWN, dashed, options, preset_settings, shown_value
 from flows.running.commands import BUILDS, app
-from flows.running.help import dashed, options, preset_settings, shown_value
 from models.__main__ import count_parameters, describe
 from models.presets import PRESETS, check_library
 from storage.schemas import DATASETS, Dataset

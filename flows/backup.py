@@ -5,10 +5,8 @@ if __name__ == "__main__":  # help and mistakes are answered before the imports 
 
     main("backup")
 
-from prefect import flow
-
-from flows.running.held_root import held_root
-from flows.running.notification import notify
+from flows.running.notification import notifying_flow
+from flows.running.session import held_root
 from storage.backup import Copied, back_up
 from storage.backup import restore as restore_files
 from storage.errors import StorageError
@@ -18,7 +16,7 @@ from storage.store import Store
 from tasks.engine.failure_logs import log_expected_failures_in_one_line
 
 
-@flow(name="backup", flow_run_name="backup", on_failure=[notify], on_crashed=[notify])
+@notifying_flow("backup")
 def backup(root: str, to: str, pages: bool = False) -> str:
     """Copy it; return what was copied. StorageError if some of it is damaged: the rest is copied, earlier copies stay.
 

@@ -5,22 +5,15 @@ if __name__ == "__main__":  # help and mistakes are answered before the imports 
 
     main("corpus")
 
-from prefect import flow
-
 from flows import dag
 from flows.config import DEFAULT, BuildConfig
-from flows.running.notification import notify
+from flows.running.notification import notifying_flow
 from flows.running.session import Session, walk_flow
 from storage.recipes import whole
 from tasks.reporting.corpus_size import SAMPLED_SHARDS, corpus_statistics, describe_corpus
 
 
-@flow(
-    name="build-corpus",
-    flow_run_name="corpus-{config.name}-seed{config.seed}",
-    on_failure=[notify],
-    on_crashed=[notify],
-)
+@notifying_flow("build-corpus", "corpus-{config.name}-seed{config.seed}")
 def build_corpus(config: BuildConfig = DEFAULT) -> str:
     """Build the corpus, named as a build without models; return its rows by stage and its size as text."""
     return walk_flow(config, build)

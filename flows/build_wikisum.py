@@ -5,24 +5,17 @@ if __name__ == "__main__":  # help and mistakes are answered before the imports 
 
     main("build")
 
-from prefect import flow
-
 from flows import dag
 from flows.config import DEFAULT, BuildConfig
 from flows.evaluate import evaluate, published
 from flows.running.graph import run_within
-from flows.running.notification import notify
+from flows.running.notification import notifying_flow
 from flows.running.session import Session, walk_flow
 from flows.stages.intake import check_splits
 from flows.train import train_ranker, train_summarizer
 
 
-@flow(
-    name="build-wikisum",
-    flow_run_name="build-{config.name}-seed{config.seed}",
-    on_failure=[notify],
-    on_crashed=[notify],
-)
+@notifying_flow("build-wikisum", "build-{config.name}-seed{config.seed}")
 def build_wikisum(config: BuildConfig = DEFAULT) -> str:
     """Build, train, decode, score and report; finished shards are skipped. Return score table and report path."""
     return walk_flow(config, build)

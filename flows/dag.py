@@ -7,7 +7,7 @@ flows of a run share what is done. Every stage has its own result type: mypy ref
 from functools import partial
 
 from flows.running.session import Session, once, once_a_build
-from flows.stages import across, crawling, encoding, evaluation, intake, ranking, reporting, results, texts, training
+from flows.stages import crawling, encoding, evaluation, intake, ranking, reporting, results, texts, training
 from models.tokenization.contract import FORMS, TextForm
 
 
@@ -34,8 +34,8 @@ def find_paragraphs(session: Session, articles: results.Articles) -> texts.Candi
     documents = texts.documents(session, frontier, pages)
     given = intake.given_documents(session)
     paragraphs = texts.paragraphs(session, articles, documents, given)
-    overlaps = across.overlaps(session, articles, paragraphs)
-    return texts.CandidateParagraphs(across.compared(session, paragraphs, overlaps), overlaps)
+    overlaps = texts.overlaps(session, articles, paragraphs)
+    return texts.CandidateParagraphs(texts.compared(session, paragraphs, overlaps), overlaps)
 
 
 @once_a_build

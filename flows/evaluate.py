@@ -5,16 +5,14 @@ if __name__ == "__main__":  # help and mistakes are answered before the imports 
 
     main("evaluate")
 
-from prefect import flow
-
 from flows import dag
 from flows.config import DEFAULT, BuildConfig
-from flows.running.notification import notify
+from flows.running.notification import notifying_flow
 from flows.running.session import Session, walk_flow
 from flows.stages.intake import check_splits
 
 
-@flow(name="evaluate", flow_run_name="evaluate-{config.name}", on_failure=[notify], on_crashed=[notify])
+@notifying_flow("evaluate", "evaluate-{config.name}")
 def evaluate(config: BuildConfig = DEFAULT) -> str:
     """Decode, score and publish the report, building missing stages first; return score table and path."""
     return walk_flow(config, published)

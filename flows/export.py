@@ -5,15 +5,13 @@ if __name__ == "__main__":  # help and mistakes are answered before the imports 
 
     main("export")
 
-from prefect import flow
-
-from flows.running.notification import notify
+from flows.running.notification import notifying_flow
 from flows.running.temporary_server import use_prefect_api
 from tasks.engine.failure_logs import log_expected_failures_in_one_line
 from tasks.exchange.sharing import Sharing, share
 
 
-@flow(name="export", flow_run_name="export", on_failure=[notify], on_crashed=[notify])
+@notifying_flow("export")
 def export(
     root: str,
     to: str,

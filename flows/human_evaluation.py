@@ -8,11 +8,9 @@ if __name__ == "__main__":  # help and mistakes are answered before the imports 
 
     main("judge")
 
-from prefect import flow
-
 from flows.config import name_of
 from flows.running.graph import tagged
-from flows.running.notification import notify
+from flows.running.notification import notifying_flow
 from flows.running.temporary_server import use_prefect_api
 from storage.root_format import check_root
 from storage.store import Store
@@ -24,7 +22,7 @@ from tasks.human_evaluation.settings import StudySettings
 from tasks.reporting.publishing import publish_page
 
 
-@flow(name="human-evaluation", flow_run_name="human-evaluation", on_failure=[notify], on_crashed=[notify])
+@notifying_flow("human-evaluation")
 def human_evaluation(study: str, answers: list[str]) -> str:
     """Return scores and report path of a study's answers. Raises ValueError: its files are inconsistent."""
     log_expected_failures_in_one_line()

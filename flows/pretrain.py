@@ -7,21 +7,14 @@ if __name__ == "__main__":  # help and mistakes are answered before the imports 
 
     main("pretrain")
 
-from prefect import flow
-
 from flows import dag
 from flows.config import DEFAULT, BuildConfig
-from flows.running.notification import notify
+from flows.running.notification import notifying_flow
 from flows.running.session import Session, walk_flow
-from flows.stages.pretraining import passages, pretrained
+from flows.stages.training import passages, pretrained
 
 
-@flow(
-    name="pretrain",
-    flow_run_name="pretrain-{config.summarizer.preset}-seed{config.seed}",
-    on_failure=[notify],
-    on_crashed=[notify],
-)
+@notifying_flow("pretrain", "pretrain-{config.summarizer.preset}-seed{config.seed}")
 def pretrain(config: BuildConfig = DEFAULT) -> str:
     """Train a model to restore passages of the corpus; return its folder and how to start from it."""
     return walk_flow(config, build)

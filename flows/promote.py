@@ -5,10 +5,8 @@ if __name__ == "__main__":  # help and mistakes are answered before the imports 
 
     main("promote")
 
-from prefect import flow
-
-from flows.running.held_root import held_root
-from flows.running.notification import notify
+from flows.running.notification import notifying_flow
+from flows.running.session import held_root
 from flows.running.temporary_server import use_prefect_api
 from storage.registry import check_usable
 from storage.store import Store
@@ -16,7 +14,7 @@ from tasks.engine.failure_logs import log_expected_failures_in_one_line
 from tasks.retraining.champion_change import promote_by_hand
 
 
-@flow(name="promote", flow_run_name="promote-version-{to}", on_failure=[notify], on_crashed=[notify])
+@notifying_flow("promote", "promote-version-{to}")
 def promote(root: str, to: int) -> str:
     """Make version `to` the champion; return what happened. StorageError if it is gone or the root is held.
 

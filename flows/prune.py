@@ -7,10 +7,8 @@ if __name__ == "__main__":  # help and mistakes are answered before the imports 
 
     main("prune")
 
-from prefect import flow
-
-from flows.running.held_root import held_root
-from flows.running.notification import notify
+from flows.running.notification import notifying_flow
+from flows.running.session import held_root
 from flows.running.temporary_server import use_prefect_api
 from storage.builds import pin_build, pinned_builds, unpin_build
 from storage.pruning import carry_out, plan_pruning
@@ -20,7 +18,7 @@ from tasks.engine.failure_logs import log_expected_failures_in_one_line
 from tasks.retraining.champion_change import describe_pruning
 
 
-@flow(name="prune", flow_run_name="prune-keep-{keep}", on_failure=[notify], on_crashed=[notify])
+@notifying_flow("prune", "prune-keep-{keep}")
 def prune(root: str, keep: int = 3, dry_run: bool = False, pin: Sequence[str] = (), unpin: Sequence[str] = ()) -> str:
     """Prune the root, or only list what would go; return what happened. Pins protect builds from now on.
 

@@ -5,11 +5,9 @@ if __name__ == "__main__":  # help and mistakes are answered before the imports 
 
     main("tables")
 
-from prefect import flow
-
 from flows import dag
 from flows.config import DEFAULT, BuildConfig
-from flows.running.notification import notify
+from flows.running.notification import notifying_flow
 from flows.running.session import Session, walk_flow
 from flows.stages.intake import check_splits
 from flows.stages.tables import evaluate_systems, impossible, timings
@@ -18,12 +16,7 @@ from tasks.tables.plan import PAGE, shown_in, steps_of, systems_to_run
 from tasks.tables.published import Measure
 
 
-@flow(
-    name="reproduce-tables",
-    flow_run_name="tables-{config.name}-seed{config.seed}",
-    on_failure=[notify],
-    on_crashed=[notify],
-)
+@notifying_flow("reproduce-tables", "tables-{config.name}-seed{config.seed}")
 def reproduce_tables(config: BuildConfig = DEFAULT) -> str:
     """Train and evaluate the requested systems that are not done, publish the tables; return them and their path."""
     return walk_flow(config, publish)

@@ -5,11 +5,9 @@ if __name__ == "__main__":  # help and mistakes are answered before the imports 
 
     main("republish")
 
-from prefect import flow
-
 from flows.config import name_of
 from flows.running.graph import tagged
-from flows.running.notification import notify
+from flows.running.notification import notifying_flow
 from flows.running.temporary_server import use_prefect_api
 from storage.builds import Build
 from storage.directories import DirectoryRecord, find_directory
@@ -25,7 +23,7 @@ from tasks.reporting.publishing import publish_parts, publish_stage, publish_tra
 from tasks.retraining.published_version import publish_versions
 
 
-@flow(name="republish", flow_run_name="republish-{build}", on_failure=[notify], on_crashed=[notify])
+@notifying_flow("republish", "republish-{build}")
 def republish(root: str, build: str | None = None) -> str:
     """Publish a build's artifacts and the pages of all versions; return a line. Raises StorageError: one is missing.
 

@@ -7,11 +7,9 @@ if __name__ == "__main__":  # help and mistakes are answered before the imports 
 
     main("retrain")
 
-from prefect import flow
-
 from flows.config import DEFAULT, BuildConfig
 from flows.dag import find_paragraphs
-from flows.running.notification import notify, report_refused
+from flows.running.notification import notifying_flow, report_refused
 from flows.running.session import Session, walk_flow
 from flows.stages import intake, texts
 from flows.stages.held_out import earlier_test_articles, held_out_splits
@@ -23,12 +21,7 @@ from tasks.retraining.champion_change import move_late_pointer, settle
 from tasks.retraining.warm_start import PREDICTOR, VersionModels, champion_models, starting_models
 
 
-@flow(
-    name="retrain",
-    flow_run_name="retrain-{config.name}-{config.retraining.period}",
-    on_failure=[notify],
-    on_crashed=[notify],
-)
+@notifying_flow("retrain", "retrain-{config.name}-{config.retraining.period}")
 def retrain(config: BuildConfig = DEFAULT) -> str:
     """Add data, train a challenger, promote it if it beats the champion; return the verdict and the rest as text."""
     return walk_flow(config, challenge_and_report)

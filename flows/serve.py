@@ -18,11 +18,10 @@ if __name__ == "__main__":  # help and mistakes are answered before the imports 
 from prefect.settings import PREFECT_API_AUTH_STRING, PREFECT_API_URL, temporary_settings
 from rich.console import Console
 
-from flows.running.alarms import create_automations
 from flows.running.child_processes import how_it_ended, start, stop, wait_for_api
 from flows.running.command_line import Stopped
 from flows.running.metrics import registry
-from flows.running.prefect_setup import create_work_pool, deploy, resume_schedules
+from flows.running.prefect_setup import create_automations, create_work_pool, deploy, resume_schedules
 from flows.running.serve_options import ROOT, Options, environment_of, options_of
 from flows.running.settings import WEBHOOK
 

@@ -9,10 +9,10 @@ if __name__ == "__main__":  # help and mistakes are answered before the imports 
 
     main("summarize")
 
-from prefect import flow, get_run_logger
+from prefect import get_run_logger
 from prefect.artifacts import create_markdown_artifact
 
-from flows.running.notification import notify
+from flows.running.notification import notifying_flow
 from tasks.cited_summary.exports import to_markdown
 from tasks.cited_summary.pipeline import summarize as summarize_sources
 from tasks.cited_summary.settings import SummarySettings
@@ -23,7 +23,7 @@ from tasks.engine.failure_logs import log_expected_failures_in_one_line
 _SHOWN_BYTES = 250_000  # of the artifact, whose limit of 512 KiB is counted in JSON
 
 
-@flow(name="summarize", flow_run_name="summarize-{title}", on_failure=[notify], on_crashed=[notify])
+@notifying_flow("summarize", "summarize-{title}")
 def summarize(title: str, sources: list[str], model: str | None = None, settings: SummarySettings | None = None) -> str:
     """Summarize URLs, or files of the worker's machine; return and show Markdown. ValueError names what is lacking.
 

@@ -5,22 +5,20 @@ if __name__ == "__main__":  # help and mistakes are answered before the imports 
 
     main("train")
 
-from prefect import flow
-
 from flows import dag
 from flows.config import DEFAULT, BuildConfig
-from flows.running.notification import notify
+from flows.running.notification import notifying_flow
 from flows.running.session import Session, walk_flow
 from tasks.engine.recipe import DirectoryResult
 
 
-@flow(name="train-ranker", flow_run_name="train-ranker-{config.name}", on_failure=[notify], on_crashed=[notify])
+@notifying_flow("train-ranker", "train-ranker-{config.name}")
 def train_ranker(config: BuildConfig = DEFAULT) -> str:
     """Train the ranker, building what it needs; return its folder. ValueError: it does not order the paragraphs."""
     return walk_flow(config, trained_ranker)
 
 
-@flow(name="train-summarizer", flow_run_name="train-summarizer-{config.name}", on_failure=[notify], on_crashed=[notify])
+@notifying_flow("train-summarizer", "train-summarizer-{config.name}")
 def train_summarizer(config: BuildConfig = DEFAULT) -> str:
     """Rank, compute graphs and train the summarizer, building missing stages first; return its folder, as text."""
     return walk_flow(config, trained_summarizer)

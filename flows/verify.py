@@ -8,10 +8,8 @@ if __name__ == "__main__":  # help and mistakes are answered before the imports 
 
     main("verify")
 
-from prefect import flow
-
-from flows.running.held_root import held_root
-from flows.running.notification import notify
+from flows.running.notification import notifying_flow
+from flows.running.session import held_root
 from flows.running.temporary_server import use_prefect_api
 from storage.errors import CorruptShardError
 from storage.root_format import check_root
@@ -23,7 +21,7 @@ from tasks.engine.failure_logs import log_expected_failures_in_one_line
 _WEEK_SECONDS = 604_800
 
 
-@flow(name="verify", flow_run_name="verify", on_failure=[notify], on_crashed=[notify])
+@notifying_flow("verify")
 def verify(root: str, dry_run: bool = False, weeks: int = 1) -> str:
     """Verify the root, set damaged files aside unless a `dry_run`; CorruptShardError names the first of them.
 

@@ -51,18 +51,8 @@ class RecordingExecutor(Executor):
             share = max(1, rows // self._shards)
             groups = {group: RowGroup(group, share, _digest(f"{name}/{group}")) for group in range(self._shards)}
         written = WrittenTable(rows, rows * ROW_BYTES, _digest(name) * 2, _digest(name), groups)
-        record = ShardRecord(
-            job.stage,
-            job.shard,
-            job.key,
-            written,
-            {},
-            job.digests,
-            job.recipe.fields(0),
-            job.recipe.made_version,
-            1.0,
-            1,
-        )
+        of, fields = job.recipe, job.recipe.fields(0)
+        record = ShardRecord(job.stage, job.shard, job.key, written, {}, job.digests, fields, of.made_version, 1.0, 1)
         file = Path(self._store.path(record.path))
         file.parent.mkdir(parents=True, exist_ok=True)
         with file.open("wb") as empty:

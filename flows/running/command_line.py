@@ -1,7 +1,12 @@
-"""How every command of `wikisum` reads its options, before anything heavy is imported: settings, files, mistakes."""
+"""How every command of `wikisum` reads its options, before anything heavy is imported: settings, files, mistakes; and
+`--help` of a build: one screen of common options, `--help SECTION` and `--help all` for the rest."""
 
+import difflib
+import re
 import textwrap
-from collections.abc import Callable, Sequence
+import typing
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from importlib.metadata import version
 from pathlib import Path
 from typing import Annotated, Any, TypeVar
@@ -9,15 +14,33 @@ from typing import Annotated, Any, TypeVar
 from cyclopts import App, ArgumentCollection, CycloptsError, Parameter, Token
 from cyclopts.exceptions import UnknownOptionError, UnusedCliTokensError
 from pydantic import BeforeValidator, ValidationError, WrapValidator
+from pydantic.fields import FieldInfo
+from pydantic_core import PydanticUndefined
 from rich.console import Console
+from rich.markup import escape
+from rich.padding import Padding
 from rich.text import Text
 
 from flows.config import BuildConfig, merge
-from flows.running.help import similar
 from flows.running.settings_file import SettingsFile, read_settings
 from tasks.engine.settings import Settings
 
 S = TypeVar("S", bound=Settings)
+# Common options, in the order of the pipeline; `--help SECTION` shows the others.
+_FIRST = {
+    "what and where": ("preset", "root", "seed", "engine.workers", "shards.articles"),
+    "corpus": ("source.kind", "source.records.paths", "search.provider", "crawl.contact", "crawl.archive"),
+    "ranker and summarizer": ("ranking.keep", "summarizer.preset", "training.steps", "engine.device"),
+    "summaries": ("decoding.beam",),
+    "this run": ("config", "dry_run", "verify"),
+}
+_EXAMPLES = (
+    ("", "the embedded web and small models: see everything work"),
+    ("--preset records --source.records.paths articles.jsonl --crawl.contact you@example.org", "your own articles"),
+    ("--config settings.yaml --engine.device cuda", "settings from a file; options given beside it win"),
+    ("--dry-run", "what is done, what would be computed, and what that costs"),
+)
+_ALL = "all"
 
 
 class Stopped(Exception):  # noqa: N818 - no error of the program: a run ended, and the message says why
@@ -160,3 +183,137 @@ def explain(error: ValidationError, line: Line = lambda place: None) -> str:
         notes = ", ".join(note for note in (given, line(problem["loc"])) if note)
         lines.append(f"{name + ': ' if name else ''}{message}{f' ({notes})' if notes else ''}")
     return "\n".join(lines)
+
+
+def print_help(program: str, settings: type[Settings], asked: Sequence[str], console: Console) -> None:
+    """Print the help of sections, settings, or `all`; none = the first screen. ValueError: no such section."""
+    fields, presets = dict(options(settings)), preset_settings(settings)
+    if not asked:
+        _print_first_screen(program, fields, presets, console)
+        return
+    for name in asked:
+        wanted = name.removeprefix("--").replace("-", "_")
+        matches = [
+            candidate
+            for candidate in fields
+            if wanted == _ALL or candidate == wanted or candidate.startswith(f"{wanted}.")
+        ]
+        if not matches:
+            raise ValueError(f"--help {name}: no such section or setting{similar(wanted, _with_sections(fields))}")
+        for candidate in matches:
+            _print_setting(candidate, fields[candidate], presets, console)
+
+
+def options(settings: type[Settings], above: str = "") -> Iterator[tuple[str, FieldInfo]]:
+    """Yield the dotted names and fields of all settings, nested sections included."""
+    for name, field in settings.model_fields.items():
+        section = _section(field.annotation)
+        if section is None:
+            yield above + name, field
+        else:
+            yield from options(section, f"{above}{name}.")
+
+
+def _section(annotation: Any) -> type[Settings] | None:
+    if typing.get_origin(annotation) is dict:  # whose names are not ours
+        return None
+    for candidate in (annotation, *typing.get_args(annotation)):
+        if isinstance(candidate, type) and issubclass(candidate, Settings):
+            return candidate
+    return None
+
+
+def _with_sections(names: Iterable[str]) -> list[str]:
+    """Return settings and the sections around them, as options, in the order of the pipeline."""
+    ends = ((name, end) for name in names for end in (*[m.start() for m in re.finditer(r"\.", name)], len(name)))
+    return list(dict.fromkeys(f"--{dashed(name[:end])}" for name, end in ends))
+
+
+def similar(name: str, names: Collection[str]) -> str:
+    """Return a hint with the options that end in the same word as a name, common ones first, or that look like it."""
+    wanted = f"--{dashed(name.lstrip('-'))}"
+    last = _last_word(wanted)
+    same_end = sorted((one for one in names if _last_word(one) == last), key=_rank)
+    found = list(dict.fromkeys([*same_end[:3], *difflib.get_close_matches(wanted, names, n=3)]))
+    return f"; similar: {', '.join(found)}" if found else "; --help lists them"
+
+
+def _last_word(option: str) -> str:
+    return option.lstrip("-").rpartition(".")[2]
+
+
+def _rank(option: str) -> tuple[bool, str]:
+    """Sort options of the first screen before the others."""
+    name = option.lstrip("-").replace("-", "_")
+    return not any(name in names for names in _FIRST.values()), name
+
+
+def preset_settings(settings: type[Settings]) -> dict[str, Settings]:
+    """Return the settings of each preset; the default one is the first."""
+    field = settings.model_fields["preset"]
+    names = dict.fromkeys([field.default, *choices_of(field)])
+    return {name: settings.model_validate({"preset": name}) for name in names}
+
+
+def _print_first_screen(
+    program: str, fields: dict[str, FieldInfo], presets: dict[str, Settings], console: Console
+) -> None:
+    console.print(f"usage: {escape(program)} \\[--SETTING VALUE ...]\n")
+    preset = next(iter(presets))
+    for title, names in _FIRST.items():
+        console.print(f"[bold]{title}[/bold]")
+        for name in names:
+            field = fields[name]
+            choices = " | ".join(choices_of(field)) or (field.description or "").split(";")[0]
+            value = shown_value(name, field, presets[preset])
+            console.print(
+                f"  --{dashed(name):<22} {escape(choices)} [dim]\\[{escape(value)}][/dim]",
+                no_wrap=True,
+                overflow="ellipsis",
+            )
+    counts = Counter(name.partition(".")[0] for name in fields if "." in name)
+    console.print(f"[dim]In brackets: the default, with the preset {preset}.[/dim]")
+    console.print("[bold]examples[/bold]")
+    for arguments, comment in _EXAMPLES:
+        console.print(f"  {program} {arguments}".rstrip() + f"  [dim]# {comment}[/dim]", soft_wrap=True)
+    console.print("[bold]more[/bold]: --help SECTION, or --help all")
+    listed = ", ".join(f"{dashed(name)} ({count})" for name, count in counts.items())
+    console.print(Padding(listed, (0, 0, 0, 2)))
+
+
+def _print_setting(name: str, field: FieldInfo, presets: dict[str, Settings], console: Console) -> None:
+    default, *others = {preset: shown_value(name, field, settings) for preset, settings in presets.items()}.items()
+    differing = ", ".join(f"{value} with {preset}" for preset, value in others if value != default[1])
+    values = f"{default[1]}; {differing}" if differing else default[1]
+    console.print(f"--{dashed(name)} [dim]\\[{escape(values)}][/dim]", soft_wrap=True)
+    choices = choices_of(field)
+    text = (field.description or "") + (f" ({' | '.join(choices)})" if choices else "")
+    console.print(Padding(escape(text), (0, 0, 0, 4)))
+
+
+def choices_of(field: FieldInfo) -> list[str]:
+    """Return the words that a setting takes; none where it takes other values."""
+    return [choice for choice in typing.get_args(field.annotation) if isinstance(choice, str)]
+
+
+def shown_value(name: str, field: FieldInfo, settings: Settings) -> str:
+    """Return the value of a setting, as one writes it."""
+    value: Any = settings
+    for part in name.split("."):
+        value = getattr(value, part, PydanticUndefined)
+    if value is PydanticUndefined:  # of a section that is off
+        value = field.get_default(call_default_factory=True, validated_data={})
+    if value is PydanticUndefined:
+        return "off until given"  # only sections that are off have fields without a default
+    if value is None:
+        return "null"
+    if value in ((), {}, ""):
+        return "empty"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return ", ".join(map(str, value)) if isinstance(value, tuple) else str(value)
+
+
+def dashed(name: str) -> str:
+    """Return the name of a setting as an option writes it."""
+    return name.replace("_", "-")

@@ -16,8 +16,7 @@ from rich.console import Console
 from rich.markup import escape
 
 from flows.config import BuildConfig
-from flows.running.command_line import NOTHING_GIVEN, CommandLine, Given, Section, Stopped, new_app
-from flows.running.help import print_help
+from flows.running.command_line import NOTHING_GIVEN, CommandLine, Given, Section, Stopped, new_app, print_help
 from flows.running.settings import WEBHOOK
 from storage.errors import BudgetSpentError, StorageError
 from tasks.cited_summary.settings import Choice, SummarySettings
@@ -153,7 +152,7 @@ def summarize(
 
         return serve_page(model, explore, host, port, jobs, settings)
     if watch:
-        from flows.summary_page.watching import watch as watch_there
+        from flows.summary_page.terminal import watch as watch_there
 
         return watch_there(watch, title, sources, system, settings, form, output)
     print("loading ...", file=sys.stderr)  # the imports below take seconds
@@ -192,7 +191,7 @@ def alarms(
     longest: Longest = 48,
 ) -> None:
     """Let the Prefect server at PREFECT_API_URL mark dead runs as crashed, and raise alarms; `serve` does it itself."""
-    from flows.running.alarms import LATE, create_automations
+    from flows.running.prefect_setup import LATE, create_automations
     from flows.running.temporary_server import check_prefect_api, has_prefect_api
 
     if not has_prefect_api():

@@ -24,10 +24,9 @@ from prefect.tasks import Task, exponential_backoff
 
 from flows.running.graph import StageTaskRun, current_flow_run, edges_from, finish, show
 from flows.running.notification import report_full_disk
-from flows.running.progress import show_logs_of_trainings
+from flows.running.progress import add_shard, show_logs_of_trainings, span
 from flows.running.settings import EngineSettings
 from flows.running.spending import COUNT_SECONDS, Hours
-from flows.running.traces import add_shard, span
 from flows.running.worker_processes import ProcessPool, end_when_output_is_lost, prefect_settings, start_worker
 from models.training.stopping import stop_trainings
 from storage.directories import DirectoryRecord

@@ -3,10 +3,12 @@
 import os
 import shutil
 import socket
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, ParamSpec, TypeVar
 from urllib.parse import urlsplit
 
+import prefect
 import requests
 from prefect import Flow
 from prefect.client.schemas.objects import FlowRun, State
@@ -19,11 +21,19 @@ from storage.errors import DamagedFieldsError
 from storage.registry import read_champion, read_version, version_numbers
 from storage.store import Store
 
+P = ParamSpec("P")
+R = TypeVar("R")
 FULL_DISK, UNPROMOTED = "wikisum.disk.full", "wikisum.retraining.unpromoted"
 GUARDED = "wikisum.retraining.guarded"
 _SECONDS = 10.0
 _MESSAGE_CHARACTERS = 2000  # chat services reject long ones
 _FULL = 0.9  # share of a disk
+
+
+def notifying_flow(name: str, run_name: str = "") -> Callable[[Callable[P, R]], Flow[P, R]]:
+    """Return the decorator of a flow that notifies people where it fails; its runs are called after it or `run_name`,
+    which may name parameters in braces."""
+    return prefect.flow(name=name, flow_run_name=run_name or name, on_failure=[notify], on_crashed=[notify])
 
 
 def notify(flow: Flow[..., Any], flow_run: FlowRun, state: State[Any]) -> None:

@@ -1,17 +1,38 @@
-"""Prepare a Prefect server for builds: a work pool and the deployments."""
+"""Prepare a Prefect server for builds: a work pool, the deployments, and alarms, which tell what a process that died,
+or never started, cannot tell itself."""
 
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
+from datetime import timedelta
 from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+from uuid import UUID
 
+from prefect.automations import Automation
+from prefect.blocks.notifications import CustomWebhookNotificationBlock
 from prefect.client.orchestration import get_client
 from prefect.client.schemas.actions import WorkPoolCreate
+from prefect.client.schemas.objects import StateType
+from prefect.events.actions import ActionTypes, ChangeFlowRunState, SendNotification
+from prefect.events.schemas.automations import AutomationCore, EventTrigger, Posture
+from prefect.events.schemas.events import ResourceSpecification
 from prefect.exceptions import ObjectNotFound
+from prefect.types import SecretDict
 
 from flows.running.command_line import Stopped
+from flows.running.notification import FULL_DISK, GUARDED, UNPROMOTED
 
 DEPLOYMENTS = Path(__file__).parents[1] / "prefect.yaml"
+ZOMBIES = "Mark runs that went silent as crashed"
+LATE, LONGEST = timedelta(hours=1), timedelta(hours=48)
+_LAPSE = timedelta(seconds=120)  # a process that swaps or pickles a large table can miss two heartbeats
+_SOON, _DAY, _WEEK = timedelta(minutes=1), timedelta(days=1), timedelta(days=7)
+_BLOCK = "wikisum-alarms"
+_ENDS = ("Completed", "Failed", "TimedOut", "Cancelled", "Crashed")
+_RUN = "{{ flow.name }}: run {{ flow_run.name }}"
+_LINK = "{{ (flow_run|ui_url) or '' }}"
 
 
 def create_work_pool(name: str, kind: str) -> None:
@@ -43,3 +64,125 @@ def resume_schedules(names: Sequence[str]) -> None:
             deployment = client.read_deployment_by_name(f"{name}/{name}")
             for schedule in deployment.schedules:
                 client.update_deployment_schedule(deployment.id, schedule.id, active=True)
+
+
+def create_automations(to: str | None, late: timedelta = LATE, longest: timedelta = LONGEST) -> list[str]:
+    """Renew on the server what marks dead runs as crashed and, if somebody is `to` be told, the alarms; return the
+    names of these. `to` is a URL that gets a POST of JSON with `text`, or a notification block of the server as
+    TYPE/NAME; without it earlier alarms are removed. A planned run may start so `late`, and a run take the `longest`.
+    Raises ValueError: `to` is neither, or the server has no such block."""
+    block = _block_to(to) if to else None
+    _renew(ZOMBIES, _silent(), _mark_as_crashed())
+    alarms = _alarms(late, longest)
+    for name, (trigger, subject, body) in alarms.items():
+        told = SendNotification(block_document_id=block, subject=subject, body=body) if block else None
+        _renew(name, trigger, told)
+    return list(alarms) if block else []
+
+
+def _alarms(late: timedelta, longest: timedelta) -> dict[str, tuple[EventTrigger, str, str]]:
+    """Return name -> (trigger, subject, text) of every alarm; each is raised once for a run, a week or a disk's day."""
+    message = f"{{{{ flow_run.state.message or '' }}}} {_LINK}"
+    starts = ("Pending", "Running", "AwaitingConcurrencySlot")
+    return {
+        "wikisum: a run failed or crashed": (
+            _of_runs(expect=("Failed", "TimedOut", "Crashed"), within=_SOON),
+            f"{_RUN} is {{{{ flow_run.state.name }}}}",
+            message,
+        ),
+        "wikisum: a run did not start in time": (
+            _of_runs(after=("Late",), expect=(*starts, *_ENDS), within=late),
+            f"{_RUN} has not started {late} after its time",
+            f"Is a worker running? {_LINK}",
+        ),
+        "wikisum: a run takes too long": (
+            _of_runs(after=("Running",), expect=_ENDS, within=longest),
+            f"{_RUN} takes longer than {longest}",
+            _LINK,
+        ),
+        "wikisum: no promotion for weeks": (_of_ours(UNPROMOTED, _WEEK), "no promotion", "{{ event.payload.text }}"),
+        "wikisum: a guard refused a version": (_of_ours(GUARDED, _WEEK), "a guard", "{{ event.payload.text }}"),
+        "wikisum: a disk is nearly full": (_of_ours(FULL_DISK, _DAY), "disk", "{{ event.payload.text }}"),
+    }
+
+
+def _of_runs(*, expect: tuple[str, ...], within: timedelta, after: tuple[str, ...] = ()) -> EventTrigger:
+    """Return a trigger of a deployment's runs, not of those within another, which fails as well: on these states, or
+    where `after` others none of them came in time."""
+    roles: list[dict[str, str | list[str]]] = [
+        {"prefect.resource.role": "deployment"},
+        {"prefect.resource.role": "tag", "prefect.resource.id": "prefect.tag.wikisum"},
+    ]
+    return EventTrigger(
+        after={f"prefect.flow-run.{state}" for state in after},
+        expect={f"prefect.flow-run.{state}" for state in expect},
+        match=ResourceSpecification({"prefect.resource.id": ["prefect.flow-run.*"]}),
+        match_related=[ResourceSpecification(role) for role in roles],
+        for_each={"prefect.resource.id"},
+        posture=Posture.Proactive if after else Posture.Reactive,
+        threshold=1,
+        within=within,
+    )
+
+
+def _of_ours(event: str, within: timedelta) -> EventTrigger:
+    return EventTrigger(
+        expect={event}, for_each={"prefect.resource.id"}, posture=Posture.Reactive, threshold=1, within=within
+    )
+
+
+def _silent() -> EventTrigger:
+    heartbeat = "prefect.flow-run.heartbeat"
+    return EventTrigger(
+        after={heartbeat},
+        expect={heartbeat, *(f"prefect.flow-run.{state}" for state in _ENDS)},
+        match=ResourceSpecification({"prefect.resource.id": ["prefect.flow-run.*"]}),
+        for_each={"prefect.resource.id"},
+        posture=Posture.Proactive,
+        threshold=1,
+        within=_LAPSE,
+    )
+
+
+def _mark_as_crashed() -> ChangeFlowRunState:
+    """Else a dead worker's run keeps its deployment's only slot for ever."""
+    return ChangeFlowRunState(
+        state=StateType.CRASHED,
+        name="Crashed",
+        message="No heartbeat: its process or machine is gone. Run it again: it computes only what is missing.",
+    )
+
+
+def _renew(name: str, trigger: EventTrigger, action: ActionTypes | None) -> None:
+    """Create, replace or delete an automation. One that is as it shall be stays: what it waits for, such as the next
+    sign of life of a run on a machine that has died meanwhile, would go with it."""
+    wanted = None if action is None else Automation(name=name, trigger=trigger, actions=[action])
+    with get_client(sync_client=True) as client:
+        for existing in client.read_automations_by_name(name):
+            if wanted is not None and _content(existing) == _content(wanted):
+                wanted = None
+            else:
+                client.delete_automation(existing.id)
+    if wanted is not None:
+        wanted.create()
+
+
+def _content(automation: AutomationCore) -> dict[str, Any]:
+    return automation.model_dump(include={"trigger", "actions"}, exclude={"trigger": {"id"}})
+
+
+def _block_to(to: str) -> UUID:
+    """Return the id of a notification block, made for a URL, which may be a secret."""
+    if urlsplit(to).scheme in ("http", "https"):
+        text = {"text": "{{subject}}. {{body}}"}
+        secret = SecretDict({"address": to})
+        block = CustomWebhookNotificationBlock(name=_BLOCK, url="{{address}}", json_data=text, secrets=secret)
+        return UUID(str(block.save(_BLOCK, overwrite=True)))
+    kind, _, name = to.partition("/")
+    try:
+        with get_client(sync_client=True) as client:
+            return client.read_block_document_by_name(name, kind).id
+    except ObjectNotFound:
+        raise ValueError(
+            f"alarms go to {to!r}: expected a URL, or a notification block of the server such as slack-webhook/ops"
+        ) from None

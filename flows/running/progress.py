@@ -1,20 +1,28 @@
-"""What a long task shows while it runs: log lines, a progress artifact, and the log of a training's processes."""
+"""What a long task shows while it runs: log lines, a progress artifact, the log of a training's processes; and traces
+of OpenTelemetry: a run, in it its stages, in these their shards.
+
+Of OpenTelemetry only the API is used, which without an SDK does nothing. `opentelemetry-instrument`
+(opentelemetry-distro) starts a command with one that sends spans where the OTEL_ variables say."""
 
 import logging
 import time
+from contextlib import AbstractContextManager
 from typing import Protocol
 from uuid import UUID
 
+from opentelemetry import trace
 from prefect import get_run_logger
 from prefect.artifacts import create_progress_artifact, update_progress_artifact
 from prefect.exceptions import MissingContextError
 
 from tasks.engine.artifact_keys import artifact_key
 from tasks.engine.failure_logs import unless_prefect_is_away
+from tasks.engine.stage import Outcome
 
 _TRAININGS = "tasks.engine.together"  # not imported: it loads torch, which a plan does not need
 _LOG_SECONDS = 10.0
 _ARTIFACT_SECONDS = 3.0
+_tracer = trace.get_tracer("wikisum")
 
 
 class _RunLog(logging.Handler):
@@ -85,3 +93,19 @@ class ProgressLog:
             self._artifact = create_progress_artifact(percent, key=key, description=str(progress))  # type: ignore[assignment]
         else:
             update_progress_artifact(self._artifact, percent, description=str(progress))
+
+
+def span(name: str) -> AbstractContextManager[trace.Span]:
+    """Return the span of a run or a stage, to be entered."""
+    return _tracer.start_as_current_span(name)
+
+
+def add_shard(name: str, outcome: Outcome) -> None:
+    """Add a span that has just ended to that of its stage. Where a job ran does not matter: its record has the time."""
+    now = time.time_ns()
+    seconds = getattr(outcome, "seconds", 0.0)  # an exception has none
+    shard = _tracer.start_span(name, start_time=now - int(seconds * 1e9))
+    if isinstance(outcome, BaseException):
+        shard.record_exception(outcome)
+        shard.set_status(trace.StatusCode.ERROR)
+    shard.end(now)

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from ipaddress import ip_address
 from pathlib import Path
 
-from flows.running.alarms import HEARTBEAT_SECONDS
 from flows.running.child_processes import free_port
 from flows.running.settings import WEBHOOK
 
 CREDENTIALS = "PREFECT_SERVER_API_AUTH_STRING"  # environment variable: user:password of Prefect's server and the page
+HEARTBEAT_SECONDS = 30  # of runs; the shortest interval that Prefect allows
 _LEAST_PASSWORD = 8
 PAGE_PORT = 4300
 ROOT = "data"  # of the deployments in prefect.yaml

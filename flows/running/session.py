@@ -7,22 +7,21 @@ from dataclasses import dataclass, field, replace
 from functools import wraps
 from typing import Any, TypeVar
 
+import prefect.runtime
 from prefect import get_run_logger
 
 from flows.config import BuildConfig
 from flows.running.estimates import check_budget
 from flows.running.execution import PrefectExecutor
 from flows.running.graph import current_flow_run, tagged
-from flows.running.held_root import WAIT_SECONDS
 from flows.running.machine import check_machine
 from flows.running.metrics import metrics_file
-from flows.running.progress import ProgressLog
+from flows.running.progress import ProgressLog, span
 from flows.running.spending import shown_spending
-from flows.running.traces import span
 from storage.builds import Build
 from storage.directories import DirectoryRecord
 from storage.lock import root_lock
-from storage.root_format import check_format, prepare_root
+from storage.root_format import check_format, check_root, prepare_root
 from storage.spending import Account
 from storage.store import Store
 from tasks.engine.recipe import DirectoryResult, Input, Recipe, StageResult
@@ -34,6 +33,7 @@ T = TypeVar("T")
 
 _current: ContextVar["Session | None"] = ContextVar("session", default=None)
 _holding: ContextVar[bool] = ContextVar("holding", default=False)  # whether the command line holds the root
+WAIT_SECONDS = 86_400.0  # for another run that holds the root; the command line refuses at once
 
 
 @dataclass
@@ -240,3 +240,13 @@ def walk_flow(config: BuildConfig, wiring: Callable[[Session], T]) -> T:
             check_budget(planned.run, config)
         with metrics_file(opened.run), span(config.name), shown_spending(opened.run, config):
             return walk(opened.run.store, lambda: opened.once(wiring), opened.forget, get_run_logger().warning)
+
+
+@contextmanager
+def held_root(root: str) -> Iterator[Store]:
+    """Hold a root that exists; a deployment waits for it. Raises StorageError: there is none, or it has another format;
+    RootBusyError: another run holds it."""
+    store = Store(root)
+    check_root(store)
+    with root_lock(store, WAIT_SECONDS if prefect.runtime.deployment.id else 0.0):
+        yield store

@@ -1,8 +1,23 @@
-"""Train a summarizer (Liu & Lapata 2019, sec. 3.2), and the predictor of its attention to paragraphs."""
+"""Train a summarizer (Liu & Lapata 2019, sec. 3.2), and the predictor of its attention to paragraphs; pre-train a BART
+on the paragraphs of a corpus (Lewis et al. 2020)."""
 
+from flows.running.progress import ProgressLog
 from flows.running.session import Session
-from flows.stages.results import Examples, ExtractorModel, Graphs, PredictorModel, SummarizerModel, VocabularyTable
-from tasks.engine.recipe import Recipe, contents, every, only
+from flows.stages.results import (
+    Articles,
+    Compared,
+    Examples,
+    ExtractorModel,
+    Graphs,
+    Passages,
+    PredictorModel,
+    PretrainedModel,
+    SummarizerModel,
+    VocabularyTable,
+)
+from storage import schemas
+from tasks.engine.recipe import Recipe, contents, every, only, same
+from tasks.pretraining.settings import check_pretraining
 from tasks.summarization.settings import AttentionSettings, SummarizerSettings, TrainingSettings, check_lengths
 
 
@@ -91,3 +106,28 @@ def attention(
     )
     shards = every(examples, *([] if graphs is None else [graphs]))
     return session.training(PredictorModel, recipe, {"shards": shards, "summarizer": contents(summarizer)}, name)
+
+
+def passages(session: Session, articles: Articles, paragraphs: Compared, vocabulary: VocabularyTable) -> Passages:
+    """Cut the paragraphs of training and validation articles into passages."""
+    recipe = Recipe(schemas.PASSAGES, "tasks.pretraining.passages:build_passages", settings=session.config.pretraining)
+    inputs = {"articles": same(articles), "paragraphs": same(paragraphs), "vocabulary": only(vocabulary)}
+    return session.stage(Passages, recipe, shards=len(articles.shards), inputs=inputs)
+
+
+def pretrained(session: Session, passages: Passages, vocabulary: VocabularyTable) -> PretrainedModel:
+    """Train the summarizer to restore passages, as models/pretrained; a wrong checkpoint or setting raises."""
+    config, given = session.config, session.config.tokenizer_folder
+    check_pretraining(config.summarizer, config.vocabulary.model_type if given is None else None)
+    recipe = Recipe(
+        "models/pretrained",
+        "tasks.pretraining.training:pretrain",
+        settings=config.pretraining,
+        arguments={"summarizer": config.summarizer, "training": config.training, "seed": config.seed},
+        notes=_start(session, config.summarizer),
+        version=1,
+        together=True,
+    )
+    inputs = {"shards": every(passages), "vocabulary": only(vocabulary)}
+    context = {"progress": ProgressLog("pretraining"), "device": config.engine.device}
+    return PretrainedModel(session.run.directory(recipe, inputs=inputs, context=context))

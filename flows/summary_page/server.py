@@ -2,6 +2,8 @@
 
 import os
 import sys
+import time
+from collections.abc import Mapping
 from pathlib import Path
 
 import uvicorn
@@ -9,7 +11,6 @@ import uvicorn
 from flows.running.child_processes import free_port
 from flows.running.serve_options import CREDENTIALS, authentication, web_address
 from flows.summary_page.app import create_app
-from flows.summary_page.offered import OfferedSystems
 from flows.summary_page.processes import Processes
 from models.exported import CONFIG
 from storage.registry import FOLDER as REGISTRY
@@ -17,12 +18,13 @@ from storage.store import Store
 from tasks.cited_summary.jobs import Jobs
 from tasks.cited_summary.kept import FOLDER, KeptSummaries
 from tasks.cited_summary.settings import SummarySettings
-from tasks.cited_summary.systems import find_system
+from tasks.cited_summary.systems import find_system, trained_systems
 from tasks.explorer.corpus import ExplorerCorpus
 from tasks.writing.opening import check_writer
 
 _USUAL_ROOT = "data"  # as of builds
 _LAST_SECONDS = 2  # for answers that are being sent at the end, and browsers that watch a summary
+_FRESH_SECONDS = 60.0  # retraining adds systems while the page runs
 
 
 def serve(model: str | None, explore: str | None, host: str, port: int, at_once: int, settings: SummarySettings) -> int:
@@ -69,3 +71,32 @@ def kept_below(model: str | None, explore: str | None) -> str:
     if model is None or (Path(model) / CONFIG).is_file():  # the folder of a model is no root
         return _USUAL_ROOT
     return model.rstrip("/").removesuffix(f"/{REGISTRY}")
+
+
+class OfferedSystems:
+    """What each system is called: the choice that `chosen_system` takes -> what it says to people."""
+
+    def __init__(self, model: str | None, settings: SummarySettings) -> None:
+        """Take the root of trained systems, None for none, and the settings, of which the language model counts."""
+        self._model, self._writer = model, settings.writer and settings.writer.model
+        self._found: Mapping[str, str] = {}
+        self._until = 0.0
+
+    def __call__(self) -> Mapping[str, str]:
+        """Return the systems, the usual one first. Raises StorageError: the root cannot be listed."""
+        if time.monotonic() > self._until:
+            self._found, self._until = self._find(), time.monotonic() + _FRESH_SECONDS
+        return self._found
+
+    def _find(self) -> dict[str, str]:
+        extractive = {"extractive": "sentences of the sources, as they are"}
+        if self._model is None:
+            usual = {"suitable": f"the language model {self._writer}, each sentence checked"} if self._writer else {}
+            return usual | extractive
+        if self._writer:
+            usual = {"suitable": f"the language model {self._writer}, each sentence checked"}
+        else:
+            usual = {"suitable": "the trained model if it suits the sources, else their own sentences"}
+        names = trained_systems(self._model)
+        others = {name: f"the trained model of {name}" for name in names} if len(names) > 1 else {}
+        return usual | {"model": "the trained model, whatever it writes"} | others | extractive

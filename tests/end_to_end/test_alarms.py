@@ -17,10 +17,9 @@ from prefect.settings import PREFECT_API_URL, temporary_settings
 from prefect.states import Completed, Running, Scheduled, State
 
 from flows.running import notification
-from flows.running.alarms import ZOMBIES, create_automations
 from flows.running.child_processes import start, wait_for_api
 from flows.running.notification import report_full_disk, report_refused
-from flows.running.prefect_setup import create_work_pool, deploy
+from flows.running.prefect_setup import ZOMBIES, create_automations, create_work_pool, deploy
 from storage.registry import save_version
 from storage.store import Store
 from tests.end_to_end.faults import PROJECT, TINY

@@ -14,9 +14,8 @@ from prefect.client.schemas.objects import FlowRun
 from prefect.settings import PREFECT_API_URL, temporary_settings
 from prefect.states import Scheduled
 
-from flows.running.alarms import create_automations
 from flows.running.child_processes import wait_for_api
-from flows.running.prefect_setup import create_work_pool, deploy
+from flows.running.prefect_setup import create_automations, create_work_pool, deploy
 from flows.running.serve_options import database_url
 from storage.registry import read_champion, read_version
 from storage.store import Store

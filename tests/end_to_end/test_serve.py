@@ -17,7 +17,7 @@ import psutil
 import pytest
 import requests
 
-from flows.running.alarms import ZOMBIES
+from flows.running.prefect_setup import ZOMBIES
 from flows.running.serve_options import authentication, database_url, options_of
 from tests.end_to_end.faults import PROJECT, TINY
 from tests.patience import PATIENCE, wait_until

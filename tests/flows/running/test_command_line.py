@@ -14,8 +14,7 @@ import pytest
 from flows.config import BuildConfig
 from flows.promote import promote
 from flows.prune import prune_root
-from flows.running.command_line import CommandLine
-from flows.running.help import options
+from flows.running.command_line import CommandLine, options
 from flows.running.machine import check_machine
 from storage.errors import RootBusyError, StorageError
 from storage.lock import root_lock

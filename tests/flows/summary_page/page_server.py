@@ -10,7 +10,7 @@ import uvicorn
 
 from flows.running.child_processes import free_port
 from flows.summary_page.app import create_app
-from flows.summary_page.offered import OfferedSystems
+from flows.summary_page.server import OfferedSystems
 from storage.store import Store
 from tasks.cited_summary.cited import CitedSummary
 from tasks.cited_summary.jobs import Jobs, SummaryJob, Work
