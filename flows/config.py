@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator, Mapping
+from itertools import chain
 from pathlib import Path
 from typing import Any, Literal, Self, get_args
 
@@ -221,102 +222,75 @@ class BuildConfig(Settings):
         return value
 
     @model_validator(mode="after")
-    def _checkpoint_is_kept(self) -> Self:
-        training, number = self.training, self.decoding.checkpoint
-        validations = -(-training.steps // training.validation_interval)
-        kept = min(training.keep_best, max(validations, 1))
-        if number >= kept:
-            raise ValueError(
-                f"decoding.checkpoint is {number}: expected at most {kept - 1}, because training keeps {kept} "
-                f"checkpoints (training.keep_best {training.keep_best}, {validations} validations)"
-            )
-        return self
-
-    @model_validator(mode="after")
-    def _weights_come_from_somewhere(self) -> Self:
-        if not self.training.steps and self.summarizer.pretrained is None:
-            raise ValueError("training.steps is 0: expected at least 1, or weights in summarizer.pretrained")
-        return self
-
-    @model_validator(mode="after")
-    def _checkpoint_brings_its_vocabulary(self) -> Self:
-        if self.imported is not None and self.tokenizer_folder is not None:
-            raise ValueError(
-                f"{self.tokenizer_folder[1]} is {self.tokenizer_folder[0]!r}, but imported shards have a vocabulary of "
-                "their own: expected one of the two"
-            )
-        return self
-
-    @model_validator(mode="after")
-    def _slots_are_possible(self) -> Self:
-        kind = "a folder's" if self.vocabulary.folder is not None else self.vocabulary.model_type
-        if self.summarizer.form == "slots" and kind not in ("unigram", "bpe"):
-            raise ValueError(f"summarizer.slots needs a vocabulary of vocabulary.model_type unigram or bpe, got {kind}")
-        return self
-
-    @model_validator(mode="after")
-    def _imported_texts_stay_as_they_are(self) -> Self:
-        form = self.summarizer.form
-        if self.imported is not None and form != "plain":
-            marked = "sentences marked (Hie-BART)" if form == "sentences" else "values as slots (summarizer.slots)"
-            raise ValueError(
-                f"summarizer.preset {self.summarizer.preset!r} reads texts with {marked}, and imported shards are "
-                "token ids as they were: expected a summarizer that reads them so, or a corpus of your own"
-            )
-        return self
-
-    @model_validator(mode="after")
-    def _extractor_is_trained(self) -> Self:
-        if EXTRACTOR in self.baselines.systems and not self.summarizer.extracts_first:
-            raise ValueError(
-                f"baselines.systems names {EXTRACTOR!r}, but summarizer.preset {self.summarizer.preset!r} has no "
-                "encoder that is first trained to extract: expected a preset such as bertsumextabs, or no such baseline"
-            )
-        return self
-
-    @model_validator(mode="after")
-    def _systems_have_names_of_their_own(self) -> Self:
-        taken = {*get_args(Baseline), self.summarizer.preset, self.writer and self.writer.model}
-        for name in self.further:
-            if name in taken or not re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", name) or len(name) > 40:
-                raise ValueError(
-                    f"further has {name!r}: expected the name of no other system, of at most 40 lower-case letters, "
-                    "digits and dashes"
-                )
-        return self
-
-    @model_validator(mode="after")
-    def _headline_is_scored(self) -> Self:
-        if self.report.headline not in self.scoring.metrics:
-            raise ValueError(
-                f"report.headline is {self.report.headline!r}: expected one of scoring.metrics, "
-                f"{', '.join(self.scoring.metrics)}"
-            )
-        return self
-
-    @model_validator(mode="after")
-    def _attention_can_be_predicted(self) -> Self:
+    def _go_together(self) -> Self:
+        for problem in chain(self._of_training(), self._of_imported(), self._of_systems()):
+            raise ValueError(problem)
         if self.decoding.guidance.reads_predictor:
             check_predictable(find_preset(self.summarizer.preset).architecture)
         return self
 
-    @model_validator(mode="after")
-    def _paragraphs_can_be_compared(self) -> Self:
-        if self.imported is not None and self.across.on:
-            raise ValueError(
+    def _of_training(self) -> Iterator[str]:
+        """Yield what is wrong with settings of trainings, as they stand together."""
+        training, number = self.training, self.decoding.checkpoint
+        validations = -(-training.steps // training.validation_interval)
+        kept = min(training.keep_best, max(validations, 1))
+        if number >= kept:
+            yield (
+                f"decoding.checkpoint is {number}: expected at most {kept - 1}, because training keeps {kept} "
+                f"checkpoints (training.keep_best {training.keep_best}, {validations} validations)"
+            )
+        if not training.steps and self.summarizer.pretrained is None:
+            yield "training.steps is 0: expected at least 1, or weights in summarizer.pretrained"
+        kind = "a folder's" if self.vocabulary.folder is not None else self.vocabulary.model_type
+        if self.summarizer.form == "slots" and kind not in ("unigram", "bpe"):
+            yield f"summarizer.slots needs a vocabulary of vocabulary.model_type unigram or bpe, got {kind}"
+
+    def _of_imported(self) -> Iterator[str]:
+        """Yield what other people's shards cannot have: a vocabulary, texts in another form, a comparison."""
+        if self.imported is None:
+            return
+        if self.tokenizer_folder is not None:
+            yield (
+                f"{self.tokenizer_folder[1]} is {self.tokenizer_folder[0]!r}, but imported shards have a vocabulary of "
+                "their own: expected one of the two"
+            )
+        form = self.summarizer.form
+        if form != "plain":
+            marked = "sentences marked (Hie-BART)" if form == "sentences" else "values as slots (summarizer.slots)"
+            yield (
+                f"summarizer.preset {self.summarizer.preset!r} reads texts with {marked}, and imported shards are "
+                "token ids as they were: expected a summarizer that reads them so, or a corpus of your own"
+            )
+        if self.across.on:
+            yield (
                 "across.near_duplicates or across.leakage is set, but imported paragraphs are ranked and encoded "
                 "already: expected off"
             )
-        return self
 
-    @model_validator(mode="after")
-    def _scores_are_at_hand(self) -> Self:
+    def _of_systems(self) -> Iterator[str]:
+        """Yield systems that cannot be trained or told apart, and scores that are read and not made."""
+        if EXTRACTOR in self.baselines.systems and not self.summarizer.extracts_first:
+            yield (
+                f"baselines.systems names {EXTRACTOR!r}, but summarizer.preset {self.summarizer.preset!r} has no "
+                "encoder that is first trained to extract: expected a preset such as bertsumextabs, or no such baseline"
+            )
+        taken = {*get_args(Baseline), self.summarizer.preset, self.writer and self.writer.model}
+        for name in self.further:
+            if name in taken or not re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", name) or len(name) > 40:
+                yield (
+                    f"further has {name!r}: expected the name of no other system, of at most 40 lower-case letters, "
+                    "digits and dashes"
+                )
+        if self.report.headline not in self.scoring.metrics:
+            yield (
+                f"report.headline is {self.report.headline!r}: expected one of scoring.metrics, "
+                f"{', '.join(self.scoring.metrics)}"
+            )
         if self.decoding.guidance.reads_scores and self.order == "found":
-            raise ValueError(
+            yield (
                 "decoding.alignment is 'ranked', but imported or unranked paragraphs have no scores: expected a "
                 "ranking method that scores, or 'predicted' or 'none'"
             )
-        return self
 
 
 def name_of(config: Mapping[str, Any], root: str) -> str:

@@ -4,21 +4,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple, TypeVar
 
 from flows.running.session import Session
-from flows.stages.results import (
-    Articles,
-    Baselines,
-    BaselineScores,
-    Examples,
-    ExtractorModel,
-    Graphs,
-    Predictions,
-    PredictorModel,
-    Ranked,
-    Scores,
-    SummarizerModel,
-    WriterScores,
-    WriterSummaries,
-)
+from flows.stages import results
 from flows.stages.texts import Corpus
 from storage import schemas
 from tasks.engine.hashing import stable_hash
@@ -39,11 +25,11 @@ def extracts(session: Session) -> bool:
 
 def baselines(
     session: Session,
-    articles: Articles,
-    ranked: Ranked,
-    examples: Examples | None = None,
-    extractor: ExtractorModel | None = None,
-) -> Baselines:
+    articles: results.Articles,
+    ranked: results.Ranked,
+    examples: results.Examples | None = None,
+    extractor: results.ExtractorModel | None = None,
+) -> results.Baselines:
     """Summarize the test articles with the systems without training, and with the extractor if it is given."""
     config = session.config
     function = "tasks.evaluation.baselines:predict_baselines"
@@ -59,22 +45,24 @@ def baselines(
         inputs |= {"examples": same(examples), "extractor": contents(extractor)}
         context = {"device": config.engine.device}
     recipe = Recipe(schemas.PREDICTIONS, function, settings=config.baselines, arguments=arguments)
-    return session.stage(Baselines, recipe, shards=len(ranked.shards), inputs=inputs, context=context, name="baselines")
+    return session.stage(
+        results.Baselines, recipe, shards=len(ranked.shards), inputs=inputs, context=context, name="baselines"
+    )
 
 
 def predictions(
     session: Session,
-    graphs: Graphs | None,
-    examples: Examples,
-    ranked: Ranked,
-    summarizer: SummarizerModel,
-    predictor: PredictorModel | None,
+    graphs: results.Graphs | None,
+    examples: results.Examples,
+    ranked: results.Ranked,
+    summarizer: results.SummarizerModel,
+    predictor: results.PredictorModel | None,
     *,
     settings: DecodingSettings | None = None,
     system: str | None = None,
     name: str = "predictions",
     progress: str = "decoding",
-) -> Predictions:
+) -> results.Predictions:
     """Summarize the test articles with a trained model; `system` is its name in tables, None = its preset."""
     settings = settings or session.config.decoding
     # The beginning of a summary is one token, or two in BART's vocabulary.
@@ -93,18 +81,23 @@ def predictions(
     )
     context = {"progress": session.progress(session.named(progress)), "device": session.config.engine.device}
     return session.stage(
-        Predictions, recipe, shards=len(examples.shards), inputs=inputs, context=context, name=session.named(name)
+        results.Predictions,
+        recipe,
+        shards=len(examples.shards),
+        inputs=inputs,
+        context=context,
+        name=session.named(name),
     )
 
 
 class Written(NamedTuple):
     """Summaries of a language model, and their scores."""
 
-    summaries: WriterSummaries
-    scores: WriterScores
+    summaries: results.WriterSummaries
+    scores: results.WriterScores
 
 
-def written(session: Session, corpus: Corpus, ranked: Ranked) -> Written | None:
+def written(session: Session, corpus: Corpus, ranked: results.Ranked) -> Written | None:
     """Have a language model summarize the test articles; None where the settings name none."""
     settings = session.config.writer
     if settings is None:
@@ -118,7 +111,7 @@ def written(session: Session, corpus: Corpus, ranked: Ranked) -> Written | None:
         arguments={"parts": shards},
     )
     summaries = session.stage(
-        WriterSummaries,
+        results.WriterSummaries,
         recipe,
         shards=shards,
         inputs={"articles": same(corpus.articles), "ranked": same(ranked)},
@@ -133,33 +126,35 @@ def written(session: Session, corpus: Corpus, ranked: Ranked) -> Written | None:
         lasting=f"{stable_hash(settings.url, settings.model):016x}",
         name="written",
     )
-    return Written(summaries, _scores(WriterScores, session, corpus, ranked, summaries, "written_scores"))
+    return Written(summaries, _scores(results.WriterScores, session, corpus, ranked, summaries, "written_scores"))
 
 
-def baseline_scores(session: Session, corpus: Corpus, ranked: Ranked, baselines: Baselines) -> BaselineScores:
+def baseline_scores(
+    session: Session, corpus: Corpus, ranked: results.Ranked, baselines: results.Baselines
+) -> results.BaselineScores:
     """Score the summaries of systems without training."""
-    return _scores(BaselineScores, session, corpus, ranked, baselines, "baseline_scores")
+    return _scores(results.BaselineScores, session, corpus, ranked, baselines, "baseline_scores")
 
 
 def scores(
     session: Session,
     corpus: Corpus,
-    ranked: Ranked,
-    predictions: Predictions,
+    ranked: results.Ranked,
+    predictions: results.Predictions,
     name: str = "scores",
     *,
     facts: bool = True,
-) -> Scores:
+) -> results.Scores:
     """Score every summary; with `facts` also by those of the mini web, if the corpus is one."""
-    return _scores(Scores, session, corpus, ranked, predictions, session.named(name), facts=facts)
+    return _scores(results.Scores, session, corpus, ranked, predictions, session.named(name), facts=facts)
 
 
 def _scores(
     kind: Callable[[StageResult], T],
     session: Session,
     corpus: Corpus,
-    ranked: Ranked,
-    summaries: Baselines | Predictions | WriterSummaries,
+    ranked: results.Ranked,
+    summaries: results.Baselines | results.Predictions | results.WriterSummaries,
     name: str,
     *,
     facts: bool = True,

@@ -3,20 +3,8 @@
 from collections.abc import Sequence
 
 from flows.running.session import Session
+from flows.stages import results
 from flows.stages.evaluation import Written
-from flows.stages.results import (
-    Baselines,
-    BaselineScores,
-    Graphs,
-    Overlaps,
-    Predictions,
-    Ranked,
-    RankerModel,
-    RankingScores,
-    Report,
-    Scores,
-    SummarizerModel,
-)
 from flows.stages.texts import Corpus
 from storage.builds import summarise
 from tasks.engine.recipe import Recipe, contents, every
@@ -27,19 +15,19 @@ _OF_A_RUN = ("seconds", "peak_bytes", "bytes")
 def report(
     session: Session,
     corpus: Corpus,
-    overlaps: Overlaps | None,
-    ranker: RankerModel | None,
-    ranked: Ranked,
-    ranking_scores: RankingScores,
-    graphs: Graphs,
-    summarizer: SummarizerModel,
-    baselines: Baselines,
-    baseline_scores: BaselineScores,
-    predictions: Predictions,
-    scores: Scores,
-    further: Sequence[tuple[Predictions, Scores]],
+    overlaps: results.Overlaps | None,
+    ranker: results.RankerModel | None,
+    ranked: results.Ranked,
+    ranking_scores: results.RankingScores,
+    graphs: results.Graphs,
+    summarizer: results.SummarizerModel,
+    baselines: results.Baselines,
+    baseline_scores: results.BaselineScores,
+    predictions: results.Predictions,
+    scores: results.Scores,
+    further: Sequence[tuple[results.Predictions, results.Scores]],
     written: Written | None,
-) -> Report:
+) -> results.Report:
     """Write the report and the artifacts on all earlier stages; `further` are those of further summarizers."""
     config = session.config
     counts = {name: summarise(result.records.values()) for name, result in session.run.stages.items()}
@@ -52,32 +40,15 @@ def report(
         arguments={"counts": counts, "config": config, "seed": config.seed},
         version=7,
     )
-    return Report(
-        session.run.directory(
-            recipe,
-            inputs={
-                "scores": every(
-                    baseline_scores,
-                    scores,
-                    ranking_scores,
-                    *[its for _, its in further],
-                    *([] if written is None else [written.scores]),
-                ),
-                "samples": every(
-                    corpus.articles,
-                    ranked,
-                    baselines,
-                    predictions,
-                    graphs,
-                    *[its for its, _ in further],
-                    *([] if written is None else [written.summaries]),
-                ),
-                "texts": every(corpus.articles, corpus.paragraphs, corpus.features),
-                **{name: every(pages) for name in ("documents", "given") if (pages := session.run.stages.get(name))},
-                **({} if overlaps is None else {"overlaps": every(overlaps)}),
-                **({} if ranker is None else {"ranker": contents(ranker)}),
-                "summarizer": contents(summarizer),
-            },
-            context={"took": took},
-        )
-    )
+    summaries, scored = [its for its, _ in further], [its for _, its in further]
+    others = ([], []) if written is None else ([written.summaries], [written.scores])
+    inputs = {
+        "scores": every(baseline_scores, scores, ranking_scores, *scored, *others[1]),
+        "samples": every(corpus.articles, ranked, baselines, predictions, graphs, *summaries, *others[0]),
+        "texts": every(corpus.articles, corpus.paragraphs, corpus.features),
+        **{name: every(pages) for name in ("documents", "given") if (pages := session.run.stages.get(name))},
+        **({} if overlaps is None else {"overlaps": every(overlaps)}),
+        **({} if ranker is None else {"ranker": contents(ranker)}),
+        "summarizer": contents(summarizer),
+    }
+    return results.Report(session.run.directory(recipe, inputs=inputs, context={"took": took}))

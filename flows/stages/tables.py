@@ -7,7 +7,6 @@ from flows import dag
 from flows.running.session import Session, once
 from flows.stages import encoding, evaluation, intake, ranking, training
 from flows.stages.results import Examples, Predictions, PredictorModel, Scores, SummarizerModel
-from models.tokenization.contract import TextForm
 from storage import schemas
 from tasks.engine.recipe import DirectoryResult, Recipe, contents, every, same
 from tasks.tables.plan import (
@@ -76,7 +75,8 @@ def _evaluate(session: Session, name: str, made: _Made) -> EvaluatedSystem:
     owner = system.model or name
     settings = summarizer_of(SYSTEMS[owner], config.tables, config.summarizer)
     how = training_of(SYSTEMS[owner], config.tables, config.training)
-    examples = _examples_of(session, ranked=system.ranked, form=settings.form)
+    # Those that see sentences all read ranked paragraphs.
+    examples = dag.examples(session, settings.form) if system.ranked else unranked_examples(session)
     graphs = dag.graphs(session) if settings.graph != "none" else None
     recipe = f"{system.ranked} {settings.model_dump_json()} {how.model_dump_json()}"
     if recipe not in made.models:
@@ -110,13 +110,6 @@ def _evaluate(session: Session, name: str, made: _Made) -> EvaluatedSystem:
         )
     scores = evaluation.scores(session, dag.corpus(session), dag.ranked(session), summaries, f"scores-{name}")
     return EvaluatedSystem(made.models[recipe], summaries, scores)
-
-
-def _examples_of(session: Session, *, ranked: bool, form: TextForm) -> Examples:
-    """Return the examples that a system reads; those that see sentences all read ranked paragraphs."""
-    if not ranked:
-        return unranked_examples(session)
-    return dag.examples(session, form)
 
 
 @once

@@ -4,18 +4,7 @@ them what articles share: near-duplicates, by way of buckets, and what of held-o
 from dataclasses import dataclass
 
 from flows.running.session import Session
-from flows.stages.results import (
-    Articles,
-    Compared,
-    Documents,
-    Features,
-    FetchedPages,
-    Frontier,
-    GivenDocuments,
-    Overlaps,
-    Paragraphs,
-    VocabularyTable,
-)
+from flows.stages import results
 from storage import schemas
 from tasks.across.refusals import COMPARED
 from tasks.engine.recipe import Input, Recipe, StageResult, every, gathered, only, same
@@ -25,18 +14,18 @@ from tasks.engine.recipe import Input, Recipe, StageResult, every, gathered, onl
 class CandidateParagraphs:
     """The paragraphs that a ranker may choose from, and what articles share; None where nothing asks for it."""
 
-    compared: Compared
-    overlaps: Overlaps | None = None
+    compared: results.Compared
+    overlaps: results.Overlaps | None = None
 
 
 @dataclass(frozen=True)
 class Corpus:
     """Articles, their candidate paragraphs with labels, and the vocabulary."""
 
-    articles: Articles
-    paragraphs: Compared
-    features: Features
-    vocabulary: VocabularyTable
+    articles: results.Articles
+    paragraphs: results.Compared
+    features: results.Features
+    vocabulary: results.VocabularyTable
 
     @property
     def stages(self) -> tuple[StageResult, ...]:
@@ -44,16 +33,18 @@ class Corpus:
         return (self.articles, self.paragraphs, self.features, self.vocabulary)
 
 
-def documents(session: Session, frontier: Frontier, pages: FetchedPages) -> Documents:
+def documents(session: Session, frontier: results.Frontier, pages: results.FetchedPages) -> results.Documents:
     """Extract the text of every page for each article that cites it."""
     recipe = Recipe(
         schemas.DOCUMENTS, "tasks.extraction.documents:extract_documents", settings=session.config.extraction
     )
     inputs = {"frontier": gathered(frontier), "pages": same(pages, batches=True)}
-    return session.stage(Documents, recipe, shards=len(pages.shards), inputs=inputs)
+    return session.stage(results.Documents, recipe, shards=len(pages.shards), inputs=inputs)
 
 
-def paragraphs(session: Session, articles: Articles, documents: Documents, given: GivenDocuments | None) -> Paragraphs:
+def paragraphs(
+    session: Session, articles: results.Articles, documents: results.Documents, given: results.GivenDocuments | None
+) -> results.Paragraphs:
     """Split the documents of each article into paragraphs: those of the crawl, and those of the source."""
     inputs: dict[str, Input] = {"articles": same(articles), "documents": gathered(documents)}
     if given is not None:
@@ -64,19 +55,21 @@ def paragraphs(session: Session, articles: Articles, documents: Documents, given
         settings=session.config.paragraphs,
         arguments={"words": session.config.words},
     )
-    return session.stage(Paragraphs, recipe, shards=len(articles.shards), inputs=inputs)
+    return session.stage(results.Paragraphs, recipe, shards=len(articles.shards), inputs=inputs)
 
 
-def features(session: Session, articles: Articles, paragraphs: Compared, name: str | None = None) -> Features:
+def features(
+    session: Session, articles: results.Articles, paragraphs: results.Compared, name: str | None = None
+) -> results.Features:
     """Label every paragraph by its ROUGE-2 recall of the lead, and compute its similarity with the title."""
     recipe = Recipe(
         schemas.FEATURES, "tasks.ranking.features:compute_features", arguments={"words": session.config.words}
     )
     inputs = {"articles": same(articles), "paragraphs": same(paragraphs)}
-    return session.stage(Features, recipe, shards=len(articles.shards), inputs=inputs, name=name)
+    return session.stage(results.Features, recipe, shards=len(articles.shards), inputs=inputs, name=name)
 
 
-def vocabulary(session: Session, articles: Articles, paragraphs: Compared) -> VocabularyTable:
+def vocabulary(session: Session, articles: results.Articles, paragraphs: results.Compared) -> results.VocabularyTable:
     """Estimate the vocabulary on leads and paragraphs, or take that of a folder."""
     name = session.named("vocabulary")
     if (given := session.config.tokenizer_folder) is not None:
@@ -85,7 +78,7 @@ def vocabulary(session: Session, articles: Articles, paragraphs: Compared) -> Vo
         words = folder_vocabulary(*given)
         notes, context = {"tokenizer": words.kind, "tokenizer_sha256": words.digest}, {"folder": given[0]}
         recipe = Recipe(schemas.VOCABULARY, "tasks.summarization.vocabulary:adopt_vocabulary", notes=notes)
-        return session.stage(VocabularyTable, recipe, shards=1, inputs={}, context=context, name=name)
+        return session.stage(results.VocabularyTable, recipe, shards=1, inputs={}, context=context, name=name)
     recipe = Recipe(
         schemas.VOCABULARY,
         "tasks.summarization.vocabulary:train_vocabulary",
@@ -93,10 +86,10 @@ def vocabulary(session: Session, articles: Articles, paragraphs: Compared) -> Vo
         arguments={"seed": session.config.seed},
     )
     inputs = {"shards": every(articles, paragraphs)}
-    return session.stage(VocabularyTable, recipe, shards=1, inputs=inputs, name=name)
+    return session.stage(results.VocabularyTable, recipe, shards=1, inputs=inputs, name=name)
 
 
-def overlaps(session: Session, articles: Articles, paragraphs: Paragraphs) -> Overlaps | None:
+def overlaps(session: Session, articles: results.Articles, paragraphs: results.Paragraphs) -> results.Overlaps | None:
     """Find what the paragraphs and documents of each article share with others; None where nothing asks for it."""
     if not session.config.across.on:
         return None
@@ -129,14 +122,14 @@ def overlaps(session: Session, articles: Articles, paragraphs: Paragraphs) -> Ov
     recipe = Recipe(schemas.OVERLAPS, "tasks.across.overlaps:find_overlaps", arguments={"words": words})
     inputs = {"articles": same(articles), "paragraphs": same(paragraphs)}
     inputs |= {"twin_words": gathered(twin_words), "lead_ngrams": only(lead_ngrams)}
-    return session.stage(Overlaps, recipe, shards=count, inputs=inputs)
+    return session.stage(results.Overlaps, recipe, shards=count, inputs=inputs)
 
 
-def compared(session: Session, paragraphs: Paragraphs, overlaps: Overlaps | None) -> Compared:
+def compared(session: Session, paragraphs: results.Paragraphs, overlaps: results.Overlaps | None) -> results.Compared:
     """Refuse paragraphs by what they share; the same paragraphs where nothing is to be refused."""
     settings = session.config.across
     if overlaps is None or not settings.refuses:
-        return Compared(paragraphs)
+        return results.Compared(paragraphs)
     recipe = Recipe(schemas.PARAGRAPHS, "tasks.across.refusals:refuse_overlaps", settings=settings)
     inputs = {"paragraphs": same(paragraphs), "overlaps": same(overlaps)}
-    return session.stage(Compared, recipe, shards=len(paragraphs.shards), inputs=inputs, name=COMPARED)
+    return session.stage(results.Compared, recipe, shards=len(paragraphs.shards), inputs=inputs, name=COMPARED)

@@ -5,17 +5,7 @@ from dataclasses import dataclass
 
 from flows.config import BuildConfig
 from flows.running.session import Session
-from flows.stages import encoding, evaluation, ranking, texts, training
-from flows.stages.results import (
-    Articles,
-    Compared,
-    Examples,
-    Graphs,
-    PredictorModel,
-    RankerModel,
-    SummarizerModel,
-    VocabularyTable,
-)
+from flows.stages import encoding, evaluation, ranking, results, texts, training
 from flows.stages.texts import Corpus
 from models.tokenization.contract import TextForm
 from tasks.engine.recipe import DirectoryResult
@@ -39,10 +29,10 @@ from tasks.retraining.warm_start import (
 class TrainedModels:
     """What a version summarizes with."""
 
-    vocabulary: VocabularyTable  # of its summarizer
-    ranker: RankerModel  # its ranker
-    summarizer: SummarizerModel  # its summarizer
-    predictor: PredictorModel | None  # of the summarizer's attention; None if it has none
+    vocabulary: results.VocabularyTable  # of its summarizer
+    ranker: results.RankerModel  # its ranker
+    summarizer: results.SummarizerModel  # its summarizer
+    predictor: results.PredictorModel | None  # of the summarizer's attention; None if it has none
     form: TextForm  # in which the summarizer reads text
 
     @property
@@ -56,10 +46,10 @@ def registered(version: VersionModels) -> TrainedModels:
     """Return the models of a version in the registry."""
     predictor = version.models.get(PREDICTOR)
     return TrainedModels(
-        VocabularyTable(version.vocabulary),
-        RankerModel(version.models[RANKER]),
-        SummarizerModel(version.models[SUMMARIZER]),
-        None if predictor is None else PredictorModel(predictor),
+        results.VocabularyTable(version.vocabulary),
+        results.RankerModel(version.models[RANKER]),
+        results.SummarizerModel(version.models[SUMMARIZER]),
+        None if predictor is None else results.PredictorModel(predictor),
         summarizer_form(version.version),
     )
 
@@ -79,23 +69,23 @@ def train_challenger(session: Session, corpus: Corpus, start: VersionModels | No
     return TrainedModels(vocabulary, ranker, summarizer, predictor, config.summarizer.form)
 
 
-def _ranker(session: Session, corpus: Corpus, start: VersionModels | None) -> RankerModel:
+def _ranker(session: Session, corpus: Corpus, start: VersionModels | None) -> results.RankerModel:
     """Train the ranker further, and use the result if it is better."""
     settings, retraining = session.config.ranker, session.config.retraining
     if start is None or not ranker_fits(start.version, settings):
         return ranking.ranker(session, corpus)
     before = registered(start).ranker
     trained = ranking.ranker(session, corpus, warm_ranker(settings, retraining), before)
-    return RankerModel(session.run.use(better_ranker(trained, start=before, gain=RANKER_GAIN)))
+    return results.RankerModel(session.run.use(better_ranker(trained, start=before, gain=RANKER_GAIN)))
 
 
 def _summarizer(
     session: Session,
-    graphs: Graphs | None,
-    examples: Examples,
-    vocabulary: VocabularyTable,
+    graphs: results.Graphs | None,
+    examples: results.Examples,
+    vocabulary: results.VocabularyTable,
     start: VersionModels | None,
-) -> SummarizerModel:
+) -> results.SummarizerModel:
     if start is None or not summarizer_fits(start.version, session.config.summarizer):
         extractor = training.extractor(session, examples, vocabulary)
         return training.summarizer(session, graphs, examples, vocabulary, extractor=extractor)
@@ -114,7 +104,8 @@ def check_deciding(config: BuildConfig) -> None:
 
 def judge(session: Session, name: str, splits: HeldOutSplits, models: TrainedModels) -> EvaluatedVersion:
     """Summarize and score both test splits with a version's models, under this run's settings of the stages."""
-    articles, paragraphs, vocabulary = Articles(splits.articles), Compared(splits.paragraphs), models.vocabulary
+    articles, paragraphs = results.Articles(splits.articles), results.Compared(splits.paragraphs)
+    vocabulary = models.vocabulary
     features = texts.features(session, articles, paragraphs, "frozen_features")
     corpus = Corpus(articles, paragraphs, features, vocabulary)
     ranked = ranking.ranked(session, corpus, models.ranker, f"{name}_ranked")
