@@ -29,9 +29,8 @@ import trafilatura
 
 from benchmarks.frame import command
 from tasks.extraction import density, engines
-from tasks.extraction.charset import decode
 from tasks.extraction.engines import extract, extract_readability, extract_trafilatura, tidy
-from tasks.extraction.markup import join_wrapped, page_title, parse, prune
+from tasks.extraction.markup import decode, join_wrapped, page_title, parse, prune
 from tasks.extraction.settings import ExtractSettings
 
 _TOKEN = re.compile(r"\w+")

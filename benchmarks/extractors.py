@@ -39,9 +39,8 @@ from tasks.evaluation.significance import SIGNIFICANCE, bootstrap
 from tasks.evaluation.value_metrics import prepare
 from tasks.extractive import weights
 from tasks.extractive.choosing import RULES, Rules, of_pile
-from tasks.extractive.learning import LabelledPile, learn
 from tasks.extractive.pile import Floats, Pile, PilePassage
-from tasks.extractive.weights import Worth, shipped
+from tasks.extractive.weights import LabelledPile, Worth, learn, shipped
 from tasks.text.ngrams import split_words
 from tasks.text.tfidf import TfIdf, tfidf_matrix
 

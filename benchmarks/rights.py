@@ -20,10 +20,9 @@ from warcio.archiveiterator import ArchiveIterator
 
 from benchmarks.frame import command
 from tasks.engine.hashing import unit_interval
-from tasks.extraction.charset import decode
 from tasks.extraction.documents import page_columns
 from tasks.extraction.engines import Extracted, extract
-from tasks.extraction.markup import parse
+from tasks.extraction.markup import decode, parse
 from tasks.extraction.settings import ExtractSettings
 from tasks.rights.claims import page_claim
 from tasks.rights.reservations import page_reservations

@@ -39,12 +39,12 @@ MADE = dict(
 
 @functools.cache
 def every_pattern() -> tuple[list[Found], list[str]]:
-    from tasks.paragraphs import page_context, quality
+    from tasks.paragraphs import quality
     from tasks.text import boilerplate_phrases, standalone
     from tasks.text.ngrams import _unicode_word
 
     kept = {
-        "tasks.paragraphs.page_context:_headings": list(patterns(page_context._headings())),
+        "tasks.paragraphs.quality:_headings": list(patterns(quality._headings())),
         "tasks.paragraphs.quality:marks": list(patterns(quality.marks())),
         "tasks.text.boilerplate_phrases:_joined": list(patterns(boilerplate_phrases._signs().patterns)),
         "tasks.text.ngrams:_unicode_word": [_unicode_word()],

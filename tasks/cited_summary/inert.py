@@ -7,8 +7,7 @@ import html as text_html
 from lxml import etree, html
 from lxml_html_clean import Cleaner
 
-from tasks.extraction.charset import decode
-from tasks.extraction.markup import parse
+from tasks.extraction.markup import decode, parse
 
 POLICY = "sandbox; default-src 'none'; style-src 'unsafe-inline'; form-action 'none'; base-uri 'none'"
 ANCHOR = "cited-passage"

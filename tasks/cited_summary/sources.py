@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import IO
 
 from tasks.crawl.content import settled_type
-from tasks.extraction import markdown, pdf
+from tasks.extraction import pdf
+from tasks.extraction.markup import MARKDOWN
 
 STANDARD_INPUT = "-"
 _TYPES = {
@@ -16,8 +17,8 @@ _TYPES = {
     ".xhtml": "text/html",
     ".txt": "text/plain",
     ".text": "text/plain",
-    ".md": markdown.MIME,
-    ".markdown": markdown.MIME,
+    ".md": MARKDOWN,
+    ".markdown": MARKDOWN,
     ".pdf": pdf.MIME,
 }
 SUFFIXES = tuple(_TYPES)

@@ -18,9 +18,8 @@ from tasks.engine.recipe import Shards
 from tasks.evaluation.filler import Filler
 from tasks.evaluation.settings import BaselineSettings
 from tasks.extractive.choosing import choose
-from tasks.extractive.learning import LabelledPile, learn
 from tasks.extractive.pile import Pile, PilePassage
-from tasks.extractive.weights import Weights, shipped
+from tasks.extractive.weights import LabelledPile, Weights, learn, shipped
 from tasks.text.ngrams import TargetNgrams, WordRule, split_words
 from tasks.text.tfidf import tfidf_matrix
 

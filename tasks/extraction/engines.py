@@ -13,10 +13,19 @@ from bs4 import BeautifulSoup
 from lxml import html
 from trafilatura.external import try_readability
 
-from tasks.extraction import markdown, pdf
-from tasks.extraction.charset import decode
+from tasks.extraction import pdf
 from tasks.extraction.density import extract_density, page_blocks
-from tasks.extraction.markup import clean, join_wrapped, page_title, parse, plain_paragraphs, prune
+from tasks.extraction.markup import (
+    MARKDOWN,
+    clean,
+    decode,
+    join_wrapped,
+    page_title,
+    parse,
+    plain_paragraphs,
+    prune,
+    read_markdown,
+)
 from tasks.extraction.reasons import DocumentReason
 from tasks.extraction.reference_marks import without_reference_marks
 from tasks.extraction.settings import ExtractSettings
@@ -105,8 +114,8 @@ def _extract(body: bytes, mime: str | None, charset: str | None, settings: Extra
         title, lines, reason = pdf.read_pdf(body)
         return Extracted(title, tuple(lines), None if reason else "pdf", reason)
     text = decode(body, charset)
-    if mime == markdown.MIME:
-        title, lines = markdown.read_markdown(clean(text))
+    if mime == MARKDOWN:
+        title, lines = read_markdown(clean(text))
         return (
             Extracted(title, tuple(lines), "markdown") if lines else Extracted(title, (), None, DocumentReason.NO_TEXT)
         )

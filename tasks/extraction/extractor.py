@@ -11,9 +11,9 @@ from typing import IO, Any
 
 from tasks.engine.closing import Closing
 from tasks.extraction.engines import Extracted
-from tasks.extraction.frames import read_frame, write_frame
 from tasks.extraction.reasons import DocumentReason
 from tasks.extraction.settings import ExtractSettings
+from tasks.extraction.worker import read_frame, write_frame
 
 _WALL = 20.0  # wall seconds allowed per processor second of the limit; ends a process that hangs without computing
 _START_SECONDS = 300.0  # wall seconds allowed for the start of a process, even on a very busy machine

@@ -1,21 +1,45 @@
 """The extracting process: reads pages from its standard input and writes their text; a page may kill it. It limits
 itself, so that nothing remains when the shard's process is killed: the kernel ends it when a page has used up its
-processor time, also in C code, and denies it memory beyond its address space."""
+processor time, also in C code, and denies it memory beyond its address space. A message is a JSON object and a body."""
 
+import json
 import logging
 import os
 import resource
 import signal
+import struct
 import sys
 from dataclasses import asdict
-from typing import Any
+from typing import IO, Any
 
 from lxml import etree
 
 from tasks.extraction.engines import Extracted, extract
-from tasks.extraction.frames import read_frame, write_frame
 from tasks.extraction.reasons import DocumentReason
 from tasks.extraction.settings import ExtractSettings
+
+_HEADER = struct.Struct(">II")  # lengths in bytes of the JSON object and of the body
+
+
+def write_frame(stream: IO[bytes], message: dict[str, Any], body: bytes = b"") -> None:
+    """Write one message and flush. Raises BrokenPipeError: the other process has ended."""
+    head = json.dumps(message).encode("ascii")
+    stream.write(_HEADER.pack(len(head), len(body)))
+    stream.write(head)
+    stream.write(body)
+    stream.flush()
+
+
+def read_frame(stream: IO[bytes]) -> tuple[dict[str, Any], bytes] | None:
+    """Read one message; None if the other process closed the stream (or died within a message)."""
+    header = stream.read(_HEADER.size)
+    if len(header) < _HEADER.size:
+        return None
+    head_length, body_length = _HEADER.unpack(header)
+    head, body = stream.read(head_length), stream.read(body_length)
+    if len(head) < head_length or len(body) < body_length:
+        return None
+    return json.loads(head), body
 
 
 def main() -> None:

@@ -34,26 +34,19 @@ _LEAST_DATED = 0.5  # of the sentences, for their order to be that of their year
 
 @dataclass(frozen=True)
 class Rules:
-    """How sentences are chosen; the defaults were chosen on topics of other articles (`benchmarks/extractors.py`).
+    """How sentences are chosen; the defaults were chosen on topics of other articles (`benchmarks/extractors.py`)."""
 
-    Attributes:
-        word, bigram, value: what a covered concept of each kind counts.
-        unlikely: a value less probable than this counts against its sentence, as it costs precision.
-        by_bigrams, by_values: powers of a sentence's expected shares, which its gain is multiplied by.
-        by_length: power of its length, which the gain is divided by.
-        again: what a sentence of a source counts that gave one before, for each one.
-        floor: least worth of a sentence, as a share of that of the pile's best ones.
-    """
-
+    # What a covered concept of each kind counts
     word: float = 1.0
     bigram: float = 2.0
     value: float = 3.0
-    unlikely: float = 0.15
+    unlikely: float = 0.15  # a value less probable than this counts against its sentence, as it costs precision
+    # Powers of a sentence's expected shares, which its gain is multiplied by
     by_bigrams: float = 0.5
     by_values: float = 0.5
-    by_length: float = 0.4
-    again: float = 0.8
-    floor: float = 0.15
+    by_length: float = 0.4  # power of its length, which the gain is divided by
+    again: float = 0.8  # what a sentence of a source counts that gave one before, for each one
+    floor: float = 0.15  # least worth of a sentence, as a share of that of the pile's best ones
 
 
 RULES = Rules()
@@ -70,17 +63,10 @@ def choose(
     rules: Rules = RULES,
     told: Sequence[Difference] = (),
 ) -> list[PileSentence]:
-    """Return sentences of the passages in the order in which they are to be read; none where none is one.
-
-    Args:
-        title: the topic.
-        passages: best first.
-        length: words of all sentences together, at most.
-        language: ISO 639-1 code: sentences surely in another one are refused, unless all are; None = any.
-        weights: what was learned; None = the shipped ones.
-        rules: how to choose.
-        told: what sources say differently, which is told elsewhere: no sentence states a side.
-    """
+    """Return sentences of the passages, best first, in the order in which they are to be read; none where none is one.
+    They have `length` words at most together. Sentences surely in another `language` (ISO 639-1 code; None = any) are
+    refused, unless all are, and none states a side of what is `told` elsewhere: what sources say differently. `weights`
+    is what was learned; None = the shipped ones."""
     pile = Pile(title, passages, lambda sentence: without_sides(sentence, told))
     if not pile.sentences:
         return []

@@ -73,27 +73,16 @@ _PREDICATE = re.compile(rf"{_ASIDE} (?:[a-z]+(?:s|ed)|had|stood|lay|ran|became|b
 
 @dataclass(frozen=True)
 class Statement:
-    """What a sentence says of the subject.
+    """What a sentence says of the subject."""
 
-    Attributes:
-        subject: of which, in lower case.
-        nouns: words that stand for it: the last of its name, and what the passage says that it is.
-        slot: what is told: two statements of one slot tell the same thing.
-        value: what it is said to be.
-        text: the statement as a clause that names the subject.
-        year: in which a number was so: the only year of its sentence; None without, and of what happens once.
-        sentence: that says it, on one line.
-        passage: number of its passage.
-    """
-
-    subject: str
-    nouns: frozenset[str]
-    slot: str
-    value: Value
-    text: str
-    year: int | None
-    sentence: str
-    passage: int
+    subject: str  # of which, in lower case
+    nouns: frozenset[str]  # words that stand for it: the last of its name, and what the passage says that it is
+    slot: str  # what is told: two statements of one slot tell the same thing
+    value: Value  # what it is said to be
+    text: str  # the statement as a clause that names the subject
+    year: int | None  # in which a number was so: the only year of its sentence; None without, and of what happens once
+    sentence: str  # that says it, on one line
+    passage: int  # number of its passage
 
 
 @dataclass(frozen=True)

@@ -1,9 +1,12 @@
 """A pile of passages about a title, cut into sentences, and the concepts that the sentences hold.
 
 A concept is a content word, a bigram, or a value (name, number or date): what a summary is made to cover (Gillick &
-Favre 2009). Where each stands is kept as two arrays, so that counts over a pile are sums over them.
+Favre 2009). Where each stands is kept as two arrays, so that counts over a pile are sums over them. What is known of a
+concept or a sentence before its worth is are counts and places in the pile, never the words: so weights that were
+learned on some topics can be used on any other.
 """
 
+import re
 from collections.abc import Callable, Collection, Hashable, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
@@ -11,10 +14,11 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 from models.sentences import split_sentences
-from models.values import ValueIndex, find_values
-from tasks.text.content_words import FUNCTION_WORDS, subject_of
+from models.values import Value, ValueIndex, find_values
+from tasks.text.content_words import FUNCTION_WORDS, content_words, overlap, subject_of
 from tasks.text.ngrams import split_words
 from tasks.text.standalone import defects, is_list, without_opener
 from tasks.text.tfidf import TfIdf
@@ -27,53 +31,32 @@ _ENDS = (".", "!", "?", '"', "\u201d")
 
 @dataclass(frozen=True)
 class PilePassage:
-    """A paragraph of a source.
+    """A paragraph of a source."""
 
-    Attributes:
-        text: the paragraph.
-        source: its page or file.
-        position: 0-based, in its source.
-    """
-
-    text: str
-    source: str = ""
-    position: int = 0
+    text: str  # the paragraph
+    source: str = ""  # its page or file
+    position: int = 0  # 0-based, in its source
 
 
 @dataclass(frozen=True)
 class PileSentence:
-    """A sentence of a passage.
+    """A sentence of a passage."""
 
-    Attributes:
-        text: as written, on one line, without a first word such as "However".
-        passage: number of its passage in the pile.
-        place: 0-based, in its passage.
-        words: its words as written.
-        tokens: its words as they are compared.
-        defects: signs that it needs its page (`tasks.text.standalone`).
-        whole: whether it is a sentence: some words, a capital, a mark at the end, more than a list of names.
-    """
-
-    text: str
-    passage: int
-    place: int
-    words: list[str] = field(repr=False)
-    tokens: list[str] = field(repr=False)
-    defects: int
-    whole: bool
+    text: str  # as written, on one line, without a first word such as "However"
+    passage: int  # number of its passage in the pile
+    place: int  # 0-based, in its passage
+    words: list[str] = field(repr=False)  # its words as written
+    tokens: list[str] = field(repr=False)  # its words as they are compared
+    defects: int  # signs that it needs its page (`tasks.text.standalone`)
+    whole: bool  # whether it is a sentence: some words, a capital, a mark at the end, more than a list of names
 
 
 @dataclass(frozen=True)
 class Concepts:
-    """The different concepts of one kind in a pile.
+    """The different concepts of one kind in a pile."""
 
-    Attributes:
-        names: [C] the concepts, in order of first occurrence.
-        sentence, concept: [O] of each occurrence the number of its sentence and of its concept; a concept occurs once
-            in a sentence.
-    """
-
-    names: Sequence[Any]
+    names: Sequence[Any]  # [C] the concepts, in order of first occurrence
+    # [O] Of each occurrence the number of its sentence and of its concept, which occurs once in a sentence
     sentence: NDArray[np.int64]
     concept: NDArray[np.int64]
 
@@ -87,16 +70,7 @@ class Concepts:
 
 
 class Pile:
-    """Passages about a title, best first, as sentences and concepts.
-
-    Attributes:
-        title: of the topic.
-        passages: as given.
-        similarity: [P] tf-idf similarity of each passage with the title.
-        sentences: all sentences of the passages, in their order.
-        concepts: of each kind of `KINDS`.
-        subject, topic: content words of the title's name, and of the whole title.
-    """
+    """Passages about a title, best first, as sentences and concepts."""
 
     def __init__(
         self, title: str, passages: Sequence[PilePassage], cut: Callable[[str], str] = lambda sentence: sentence
@@ -105,10 +79,11 @@ class Pile:
         self.title = title
         self.passages = passages
         title_words = split_words(title, "unicode")
-        self.topic = frozenset(title_words) - FUNCTION_WORDS
-        self.subject = frozenset(split_words(subject_of(title), "unicode")) - FUNCTION_WORDS
+        self.topic = content_words(title)
+        self.subject = content_words(subject_of(title))
         texts = [passage.text for passage in passages]
         tokens = [split_words(text, "unicode") for text in texts]
+        # [P] tf-idf similarity of each passage with the title
         self.similarity: Floats = TfIdf(tokens).similarity(title_words) if passages else np.zeros(0)
         self.sentences = [
             _sentence(text, number, place)
@@ -122,6 +97,7 @@ class Pile:
             lambda one: dict.fromkeys(bigrams(one.tokens)),
             lambda one: find_values(one.text, context),
         )
+        # Of each kind of `KINDS`
         self.concepts = tuple(Concepts.of([find(one) for one in self.sentences]) for find in held)
 
 
@@ -135,3 +111,218 @@ def _sentence(text: str, passage: int, place: int) -> PileSentence:
     words = line.split()
     whole = len(words) >= _LEAST_WORDS and line[0].isupper() and line.endswith(_ENDS) and not is_list(line)
     return PileSentence(line, passage, place, words, split_words(line, "unicode"), defects(line), whole)
+
+
+_RANK_POWER = 0.3  # how slowly a passage's weight falls with its rank
+_SPEECH = re.compile(r"\b(?:said|says|told|tells|added|adds|asked|thinks?|believes?)\b")
+_COPULA = re.compile(r"\b(?:is|was|are|were) (?:a|an|the|one)\b")
+_PAST = re.compile(r"\b(?:was|were|had|[a-z]+ed)\b")
+_YEARS = range(1500, 2100)
+
+
+class SentencePlaces:
+    """Where the sentences of a pile stand: one array of N numbers a property."""
+
+    def __init__(self, pile: Pile) -> None:
+        numbers: dict[str, int] = {}
+        source = np.array([numbers.setdefault(each.source, len(numbers)) for each in pile.passages], np.int64)
+        position = np.array([each.position for each in pile.passages], np.float64)
+        last, best, total, passages = (np.zeros(len(numbers)) for _ in range(4))
+        np.maximum.at(last, source, position)
+        np.maximum.at(best, source, pile.similarity)
+        np.add.at(total, source, pile.similarity)
+        np.add.at(passages, source, 1)
+        self.sources = len(numbers)
+        self.passage = np.array([each.passage for each in pile.sentences], np.int64)
+        self.source = source[self.passage]
+        self.position = position[self.passage]
+        self.relative = self.position / np.maximum(last[self.source], 1)
+        self.similarity = pile.similarity[self.passage]
+        self.best = best[self.source]
+        self.mean = (total / passages)[self.source]
+        self.place = np.array([each.place for each in pile.sentences], np.float64)
+        self.length = np.bincount(self.passage, minlength=len(pile.passages))[self.passage]
+        words = [set(each.tokens) for each in pile.sentences]
+        self.topic = np.array([overlap(pile.topic, each) for each in words])
+        self.subject = np.array([overlap(pile.subject, each) for each in words])
+        self.readable = np.array([each.whole and not each.defects for each in pile.sentences], np.float64)
+        self.likeness = _likeness(pile, self.passage, self.source)
+
+
+def _likeness(pile: Pile, passage: NDArray[np.int64], source: NDArray[np.int64]) -> Floats:
+    """Return [N, 7] cosines, by words weighed by their rarity in sentences.
+
+    That of a sentence and of its passage with the title; that of it, of its passage and of its source with what the
+    passages like the title are about (pseudo-relevance feedback, Lavrenko & Croft 2001); that of it with its source,
+    and with all others.
+    """
+    from sklearn.preprocessing import normalize  # here, because it takes a second that --help need not wait
+
+    if not pile.sentences:
+        return np.zeros((0, 7))
+    vectors = TfIdf([each.tokens for each in pile.sentences])
+    rows, title = vectors.paragraphs, vectors.project(split_words(pile.title, "unicode")).toarray()[0]
+    every = np.arange(len(pile.sentences))
+
+    def together(of: NDArray[np.int64]) -> sparse.csr_array:
+        return sparse.csr_array((np.ones(len(of)), (of, every))) @ rows
+
+    passages, sources = normalize(together(passage)), together(source).toarray()
+    about = normalize((passages.T @ (passages @ title))[None])[0]
+    own, others = (normalize(each) for each in (sources, sources.sum(axis=0) - sources))
+    of = np.repeat(every, np.diff(rows.indptr))
+    return np.column_stack(
+        [
+            rows @ title,
+            (passages @ title)[passage],
+            rows @ about,
+            (passages @ about)[passage],
+            (own @ about)[source],
+            *(np.bincount(of, rows.data * each[source[of], rows.indices], len(every)) for each in (own, others)),
+        ]
+    )
+
+
+def concept_features(pile: Pile, places: SentencePlaces, kind: int) -> Floats:
+    """Return [C, F] of the concepts of a kind (its number in `KINDS`)."""
+    concepts = pile.concepts[kind]
+    size = len(concepts.names)
+    rows, columns = concepts.sentence, concepts.concept
+    count = np.bincount(columns, minlength=size)
+
+    def mean(of: NDArray[np.floating]) -> Floats:
+        return np.bincount(columns, of[rows], size) / count
+
+    def most(of: NDArray[np.floating]) -> Floats:
+        found = np.full(size, -np.inf)
+        np.maximum.at(found, columns, of[rows])
+        return found
+
+    in_passages = _distinct(columns, places.passage[rows], len(pile.passages))
+    in_sources = np.bincount(_distinct(columns, places.source[rows], places.sources)[0], minlength=size)
+    ranked = (in_passages[1] + 1.0) ** -_RANK_POWER
+    held = np.bincount(in_passages[0], minlength=size)
+    shared = [
+        np.log(count),
+        np.log(held),
+        np.log(in_sources),
+        in_sources / max(places.sources, 1),
+        count / max(len(pile.sentences), 1),
+        np.log1p(np.bincount(in_passages[0], ranked, size)),
+        np.log1p(-most(-places.passage.astype(np.float64))),
+        -most(-places.relative),
+        np.log1p(-most(-places.position)),
+        mean(places.topic),
+        most(places.topic),
+        mean(places.subject),
+        most(places.similarity),
+        mean(places.similarity),
+        mean(places.readable),
+        np.full(size, np.log(max(places.sources, 1))),
+        np.full(size, np.log(max(len(pile.sentences), 1))),
+        *(most(each) for each in places.likeness.T),
+        *(mean(each) for each in places.likeness.T),
+    ]
+    own = np.array([_OWN[kind](name, pile) for name in concepts.names], np.float64).reshape(size, _OWN_WIDTH)
+    return np.column_stack([*shared, own])
+
+
+def sentence_features(pile: Pile, places: SentencePlaces, probabilities: Sequence[Floats]) -> Floats:
+    """Return [N, F] of the sentences, given the probability of each concept ([C] of each kind)."""
+    length = np.array([len(each.words) for each in pile.sentences], np.float64)
+    held = [_held(each, known, len(length)) for each, known in zip(pile.concepts, probabilities, strict=True)]
+    (words, word_mean, word_most, _), (pairs, pair_mean, _, _), (values, value_mean, _, value_count) = held
+    ordinary = np.array([_wording(each) for each in pile.sentences], np.float64).reshape(len(length), _WORDING_WIDTH)
+    columns = [
+        np.log(np.maximum(length, 1)),
+        np.log1p(places.position),
+        places.relative,
+        places.place,
+        places.length,
+        np.log1p(places.passage),
+        places.similarity,
+        places.topic,
+        places.subject,
+        places.best,
+        places.mean,
+        np.full(len(length), places.sources),
+        _centrality(pile),
+        value_count / length,
+        words / length,
+        word_mean,
+        word_most,
+        pairs / length,
+        pair_mean,
+        pairs,
+        values / length,
+        value_mean,
+    ]
+    return np.column_stack([*columns, places.likeness, ordinary])
+
+
+def _distinct(
+    one: NDArray[np.int64], other: NDArray[np.int64], size: int
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the different pairs of two arrays, whose second holds numbers below `size`."""
+    pairs = np.unique(one * max(size, 1) + other)
+    return pairs // max(size, 1), pairs % max(size, 1)
+
+
+def _held(concepts: Concepts, probability: Floats, sentences: int) -> tuple[Floats, Floats, Floats, Floats]:
+    """Return the sum, mean, most and number of the probabilities of what each sentence holds."""
+    values = probability[concepts.concept]
+    count = np.bincount(concepts.sentence, minlength=sentences).astype(np.float64)
+    total: Floats = np.bincount(concepts.sentence, values, sentences).astype(np.float64)
+    most = np.zeros(sentences)
+    np.maximum.at(most, concepts.sentence, values)
+    return total, total / np.maximum(count, 1), most, count
+
+
+def _centrality(pile: Pile) -> Floats:
+    """Return the cosine of each sentence with all sentences together, words weighed by their rarity."""
+    concepts, sentences = pile.concepts[0], len(pile.sentences)
+    count = np.bincount(concepts.concept, minlength=len(concepts.names))
+    rarity = np.log(sentences / np.maximum(count, 1))
+    whole = float(np.sqrt(((count * rarity) ** 2).sum())) or 1.0
+    product = np.bincount(concepts.sentence, (count * rarity**2)[concepts.concept], sentences)
+    own = np.sqrt(np.bincount(concepts.sentence, (rarity**2)[concepts.concept], sentences))
+    return np.asarray(product / np.maximum(own, 1e-9) / whole)
+
+
+def _wording(sentence: PileSentence) -> list[float]:
+    text, length = sentence.text, len(sentence.words)
+    content = sum(token not in FUNCTION_WORDS for token in sentence.tokens)
+    return [
+        sentence.defects,
+        sentence.whole,
+        sum(word[:1].isupper() for word in sentence.words[1:]) / length,
+        sum(any(map(str.isdigit, word)) for word in sentence.words) / length,
+        content / max(len(sentence.tokens), 1),
+        text.count(",") / length,
+        text.count("(") / length,
+        text.count('"') + text.count("\u201c"),
+        _SPEECH.search(text) is not None,
+        _COPULA.search(text) is not None,
+        _PAST.search(text) is not None,
+    ]
+
+
+def _word(word: str, pile: Pile) -> list[float]:
+    return [len(word), word in pile.topic, word[0].isdigit(), word.isdigit() and len(word) == 4]
+
+
+def _bigram(pair: tuple[str, str], pile: Pile) -> list[float]:
+    in_title, plain = (sum(word in words for word in pair) for words in (pile.topic, FUNCTION_WORDS))
+    return [len(pair[0]) + len(pair[1]), in_title, plain, any(word[0].isdigit() for word in pair)]
+
+
+def _value(value: Value, pile: Pile) -> list[float]:
+    name = value.key if value.kind == "name" and isinstance(value.key, tuple) else ()
+    year = value.kind == "number" and not isinstance(value.key, str | tuple) and value.key in _YEARS
+    in_title = sum(str(word) in pile.topic for word in name) / max(len(name), 1)
+    return [len(name), in_title, year, value.kind == "date"]
+
+
+_OWN: tuple[Callable[[object, Pile], list[float]], ...] = (_word, _bigram, _value)  # type: ignore[assignment]
+_OWN_WIDTH = 4
+_WORDING_WIDTH = 11

@@ -1,4 +1,4 @@
-"""Weights of the extractor: what a concept and a sentence are worth, learned from leads (`learning.py`).
+"""Weights of the extractor: what a concept and a sentence are worth, learned from topics that have a lead.
 
 They are numbers over features, so that the shipped ones hold no text of the topics they were learned from.
 """
@@ -8,30 +8,28 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cache
 from importlib.resources import files
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tasks.extractive.features import SentencePlaces, concept_features, sentence_features
-from tasks.extractive.pile import KINDS, Floats, Pile
+from models.values import ValueIndex
+from tasks.extractive.pile import KINDS, Concepts, Floats, Pile, SentencePlaces, concept_features, sentence_features
+from tasks.text.ngrams import split_words
 
 TARGETS = ("bigrams", "values")  # of a sentence: the share of each that the lead has too
 
 
 @dataclass(frozen=True)
 class Logistic:
-    """A logistic regression on standardised features.
+    """A logistic regression on standardised features."""
 
-    Attributes:
-        mean, scale, weight: [F] of each feature; scale > 0.
-        bias: of the sum.
-    """
-
+    # [F] Of each feature; scale > 0
     mean: Sequence[float]
     scale: Sequence[float]
     weight: Sequence[float]
-    bias: float
+    bias: float  # of the sum
 
     def __call__(self, features: Floats) -> Floats:
         """Return the probability [C] of each row of features [C, F]."""
@@ -41,20 +39,13 @@ class Logistic:
 
 @dataclass(frozen=True)
 class Trees:
-    """Boosted regression trees; the nodes of all trees are in one list.
+    """Boosted regression trees; the nodes of all trees are in one list."""
 
-    Attributes:
-        base: of the sum.
-        roots: [T] the first node of each tree.
-        feature: [M] which feature a node asks; -1 for a leaf.
-        threshold: [M] a row whose feature is at most this goes left; the value of a leaf.
-        left, right: [M] the next node; 0 for a leaf.
-    """
-
-    base: float
-    roots: Sequence[int]
-    feature: Sequence[int]
-    threshold: Sequence[float]
+    base: float  # of the sum
+    roots: Sequence[int]  # [T] the first node of each tree
+    feature: Sequence[int]  # [M] which feature a node asks; -1 for a leaf
+    threshold: Sequence[float]  # [M] a row whose feature is at most this goes left; the value of a leaf
+    # [M] The next node; 0 for a leaf
     left: Sequence[int]
     right: Sequence[int]
 
@@ -72,15 +63,10 @@ class Trees:
 
 @dataclass(frozen=True)
 class Worth:
-    """What a pile's concepts and sentences are worth.
+    """What a pile's concepts and sentences are worth."""
 
-    Attributes:
-        concepts: of each kind, [C] the probability that a lead of the topic has the concept.
-        sentences: [N, 2] expected share of a sentence's bigrams and of its values that the lead has.
-    """
-
-    concepts: Sequence[Floats]
-    sentences: Floats
+    concepts: Sequence[Floats]  # of each kind, [C] the probability that a lead of the topic has the concept
+    sentences: Floats  # [N, 2] expected share of a sentence's bigrams and of its values that the lead has
 
 
 @dataclass(frozen=True)
@@ -107,11 +93,7 @@ class Weights:
 
     @classmethod
     def from_json(cls, text: str) -> "Weights":
-        """Return weights from JSON.
-
-        Raises:
-            ValueError: it is not JSON of weights.
-        """
+        """Return weights from JSON. Raises ValueError: it is not JSON of weights."""
         try:
             plain = json.loads(text)
             concepts = [Logistic(**plain["concepts"][kind]) for kind in KINDS]
@@ -135,3 +117,105 @@ def _short(value: Any) -> Any:
 def shipped() -> Weights:
     """Return the default weights, learned on topics of other people (`benchmarks/extractors.py`)."""
     return Weights.from_json(files("tasks.extractive").joinpath("weights.json").read_text(encoding="utf-8"))
+
+
+_CONCEPTS = (400, 800, 500)  # of each kind, drawn of each topic: a long pile must not outweigh the others
+_SENTENCES = 150  # likewise
+_SEED = 1
+
+
+@dataclass(frozen=True)
+class LabelledPile:
+    """A topic with a lead, as features and labels."""
+
+    pile: Pile  # the topic's passages
+    features: Sequence[Floats]  # of each kind, [C, F] of its concepts
+    said: Sequence[NDArray[np.bool_]]  # of each kind, [C] whether the lead has the concept
+    shares: Floats  # [N, 2] what the lead has of each sentence's bigrams and values; 0 where a sentence has none
+
+    @classmethod
+    def of(cls, pile: Pile, lead: str) -> "LabelledPile":
+        """Return the example of a pile and the lead of its topic."""
+        places, tokens = SentencePlaces(pile), split_words(lead, "unicode")
+        known: tuple[Any, ...] = (frozenset(tokens), frozenset(pairwise(tokens)), ValueIndex([lead]))
+        said = [
+            np.array([name in one for name in concepts.names], np.bool_)
+            for concepts, one in zip(pile.concepts, known, strict=True)
+        ]
+        features = [concept_features(pile, places, kind) for kind in range(len(KINDS))]
+        sentences = len(pile.sentences)
+        shares = [_share(pile.concepts[kind], said[kind], sentences) for kind in (1, 2)]
+        return cls(pile, features, said, np.column_stack(shares))
+
+
+def learn(examples: Sequence[LabelledPile]) -> Weights:
+    """Return the weights that suit the examples best. What a sentence is worth is learned from probabilities of its
+    concepts that were learned on the other half of the examples, since those of the same examples look surer than they
+    are. Raises ValueError: there are fewer than two examples with sentences, or their leads say nothing of them."""
+    examples = [each for each in examples if each.pile.sentences]
+    if len(examples) < 2:
+        raise ValueError(f"{len(examples)} topics with sentences are too few to learn from: expected at least two")
+    halves = examples[::2], examples[1::2]
+    rows, targets = [], []
+    for own, other in (halves, halves[::-1]):
+        concepts = _concepts(other)
+        for number, example in enumerate(own):
+            found = [model(features) for model, features in zip(concepts, example.features, strict=True)]
+            drawn = _drawn(len(example.pile.sentences), _SENTENCES, number)
+            rows.append(sentence_features(example.pile, SentencePlaces(example.pile), found)[drawn])
+            targets.append(example.shares[drawn])
+    features, shares = np.vstack(rows), np.vstack(targets)
+    return Weights(_concepts(examples), [_trees(features, shares[:, target]) for target in range(len(TARGETS))])
+
+
+def _share(concepts: Concepts, said: NDArray[np.bool_], sentences: int) -> Floats:
+    count = np.bincount(concepts.sentence, minlength=sentences)
+    return np.bincount(concepts.sentence, said[concepts.concept], sentences) / np.maximum(count, 1)
+
+
+def _drawn(size: int, most: int, number: int) -> NDArray[np.int64]:
+    return np.sort(np.random.default_rng([_SEED, number]).permutation(size)[:most])
+
+
+def _concepts(examples: Sequence[LabelledPile]) -> list[Logistic]:
+    models = []
+    for kind, most in enumerate(_CONCEPTS):
+        drawn = [(each, _drawn(len(each.said[kind]), most, number)) for number, each in enumerate(examples)]
+        features = np.vstack([each.features[kind][rows] for each, rows in drawn])
+        models.append(_logistic(features, np.concatenate([each.said[kind][rows] for each, rows in drawn])))
+    return models
+
+
+def _logistic(features: Floats, said: NDArray[np.bool_]) -> Logistic:
+    from sklearn.linear_model import LogisticRegression  # here, because it takes a second that other work need not wait
+
+    if said.all() or not said.any():
+        raise ValueError("the leads say all or nothing of what the passages say: expected leads of the same topics")
+    mean, scale = features.mean(axis=0), features.std(axis=0)
+    scale[scale < 1e-9] = 1.0
+    found = LogisticRegression(C=0.1, max_iter=300, tol=1e-3).fit((features - mean) / scale, said)
+    return Logistic(mean.tolist(), scale.tolist(), found.coef_[0].tolist(), float(found.intercept_[0]))
+
+
+def _trees(features: Floats, shares: Floats) -> Trees:
+    from sklearn.ensemble import HistGradientBoostingRegressor
+
+    model = HistGradientBoostingRegressor(
+        max_iter=120,
+        learning_rate=0.05,
+        max_leaf_nodes=6,
+        min_samples_leaf=min(150, len(features) // 4 + 1),
+        l2_regularization=5.0,
+        random_state=_SEED,
+    ).fit(features, shares)
+    trees = [tree.nodes for (tree,) in model._predictors]  # the library has no other way to its trees
+    nodes, sizes = np.concatenate(trees), [len(tree) for tree in trees]
+    roots = np.cumsum([0, *sizes[:-1]])
+    leaf, start = nodes["is_leaf"] != 0, np.repeat(roots, sizes)
+    return Trees(
+        float(model._baseline_prediction.item()),
+        roots.tolist(),
+        np.where(leaf, -1, nodes["feature_idx"]).tolist(),
+        np.where(leaf, nodes["value"], nodes["num_threshold"]).tolist(),
+        *(np.where(leaf, 0, start + nodes[side]).tolist() for side in ("left", "right")),
+    )

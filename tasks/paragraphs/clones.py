@@ -9,7 +9,7 @@ there, but off: in real articles with long leads it finds quotations, where the 
 from collections.abc import Iterable, Sequence
 from itertools import chain
 
-from tasks.paragraphs.reasons import ParagraphReason
+from tasks.paragraphs.filter import ParagraphReason
 from tasks.paragraphs.settings import CloneSettings
 from tasks.text.ngrams import TargetNgrams, WordRule, split_words
 

@@ -11,9 +11,8 @@ from storage.schemas import PARAGRAPHS
 from tasks.engine.grouping import join_by_article
 from tasks.extraction.settings import HTML_ENGINES
 from tasks.paragraphs.clones import LeadClones
-from tasks.paragraphs.filter import MAX_CHARACTERS, drop_reason
+from tasks.paragraphs.filter import MAX_CHARACTERS, ParagraphReason, drop_reason
 from tasks.paragraphs.quality import find_junk
-from tasks.paragraphs.reasons import ParagraphReason
 from tasks.paragraphs.settings import OF_ARTICLE, ParagraphSettings
 from tasks.rights.conditions import COLUMNS, for_training, parse_conditions, refusal
 from tasks.rights.text_columns import mask_personal

@@ -12,7 +12,7 @@ from tasks.across.refusals import AcrossReason
 from tasks.crawl.reasons import CaptureReason, FrontierReason, PageReason
 from tasks.engine.reasons import Reason
 from tasks.extraction.reasons import DocumentReason
-from tasks.paragraphs.reasons import ParagraphReason
+from tasks.paragraphs.filter import ParagraphReason
 from tasks.reporting.blocks import NONE, WORDS, Block, Cell, Row, Text, section, share_cell, table_of
 from tasks.rights.conditions import ConditionReason
 from tasks.search.search import SearchReason

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tasks.extraction.charset import decode
+from tasks.extraction.markup import decode
 
 GERMAN = "Die Brücke über den Fluß wurde 1894 eröffnet; sie heißt seither Königsbrücke. "
 RUSSIAN = "Мост через реку был построен в 1894 году и с тех пор служит городу без перерыва. "

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from storage.schemas import DOCUMENTS, FRONTIER, PAGES
 from tasks.extraction import documents
-from tasks.extraction.repeats import HostRepeats
+from tasks.extraction.documents import HostRepeats
 from tasks.extraction.settings import ExtractSettings
 
 pytestmark = pytest.mark.integration

@@ -2,8 +2,7 @@
 
 import numpy as np
 
-from tasks.extractive.features import SentencePlaces
-from tasks.extractive.pile import Pile, PilePassage
+from tasks.extractive.pile import Pile, PilePassage, SentencePlaces
 
 
 def test_likeness_goes_from_the_title_over_its_passages_to_other_sentences() -> None:

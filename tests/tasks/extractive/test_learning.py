@@ -4,9 +4,8 @@ import numpy as np
 import pytest
 from sklearn.ensemble import HistGradientBoostingRegressor
 
-from tasks.extractive.learning import LabelledPile, _trees, learn
 from tasks.extractive.pile import KINDS, Pile, PilePassage
-from tasks.extractive.weights import Trees, Weights, shipped
+from tasks.extractive.weights import LabelledPile, Trees, Weights, _trees, learn, shipped
 
 NAMES = ["Ada Bell", "Carl Dorn", "Eva Falk", "Gus Holm", "Ida Juhl", "Kai Lund", "Mia Nord", "Ole Pihl"]
 

@@ -1,6 +1,6 @@
 import pytest
 
-from tasks.paragraphs.page_context import sections
+from tasks.paragraphs.quality import sections
 
 
 def kinds(*texts: str) -> list[str | None]:

@@ -1,6 +1,6 @@
 """What the words of a paragraph say beside those of its page, counted by hand."""
 
-from tasks.paragraphs.page_context import NAMES, page_word_features
+from tasks.paragraphs.quality import PAGE_WORDS, page_word_features
 
 PAGE = [
     ["The", "weir", "at", "Ystan", "was", "built", "by", "the", "county"],  # 9 words
@@ -14,7 +14,7 @@ def features(page: list[list[str]]) -> list[list[float]]:
 
 
 def test_names_lengths_and_places_on_a_page() -> None:
-    assert [len(row) for row in features(PAGE)] == [len(NAMES)] * 3
+    assert [len(row) for row in features(PAGE)] == [len(PAGE_WORDS)] * 3
     assert features(PAGE) == [
         [1.0, 9 / 8, 1.0],  # Ystan is known
         [0.5, 1.0, 6 / 15],  # Ystan is known, Morva is not

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from benchmarks.paragraph_quality import site_of
 from storage.schemas import ARTICLES, DOCUMENTS
 from tasks.engine.data_files import read_data
-from tasks.paragraphs import page_context, quality
+from tasks.paragraphs import quality
 from tasks.paragraphs.paragraphs import build_paragraphs
 from tasks.paragraphs.quality import columns, find_junk, is_english, junk_probabilities, page_features
 from tasks.paragraphs.settings import ParagraphSettings
@@ -167,7 +167,7 @@ def test_every_feature_has_a_weight() -> None:
     counted = read_data("tasks.paragraphs", "junk.toml")["counted"]
     assert names[13:] == [
         *(*folded, *exact, *(f"{name}_rate" for name in counted)),
-        *(*quality._TYPICAL, *(f"below_{kind}" for kind in page_context.KINDS)),
+        *(*quality._TYPICAL, *(f"below_{kind}" for kind in quality.KINDS)),
     ]
 
 
