@@ -19,7 +19,7 @@ from storage.errors import CorruptShardError
 from storage.root_format import prepare_root
 from storage.store import Store
 from tasks.engine.stage import StageFailedError
-from tasks.writing.opening import check_writer
+from tasks.writing.writer import check_writer
 
 _NOTHING_TO_DO = "every stage is done; PREFECT_API_URL is not set, so no run is shown in a UI"
 

@@ -12,8 +12,8 @@ from tasks.engine.recipe import Input, Recipe, StageResult, contents, every, sam
 from tasks.evaluation.judges import judge_notes
 from tasks.evaluation.settings import EXTRACTOR
 from tasks.summarization.settings import DecodingSettings, check_lengths
-from tasks.writing.opening import writer_notes
-from tasks.writing.prompts import DIGEST
+from tasks.writing.messages import DIGEST
+from tasks.writing.writer import writer_notes
 
 T = TypeVar("T")
 

@@ -20,7 +20,7 @@ from tasks.cited_summary.kept import FOLDER, KeptSummaries
 from tasks.cited_summary.settings import SummarySettings
 from tasks.cited_summary.systems import find_system, trained_systems
 from tasks.explorer.corpus import ExplorerCorpus
-from tasks.writing.opening import check_writer
+from tasks.writing.writer import check_writer
 
 _USUAL_ROOT = "data"  # as of builds
 _LAST_SECONDS = 2  # for answers that are being sent at the end, and browsers that watch a summary

@@ -19,7 +19,7 @@ from tasks.cited_summary.pipeline import summarize as summarize_sources
 from tasks.cited_summary.settings import Choice, SummarySettings
 from tasks.cited_summary.sources import GivenSource, read_sources
 from tasks.cited_summary.systems import find_system
-from tasks.writing.opening import check_writer
+from tasks.writing.writer import check_writer
 
 _PATIENCE = httpx.Timeout(60.0)  # seconds, of a server that makes summaries meanwhile
 

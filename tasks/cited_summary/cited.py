@@ -17,32 +17,6 @@ _TESTED: dict[Verdict, str] = {
 
 
 @dataclass(frozen=True)
-class SentenceSupport:
-    """How well a sentence is supported."""
-
-    verdict: Verdict  # as in `tasks.evaluation.citations.CitedSentence`
-    quotes: tuple[str, ...]  # of each passage, the sentence that is closest to it
-    missing: tuple[str, ...]  # names, numbers and dates that the quotes do not contain, as written in the sentence
-    tested: str  # what was found, in a few words for people
-
-
-def judge(citer: Citer, cited: CitedSentence) -> SentenceSupport:
-    """Return what is shown of a cited sentence."""
-    quotes = tuple(citer.verifier.quote(cited.claim, text) for text in citer.texts(cited.ranks))
-    if cited.verdict in _TESTED:
-        return SentenceSupport(cited.verdict, quotes, (), _TESTED[cited.verdict])
-    lacking = citer.support.missing(quotes, citer.support.values(cited.claim))
-    missing = tuple(written(value, cited.claim) for value in lacking)
-    if not quotes:
-        tested = "no passage has its names, numbers or half of its words"
-    elif missing:
-        tested = f"not found: {', '.join(missing)}"
-    else:
-        tested = "its names and numbers are there, but no passage says this"
-    return SentenceSupport(cited.verdict, quotes, missing, tested)
-
-
-@dataclass(frozen=True)
 class Paragraph:
     """A paragraph of a source, and why it was not used; None for one that was."""
 
@@ -166,9 +140,21 @@ class PassageNumbers:
         return found
 
     def _sentence(self, citer: Citer, cited: CitedSentence) -> SummarySentence:
-        found = judge(citer, cited)
-        numbers = tuple(self._number(rank, quote) for rank, quote in zip(cited.ranks, found.quotes, strict=True))
-        return SummarySentence(cited.sentence, found.verdict, numbers, found.quotes, found.missing, found.tested)
+        quotes = tuple(citer.verifier.quote(cited.claim, text) for text in citer.texts(cited.ranks))
+        numbers = tuple(self._number(rank, quote) for rank, quote in zip(cited.ranks, quotes, strict=True))
+        missing = tuple[str, ...]()
+        if cited.verdict in _TESTED:
+            tested = _TESTED[cited.verdict]
+        else:
+            lacking = citer.support.missing(quotes, citer.support.values(cited.claim))
+            missing = tuple(written(value, cited.claim) for value in lacking)
+            if not quotes:
+                tested = "no passage has its names, numbers or half of its words"
+            elif missing:
+                tested = f"not found: {', '.join(missing)}"
+            else:
+                tested = "its names and numbers are there, but no passage says this"
+        return SummarySentence(cited.sentence, cited.verdict, numbers, quotes, missing, tested)
 
     def _number(self, rank: int, quote: str) -> int:
         """Return the number of a passage, a new one on its first citation, and note what is quoted of it."""

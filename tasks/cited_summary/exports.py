@@ -1,13 +1,15 @@
-"""A cited summary as Markdown, JSON and a self-contained HTML file. Every text may come from a page of the web."""
+"""A cited summary as Markdown, JSON, plain text and a self-contained HTML file, and its sources for programs that
+manage references. Every text may come from a page of the web."""
 
 import json
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import get_args
+from urllib.parse import urlsplit
 
 from tasks.cited_summary.cited import CitedSummary, Passage, SummarySentence, SummarySource
-from tasks.cited_summary.references import to_bibtex, to_csl
 from tasks.evaluation.citations import Verdict
 from tasks.evaluation.settings import Baseline
 from tasks.reporting.blocks import clean, web_url
@@ -36,6 +38,15 @@ MARKS: Mapping[Verdict, str] = {
 }
 DIFFERING = "Where sources differ"
 _EXTRACTIVE = get_args(Baseline)
+# What BibTeX does not take as it is.
+_ESCAPED: Mapping[str, str] = {
+    "\\": r"\textbackslash{}",
+    "{": r"\{",
+    "}": r"\}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    **{mark: f"\\{mark}" for mark in "&%$#_"},
+}
 
 
 def meaning(systems: Iterable[str]) -> str:
@@ -115,6 +126,32 @@ def to_cited_text(summary: CitedSummary) -> str:
     return "\n\n".join([*lines, "\n".join(cited)]) + "\n"
 
 
+def to_bibtex(summary: CitedSummary) -> str:
+    """Return an entry for each source that was used, as BibTeX and BibLaTeX read it: what is known of it, title,
+    address and when it was read."""
+    entries = []
+    for source in _used(summary):
+        fields = {"title": f"{{{_bibtex(source.title or source.name)}}}"}
+        if url := web_url(source.name):
+            fields |= {"howpublished": f"\\url{{{_address(url)}}}", "url": _address(url), "urldate": summary.made[:10]}
+        lines = [f"  {name} = {{{value}}}," for name, value in fields.items() if value]
+        entries.append("\n".join([f"@misc{{{_key(source)},", *lines, "}"]))
+    return "\n\n".join(entries) + "\n"
+
+
+def to_csl(summary: CitedSummary) -> str:
+    """Return the sources that were used as CSL-JSON, as Zotero and Pandoc read it."""
+    items = []
+    for source in _used(summary):
+        item: dict[str, object] = {"id": _key(source), "type": "document", "title": clean(source.title or source.name)}
+        if url := web_url(source.name):
+            item |= {"type": "webpage", "URL": url, "container-title": urlsplit(url).hostname or ""}
+            if summary.made:
+                item["accessed"] = {"date-parts": [[int(part) for part in summary.made[:10].split("-")]]}
+        items.append(item)
+    return json.dumps(items, indent=1, ensure_ascii=False) + "\n"
+
+
 FORMATS: Mapping[str, tuple[str, Callable[[CitedSummary], str]]] = {
     "md": ("text/markdown", to_markdown),
     "json": ("application/json", to_json),
@@ -173,3 +210,21 @@ def _described(source: SummarySource) -> str:
 
 def _name(name: str) -> str:
     return link(name) if web_url(name) else escape(name)
+
+
+def _used(summary: CitedSummary) -> list[SummarySource]:
+    return [source for source in summary.sources if source.refused is None]
+
+
+def _key(source: SummarySource) -> str:
+    host = urlsplit(web_url(source.name) or "").hostname or source.name
+    return f"{re.sub('[^a-z0-9]', '', host.removeprefix('www.').lower())[:30]}{source.number}"
+
+
+def _bibtex(text: str) -> str:
+    return "".join(_ESCAPED.get(letter, letter) for letter in clean(text))
+
+
+def _address(url: str) -> str:
+    r"""Return a URL as it may stand between braces: `\url` takes every other character as it is."""
+    return re.sub(r"[{}\\%#]", lambda mark: f"%{ord(mark[0]):02X}" if mark[0] not in "%#" else f"\\{mark[0]}", url)

@@ -15,22 +15,9 @@ _COMPARED = 80  # characters of a passage by which its element is found
 _MARK = "background:#ffe58a;color:#222;outline:3px solid #d9a400"
 # What loads something or leads away; what remains are texts and their layout.
 _ADDRESSES = ("src", "srcset", "href", "action", "formaction", "background", "poster", "data", "ping", "longdesc")
+# Beside what it takes away of itself: scripts, comments, links, meta, embedded things, frames, forms.
 _CLEANER = Cleaner(
-    scripts=True,
-    javascript=True,
-    comments=True,
-    style=True,
-    inline_style=False,
-    links=True,
-    meta=True,
-    page_structure=False,
-    processing_instructions=True,
-    embedded=True,
-    frames=True,
-    forms=True,
-    safe_attrs_only=False,
-    add_nofollow=False,
-    kill_tags={"base", "audio", "video"},
+    style=True, inline_style=False, page_structure=False, safe_attrs_only=False, kill_tags={"base", "audio", "video"}
 )
 
 

@@ -15,14 +15,10 @@ from models.extractive import first_words
 from storage.schemas import DOCUMENTS
 from tasks.chat.client import ChatError, NoAnswerError
 from tasks.cited_summary.cited import CitedSummary, PassageNumbers, SummarySentence
-from tasks.cited_summary.fetching import article, fetch
-from tasks.cited_summary.fit import doubts, fitting
-from tasks.cited_summary.listing import list_sources
-from tasks.cited_summary.naming import suggest_title
-from tasks.cited_summary.notes import read_notes
+from tasks.cited_summary.reading import article, fetch, list_sources, read_notes, suggest_title
 from tasks.cited_summary.settings import Choice, SummarySettings
 from tasks.cited_summary.sources import GivenSource
-from tasks.cited_summary.systems import EXTRACTIVE, SummarySystem
+from tasks.cited_summary.systems import EXTRACTIVE, SummarySystem, doubts, fitting
 from tasks.evaluation.metrics import Summary
 from tasks.extraction.documents import extract_documents
 from tasks.extraction.settings import ExtractSettings
@@ -35,7 +31,7 @@ from tasks.ranking.ranking import rank_paragraphs
 from tasks.summarization.decoding import decode_shard
 from tasks.summarization.examples import build_examples
 from tasks.summarization.graphs import build_graphs
-from tasks.writing.opening import open_writer
+from tasks.writing.writer import open_writer
 
 
 @dataclass(frozen=True)
@@ -76,7 +72,7 @@ def summarize(
         system: what summarizes.
         settings: limits and lengths.
         choice: whether the model of `system` gives way to the extractive system: where it does not suit the sources or
-            what it wrote (`tasks/cited_summary/fit.py`), never, or in any case.
+            what it wrote (`tasks/cited_summary/systems.py`), never, or in any case.
         progress: called at the start of each step, and about once a second while pages are fetched.
         connect_to: pattern of host -> `address:port` where its connections are made instead.
 

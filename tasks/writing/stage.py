@@ -20,9 +20,8 @@ from tasks.crawl.answers import Answers
 from tasks.engine.shard import Scratch
 from tasks.evaluation.baselines import passages_by_article
 from tasks.extractive.pile import PilePassage
-from tasks.writing.opening import open_writer
 from tasks.writing.settings import BuildWriterSettings
-from tasks.writing.writer import Writer, Written
+from tasks.writing.writer import Writer, Written, open_writer
 
 _ANSWERS_A_FILE = 20  # on an object store, where a file is there once it is closed: so many a stop may cost
 _AHEAD = 4  # articles a thread, so that a slow one keeps no other from being asked for

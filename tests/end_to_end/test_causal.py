@@ -22,7 +22,7 @@ from storage.store import Store
 from tasks.cited_summary.settings import SummarySettings
 from tasks.engine.shard import Scratch
 from tasks.summarization.directory import load_summarizer
-from tasks.writing.prompts import passage_json, write_messages
+from tasks.writing.messages import passage_json, write_messages
 from tasks.writing.settings import BuildWriterSettings, WriterSettings
 from tasks.writing.stage import write_summaries
 from tests.end_to_end.served_model import served

@@ -4,7 +4,7 @@ import pyarrow as pa
 import pytest
 
 from storage.schemas import DOCUMENTS, FRONTIER, PARAGRAPHS
-from tasks.cited_summary.listing import list_sources
+from tasks.cited_summary.reading import list_sources
 from tasks.cited_summary.sources import GivenSource
 
 HEADING = ("Skerry Point", "too_short")

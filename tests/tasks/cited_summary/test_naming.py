@@ -1,7 +1,7 @@
 import pyarrow as pa
 import pytest
 
-from tasks.cited_summary.naming import suggest_title
+from tasks.cited_summary.reading import suggest_title
 
 
 def documents(*rows: tuple[str | None, str]) -> pa.Table:

@@ -2,7 +2,7 @@ import pyarrow as pa
 import pytest
 
 from storage.schemas import DOCUMENTS
-from tasks.cited_summary.notes import read_notes
+from tasks.cited_summary.reading import read_notes
 from tests.tasks.cited_summary.topic import files, summarized
 
 

@@ -1,21 +1,23 @@
 """What the badge of a sentence says, and what people see of the passages."""
 
-from tasks.cited_summary.cited import SentenceSupport, judge
-from tasks.evaluation.citations import Citer
+from tasks.cited_summary.cited import PassageNumbers, SummarySentence
 from tasks.evaluation.metrics import Summary
 
 TOWER = "Thomas Ridley built the lower tower from granite in 1847. Ann Molloy painted it in 1902."
 SOLD = "The lamp burned oil. Greta Hallow sold the tower in 1990."
 
 
-def judged(claim: str, *passages: str) -> SentenceSupport:
-    citer = Citer("Skerry Point", passages)
-    (cited,) = citer.cite(Summary(claim))
-    return judge(citer, cited)
+def judged(claim: str, *passages: str) -> SummarySentence:
+    (sentence,) = PassageNumbers(passages, [(1, 0)] * len(passages)).of("Skerry Point", Summary(claim))
+    return sentence
+
+
+def seen(found: SummarySentence) -> tuple[object, ...]:
+    return found.verdict, found.quotes, found.missing, found.tested
 
 
 def test_what_one_passage_says_is_said_with_the_sentence_that_says_it() -> None:
-    assert judged("The lower tower was built by Thomas Ridley in 1847.", SOLD, TOWER) == SentenceSupport(
+    assert seen(judged("The lower tower was built by Thomas Ridley in 1847.", SOLD, TOWER)) == (
         "said",
         ("Thomas Ridley built the lower tower from granite in 1847.",),
         (),
@@ -46,7 +48,7 @@ def test_two_passages_support_together_and_a_sentence_of_each_is_shown() -> None
     found = judged(
         "Thomas Ridley built the lower tower from granite in 1847 and Greta Hallow sold the tower in 1990.", TOWER, SOLD
     )
-    assert found == SentenceSupport(
+    assert seen(found) == (
         "combined",
         ("Thomas Ridley built the lower tower from granite in 1847.", "Greta Hallow sold the tower in 1990."),
         (),
@@ -55,8 +57,11 @@ def test_two_passages_support_together_and_a_sentence_of_each_is_shown() -> None
 
 
 def test_without_passages_nothing_is_supported() -> None:
-    assert judged("Greta Hallow sold it.") == SentenceSupport(
-        "not supported", (), ("Greta Hallow",), "no passage has its names, numbers or half of its words"
+    assert seen(judged("Greta Hallow sold it.")) == (
+        "not supported",
+        (),
+        ("Greta Hallow",),
+        "no passage has its names, numbers or half of its words",
     )
 
 

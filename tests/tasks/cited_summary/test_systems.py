@@ -20,10 +20,18 @@ from storage.recipes import ShardRecord, save_record, shard_path
 from storage.registry import Version, promote_version, save_version
 from storage.schemas import VOCABULARY
 from storage.store import Store
-from tasks.cited_summary import fit
+from tasks.cited_summary import systems
 from tasks.cited_summary.cited import SummarySentence
-from tasks.cited_summary.fit import doubts, fitting, pieces_per_word
-from tasks.cited_summary.systems import EXTRACTIVE, SummarySystem, chosen_system, find_system, trained_systems
+from tasks.cited_summary.systems import (
+    EXTRACTIVE,
+    SummarySystem,
+    chosen_system,
+    doubts,
+    find_system,
+    fitting,
+    pieces_per_word,
+    trained_systems,
+)
 from tasks.ranking.ranking import describe_ranker
 from tasks.summarization.directory import describe_summarizer
 from tasks.summarization.settings import DecodingSettings
@@ -199,7 +207,7 @@ def test_a_models_folder_alone_is_ranked_by_similarity(tmp_path: Path):
 @pytest.mark.integration
 def test_nonsense_gives_way_to_sentences_of_the_sources_and_it_is_said(tmp_path: Path, monkeypatch):
     """The model is untrained, and its vocabulary is let pass as if it suited."""
-    monkeypatch.setattr(fit, "MOST_PIECES", 100.0)
+    monkeypatch.setattr(systems, "MOST_PIECES", 100.0)
     system, said = find_system(root_with(tmp_path, "summarizer", "ranker")), []
     summary, _ = summarized(files(history_txt=HISTORY, today_html=TODAY), system=system, said=said)
     assert summary.system == EXTRACTIVE

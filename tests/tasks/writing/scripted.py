@@ -4,9 +4,8 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from tasks.writing.opening import open_writer
 from tasks.writing.settings import WriterSettings
-from tasks.writing.writer import Writer
+from tasks.writing.writer import Writer, open_writer
 from tests.tasks.chat.chat_server import Chat, Reply, chat_server
 
 TITLE = "Skerry Point Lighthouse"

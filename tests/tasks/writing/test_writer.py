@@ -8,7 +8,7 @@ import pytest
 
 from tasks.chat.client import NoAnswerError
 from tasks.evaluation.citations import Citer
-from tasks.writing.reading import Draft
+from tasks.writing.messages import Draft
 from tasks.writing.writer import Written
 from tests.tasks.chat.chat_server import Reply, said, sentences
 from tests.tasks.writing.scripted import BUILT, IS, LAMP, PASSAGES, TITLE, TOWER, in_turn, writing

@@ -1,0 +1,238 @@
+"""The given sources as tables of the pipeline: URLs fetched by the crawl, files as pages that are there already, notes
+as prose; a title for them, and the list of them as read, each with its text or why nothing of it was used."""
+
+import hashlib
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from datetime import UTC, datetime
+from pathlib import PurePath
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.fs as pafs
+
+from storage.schemas import ARTICLES, DOCUMENTS, FRONTIER, PAGES
+from tasks.cited_summary.cited import Paragraph, SummarySource
+from tasks.cited_summary.settings import SummarySettings
+from tasks.cited_summary.sources import GivenSource
+from tasks.crawl.crawl import crawl_batches
+from tasks.crawl.frontier import build_frontier
+from tasks.crawl.journal import Journal
+from tasks.crawl.progress import CrawlProgress
+from tasks.reporting.stages import meaning
+from tasks.text.content_words import content_words
+from tasks.text.english import has_finite_verb
+
+ARTICLE = "summary"  # id of the only article
+# Of a title.
+_READ = 20_000  # characters of a source, for its names
+_LONGEST = 14  # words of a title
+_SITE = re.compile(r"\s[|–—·»-]\s")  # before or behind the name of the site
+_NAME = re.compile(
+    r"(?<![\w’'-])(?!(?:The|In|On|By|It|He|She) )[A-Z][\w’'-]*(?: (?:of |of the |de |von )?[A-Z][\w’'-]*){1,5}"
+)
+_MOST_NAMES = 5  # of the texts, as titles to choose from
+# Of notes.
+_ENGINES = ("plain", "markdown")  # of tasks/extraction/engines.py, that read text and not pages
+_FEWEST = 4  # words of a line that states something
+_MOST = 80  # words of a paragraph of notes
+_STATES = re.compile(r"[A-Z0-9\"“(].*[\w)\"”%]", re.DOTALL)
+_ASKS = re.compile(r"(?:How|What|When|Where|Which|Who|Why)\b")
+_SUBJECT = r"(?:It|He|She|They|We|There|This|(?:The|An?|Its|His|Her|Our|Their|Each|Every)(?: [\w-]+){1,4})"
+_PRESENT = re.compile(rf"{_SUBJECT} [a-z]+s\b(?! (?:of|in|at|from|by|and|for)\b)")
+
+
+def article(title: str, urls: Sequence[str] = ()) -> pa.Table:
+    """Return the ARTICLES row of a topic without a lead; in the split `test`, which decoding reads."""
+    row: dict[str, Any] = dict.fromkeys(ARTICLES.schema.names)
+    row |= {"article_id": ARTICLE, "title": title, "lead": "", "references": urls, "split": "test"}
+    return pa.Table.from_pylist([row], schema=ARTICLES.schema)
+
+
+def fetch(
+    title: str,
+    given: Sequence[GivenSource],
+    settings: SummarySettings,
+    *,
+    connect_to: Mapping[str, str],
+    progress: Callable[[CrawlProgress], None],
+) -> tuple[pa.Table, pa.Table]:
+    """Return the FRONTIER of all sources, in their order as ranks, and the PAGES of those that can be read.
+
+    URLs are fetched under the crawl's own rules: public addresses, robots.txt, politeness, limits. A file is a page
+    whose URL is its number and name, on a host of its own.
+
+    Args:
+        title: of the topic.
+        given: the sources.
+        settings: limits.
+        connect_to: pattern of host -> `address:port` where its connections are made instead.
+        progress: called about once a second while pages are fetched."""
+    crawl = settings.crawl
+    places = [index for index, source in enumerate(given) if source.is_url]
+    frontier = build_frontier(
+        article(title, [given[index].name for index in places]), None, crawl, article_shard=0, host_shards=1
+    )
+    rows = [{**row, "rank": places[row["rank"]]} for row in frontier.to_pylist()]
+    pages: list[pa.RecordBatch] = []
+    if places:
+        with TemporaryDirectory(prefix="wikisum-") as folder, Journal(pafs.LocalFileSystem(), folder) as journal:
+            pages += crawl_batches(frontier, None, crawl, journal=journal, connect_to=connect_to, progress=progress)
+    files = [(index, source) for index, source in enumerate(given) if source.body is not None]
+    rows += [_frontier_row(index, source) for index, source in files]
+    pages += list(_file_pages(files))
+    return (pa.Table.from_pylist(rows, schema=FRONTIER.schema), pa.Table.from_batches(pages, schema=PAGES.schema))
+
+
+def file_url(index: int, source: GivenSource) -> str:
+    """Return the address under which a file is in the tables; no fetched page has such a one."""
+    return f"file:{index}:{source.name}"
+
+
+def _frontier_row(index: int, source: GivenSource) -> dict[str, Any]:
+    url = file_url(index, source)
+    return {
+        "article_id": ARTICLE,
+        "article_shard": 0,
+        "url": url,
+        "host": url,
+        "host_shard": 0,
+        "provenance": "citation",
+        "rank": index,
+        "drop_reason": None,
+    }
+
+
+def _file_pages(files: Sequence[tuple[int, GivenSource]]) -> Iterator[pa.RecordBatch]:
+    for index, source in files:
+        url, body = file_url(index, source), source.body or b""
+        row = {
+            **dict.fromkeys(PAGES.schema.names),
+            "url": url,
+            "host": url,
+            "final_url": url,
+            "mime": source.mime,
+            "charset": source.charset,
+            "bytes": len(body),
+            "sha256": hashlib.sha256(body).hexdigest(),
+            "fetched_at": datetime.now(UTC),
+            "body": body,
+        }
+        yield pa.RecordBatch.from_pylist([row], schema=PAGES.schema)
+
+
+def read_notes(documents: pa.Table) -> pa.Table:
+    """Return DOCUMENTS rows in which notes that people keep are prose: of plain text and Markdown, lines that state
+    something without an end get a full stop, and those that follow one another become one paragraph."""
+    rows = documents.to_pylist()
+    for row in rows:
+        if row["engine"] in _ENGINES and (paragraphs := _joined(row["paragraphs"])) != row["paragraphs"]:
+            # What repeats on a host is told of its lines as they were, and of pages alone.
+            row |= {"paragraphs": paragraphs, "boilerplate": [False] * len(paragraphs)}
+    return pa.Table.from_pylist(rows, schema=DOCUMENTS.schema)
+
+
+def _joined(lines: Sequence[str]) -> list[str]:
+    paragraphs = list[str]()
+    room = 0  # words that the last paragraph, of notes, may still take
+    for line in lines:
+        words = len(line.split())
+        if not _is_note(line, words):
+            paragraphs.append(line)
+            room = 0
+        elif words <= room:
+            paragraphs[-1] += f" {line}."
+            room -= words
+        else:
+            paragraphs.append(f"{line}.")
+            room = _MOST - words
+    return paragraphs
+
+
+def _is_note(line: str, words: int) -> bool:
+    stated = words >= _FEWEST and _STATES.fullmatch(line) and not _ASKS.match(line)
+    return bool(stated) and (has_finite_verb(line) or _PRESENT.match(line) is not None)
+
+
+def suggest_title(documents: pa.Table, names: Sequence[str]) -> str:
+    """Return a title for DOCUMENTS rows that were given without one: of their own titles and names, the one whose words
+    most of them have; without any text, the name of the first source. `names`: of the sources."""
+    titles, texts = list[str](), list[str]()
+    for row in documents.select(["title", "paragraphs", "reason"]).to_pylist():
+        if row["reason"] is None:
+            first, *others = _SITE.split(row["title"] or "")
+            titles.append((first if " " in first.strip() else max([first, *others], key=len)).strip())
+            texts.append(f"{row['title'] or ''}\n{chr(10).join(row['paragraphs'])[:_READ]}")
+    words = [content_words(text) for text in texts]
+    counted = Counter(name for text in texts for name in _NAME.findall(text))
+    candidates = [title for title in titles if title] + [name for name, _ in counted.most_common(_MOST_NAMES)]
+
+    def shared(candidate: str) -> float:
+        """The share of sources that have a word, added up over its words and held against their number and one more."""
+        own = content_words(candidate)
+        return sum(word in one for word in own for one in words) / len(words) / (len(own) + 1)
+
+    best = max(candidates, key=shared, default=PurePath(names[0]).stem.replace("_", " ") or names[0])
+    return " ".join(best.split()[:_LONGEST])
+
+
+def list_sources(
+    given: Sequence[GivenSource], frontier: pa.Table, documents: pa.Table, paragraphs: pa.Table, language: str | None
+) -> list[SummarySource]:
+    """Return every source in the order given.
+
+    Args:
+        given: the sources.
+        frontier: FRONTIER rows, whose rank is the index of the source.
+        documents: DOCUMENTS rows of the URLs that were fetched.
+        paragraphs: PARAGRAPHS rows, kept and refused.
+        language: the language of the summary, if others are refused."""
+    found = {row["rank"]: row for row in frontier.to_pylist()}
+    read = {row["url"]: row for row in documents.select(["url", "title", "reason"]).to_pylist()}
+    texts: dict[str, list[Paragraph]] = {}
+    for row in paragraphs.select(["url", "text", "drop_reason"]).to_pylist():
+        texts.setdefault(row["url"], []).append(Paragraph(row["text"], row["drop_reason"]))
+    return [_source(index, source, found.get(index), read, texts, language) for index, source in enumerate(given)]
+
+
+def _source(
+    index: int,
+    given: GivenSource,
+    found: Mapping[str, Any] | None,
+    read: Mapping[str, Mapping[str, Any]],
+    texts: Mapping[str, list[Paragraph]],
+    language: str | None,
+) -> SummarySource:
+    number = index + 1
+    if found is None:
+        return SummarySource(number, given.name, refused=given.reason)
+    if found["drop_reason"] is not None:
+        return SummarySource(number, given.name, refused=meaning("frontier", found["drop_reason"]))
+    document = read[found["url"]]
+    paragraphs = tuple(texts.get(found["url"], ()))
+    if document["reason"] is not None:
+        refused: str | None = meaning("documents", document["reason"])
+    else:
+        refused = _nothing_kept(paragraphs, language)
+    fetched = document["reason"] is None or bool(given.body)
+    return SummarySource(number, given.name, document["title"], refused, paragraphs, fetched)
+
+
+def _nothing_kept(paragraphs: Sequence[Paragraph], language: str | None) -> str | None:
+    """Return why no paragraph is used, by the reason that refuses most of the text; None if one is used. Text counts,
+    not paragraphs: a heading is as much a paragraph as what stands below it."""
+    refused: Counter[str] = Counter()
+    for paragraph in paragraphs:
+        if paragraph.refused is None:
+            return None
+        refused[paragraph.refused] += len(paragraph.text)
+    if "duplicate" in refused:  # what is no prose, such as headings, may be most of a page that is a copy
+        return "it says nothing that an earlier source does not say: every usable paragraph is a repetition"
+    reason = refused.most_common(1)[0][0]
+    if reason == "language":
+        return f"its text is not in the language of the summary, {language!r}"
+    count, total = sum(paragraph.refused == reason for paragraph in paragraphs), len(paragraphs)
+    share = "its only paragraph" if total == 1 else f"{count} of its {total} paragraphs"
+    return f"none of its text is prose that can be used; {share}: {meaning('paragraphs', reason)}"
