@@ -98,28 +98,29 @@ def describe(ledger: int | tuple[int, int] | None, counted: int | None) -> str:
 
 def listing() -> str:
     """Return the table that the command prints."""
-    rows: list[tuple[str, int | None, int | tuple[int, int] | None, str, str, tuple[str, ...]]] = [
-        (
-            name,
-            None if (lacking := _lacking(preset.architecture)) else count_parameters(name),
-            preset.parameters,
-            preset.paper,
-            preset.note,
-            (lacking, preset.differences, preset.reading),
-        )
-        for name, preset in PRESETS.items()
-    ]
-    rows.append(_predictor())
-    cells = [("preset", "parameters", "ledger", "paper", "what it is")]
-    cells += [
-        (name, "-" if count is None else f"{count:,}", describe(ledger, count), paper, note)
-        for name, count, ledger, paper, note, _ in rows
-    ]
-    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+    rows: list[tuple[str, ...]] = [("preset", "parameters", "ledger", "paper", "what it is")]
+    remarks: list[tuple[str, ...]] = [()]
+    for name, preset in PRESETS.items():
+        lacking = _lacking(preset.architecture)
+        count = None if lacking else count_parameters(name)
+        shown = "-" if count is None else f"{count:,}"
+        rows.append((name, shown, describe(preset.parameters, count), preset.paper, preset.note))
+        remarks.append((lacking, preset.differences, preset.reading))
+    with torch.device("meta"):
+        predictor = AttentionPredictor(AttentionPredictorConfig())
+    count = sum(parameter.numel() for parameter in predictor.parameters())
+    note = "attention predictor of PHT + attAlign: 2 encoder layers on its paragraphs"
+    source = "Ma & Zong 2022, sec. 4.2"
+    rows.append(("attention-predictor", f"{count:,}", describe(1_579_777, count), source, note))
+    remarks.append(
+        ("paper: alignment counts at every step; released: when a hypothesis ends (decoding.alignment_when)",)
+    )
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     lines = []
-    for row, remarks in zip(cells, [(), *[row[-1] for row in rows]], strict=True):
-        lines.append(f"{row[0]:<{widths[0]}}  {row[1]:>{widths[1]}}  " + _rest(row[2:], widths[2:]))
-        lines += [f"{'':<{widths[0]}}    {remark}" for remark in remarks if remark]
+    for (first, shown, *rest), own in zip(rows, remarks, strict=True):
+        cells = [f"{cell:<{width}}" for cell, width in zip(rest, widths[2:], strict=True)]
+        lines.append("  ".join((f"{first:<{widths[0]}}", f"{shown:>{widths[1]}}", *cells)).rstrip())
+        lines += [f"{'':<{widths[0]}}    {remark}" for remark in own if remark]
     return "\n".join(lines)
 
 
@@ -130,19 +131,6 @@ def _lacking(architecture: str) -> str:
     except ValueError as error:
         return str(error)
     return ""
-
-
-def _predictor() -> tuple[str, int, int, str, str, tuple[str, ...]]:
-    with torch.device("meta"):
-        model = AttentionPredictor(AttentionPredictorConfig())
-    count = sum(parameter.numel() for parameter in model.parameters())
-    note = "attention predictor of PHT + attAlign: 2 encoder layers on its paragraphs"
-    points = "paper: alignment counts at every step; released: when a hypothesis ends (decoding.alignment_when)"
-    return "attention-predictor", count, 1_579_777, "Ma & Zong 2022, sec. 4.2", note, (points,)
-
-
-def _rest(cells: tuple[str, ...], widths: list[int]) -> str:
-    return "  ".join(f"{cell:<{width}}" for cell, width in zip(cells, widths, strict=True)).rstrip()
 
 
 def main(arguments: list[str]) -> None:

@@ -7,16 +7,15 @@ and paragraphs with little expected attention may be left out beforehand (Table 
 Shapes: B articles, P paragraphs, T target positions, D model size."""
 
 import dataclasses
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import torch
 from torch import Tensor, nn
 
 from models.contract import Memory, SourceBatch, Summarizer
-from models.layers.attention import initialise, masked_softmax
-from models.layers.config import Norm, check_dropouts, check_heads, configured
+from models.layers.attention import masked_softmax, start
+from models.layers.config import Norm, check_dropouts, check_heads
 from models.layers.decoder import ParallelMemory
 from models.layers.places import Packing
 from models.layers.precision import widened
@@ -49,8 +48,7 @@ class AttentionPredictor(nn.Module):
         self.config = config
         self.layers = nn.ModuleList(EncoderLayer(config) for _ in range(config.layers))
         self.unit = nn.Linear(config.model_size, 1)
-        initialise(self.unit.weight)
-        nn.init.zeros_(self.unit.bias)
+        start(self.unit)
 
     def forward(self, paragraphs_BPD: Tensor, mask_BP: Tensor) -> Tensor:
         """Return the expected attention [B, P] float32: rows sum to 1, zero where mask_BP is False."""
@@ -59,11 +57,6 @@ class AttentionPredictor(nn.Module):
         for layer in self.layers:
             x_MD = layer(x_MD, packing)
         return masked_softmax(widened(packing.pad(self.unit(x_MD).squeeze(-1))), mask_BP)
-
-
-def configured_predictor(config: Mapping[str, Any]) -> AttentionPredictor:
-    """Make a fresh predictor from the fields of its configuration. Raises ValueError: a field is unknown."""
-    return AttentionPredictor(configured(AttentionPredictorConfig, config, "an attention predictor"))
 
 
 def paragraph_memory(memory: Memory) -> ParallelMemory:

@@ -12,9 +12,9 @@ Shapes: B articles, P documents, L tokens a document, N documents that exist, S 
 (in a decoder R = B*K, the hypotheses of an article next to each other), T tokens of a row or of a target, H heads,
 E size of a head, D = H*E, V vocabulary."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, cast
 
 import torch
 import torch.nn.functional as F
@@ -28,15 +28,15 @@ from models.layers.attention import (
     attention_weights,
     causal_mask,
     fold_hypotheses,
-    initialise,
     join_heads,
     split_heads,
+    start,
     unfold_hypotheses,
 )
 from models.layers.config import TransformerConfig, check_positive
 from models.layers.copying import CopyableMemory, CopyHead, CopyMemory
 from models.layers.decoder import TokenMemory, attend_paragraphs, mean_of, with_copies
-from models.layers.paragraphs import FlatTokens, ParagraphRows
+from models.layers.paragraphs import ParagraphRows
 from models.layers.patterns import OwnDocument, Pattern, Watch, WatchedPattern, WholeSequence, WordsAndSentences
 from models.layers.transformer import Dropout
 
@@ -119,7 +119,7 @@ class BartAttention(nn.Module):
         self.heads, self.dropout = config.heads, config.attention_dropout
         self.k_proj, self.v_proj = nn.Linear(size, size), nn.Linear(size, size)
         self.q_proj, self.out_proj = nn.Linear(size, size), nn.Linear(size, size)
-        _start(self.k_proj, self.v_proj, self.q_proj, self.out_proj)
+        start(self.k_proj, self.v_proj, self.q_proj, self.out_proj)
 
     def queries(self, x_RTD: Tensor) -> Tensor:
         """Return queries [R, H, T, E]."""
@@ -220,7 +220,7 @@ class Layer(nn.Module):
         self.fc2 = nn.Linear(config.feed_forward_size, config.model_size)
         self.final_layer_norm = nn.LayerNorm(config.model_size)
         self.dropout, self.activation_dropout = Dropout(config.dropout), Dropout(config.activation_dropout)
-        _start(self.fc1, self.fc2)
+        start(self.fc1, self.fc2)
 
     def finish(self, x_RTD: Tensor) -> Tensor:
         """Apply the feed-forward layer."""
@@ -375,18 +375,26 @@ class Bart(Summarizer):
         return (rows.starts.unsqueeze(1) + position_1L).clamp_max(self.config.max_positions - 1)
 
     def _encode(self, rows: ParagraphRows, pattern: Pattern) -> Memory:
-        if not self.config.hae:
-            return self._remember_tokens(rows, self._encode_flat(rows, pattern))
-        x_NLD = self.model.encoder.read(self.model.shared(rows.tokens), self._positions(rows), pattern)
-        return (
-            self._remember_documents(rows, x_NLD) if self.config.had else self._remember_tokens(rows, rows.flat(x_NLD))
-        )
-
-    def _encode_flat(self, rows: ParagraphRows, pattern: Pattern) -> FlatTokens:
-        """Encode articles as one sequence each, [B, S, D]."""
-        flat = rows.flat(torch.stack((rows.tokens, self._positions(rows)), dim=-1))
-        tokens_BS, positions_BS = flat.values.unbind(dim=-1)
-        return replace(flat, values=self.model.encoder.read(self.model.shared(tokens_BS), positions_BS, pattern))
+        encoder, words, positions_NL = self.model.encoder, self.model.shared, self._positions(rows)
+        layers = cast(Iterable[BartDecoderLayer], self.model.decoder.layers)
+        if self.config.hae:
+            x_NLD = encoder.read(words(rows.tokens), positions_NL, pattern)
+            if self.config.had:
+                read = (layer.encoder_attn.keys_values(x_NLD) for layer in layers)
+                grids = tuple((rows.grid(key), rows.grid(value)) for key, value in read)
+                copies = None if self.copying is None else self.copying.remember(rows, rows.flat(x_NLD))
+                return DocumentMemory(grids, rows.grid(rows.mask), copies)
+            encoded = rows.flat(x_NLD)
+        else:  # articles as one sequence each
+            flat = rows.flat(torch.stack((rows.tokens, positions_NL), dim=-1))
+            tokens_BS, positions_BS = flat.values.unbind(dim=-1)
+            encoded = replace(flat, values=encoder.read(words(tokens_BS), positions_BS, pattern))
+        pairs = [layer.encoder_attn.keys_values(encoded.values) for layer in layers]
+        if not torch.is_grad_enabled():
+            # A search reads them once per token; if they were not contiguous, every product would copy them.
+            pairs = [(key.contiguous(), value.contiguous()) for key, value in pairs]
+        copies = None if self.copying is None else self.copying.remember(rows, encoded)
+        return TokenMemory(tuple(pairs), encoded.mask, encoded.paragraph, rows.paragraphs, copies)
 
     def _pattern(self, rows: ParagraphRows) -> WatchedPattern:
         """Return what each token sees: of documents as rows of the batch, or of articles as one sequence each."""
@@ -398,30 +406,3 @@ class Bart(Summarizer):
             return WholeSequence(tokens.mask)
         mark = config.vocabulary_size - 1 if config.sentence_begin is None else config.sentence_begin
         return WordsAndSentences.of(tokens.values, tokens.mask, mark, config.sentence_heads)
-
-    def _remember_tokens(self, rows: ParagraphRows, encoded: FlatTokens) -> TokenMemory:
-        pairs = [attention.keys_values(encoded.values) for attention in self._cross_attentions()]
-        if not torch.is_grad_enabled():
-            # A search reads them once per token; if they were not contiguous, every product would copy them.
-            pairs = [(key.contiguous(), value.contiguous()) for key, value in pairs]
-        copies = None if self.copying is None else self.copying.remember(rows, encoded)
-        return TokenMemory(tuple(pairs), encoded.mask, encoded.paragraph, rows.paragraphs, copies)
-
-    def _remember_documents(self, rows: ParagraphRows, x_NLD: Tensor) -> DocumentMemory:
-        pairs = [attention.keys_values(x_NLD) for attention in self._cross_attentions()]
-        return DocumentMemory(
-            pairs=tuple((rows.grid(key), rows.grid(value)) for key, value in pairs),
-            mask=rows.grid(rows.mask),
-            copies=None if self.copying is None else self.copying.remember(rows, rows.flat(x_NLD)),
-        )
-
-    def _cross_attentions(self) -> Iterator[BartCrossAttention]:
-        for layer in self.model.decoder.layers:
-            assert isinstance(layer, BartDecoderLayer)
-            yield layer.encoder_attn
-
-
-def _start(*layers: nn.Linear) -> None:
-    for layer in layers:
-        initialise(layer.weight)
-        nn.init.zeros_(layer.bias)

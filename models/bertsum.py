@@ -23,7 +23,15 @@ from models.layers.paragraphs import FlatTokens, ParagraphRows
 from models.layers.places import Packing
 from models.layers.transformer import EncoderLayer, TiedEmbedding, row_positions
 from models.presets import check_library
-from models.weights_file import CONFIG, WeightsFile, check_complete, open_weights, put_weights, read_config
+from models.weights_file import (
+    CONFIG,
+    WeightsFile,
+    check_complete,
+    library_fields,
+    open_weights,
+    put_weights,
+    read_config,
+)
 
 
 @dataclass(frozen=True)
@@ -78,17 +86,7 @@ def library_config(config: BertSumConfig) -> Any:
     """Return the library's configuration of BERT."""
     from transformers import BertConfig
 
-    return BertConfig(
-        vocab_size=config.vocabulary_size,
-        hidden_size=config.model_size,
-        num_hidden_layers=config.encoder_layers,
-        num_attention_heads=config.encoder_heads,
-        intermediate_size=config.encoder_feed_forward_size,
-        max_position_embeddings=config.source_positions,
-        hidden_dropout_prob=config.dropout,
-        attention_probs_dropout_prob=config.attention_dropout,
-        pad_token_id=config.pad,
-    )
+    return BertConfig(**library_fields("bert", config))
 
 
 class SentenceEncoder(nn.Module):

@@ -25,6 +25,7 @@ from models.layers.config import TransformerConfig, check_positive
 from models.layers.paragraphs import ParagraphRows
 from models.layers.precision import widened
 from models.presets import check_library
+from models.weights_file import library_fields
 
 # What LoRA adapts: every projection of a layer (Dettmers et al. 2023, sec. 4).
 _ADAPTED = ["q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj"]
@@ -70,13 +71,7 @@ class CausalConfig(TransformerConfig):
         """Return the library's configuration. Raises ValueError: the library is missing, or knows no such family."""
         check_library("causal")
         stated = {
-            "vocab_size": self.vocabulary_size,
-            "hidden_size": self.model_size,
-            "intermediate_size": self.feed_forward_size,
-            "num_attention_heads": self.heads,
-            "num_key_value_heads": self.key_value_heads,
-            "num_hidden_layers": self.layers,
-            "max_position_embeddings": self.positions,
+            **library_fields("causal", self),
             "attention_dropout": 0.0 if self.lora_rank else self.dropout,
             "pad_token_id": None,  # else the row of the padding would have no gradient, and start as zeros
             **(self.more or {}),

@@ -14,6 +14,7 @@ from models.tokenization.huggingface_tokenizer import is_causal
 from models.vocabulary import Vocabulary
 from models.weights_file import (
     CONFIG,
+    LIBRARY_NAMES,
     WeightsFile,
     check_complete,
     check_finite,
@@ -36,15 +37,7 @@ Topic: {topic}
 _NUMBERED = 100  # paragraphs that have a number
 _TITLE = 64  # tokens of a title, for which room is left
 _TOPIC, _PASSAGE, _ANSWER = "\ue000", "\ue001", "\ue002"  # of private use: no text has them
-# Our fields by their names in config.json; what else it states about the stack is handed on as it is.
-_SIZES = {
-    "model_size": "hidden_size",
-    "feed_forward_size": "intermediate_size",
-    "heads": "num_attention_heads",
-    "key_value_heads": "num_key_value_heads",
-    "layers": "num_hidden_layers",
-    "positions": "max_position_embeddings",
-}
+# What config.json states about the stack besides our fields, handed on as it is.
 _MORE = (
     *("vocab_size", "hidden_act", "rms_norm_eps", "tie_word_embeddings", "head_dim", "attention_bias", "mlp_bias"),
     *("rope_parameters", "rope_scaling", "rope_theta", "initializer_range"),
@@ -76,7 +69,8 @@ def folder_fields(folder: str | Path, vocabulary: Vocabulary, *, paragraph: int,
             f"{library.vocab_size}"
         )
     words = request_tokens(folder, vocabulary)
-    sizes = {ours: getattr(library, name) for ours, name in _SIZES.items()}
+    fields = {name: field for name, field in LIBRARY_NAMES["causal"].items() if name != "vocabulary_size"}
+    sizes = {ours: getattr(library, name) for ours, (name,) in fields.items()}
     around = sum(map(len, (words["before_title"], words["before_paragraphs"], words["after"], *words["marks"][:24])))
     left = sizes["positions"] - around - _TITLE - summary
     if left < paragraph:

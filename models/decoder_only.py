@@ -88,17 +88,13 @@ def attend_both(
     heads."""
     keys = source_RHTM.shape[-1]
     logits = widened(torch.cat((source_RHTM, own_RHTS), dim=-1))
-    mask = torch.cat((source_mask.expand(*_sizes(logits), keys), own_mask.expand(*_sizes(logits), -1)), dim=-1)
+    rows, _, new, _ = logits.shape
+    mask = torch.cat((source_mask.expand(rows, 1, new, keys), own_mask.expand(rows, 1, new, -1)), dim=-1)
     weights = masked_softmax(logits, mask)
     source_weights, own_weights = weights[..., :keys], weights[..., keys:]
     folded_BHQM = fold_hypotheses(source_weights, len(v_BHME)).to(v_BHME.dtype)
     context = unfold_hypotheses(folded_BHQM @ v_BHME, len(logits)) + own_weights.to(v_RHSE.dtype) @ v_RHSE
     return context, source_weights.mean(dim=1)
-
-
-def _sizes(logits_RHTS: Tensor) -> tuple[int, int, int]:
-    """Return the leading sizes of a mask over these logits."""
-    return logits_RHTS.shape[0], 1, logits_RHTS.shape[2]
 
 
 def attend_both_fused(
@@ -126,12 +122,6 @@ def share_of_paragraphs(weights_RTM: Tensor, member_BMP: Tensor) -> Tensor:
     unseen_RT1 = attention_RTP.sum(dim=-1, keepdim=True) == 0
     attention_RTP = torch.where(unseen_RT1, held_R1P, attention_RTP)
     return attention_RTP / attention_RTP.sum(dim=-1, keepdim=True).clamp_min(torch.finfo(attention_RTP.dtype).tiny)
-
-
-def next_tokens(hidden_BSD: Tensor, flat: FlatTokens) -> tuple[Tensor, Tensor]:
-    """Return the hidden states [M, D] of all source tokens but the last of each article, and the tokens after them."""
-    followed_BS = flat.mask[:, 1:]
-    return hidden_BSD[:, :-1][followed_BS], flat.values[:, 1:][followed_BS]
 
 
 class DecoderOnly(TiedSummarizer):
@@ -197,7 +187,10 @@ class DecoderOnly(TiedSummarizer):
     def source_states(self, memory: Memory) -> tuple[Tensor, Tensor] | None:
         """Return the source's hidden states [M, D] and the tokens [M] they predict, where `loss_over_input` is on."""
         assert isinstance(memory, PrefixMemory)
-        return next_tokens(memory.hidden, memory.tokens) if self.config.loss_over_input else None
+        if not self.config.loss_over_input:
+            return None
+        followed_BS = memory.tokens.mask[:, 1:]  # all tokens but the last of each article
+        return memory.hidden[:, :-1][followed_BS], memory.tokens.values[:, 1:][followed_BS]
 
     def _stack(self) -> Iterator[tuple[TransformerLayer, PrefixAttention]]:
         for layer in self.layers:

@@ -19,9 +19,9 @@ from models.layers.attention import (
     attend,
     attention_weights,
     fold_hypotheses,
-    initialise,
     join_heads,
     split_heads,
+    start,
     unfold_hypotheses,
 )
 from models.layers.config import Norm, WritingConfig
@@ -104,8 +104,7 @@ class GraphSum(ParagraphSummarizer):
         self.word_norm = final_norm(config)
         self.pooling = MultiHeadPooling(size, config.heads, weights="normalised", projection=False, epsilon=epsilon)
         self.pooled = nn.Linear(size, size)
-        initialise(self.pooled.weight)
-        nn.init.zeros_(self.pooled.bias)
+        start(self.pooled)
         self.graph_layers = nn.ModuleList(
             TransformerLayer(config, SelfAttention(size, config.heads)) for _ in range(config.graph_layers)
         )

@@ -13,7 +13,7 @@ import torch
 from torch import Tensor, nn
 
 from models.contract import SourceBatch
-from models.layers.attention import attend, initialise
+from models.layers.attention import attend, start
 from models.layers.config import Norm, WritingConfig, check_heads
 from models.layers.copying import CopyHead
 from models.layers.decoder import TokenMemory, TokenSummarizer, TransformerDecoder
@@ -93,9 +93,8 @@ class InterParagraphAttention(nn.Module):
         self.scale = None if config.inter_scaled else 1.0
         self.project: nn.Module
         if config.inter_projections == "shared":
-            self.project = nn.Linear(size, 3 * size)
-            initialise(*self.project.weight.chunk(3))
-            nn.init.zeros_(self.project.bias)
+            self.project = shared = nn.Linear(size, 3 * size)
+            start(shared, parts=3)
         else:
             self.project = HeadLinear(heads, size, 3 * size, parts=3)
 
@@ -133,8 +132,7 @@ class GlobalLayer(nn.Module):
         )
         self.attention = InterParagraphAttention(config)
         self.output = nn.Linear(size, size)
-        initialise(self.output.weight)
-        nn.init.zeros_(self.output.bias)
+        start(self.output)
         self.feed_forward = FeedForward(size, config.feed_forward_size, config.dropout)
         self.dropout = Dropout(config.dropout)
         self.residual = Residual.of(config)

@@ -27,6 +27,7 @@ from models.layers.paragraphs import ParagraphRows
 from models.layers.places import LENGTH_STEP
 from models.layers.precision import widened
 from models.presets import check_library
+from models.weights_file import library_fields
 
 
 @dataclass(frozen=True)
@@ -76,27 +77,9 @@ class LedConfig(TransformerConfig):
 
     def stated(self) -> dict[str, Any]:
         """Return the fields of the library's configuration."""
-        return {
-            "vocab_size": self.vocabulary_size,
-            "d_model": self.model_size,
-            "encoder_layers": self.encoder_layers,
-            "decoder_layers": self.decoder_layers,
-            "encoder_ffn_dim": self.feed_forward_size,
-            "decoder_ffn_dim": self.feed_forward_size,
-            "encoder_attention_heads": self.heads,
-            "decoder_attention_heads": self.heads,
-            "max_encoder_position_embeddings": self.max_source_positions,
-            "max_decoder_position_embeddings": self.max_positions,
-            "attention_window": [self.window] * self.encoder_layers,
-            "dropout": self.dropout,
-            "attention_dropout": self.attention_dropout,
-            "activation_dropout": self.activation_dropout,
-            "init_std": self.model_size**-0.5,  # as this project's BART is drawn; the library's .02 is for d = 1,024
-            "pad_token_id": self.pad,
-            "bos_token_id": self.source_begin,
-            "eos_token_id": self.end,
-            "decoder_start_token_id": self.begin,
-        }
+        # Drawn as this project's BART is; the library's .02 is for d = 1,024.
+        more = {"attention_window": [self.window] * self.encoder_layers, "init_std": self.model_size**-0.5}
+        return {**library_fields("led", self), **more}
 
 
 @dataclass(frozen=True)
@@ -128,22 +111,9 @@ class T5Config(TransformerConfig):
 
     def stated(self) -> dict[str, Any]:
         """Return the fields of the library's configuration."""
-        return {
-            "vocab_size": self.vocabulary_size,
-            "d_model": self.model_size,
-            "d_kv": self.head_size,
-            "d_ff": self.feed_forward_size,
-            "num_layers": self.encoder_layers,
-            "num_decoder_layers": self.decoder_layers,
-            "num_heads": self.heads,
-            "dropout_rate": self.dropout,
-            "feed_forward_proj": "gated-gelu" if self.gated else "relu",
-            # To the library: whether outputs are scaled. Whether they share the words' matrix is `own_outputs`.
-            "tie_word_embeddings": not self.gated,
-            "pad_token_id": self.pad,
-            "eos_token_id": self.end,
-            "decoder_start_token_id": self.begin,
-        }
+        # To the library: whether outputs are scaled. Whether they share the words' matrix is `own_outputs`.
+        scaled = {"tie_word_embeddings": not self.gated}
+        return {**library_fields("t5", self), **scaled, "feed_forward_proj": "gated-gelu" if self.gated else "relu"}
 
 
 @dataclass(frozen=True)
@@ -164,7 +134,7 @@ class LongT5Config(T5Config):
 
     def stated(self) -> dict[str, Any]:
         """Return the fields of the library's configuration."""
-        blocks = {"local_radius": self.radius, "global_block_size": self.global_block}
+        blocks = library_fields("longt5", self)
         return {**super().stated(), **blocks, "encoder_attention_type": "transient-global"}
 
 

@@ -26,7 +26,7 @@ from models.decoder_only import (
     attend_both_fused,
     shared_logits,
 )
-from models.layers.attention import KeyValueCache, attend, initialise, split_heads
+from models.layers.attention import KeyValueCache, attend, split_heads, start
 from models.layers.config import check_positive
 from models.layers.paragraphs import FlatTokens
 from models.layers.transformer import sinusoids
@@ -97,8 +97,7 @@ class CompressedAttention(PrefixAttention):
         super().__init__(config.model_size, config.heads)
         self.window = config.window
         self.convolution = nn.Linear(config.window * config.model_size, config.model_size)
-        initialise(self.convolution.weight)
-        nn.init.zeros_(self.convolution.bias)
+        start(self.convolution)
 
     def read(self, x_BSD: Tensor, mask_BS: Tensor) -> tuple[Tensor, tuple[Tensor, Tensor]]:
         """Attend among source tokens; returns [B, S, D] and keys and values [B, H, 1 + W, E]."""

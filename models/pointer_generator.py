@@ -20,7 +20,7 @@ from torch import Tensor, nn
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
 from models.contract import Cache, Copied, Decoded, Memory, PerArticle, SourceBatch, Summarizer
-from models.layers.attention import initialise, masked_softmax
+from models.layers.attention import initialise, masked_softmax, start
 from models.layers.config import check_dropouts, check_positive
 from models.layers.paragraphs import ParagraphRows, ParagraphTokens
 from models.layers.precision import widened
@@ -222,9 +222,7 @@ class PointerGenerator(Summarizer):
         nn.init.normal_(self.embedding.weight, std=self.config.embedding_size**-0.5)
         nn.init.normal_(self.vocabulary.weight, std=self.config.model_size**-0.5)
         nn.init.zeros_(self.vocabulary.bias)
-        for linear in (self.first_output, self.first_cell, self.feed, self.query, self.gate, self.hidden):
-            initialise(linear.weight)
-            nn.init.zeros_(linear.bias)
+        start(self.first_output, self.first_cell, self.feed, self.query, self.gate, self.hidden)
         initialise(self.key.weight, self.score.unsqueeze(0))
         if self.coverage is not None:
             initialise(self.coverage.unsqueeze(0))

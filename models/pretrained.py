@@ -6,7 +6,7 @@ not stored in a folder.
 Shapes: D model size, V vocabulary."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -19,10 +19,12 @@ from models.layers.copying import CopyHead
 from models.training.checkpoints import replacing
 from models.weights_file import (
     CONFIG,
+    LIBRARY_NAMES,
     SAFETENSORS,
     WeightsFile,
     check_complete,
     check_tied,
+    library_fields,
     open_weights,
     own_memory,
     put_weights,
@@ -31,22 +33,7 @@ from models.weights_file import (
     stated_dropouts,
 )
 
-# Our fields by their names in config.json. A name of two parts is one of encoder and decoder, which must agree.
-_SIZES = {
-    "vocabulary_size": ("vocab_size",),
-    "model_size": ("d_model",),
-    "feed_forward_size": ("encoder_ffn_dim", "decoder_ffn_dim"),
-    "heads": ("encoder_attention_heads", "decoder_attention_heads"),
-    "encoder_layers": ("encoder_layers",),
-    "decoder_layers": ("decoder_layers",),
-    "max_positions": ("max_position_embeddings",),
-}
-_TOKENS = {
-    "pad": "pad_token_id",
-    "source_begin": "bos_token_id",
-    "end": "eos_token_id",
-    "begin": "decoder_start_token_id",
-}
+_SIZES, _TOKENS = LIBRARY_NAMES["bart-sizes"], LIBRARY_NAMES["bart-tokens"]
 _DROPOUTS = ("dropout", "attention_dropout", "activation_dropout")
 # What a folder may leave out has the values of the published checkpoints.
 _TOKEN_DEFAULTS = {"pad": 1, "source_begin": 0, "end": 2, "begin": 2}
@@ -84,7 +71,7 @@ def read_folder(path: str | Path) -> Folder:
         if stated.get(name, expected) != expected:
             raise ValueError(f"expected {name} {expected!r} in {file}, got {stated[name]!r}: another kind of BART")
     known: dict[str, Any] = {field: _size(stated, names, file) for field, names in _SIZES.items()}
-    for field, name in _TOKENS.items():
+    for field, (name,) in _TOKENS.items():
         known[field] = _number(stated.get(name, _TOKEN_DEFAULTS[field]), name, file, at_least=0)
         if known[field] >= known["vocabulary_size"]:
             raise ValueError(
@@ -150,8 +137,8 @@ def save_pretrained(model: Bart, path: str | Path) -> None:
         "model_type": "bart",
         "is_encoder_decoder": True,
         **_FIXED,
-        **{name: getattr(config, field) for field, names in _SIZES.items() for name in names},
-        **{name: getattr(config, field) for field, name in _TOKENS.items()},
+        **library_fields("bart-sizes", config),
+        **library_fields("bart-tokens", config),
         **{name: getattr(config, name) for name in _DROPOUTS},
         # In a search the first token of a summary and the last at the greatest length (Lewis et al. 2020's release).
         "forced_bos_token_id": config.source_begin,
@@ -163,7 +150,7 @@ def save_pretrained(model: Bart, path: str | Path) -> None:
         text.write_text(json.dumps(stated, indent=2, sort_keys=True) + "\n", encoding="utf-8")
 
 
-def _size(stated: Mapping[str, Any], names: tuple[str, ...], file: Path) -> int:
+def _size(stated: Mapping[str, Any], names: Sequence[str], file: Path) -> int:
     """Return a size that encoder and decoder share."""
     values = [_number(stated.get(name), name, file, at_least=1) for name in names]
     if len(set(values)) > 1:

@@ -13,6 +13,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from models.layers.attention import start
 from models.layers.precision import widened
 from models.layers.transformer import Dropout
 
@@ -87,9 +88,7 @@ class ParagraphRanker(nn.Module):
             nn.init.zeros_(lstm.get_parameter("bias_ih_l0"))
             nn.init.zeros_(lstm.get_parameter("bias_hh_l0"))
             nn.init.ones_(lstm.get_parameter("bias_hh_l0").chunk(4)[1])
-        for linear in (self.match, self.score):
-            nn.init.xavier_uniform_(linear.weight)
-            nn.init.zeros_(linear.bias)
+        start(self.match, self.score)
 
 
 def _max_over(states: Tensor, present: Tensor) -> Tensor:

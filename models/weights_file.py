@@ -10,6 +10,7 @@ import json
 import os
 import pickle
 import re
+import tomllib
 import zipfile
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -218,6 +219,17 @@ def read_config(folder: Path) -> dict[str, Any]:
             f"expected a local folder with {CONFIG}, a model of Hugging Face's layout, got {str(folder)!r}"
         )
     return read_object(file)
+
+
+# Our fields by their names in config.json, for each kind of model.
+LIBRARY_NAMES: dict[str, dict[str, list[str]]] = tomllib.loads(
+    Path(__file__).with_name("library_names.toml").read_text(encoding="utf-8")
+)
+
+
+def library_fields(kind: str, config: object) -> dict[str, Any]:
+    """Return what a configuration of ours states under the library's names for a kind of model."""
+    return {name: getattr(config, field) for field, names in LIBRARY_NAMES[kind].items() for name in names}
 
 
 def stated_dropouts(stated: Mapping[str, Any], names: Iterable[str], file: Path) -> dict[str, float]:

@@ -133,14 +133,13 @@ class SelfAttention(nn.Module):
     """Self-attention: among the tokens of a paragraph, or of target tokens to earlier ones."""
 
     def __init__(self, size: int, heads: int, dropout: float = 0.0) -> None:
-        """Make projections of `size` for `heads` heads; `dropout` is that of the attention weights."""
         super().__init__()
         self.heads = heads
         self.dropout = dropout
         self.query_key_value = nn.Linear(size, 3 * size)
         self.output = nn.Linear(size, size)
-        initialise(*self.query_key_value.weight.chunk(3), self.output.weight)
-        _zero(self.query_key_value.bias, self.output.bias)
+        start(self.query_key_value, parts=3)
+        start(self.output)
 
     def forward(self, x_MD: Tensor, packing: Packing) -> Tensor:
         """Attend in both directions among the tokens of a row; returns [M, D]."""
@@ -188,15 +187,15 @@ class CrossAttention(nn.Module):
     query positions, so its keys and values are never copied."""
 
     def __init__(self, size: int, heads: int, dropout: float = 0.0) -> None:
-        """Make projections of `size` for `heads` heads; `dropout` is that of the attention weights."""
         super().__init__()
         self.heads = heads
         self.dropout = dropout
         self.query = nn.Linear(size, size)
         self.key_value = nn.Linear(size, 2 * size)
         self.output = nn.Linear(size, size)
-        initialise(self.query.weight, *self.key_value.weight.chunk(2), self.output.weight)
-        _zero(self.query.bias, self.key_value.bias, self.output.bias)
+        start(self.query)
+        start(self.key_value, parts=2)
+        start(self.output)
 
     def keys_values(self, memory_BSD: Tensor) -> tuple[Tensor, Tensor]:
         """Return keys and values [B, H, S, E] of a memory, for `forward`."""
@@ -245,6 +244,8 @@ def initialise(*weights: Tensor) -> None:
             nn.init.xavier_uniform_(weight)
 
 
-def _zero(*biases: Tensor) -> None:
-    for bias in biases:
-        nn.init.zeros_(bias)
+def start(*layers: nn.Linear, parts: int = 1) -> None:
+    """Initialise the weights of layers, each made of so many projections, and set their biases to zero."""
+    for layer in layers:
+        initialise(*layer.weight.chunk(parts))
+        nn.init.zeros_(layer.bias)

@@ -8,7 +8,7 @@ from typing import Literal, get_args
 import torch
 from torch import Tensor, nn
 
-from models.layers.attention import initialise, masked_softmax
+from models.layers.attention import initialise, masked_softmax, start
 from models.layers.precision import widened
 
 PoolingWeights = Literal["normalised", "raw"]
@@ -44,9 +44,7 @@ class MultiHeadPooling(nn.Module):
         self.value = nn.Linear(size, size)
         self.projection = HeadLinear(heads, head_size, head_size) if projection else None
         self.norm = nn.LayerNorm(head_size, eps=epsilon)
-        initialise(self.score.weight, self.value.weight)
-        nn.init.zeros_(self.score.bias)
-        nn.init.zeros_(self.value.bias)
+        start(self.score, self.value)
 
     def forward(self, x_NLD: Tensor, mask_NL: Tensor) -> Tensor:
         """Pool [N, L, D] over the tokens where mask_NL is True; returns [N, H, E]."""

@@ -12,7 +12,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from models.layers.attention import SelfAttention, initialise
+from models.layers.attention import SelfAttention, start
 from models.layers.config import LayerConfig, Norm, WritingConfig
 from models.layers.places import Packing
 
@@ -114,9 +114,7 @@ class FeedForward(nn.Module):
         self.inner = nn.Linear(size, inner_size)
         self.outer = nn.Linear(inner_size, size)
         self.dropout = Dropout(dropout)
-        initialise(self.inner.weight, self.outer.weight)
-        nn.init.zeros_(self.inner.bias)
-        nn.init.zeros_(self.outer.bias)
+        start(self.inner, self.outer)
 
     def forward(self, x: Tensor) -> Tensor:
         """Map [..., D] to [..., D]."""

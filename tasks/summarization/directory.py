@@ -13,9 +13,10 @@ from typing import Any
 import pyarrow as pa
 import torch
 
-from models.attention_predictor import AttentionPredictor, configured_predictor
+from models.attention_predictor import AttentionPredictor, AttentionPredictorConfig
 from models.contract import Summarizer
 from models.exported import CONFIG, VOCABULARY, WEIGHTS, TrainedSummarizer, read_summarizer
+from models.layers.config import configured
 from models.registry import to_config_dict
 from models.training.checkpoints import write_bytes_atomically, write_text_atomically
 from models.training.layout import Layout
@@ -106,6 +107,6 @@ def load_predictor(directory: Path, summarizer: Path, *, device: torch.device | 
             f"{directory} predicts the attention of the summarizer with weights {learned}, expected those in "
             f"{summarizer}: {actual}"
         )
-    predictor = configured_predictor(config)
+    predictor = AttentionPredictor(configured(AttentionPredictorConfig, config, "an attention predictor"))
     load_weights(predictor, directory / WEIGHTS)
     return predictor.to(device).eval()

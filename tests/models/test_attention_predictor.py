@@ -12,11 +12,11 @@ from models.attention_predictor import (
     attention_labels,
     attention_loss,
     compress_source,
-    configured_predictor,
     expected_attention,
     normalised_scores,
     paragraph_memory,
 )
+from models.layers.config import configured
 from models.layers.decoder import ParallelMemory
 from models.presets import PREDICTABLE, check_predictable, find_preset
 from models.search.beam import beam_search
@@ -92,10 +92,10 @@ def test_the_loss_counts_paragraphs_that_exist() -> None:
 
 def test_configurations_are_json() -> None:
     model = predictor(dropout=0.25)
-    again = configured_predictor(json.loads(json.dumps(asdict(model.config))))
+    again = AttentionPredictor(AttentionPredictorConfig(**json.loads(json.dumps(asdict(model.config)))))
     assert again.config == model.config
     with pytest.raises(ValueError, match=r"unknown field 'depth' for an attention predictor, expected some"):
-        configured_predictor({"depth": 2})
+        configured(AttentionPredictorConfig, {"depth": 2}, "an attention predictor")
     with pytest.raises(ValueError, match="heads must divide model_size 16, got 3"):
         predictor(heads=3)
 

@@ -158,7 +158,7 @@ def test_training_reads_request_and_answer_at_once_to_the_same_states(checkpoint
     model.zero_grad()
     model.train()
     memory = model.encode(batch())
-    assert memory.keys == ()
+    assert memory.pairs == ()
     found = model.decode(target(), memory, attention=False).hidden
     torch.testing.assert_close(found, expected, atol=2e-6, rtol=1e-5)
     found.square().sum().backward()
