@@ -30,9 +30,7 @@ class InputFile:
     path: Path
     start: int  # offset of its first byte in the concatenation
     size: int  # its size in bytes
-
-
-File = TypeVar("File", bound=InputFile)
+    index: Path | None = None  # of the streams in it, where it is a dump that has one
 
 
 def matching_files(patterns: Sequence[str], setting: str, kind: str) -> list[Path]:
@@ -61,7 +59,7 @@ def input_files(patterns: Sequence[str], setting: str, kind: str) -> list[InputF
     return files
 
 
-def file_with(partition: Partition, files: Iterable[File]) -> File:
+def file_with(partition: Partition, files: Iterable[InputFile]) -> InputFile:
     """Return the file of a partition. Raises ValueError: no file is long enough any more."""
     for file in files:
         if file.start <= partition.start < partition.stop <= file.start + file.size:

@@ -5,7 +5,7 @@ later exactly the planned revisions are read. An interrupted planning goes on wh
 import hashlib
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote, unquote
@@ -20,7 +20,6 @@ from tasks.sources.settings import MediaWikiSettings, WikitextSettings
 from tasks.sources.source import Article, ArticleReason, Partition
 
 _QUERY_CHARACTERS = 3_000  # of titles in a URL, percent-encoded
-PARTITION_PAGES = 500  # ten requests: what a failed partition asks for again
 _ID_BATCH = 50  # the interface's limit without a login
 
 
@@ -32,45 +31,31 @@ class PinnedPartition(Partition):
     missing: tuple[str, ...] = ()  # titles that the wiki does not have
 
 
+@dataclass(frozen=True)
 class MediaWikiSource:
     """Articles of a live wiki, fifty pages per request."""
 
-    name = "mediawiki"
+    settings: MediaWikiSettings
+    wikitext: WikitextSettings
+    connect_to: Mapping[str, str] = field(default_factory=dict)  # host -> `address:port` to which its connections go
+    contact: str = ""
+    kept: KeptAnswers | None = None  # of an interrupted planning, which goes on from them
+    patience: Patience = PATIENCE
+    partition_pages: int = 500  # ten requests: what a failed partition asks for again
     gives_documents = False
-
-    def __init__(
-        self,
-        settings: MediaWikiSettings,
-        wikitext: WikitextSettings,
-        connect_to: Mapping[str, str] | None = None,
-        *,
-        contact: str,
-        kept: KeptAnswers | None = None,
-        patience: Patience = PATIENCE,
-        partition_pages: int = PARTITION_PAGES,
-    ) -> None:
-        """Take the settings; no request is sent yet. Connections to a host of `connect_to` go to its `address:port`; a
-        planning goes on from what was `kept` of an interrupted one."""
-        self._settings = settings
-        self._wikitext = wikitext
-        self._connect_to = dict(connect_to or {})
-        self._contact = contact.strip()
-        self._kept = kept
-        self._patience = patience
-        self._partition_pages = partition_pages
 
     def partitions(self) -> list[Partition]:
         """Return ranges of pages in the order of the titles, redirects resolved, each page once; queries the wiki.
         Raises ConnectionError: the wiki cannot be reached, or asks us to wait for too long; FileNotFoundError: there is
         no such file of titles; MediaWikiError: the wiki refuses a query; ValueError: no contact was given, not exactly
         one of titles and category, or the environment lacks the token."""
-        settings = self._settings
+        settings = self.settings
         if bool(settings.titles) == bool(settings.category):
             raise ValueError("source.mediawiki: expected exactly one of titles and category")
-        with self._api(self._kept) as api:
+        with self._api(self.kept) as api:
             titles = _titles(Path(settings.titles)) if settings.titles else self._members(api)
             pages = list(dict.fromkeys(page for batch in _batches(titles) for page in _latest(api, batch)))
-        size = self._partition_pages
+        size = self.partition_pages
         return [self._partition(pages[start : start + size], start) for start in range(0, len(pages), size)]
 
     def read(self, partition: Partition) -> Iterator[Article]:
@@ -80,52 +65,46 @@ class MediaWikiSource:
         if not isinstance(partition, PinnedPartition):
             raise ValueError(f"partition {partition.name} has no revisions: expected one that MediaWikiSource planned")
         with self._api() as api:
-            reader = ArticleReader(_site(api), self._wikitext)
+            reader = ArticleReader(_site(api), self.wikitext)
             for start in range(0, len(partition.revisions), _ID_BATCH):
                 wanted = partition.revisions[start : start + _ID_BATCH]
                 pages = dict(_contents(api, wanted))
                 for revision in wanted:
-                    page = pages.get(revision)
-                    if page is None:
-                        yield Article(
-                            f"revision {revision}",
-                            "",
-                            (),
-                            revision=str(revision),
-                            drop_reason=ArticleReason.REVISION_GONE,
-                        )
+                    if revision in pages:
+                        yield reader.article(pages[revision])
                     else:
-                        yield reader.article(page)
+                        name, reason = f"revision {revision}", ArticleReason.REVISION_GONE
+                        yield Article(name, revision=str(revision), drop_reason=reason)
         for title in partition.missing:
-            yield Article(title, "", (), drop_reason=ArticleReason.MISSING_PAGE)
+            yield Article(title, drop_reason=ArticleReason.MISSING_PAGE)
 
     def _api(self, kept: KeptAnswers | None = None) -> MediaWikiApi:
-        settings = self._settings
-        if not self._contact:
+        settings = self.settings
+        if not self.contact.strip():
             raise ValueError(
                 "crawl.contact is empty: expected a URL or an e-mail address for the User-Agent, which wikis require"
             )
         return MediaWikiApi(
             settings.api,
-            self._connect_to,
-            contact=self._contact,
+            self.connect_to,
+            contact=self.contact.strip(),
             delay_seconds=settings.delay_seconds,
-            patience=self._patience,
+            patience=self.patience,
             token=secret_in(settings.token_variable, "source.mediawiki.token_variable", "an OAuth 2 access token"),
             kept=kept,
         )
 
     def _members(self, api: MediaWikiApi) -> Iterator[str]:
         """Yield the titles of the articles of a category, then those of its subcategories, level by level."""
-        name = self._settings.category
+        name = self.settings.category
         prefix, colon, rest = name.partition(":")
         if colon and _site(api).namespaces.get(" ".join(prefix.replace("_", " ").split()).casefold()) == CATEGORY:
             name = rest.strip()
         level, seen = [f"Category:{name}"], {f"Category:{name}"}
-        for depth in range(self._settings.category_depth + 1):
+        for depth in range(self.settings.category_depth + 1):
             below: list[str] = []
             for category in level:
-                kinds = "page|subcat" if depth < self._settings.category_depth else "page"
+                kinds = "page|subcat" if depth < self.settings.category_depth else "page"
                 query = {"list": "categorymembers", "cmtitle": category, "cmtype": kinds, "cmlimit": "500"}
                 for answer in api.query({**query, "cmnamespace": "0|14"}):
                     for member in answer.get("categorymembers", []):
@@ -137,7 +116,7 @@ class MediaWikiSource:
             level = below
 
     def _partition(self, pages: Sequence[int | str], start: int) -> PinnedPartition:
-        recipe = [FORMAT_VERSION, self._wikitext.recipe(), self._settings.api, pages]
+        recipe = [FORMAT_VERSION, self.wikitext.recipe(), self.settings.api, pages]
         return PinnedPartition(
             name=f"pages {start}-{start + len(pages) - 1}",
             digest=hashlib.sha256(json.dumps(recipe, sort_keys=True).encode()).hexdigest(),
@@ -199,7 +178,7 @@ def _written(step: Mapping[str, Any]) -> str:
 
 
 def _end(title: str, to: Mapping[str, str]) -> str:
-    """Follow normal forms and redirects to the final title."""
+    """Return the final title, where normal forms and redirects end."""
     seen = {title}
     while (following := to.get(title)) is not None and following not in seen:
         seen.add(following)
@@ -214,19 +193,11 @@ def _contents(api: MediaWikiApi, revisions: Sequence[int]) -> Iterator[tuple[int
         for page in answer.get("pages", []):
             for revision in page.get("revisions", []):
                 slot = revision.get("slots", {}).get("main", {})
-                if isinstance(slot.get("content"), str):
-                    yield (
-                        revision["revid"],
-                        DumpPage(
-                            title=page["title"],
-                            namespace=page["ns"],
-                            redirect=False,  # recognised by its text
-                            revision=str(revision["revid"]),
-                            model=slot.get("contentmodel", "wikitext"),
-                            text=slot["content"],
-                            id=str(page["pageid"]) if "pageid" in page else None,
-                        ),
-                    )
+                if isinstance(text := slot.get("content"), str):
+                    number, model = revision["revid"], slot.get("contentmodel", "wikitext")
+                    page_id = str(page["pageid"]) if "pageid" in page else None
+                    # A redirect is recognised by its text.
+                    yield number, DumpPage(page["title"], page["ns"], False, str(number), model, text, page_id)
 
 
 def _site(api: MediaWikiApi) -> Site:

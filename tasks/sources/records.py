@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from functools import cache, partial
 from pathlib import Path
 from typing import Annotated, Literal, Self, TypeVar
@@ -12,7 +13,6 @@ from tasks.sources.files import InputFile, blocks, digested, file_state, file_wi
 from tasks.sources.settings import RecordsSettings
 from tasks.sources.source import Article, ArticleReason, GivenDocument, Partition
 
-_PARTITION_BYTES = 64_000_000  # a partition ends with the line that passes them; a .gz file is one
 FORMAT_VERSION = 1  # rises when the same bytes would give other articles
 T = TypeVar("T")
 
@@ -71,39 +71,19 @@ class ArticleLine(Line):
 
     def article(self) -> Article:
         """Return the article."""
-        return Article(
-            self.title,
-            self.lead,
-            self.references or (),
-            self.search_results or (),
-            self.split,
-            self.group,
-            self.revision,
-            self.licence,
-            documents=tuple(line.document(number) for number, line in enumerate(self.documents or (), 1)),
-            page=self.page,
-        )
+        fields = {name: value for name, value in self if value is not None}
+        documents = tuple(line.document(number) for number, line in enumerate(self.documents or (), 1))
+        return Article(**{**fields, "documents": documents})
 
 
+@dataclass(frozen=True)
 class RecordsSource:
     """Articles of JSONL files. Partitions count bytes through all files in order, and none spans two files."""
 
-    name = "records"
-
-    def __init__(
-        self,
-        settings: RecordsSettings,
-        *,
-        partition_bytes: int = _PARTITION_BYTES,
-        setting: str = "source.records.paths",
-        malformed: int = 0,
-    ) -> None:
-        """Take the settings; no file is opened yet. `setting` names the setting of the files in messages; up to
-        `malformed` lines of a file are refused."""
-        self._settings = settings
-        self._partition_bytes = partition_bytes
-        self._setting = setting
-        self._malformed = malformed
+    settings: RecordsSettings
+    partition_bytes: int = 64_000_000  # a partition ends with the line that passes them; a .gz file is one
+    setting: str = "source.records.paths"  # that of the files, for messages
+    malformed: int = 0  # lines of a file that may be refused
 
     @property
     def gives_documents(self) -> bool:
@@ -113,9 +93,7 @@ class RecordsSource:
     def partitions(self) -> list[Partition]:
         """Return byte ranges that begin and end with lines; a digest is the SHA-256 of the range's bytes."""
         return [
-            part
-            for file in self.files()
-            for part in line_partitions(file, self._partition_bytes, file_state(file.path))
+            part for file in self.files() for part in line_partitions(file, self.partition_bytes, file_state(file.path))
         ]
 
     def read(self, partition: Partition) -> Iterator[Article]:
@@ -139,13 +117,13 @@ class RecordsSource:
             MalformedLineError,
             lambda number: f"{file.path}, line {before() + number}",
             refused=None if refused is None else lambda number: refused(f"{file.path.name}, line {before() + number}"),
-            allowed=self._malformed,
+            allowed=self.malformed,
             every=filter(bytes.strip, lines_of(file, 0, file.size)),
         )
 
     def files(self) -> list[InputFile]:
         """Return the files, as `input_files` does."""
-        return input_files(self._settings.paths, self._setting, "JSONL")
+        return input_files(self.settings.paths, self.setting, "JSONL")
 
 
 @cache
@@ -208,7 +186,7 @@ def _lines_before(path: Path, offset: int) -> int:
 
 def refused_line(name: str) -> Article:
     """Return what stands for a malformed line."""
-    return Article(name, "", (), drop_reason=ArticleReason.MALFORMED_LINE)
+    return Article(name, drop_reason=ArticleReason.MALFORMED_LINE)
 
 
 def _article_without(line: bytes) -> Article:

@@ -6,12 +6,11 @@ fetched."""
 
 import hashlib
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from urllib.parse import quote
 
-from tasks.sources.dump.articles import ArticleReader, PageRules
-from tasks.sources.dump.pages import DumpPage
+from tasks.sources.dump.articles import PageRules
 from tasks.sources.dump.source import DumpSource
 from tasks.sources.records import Line, RecordsSource, parse_line, refused_line
 from tasks.sources.settings import DumpSettings, RecordsSettings, SectionsSettings, WikitextSettings
@@ -40,50 +39,38 @@ class SectionedLine(Line):
 
 
 @dataclass(frozen=True)
-class _Topic:
-    """A section as an article of its own, and its path of headings."""
-
-    article: Article
-    path: str = ""
-
-
-@dataclass(frozen=True)
 class _Entry:
-    """An article with its sections as topics."""
+    """An article with its sections: each as its path of headings and an article of its own."""
 
     article: Article
     url: str
-    topics: tuple[_Topic, ...]
+    topics: Sequence[tuple[str, Article]]
 
     def documents(self) -> Iterator[GivenDocument]:
         """Yield the sections that have enough prose, each under the article's URL with its anchor."""
         anchors: Counter[str] = Counter()
-        for topic in self.topics:
-            anchor = topic.path.rpartition(" / ")[2].replace(" ", "_")
+        for path, topic in self.topics:
+            anchor = path.rpartition(" / ")[2].replace(" ", "_")
             anchors[anchor] += 1
             if anchors[anchor] > 1:
                 anchor = f"{anchor}_{anchors[anchor]}"  # as MediaWiki distinguishes equal headings
-            if topic.article.drop_reason is None:
+            if topic.drop_reason is None:
                 url = f"{self.url}#{quote(anchor, safe=_URL_SAFE)}"
-                yield GivenDocument(url, topic.path, tuple(topic.article.lead.split("\n")))
+                yield GivenDocument(url, path, tuple(topic.lead.split("\n")))
 
 
 class SectionsSource:
-    """Sections of a dump's articles or of JSONL files."""
-
-    name = "sections"
+    """Sections of a dump's articles or of JSONL files, of which up to `malformed` lines of a file are refused."""
 
     def __init__(
-        self, settings: SectionsSettings, dump: DumpSettings, wikitext: WikitextSettings, *, malformed: int = 0
+        self, settings: SectionsSettings, dump: DumpSettings, wikitext: WikitextSettings, malformed: int = 0
     ) -> None:
-        """Take the settings; no file is opened yet. Up to `malformed` lines of a JSONL file are refused."""
         self._settings = settings
         self._wikitext = wikitext
         self._rules = PageRules(wikitext)
         self._dump = DumpSource(dump, wikitext)
-        self._records = RecordsSource(
-            RecordsSettings(paths=settings.paths), setting="source.sections.paths", malformed=malformed
-        )
+        paths = RecordsSettings(paths=settings.paths)
+        self._records = RecordsSource(paths, setting="source.sections.paths", malformed=malformed)
 
     @property
     def gives_documents(self) -> bool:
@@ -101,7 +88,7 @@ class SectionsSource:
         """Yield the articles of a partition: sections with the URLs they cite, or leads with sections as documents."""
         for entry in self._entries(partition):
             if not self.gives_documents:
-                yield from (topic.article for topic in entry.topics)
+                yield from (topic for _, topic in entry.topics)
             elif entry.article.drop_reason is not None:
                 yield entry.article
             else:
@@ -113,36 +100,32 @@ class SectionsSource:
             return
         reader, pages = self._dump.open(partition)
         for page in pages:
-            yield self._page_entry(reader, page)
-
-    def _page_entry(self, reader: ArticleReader, page: DumpPage) -> _Entry:
-        sections = [_Topic(article, path) for path, article in reader.sections(page)]
-        article = reader.article(page) if self.gives_documents else Article(page.title, "", ())
-        url = reader.site.url + quote(page.title.replace(" ", "_"), safe=_URL_SAFE)
-        return _Entry(article, url, tuple(sections))
+            article = reader.article(page) if self.gives_documents else Article(page.title)
+            url = reader.site.url + quote(page.title.replace(" ", "_"), safe=_URL_SAFE)
+            yield _Entry(article, url, list(reader.sections(page)))
 
     def _line_entry(self, line: bytes) -> _Entry:
         """Return the article of a line. Raises MalformedLineError: the line is not a valid article."""
         entry = parse_line(SectionedLine, line)
-        title = entry.title.replace("_", " ")
-        article = Article(
-            title, entry.lead, (), licence=self._wikitext.licence, drop_reason=self._rules.lead_reason(entry.lead)
+        title, licence, reason = entry.title.replace("_", " "), self._wikitext.licence, self._rules.lead_reason
+        topics = [
+            Article(
+                f"{title} ({section.title})",
+                section.text,
+                section.refs or (),
+                group=title,
+                licence=licence,
+                drop_reason=reason(section.text),
+            )
+            for section in entry.sections
+        ]
+        article = Article(title, entry.lead, licence=licence, drop_reason=reason(entry.lead))
+        return _Entry(
+            article, entry.url, [(one.title, topic) for one, topic in zip(entry.sections, topics, strict=True)]
         )
-        return _Entry(article, entry.url, tuple(self._topic(title, section) for section in entry.sections))
-
-    def _topic(self, title: str, section: SectionLine) -> _Topic:
-        article = Article(
-            title=f"{title} ({section.title})",
-            lead=section.text,
-            references=section.refs or (),
-            group=title,
-            licence=self._wikitext.licence,
-            drop_reason=self._rules.lead_reason(section.text),
-        )
-        return _Topic(article, section.title)
 
 
 def _refused(name: str) -> _Entry:
     """Return what stands for a malformed line: one refused article, whatever becomes a topic."""
     article = refused_line(name)
-    return _Entry(article, "", (_Topic(article),))
+    return _Entry(article, "", [("", article)])

@@ -3,7 +3,6 @@
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Any
 from xml.parsers import expat
 
 from tasks.engine.data_files import read_data
@@ -47,34 +46,45 @@ class Site:
         return cls(base.rpartition("/")[0] + "/" if base else cls.url, MappingProxyType({**_CANONICAL, **own}))
 
 
-def read_pages(blocks: Iterable[bytes], *, location: str, fragment: bool = False) -> Iterator[DumpPage]:
+def read_pages(blocks: Iterable[bytes], location: str, *, fragment: bool = False) -> Iterator[DumpPage]:
     """Yield the pages of an XML export; the last revision of each page. A `fragment` is a sequence of `<page>`
     elements, not a whole document. Raises ValueError: the XML is malformed, has a document type, or ends too soon."""
-    return _Reader(location, fragment=fragment).pages(blocks)
+    reader = _Reader(location, fragment=fragment)
+    if fragment:
+        reader.parse(_ROOT)
+    for block in blocks:
+        reader.parse(block)
+        yield from reader.found
+        reader.found.clear()
+    if not fragment:
+        reader.parse(b"", last=True)
+    elif len(reader.path) > 1:
+        raise ValueError(f"{location}: ends inside <{reader.path[-1]}>: expected whole pages")
 
 
-def read_site(blocks: Iterable[bytes], *, location: str) -> Site:
+def read_site(blocks: Iterable[bytes], location: str) -> Site:
     """Return the metadata of the wiki in the head of an XML export; only the needed blocks are read. Raises ValueError:
     the XML is malformed."""
     reader = _Reader(location, fragment=False)
-    for _ in reader.pages(blocks, only_head=True):
-        break
-    return reader.site
+    for block in blocks:
+        reader.parse(block)
+        if reader.site is not None or reader.found:
+            break
+    return reader.site or Site()
 
 
 class _Reader:
     """One pass of a parser over an export."""
 
     def __init__(self, location: str, *, fragment: bool) -> None:
-        self.site = Site()
+        self.site: Site | None = None
+        self.path: list[str] = []  # the open elements
+        self.found: list[DumpPage] = []
         self._location = location
-        self._fragment = fragment
-        self._path: list[str] = []
-        self._found: list[DumpPage] = []
+        self._before = len(_ROOT) if fragment else 0  # bytes parsed that no file has
         self._texts: list[str] = []
         self._page: dict[tuple[str, str], str] = {}
         self._redirect = False
-        self._head_read = False
         self._base = ""
         self._namespaces: dict[str, int] = {}
         self._key = 0
@@ -85,41 +95,22 @@ class _Reader:
         self._parser.EndElementHandler = self._end
         self._parser.StartDoctypeDeclHandler = self._refuse_doctype
 
-    def pages(self, blocks: Iterable[bytes], *, only_head: bool = False) -> Iterator[DumpPage]:
-        """Yield pages while blocks are read."""
-        if self._fragment:
-            self._parse(_ROOT)
-        for block in blocks:
-            self._parse(block)
-            if only_head and (self._head_read or self._found):
-                return
-            yield from self._found
-            self._found.clear()
-        if not only_head:
-            self._finish()
-
-    def _parse(self, block: bytes, *, last: bool = False) -> None:
+    def parse(self, block: bytes, *, last: bool = False) -> None:
+        """Take a block; its pages are added to those `found`."""
         try:
             self._parser.Parse(block, last)
         except expat.ExpatError as error:
-            offset = self._parser.ErrorByteIndex - (len(_ROOT) if self._fragment else 0)
-            where = f"byte {offset} of its XML, line {error.lineno}"
+            where = f"byte {self._parser.ErrorByteIndex - self._before} of its XML, line {error.lineno}"
             raise ValueError(f"{self._location}: expected a MediaWiki export, but at {where}: {error}") from error
-
-    def _finish(self) -> None:
-        if not self._fragment:
-            self._parse(b"", last=True)
-        elif len(self._path) > 1:
-            raise ValueError(f"{self._location}: ends inside <{self._path[-1]}>: expected whole pages")
 
     def _refuse_doctype(self, *_: object) -> None:
         raise ValueError(f"{self._location}: expected a MediaWiki export, got XML with a document type")
 
     def _start(self, name: str, attributes: dict[str, str]) -> None:
-        parent = self._path[-1] if self._path else ""
-        if not self._path and name != "mediawiki":
+        parent = self.path[-1] if self.path else ""
+        if not self.path and name != "mediawiki":
             raise ValueError(f"{self._location}: expected a MediaWiki export, got <{name}>")
-        self._path.append(name)
+        self.path.append(name)
         if (parent, name) in _PAGE_TEXTS or name in ("base", "namespace"):
             self._texts = []
             self._parser.CharacterDataHandler = self._texts.append
@@ -131,8 +122,8 @@ class _Reader:
             self._redirect = True
 
     def _end(self, name: str) -> None:
-        self._path.pop()
-        parent = self._path[-1] if self._path else ""
+        self.path.pop()
+        parent = self.path[-1] if self.path else ""
         if self._parser.CharacterDataHandler is not None:
             self._parser.CharacterDataHandler = None
             text = "".join(self._texts)
@@ -143,21 +134,21 @@ class _Reader:
             else:
                 self._page[parent, name] = text
         if name == "siteinfo":
-            self.site, self._head_read = Site.named(self._base, self._namespaces), True
+            self.site = Site.named(self._base, self._namespaces)
         elif name == "page":
-            self._found.append(self._whole_page())
+            self.found.append(self._whole_page())
 
     def _whole_page(self) -> DumpPage:
-        page: dict[tuple[str, str], Any] = self._page
+        page = self._page
         title = page.get(("page", "title"))
         if not title:
             raise ValueError(f"{self._location}: a page ends at line {self._parser.CurrentLineNumber} without a title")
         return DumpPage(
-            title=title,
-            namespace=int(page.get(("page", "ns")) or 0),
-            redirect=self._redirect,
-            revision=page.get(("revision", "id")),
-            model=page.get(("revision", "model"), "wikitext"),
-            text=page.get(("revision", "text"), ""),
-            id=page.get(("page", "id")),
+            title,
+            int(page.get(("page", "ns")) or 0),
+            self._redirect,
+            page.get(("revision", "id")),
+            page.get(("revision", "model"), "wikitext"),
+            page.get(("revision", "text"), ""),
+            page.get(("page", "id")),
         )

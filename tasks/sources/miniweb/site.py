@@ -253,7 +253,6 @@ def _zipped_filler(size: int) -> bytes:
 class MiniwebSource:
     """Topics 0 to N - 1 of a world, written when they are read; their search results come from the web itself."""
 
-    name = "miniweb"
     gives_documents = False
 
     def __init__(self, settings: MiniwebSettings) -> None:

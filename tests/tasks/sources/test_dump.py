@@ -232,7 +232,7 @@ def test_what_is_missing_is_named(tmp_path: Path) -> None:
 def test_the_settings_choose_it(tmp_path: Path) -> None:
     (tmp_path / "a.xml").write_bytes(dump(page("Ada", LEAD.format("Ada", "ada"))))
     opened = open_source(SourceSettings(kind="dump", dump=DumpSettings(paths=(str(tmp_path / "a.xml"),))))
-    assert opened.name == "dump"
+    assert isinstance(opened, DumpSource)
     assert [article.title for part in opened.partitions() for article in opened.read(part)] == ["Ada"]
 
 

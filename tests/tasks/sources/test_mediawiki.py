@@ -9,7 +9,7 @@ import pytest
 
 from tasks.crawl.service import Patience
 from tasks.sources.choice import open_source
-from tasks.sources.mediawiki import PARTITION_PAGES, MediaWikiSource
+from tasks.sources.mediawiki import MediaWikiSource
 from tasks.sources.mediawiki_api import MediaWikiError
 from tasks.sources.settings import MediaWikiSettings, SourceSettings, WikitextSettings
 from tasks.sources.source import Article, Partition
@@ -34,7 +34,7 @@ def source(
     titles: Path | None = None,
     longest_wait: float = 60.0,
     contact: str = "team@example.org",
-    partition_pages: int = PARTITION_PAGES,
+    partition_pages: int = 500,
     **more: Any,
 ) -> MediaWikiSource:
     settings = MediaWikiSettings(api=server.api, titles=str(titles or ""), **{"delay_seconds": 0.0} | more)
