@@ -61,7 +61,7 @@ def main(rounds: int = 15) -> int:
             "rouge-score, labels alone": lambda: peer_labels(lead, paragraphs),
             "labels": lambda: own_labels(lead, paragraphs),
             "clones": lambda: own_clones(lead, paragraphs),
-            "features stage: labels + tf-idf": lambda: compute_features(article, rows),
+            "features stage: labels + tf-idf": lambda: list(compute_features(article, rows)),
         },
         rounds,
     )

@@ -65,7 +65,7 @@ def features(
     recipe = Recipe(
         schemas.FEATURES, "tasks.ranking.features:compute_features", arguments={"words": session.config.words}
     )
-    inputs = {"articles": same(articles), "paragraphs": same(paragraphs)}
+    inputs = {"articles": same(articles), "paragraphs": same(paragraphs, batches=True)}
     return session.stage(results.Features, recipe, shards=len(articles.shards), inputs=inputs, name=name)
 
 

@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 
 from models.exported import vocabulary_in
 from models.extractive import first_words
-from storage.schemas import DOCUMENTS
+from storage.schemas import DOCUMENTS, FEATURES, PARAGRAPHS
 from tasks.chat.client import ChatError, NoAnswerError
 from tasks.cited_summary.cited import CitedSummary, PassageNumbers, SummarySentence
 from tasks.cited_summary.reading import article, fetch, list_sources, read_notes, suggest_title
@@ -98,9 +98,9 @@ def summarize(
     progress(SummaryProgress("choosing paragraphs", 0.7))
     title = title.strip() or suggest_title(documents, [source.name for source in given])
     topic = article(title)
-    paragraphs = build_paragraphs(
-        topic, documents, system.paragraphs.model_copy(update={"filter": settings.filter}), words=system.words
-    )
+    kept = system.paragraphs.model_copy(update={"filter": settings.filter})
+    built = build_paragraphs(topic, documents, kept, words=system.words)
+    paragraphs = pa.Table.from_batches(built, schema=PARAGRAPHS.schema)
     sources = list_sources(given, frontier, documents, paragraphs, settings.language)
     asked, texts = system, paragraphs["text"].filter(pc.is_null(paragraphs["drop_reason"])).to_pylist()
     if choice == "extractive" and (system.summarizer or settings.writer):
@@ -174,7 +174,7 @@ def _cited(
     """Return what a system writes; `number_of` has the sources' numbers by URL, `named` their titles by number."""
     begun = 0.75 if system.summarizer or system.writer else 0.9  # the extractive system may come second, and is quick
     progress(SummaryProgress("ranking paragraphs", begun))
-    features = compute_features(topic, paragraphs, system.words)
+    features = pa.Table.from_batches(compute_features(topic, paragraphs, system.words), schema=FEATURES.schema)
     ranked = rank_paragraphs(topic, paragraphs, features, system.ranker, system.ranking)
     title, left_out = topic["title"][0].as_py(), 0
     rows = ranked.select(["text", "url", "position"]).to_pylist()

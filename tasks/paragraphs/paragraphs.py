@@ -33,8 +33,8 @@ def build_paragraphs(
     *,
     words: WordRule = "rouge",
     given: pa.Table | None = None,
-) -> pa.Table:
-    """Split each kept article's documents into PARAGRAPHS rows, kept and refused, sorted by article and number.
+) -> Iterator[pa.RecordBatch]:
+    """Yield PARAGRAPHS rows of each kept article, kept and refused, sorted by article and number.
 
     An article's documents come citations first, then search results, each by rank; its paragraphs are numbered in that
     order, refused ones included. A paragraph has the first reason that holds: that of its page (page_licence,
@@ -49,7 +49,6 @@ def build_paragraphs(
     kept = articles.filter(pc.is_null(articles["drop_reason"]))
     if given is not None:
         documents = pa.concat_tables([_of_first_articles(given), documents])
-    batches = []
     kept = kept.select(["article_id", "lead", "split"])
     for article, rows, document_rows in join_by_article(kept, _in_order(documents)):
         lead, split = (rows[name][0].as_py() for name in ("lead", "split"))
@@ -57,8 +56,7 @@ def build_paragraphs(
         for row in document_rows["row"].to_pylist():
             candidates.add(documents, row)
         candidates.limit()
-        batches.append(pa.RecordBatch.from_pydict(candidates.columns, schema=PARAGRAPHS.schema))
-    return pa.Table.from_batches(batches, schema=PARAGRAPHS.schema)
+        yield pa.RecordBatch.from_pydict(candidates.columns, schema=PARAGRAPHS.schema)
 
 
 class _Candidates:

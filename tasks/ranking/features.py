@@ -1,6 +1,6 @@
 """Features of the kept paragraphs: the ranker's label, and tf-idf similarity, its baseline."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 import pyarrow as pa
@@ -20,24 +20,21 @@ def rouge2_recalls(lead: Sequence[str], paragraphs: Iterable[Sequence[str]]) -> 
     return np.array(TargetNgrams(lead, 2).recalls(paragraphs), dtype=np.float64)
 
 
-def compute_features(articles: pa.Table, paragraphs: pa.Table, words: WordRule = "rouge") -> pa.Table:
-    """Return FEATURES of every kept paragraph of every kept article, in the order of the sorted `paragraphs`."""
+def compute_features(
+    articles: pa.Table, paragraphs: pa.Table | pa.RecordBatchReader, words: WordRule = "rouge"
+) -> Iterator[pa.RecordBatch]:
+    """Yield FEATURES of every kept paragraph of every kept article, in the order of the sorted `paragraphs`."""
     kept = articles.filter(pc.is_null(articles["drop_reason"])).select(["article_id", "title", "lead"])
-    columns = paragraphs.select(["article_id", "paragraph_id", "text", "drop_reason"])
-    batches = []
-    for article, rows, candidates in join_by_article(kept, columns):
+    for article, rows, candidates in join_by_article(kept, paragraphs):
         chosen = candidates.filter(pc.is_null(candidates["drop_reason"]))
         title, lead = (split_words(rows[name][0].as_py() or "", words) for name in ("title", "lead"))
         texts = [split_words(text, words) for text in chosen["text"].to_pylist()]
-        batches.append(
-            pa.RecordBatch.from_pydict(
-                {
-                    "article_id": [article] * len(texts),
-                    "paragraph_id": chosen["paragraph_id"].to_pylist(),
-                    "rouge2_recall": rouge2_recalls(lead, texts),
-                    "title_similarity": TfIdf(texts).similarity(title),
-                },
-                schema=FEATURES.schema,
-            )
+        yield pa.RecordBatch.from_pydict(
+            {
+                "article_id": [article] * len(texts),
+                "paragraph_id": chosen["paragraph_id"].to_pylist(),
+                "rouge2_recall": rouge2_recalls(lead, texts),
+                "title_similarity": TfIdf(texts).similarity(title),
+            },
+            schema=FEATURES.schema,
         )
-    return pa.Table.from_batches(batches, schema=FEATURES.schema)

@@ -137,6 +137,16 @@ def test_the_shuffle_brings_every_row_to_its_destination_once(tmp_path: Path) ->
     assert [parquet.metadata.row_group(i).num_rows for i in range(parquet.num_row_groups)] == [1, 2]
 
 
+def test_small_parts_are_copied_together(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    store = Store(str(tmp_path))
+    parts = [whole(record_of(store, documents([shard, 7]), shard)) for shard in range(7)]
+    apart = read_parts(store, "documents", parts)
+    monkeypatch.setattr("storage.recipes._JOINED_BYTES", 3 * parts[0].read(store).nbytes)
+    joined = read_parts(store, "documents", parts)
+    assert joined.equals(apart)
+    assert [len(chunk) for chunk in joined["url"].chunks] == [6, 6, 1, 1]  # the last as it was read
+
+
 def test_a_row_group_digest_changes_only_with_its_own_rows(tmp_path: Path) -> None:
     store = Store(str(tmp_path))
     before = record_of(store, documents([0, 1]), 0).written.groups

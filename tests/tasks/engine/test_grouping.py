@@ -1,5 +1,6 @@
 """Slices of sorted tables by article."""
 
+from collections.abc import Iterator
 from itertools import groupby
 
 import pyarrow as pa
@@ -32,6 +33,26 @@ def test_an_empty_table_has_no_articles():
 def test_an_article_that_spans_chunks_is_one_slice():
     table = pa.concat_tables([rows(("a", 1)), rows(("a", 2), ("b", 3))])
     assert [(article, part["value"].to_pylist()) for article, part in by_article(table)] == [("a", [1, 2]), ("b", [3])]
+
+
+def test_the_articles_of_a_reader_come_while_it_is_read():
+    taken = []
+
+    def batches() -> Iterator[pa.RecordBatch]:
+        for number, pairs in enumerate([[("a", 1)], [("a", 2), ("b", 3)], [], [("c", 4)], [("c", 5), ("d", 6)]]):
+            taken.append(number)
+            yield from rows(*pairs).to_batches(max_chunksize=9) or [pa.RecordBatch.from_pylist([], rows().schema)]
+
+    reader = pa.RecordBatchReader.from_batches(rows().schema, batches())
+    found = [(article, part["value"].to_pylist(), max(taken)) for article, part in by_article(reader)]
+    assert found == [("a", [1, 2], 1), ("b", [3], 3), ("c", [4, 5], 4), ("d", [6], 4)]
+
+
+def test_a_join_reads_an_empty_reader():
+    nothing = pa.RecordBatchReader.from_batches(rows().schema, [])
+    assert [(article, part["value"].to_pylist()) for article, _, part in join_by_article(rows(("a", 1)), nothing)] == [
+        ("a", [])
+    ]
 
 
 def test_unsorted_rows_are_refused_by_name():

@@ -7,6 +7,7 @@ import pyarrow as pa
 import pytest
 
 from storage.directories import publish_directory, working_directory
+from storage.errors import CorruptShardError
 from storage.recipes import ShardRecord, shard_path
 from storage.schemas import ARTICLES, DATASETS, INTAKE
 from storage.store import Store
@@ -62,6 +63,9 @@ def test_its_batches(store: Store) -> None:
     assert [source.digests(shard) for shard in range(3)] == [same(stage).digests(shard) for shard in range(3)]
     batches = list(source.loading(1)(store))
     assert [title for batch in batches for title in batch.column("title").to_pylist()] == ["b0", "b1"]
+    store.write_bytes(stage.records[1].path, b"cut short")
+    with pytest.raises(CorruptShardError):
+        next(iter(source.loading(1)(store)))
 
 
 def test_the_only_shard_whoever_asks(store: Store) -> None:

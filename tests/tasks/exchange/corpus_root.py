@@ -7,7 +7,7 @@ import pyarrow as pa
 
 from storage.builds import Build, record_build
 from storage.recipes import ShardRecord, save_record, shard_path
-from storage.schemas import ARTICLES, DATASETS, DOCUMENTS, GIVEN, GRAPHS, PARAGRAPHS, RANKED
+from storage.schemas import ARTICLES, DATASETS, DOCUMENTS, FEATURES, GIVEN, GRAPHS, PARAGRAPHS, RANKED
 from storage.store import Store
 from tasks.paragraphs.paragraphs import build_paragraphs
 from tasks.paragraphs.settings import ParagraphSettings
@@ -107,16 +107,18 @@ def make_corpus(
         "given": [pa.Table.from_pylist(GIVEN_ROWS, GIVEN.schema)],
     }
     documents, given = tables["documents"][0], tables["given"][0]
+    settings = ParagraphSettings(pages={"obey_training": False})
     tables["paragraphs"] = [
-        build_paragraphs(
-            articles, _of(documents, shard), ParagraphSettings(pages={"obey_training": False}), given=_of(given, shard)
+        pa.Table.from_batches(
+            build_paragraphs(articles, _of(documents, shard), settings, given=_of(given, shard)), PARAGRAPHS.schema
         )
         for shard, articles in enumerate(tables["articles"])
     ]
     if near_duplicate is not None:
         tables["compared"] = [_without(near_duplicate, table) for table in tables["paragraphs"]]
     compared = tables.get("compared", tables["paragraphs"])
-    tables["features"] = list(map(compute_features, tables["articles"], compared))
+    made = map(compute_features, tables["articles"], compared)
+    tables["features"] = [pa.Table.from_batches(batches, FEATURES.schema) for batches in made]
     if ranked:
         tables["ranked"] = [_ranked(SHARDS[shard], tables["paragraphs"][shard]) for shard in range(2)]
         tables["graphs"] = [_graphs(SHARDS[shard]) for shard in range(2)]

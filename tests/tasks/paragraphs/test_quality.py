@@ -186,7 +186,7 @@ def test_junk_of_crawled_pages_is_refused_and_counted(engine: str | None, qualit
         "engine": engine,
         "language": "en",
     }
-    rows = build_paragraphs(
+    (rows,) = build_paragraphs(
         pa.Table.from_pylist([article], schema=ARTICLES.schema),
         pa.Table.from_pylist([document], schema=DOCUMENTS.schema),
         ParagraphSettings(quality=quality),
@@ -205,7 +205,7 @@ def test_the_language_of_the_document_reaches_the_model() -> None:
     article = {"article_id": "a", "split": "train", "title": "Weir", "lead": "A weir crosses a river."}
     for language, refused in (("en", 2), ("de", 0)):  # the best of a page of junk stays
         document = {"article_id": "a", "url": "u", "rank": 0, "provenance": "citation", "paragraphs": REFERENCES}
-        rows = build_paragraphs(
+        (rows,) = build_paragraphs(
             pa.Table.from_pylist([article], schema=ARTICLES.schema),
             pa.Table.from_pylist([document | {"engine": "density", "language": language}], schema=DOCUMENTS.schema),
             ParagraphSettings(quality=0.7),

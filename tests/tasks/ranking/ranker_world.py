@@ -70,7 +70,7 @@ def world(shards: int = 3, per_shard: int = 14) -> InMemory:
                 told = dice.choice(FACTS) if number % 3 == 0 else f"all about {topic} {topic}"
                 rows.append((id_, number, f"{told}. {padding}.", None if number < 11 else "filtered"))
         tables.append((articles(*about), paragraphs(*rows)))
-    return InMemory([(a, p, compute_features(a, p)) for a, p in tables])
+    return InMemory([(a, p, pa.Table.from_batches(compute_features(a, p))) for a, p in tables])
 
 
 @cache

@@ -68,7 +68,7 @@ def test_the_language_of_an_article_is_that_of_its_lead() -> None:
 def reasons(lead: str, engine: str | None, language: str | None = "article") -> list[str | None]:
     article = {"article_id": "a", "split": "train", "title": "Weir", "lead": lead}
     document = {"article_id": "a", "url": "u", "rank": 0, "provenance": "citation", "engine": engine}
-    table = build_paragraphs(
+    (table,) = build_paragraphs(
         pa.Table.from_pylist([article], schema=ARTICLES.schema),
         pa.Table.from_pylist([document | {"paragraphs": [*GERMAN, SHORT]}], schema=DOCUMENTS.schema),
         ParagraphSettings.model_validate({"filter": {"language": language, "min_words": 1}}),
@@ -113,7 +113,7 @@ def test_english_on_a_foreign_page_is_judged_as_junk_too() -> None:
         "language": "de",
         "paragraphs": [*GERMAN, *references, ENGLISH[1]],
     }
-    table = build_paragraphs(
+    (table,) = build_paragraphs(
         pa.Table.from_pylist([article], schema=ARTICLES.schema),
         pa.Table.from_pylist([document], schema=DOCUMENTS.schema),
         ParagraphSettings(quality=0.7),
