@@ -17,6 +17,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
+from functools import partial
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -33,26 +34,13 @@ FOLDER = Path(__file__).parent
 WAIT_SECONDS = 300.0
 # Weeks of a smaller web: what matters is what the pages show, not how well the models write.
 _WEEKS = (
-    "--source.miniweb.topics=120",
-    "--source.miniweb.edits=0.05",
-    "--training.steps=60",
-    "--retraining.summarizer-steps=40",
-    "--retraining.ranker-steps=20",
-    "--retraining.test-shards=2",
-    "--retraining.keep=9",
+    *("--source.miniweb.topics=120", "--source.miniweb.edits=0.05", "--training.steps=60", "--retraining.keep=9"),
+    *("--retraining.summarizer-steps=40", "--retraining.ranker-steps=20", "--retraining.test-shards=2"),
 )
 _SMALL = (
-    "--source.miniweb.topics=40",
-    "--source.miniweb.oversized-bytes=11000000",
-    "--shards.articles=2",
-    "--shards.hosts=2",
-    "--vocabulary.pieces=800",
-    "--ranker.steps=20",
-    "--ranker.validation-interval=10",
-    "--training.steps=20",
-    "--training.validation-interval=10",
-    "--decoding.max-length=40",
-    "--decoding.beam=2",
+    *("--source.miniweb.topics=40", "--source.miniweb.oversized-bytes=11000000", "--shards.articles=2"),
+    *("--shards.hosts=2", "--vocabulary.pieces=800", "--ranker.steps=20", "--ranker.validation-interval=10"),
+    *("--training.steps=20", "--training.validation-interval=10", "--decoding.max-length=40", "--decoding.beam=2"),
 )
 _HISTORY = """Skerry Point Lighthouse was built in 1847 by Thomas Ridley, after two ships were lost there.
 
@@ -90,9 +78,8 @@ class Product:
         return f"{self.prefect}/runs/flow-run/{found[0]['id']}?tab=Graph"
 
     def _artifacts(self, ending: str) -> list[dict[str, Any]]:
-        found = [
-            one for one in self.ask("artifacts/filter", {"sort": "CREATED_DESC"}) if str(one["key"]).endswith(ending)
-        ]
+        every = self.ask("artifacts/filter", {"sort": "CREATED_DESC"})
+        found = [one for one in every if str(one["key"]).endswith(ending)]
         if not found:
             raise ValueError(f"no artifact has a key that ends in {ending!r}")
         return found
@@ -107,19 +94,12 @@ class Product:
 
 @dataclass(frozen=True)
 class Picture:
-    """How a picture is taken.
+    """How a picture is taken."""
 
-    Attributes:
-        size: width and height of the window, in pixels.
-        open: opens what is shown.
-        dark: whether the page is shown in its dark form.
-        weeks: whether it shows the weeks of retraining, so that these must come first.
-    """
-
-    size: tuple[int, int]
-    open: Callable[[Page, Product], object]
-    dark: bool = False
-    weeks: bool = False
+    size: tuple[int, int]  # width and height of the window, in pixels
+    open: Callable[[Page, Product], object]  # opens what is shown
+    dark: bool = False  # whether the page is shown in its dark form
+    weeks: bool = False  # whether it shows the weeks of retraining, so that these must come first
 
 
 def _goes_to(address: Callable[[Product], str], text: str) -> Callable[[Page, Product], object]:
@@ -131,6 +111,10 @@ def _goes_to(address: Callable[[Product], str], text: str) -> Callable[[Page, Pr
         page.wait_for_timeout(3000)  # the UI draws graphs and fades in
 
     return open_it
+
+
+def _artifact(ending: str) -> Callable[[Page, Product], object]:
+    return _goes_to(lambda product: product.artifact(ending), "Artifact")
 
 
 def _graph(page: Page, product: Product) -> None:
@@ -148,15 +132,11 @@ def _graph(page: Page, product: Product) -> None:
     page.wait_for_timeout(3000)
 
 
-def _report(page: Page, product: Product) -> None:
+def _report(page: Page, product: Product, part: str = "") -> None:
+    """Open the report; a part of it is unfolded by its name in the address."""
     build = latest_build(Store(str(product.demo)))
     assert build is not None
-    page.goto((product.demo / str(build.report) / "report.html").as_uri())
-
-
-def _scores(page: Page, product: Product) -> None:
-    _report(page, product)
-    page.goto(f"{page.url}#scores")  # which unfolds it
+    page.goto((product.demo / str(build.report) / "report.html").as_uri() + part)
 
 
 def _compared(page: Page, product: Product) -> None:
@@ -218,26 +198,20 @@ def _form(page: Page, product: Product) -> None:
 
 PICTURES: Mapping[str, Picture] = {
     # First, as others add runs.
-    "serve-runs": Picture(
-        (1280, 1280), _goes_to(lambda product: f"{product.prefect}/runs", "retrain"), dark=True, weeks=True
-    ),
+    "serve-runs": Picture((1280, 1280), _goes_to(lambda p: f"{p.prefect}/runs", "retrain"), dark=True, weeks=True),
     "report": Picture((1000, 1000), _report),
     "compare": Picture((1000, 900), _compared),
     "run-form": Picture((1280, 1100), _run_form),
     "summary-form": Picture((1000, 1180), _summary_form),
-    "report-scores": Picture((1000, 1160), _scores),
+    "report-scores": Picture((1000, 1160), partial(_report, part="#scores")),
     "summary-page": Picture((1240, 900), _summary),
     "corpus-explorer": Picture((1240, 760), _explorer),
     "human-evaluation-form": Picture((1180, 1130), _form),
     "graph": Picture((1515, 1035), _graph, dark=True),
-    "artifact-attention": Picture(
-        (1280, 1300), _goes_to(lambda p: p.artifact("report-attention"), "Artifact"), dark=True
-    ),
-    "artifact-graphs": Picture((1280, 830), _goes_to(lambda p: p.artifact("report-graphs"), "Artifact"), dark=True),
-    "artifact-hosts": Picture((1480, 960), _goes_to(lambda p: p.artifact("report-hosts"), "Artifact"), dark=True),
-    "artifact-champion-challenger": Picture(
-        (1440, 1200), _goes_to(lambda p: p.artifact("champion-challenger"), "Artifact"), dark=True, weeks=True
-    ),
+    "artifact-attention": Picture((1280, 1300), _artifact("report-attention"), dark=True),
+    "artifact-graphs": Picture((1280, 830), _artifact("report-graphs"), dark=True),
+    "artifact-hosts": Picture((1480, 960), _artifact("report-hosts"), dark=True),
+    "artifact-champion-challenger": Picture((1440, 1200), _artifact("champion-challenger"), dark=True, weeks=True),
     "artifact-history": Picture(
         (1280, 500), _goes_to(lambda p: p.history("champion-challenger"), "Flow run"), dark=True, weeks=True
     ),

@@ -4,21 +4,9 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 USUAL = (
-    "preset",
-    "root",
-    "name",
-    "seed",
-    "source.kind",
-    "source.records.paths",
-    "source.mediawiki.titles",
-    "crawl.contact",
-    "shards.articles",
-    "ranking.method",
-    "summarizer.preset",
-    "summarizer.graph",
-    "summarizer.pretrained",
-    "training.steps",
-    "engine.workers",
+    *("preset", "root", "name", "seed", "source.kind", "source.records.paths", "source.mediawiki.titles"),
+    *("crawl.contact", "shards.articles", "ranking.method", "summarizer.preset", "summarizer.graph"),
+    *("summarizer.pretrained", "training.steps", "engine.workers"),
 )
 OTHERS = "settings"  # the field of all others
 _OTHERS = 'all other settings by their full names, as on the command line: {"decoding.beam": 8, "ranker.steps": 500}'

@@ -49,24 +49,18 @@ def tables(session: Session) -> DirectoryResult:
     models = {name: one.model.record for name, one in evaluated.items()}
     measured = timings(session, evaluated)
     timed = {name: one.record.metrics for name, one in measured.items() if one.record}
-    return session.run.directory(
-        Recipe(
-            "tables",
-            "tasks.tables.tables:write_tables",
-            settings=config.tables,
-            arguments={
-                "reporting": config.report,
-                "parameters": {name: record.metrics["parameters"] for name, record in models.items() if record},
-                "validation": {name: [figures["seconds"], figures["articles"]] for name, figures in timed.items()},
-                "batches": {name: [figures["batch"], figures["way"]] for name, figures in timed.items()},
-                "reasons": reasons,
-                "steps": steps_of(config.tables, config.training),
-                "seed": config.seed,
-            },
-            version=1,
-        ),
-        inputs={
-            "scores": every(*scores, *[one.scores for one in evaluated.values()]),
-            "attention": every(dag.articles(session), dag.ranked(session), dag.baselines(session), *looked_at),
-        },
-    )
+    arguments = {
+        "reporting": config.report,
+        "parameters": {name: record.metrics["parameters"] for name, record in models.items() if record},
+        "validation": {name: [figures["seconds"], figures["articles"]] for name, figures in timed.items()},
+        "batches": {name: [figures["batch"], figures["way"]] for name, figures in timed.items()},
+        "reasons": reasons,
+        "steps": steps_of(config.tables, config.training),
+        "seed": config.seed,
+    }
+    inputs = {
+        "scores": every(*scores, *[one.scores for one in evaluated.values()]),
+        "attention": every(dag.articles(session), dag.ranked(session), dag.baselines(session), *looked_at),
+    }
+    recipe = Recipe("tables", "tasks.tables.tables:write_tables", config.tables, arguments, version=1)
+    return session.run.directory(recipe, inputs=inputs)

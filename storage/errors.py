@@ -10,16 +10,12 @@ class StorageFullError(StorageError):
 
 
 class CorruptShardError(StorageError):
-    """A shard's bytes do not match its record.
-
-    Attributes:
-        path: the shard's file, relative to the root."""
+    """A shard's bytes do not match its record; `path` is its file, relative to the root."""
 
     def __init__(self, path: str, problem: str) -> None:
         """Name the file and what is wrong with it."""
         super().__init__(path, problem)
-        self.path = path
-        self.problem = problem
+        self.path, self.problem = path, problem
 
     def __str__(self) -> str:
         return f"{self.path} is damaged: {self.problem}"

@@ -1,5 +1,6 @@
 """Parse the name of a file below a root; other people's names are not recognised."""
 
+import re
 from dataclasses import dataclass
 from typing import Literal
 
@@ -9,7 +10,11 @@ from storage.schemas import DATASETS
 _NESTED = ("models", "efficiency")  # FOLDER/NAME/KEY
 _FLAT = ("reports", "tables")  # FOLDER/KEY
 _FOLDERS = frozenset({*DATASETS, *_NESTED, *_FLAT, "builds", "registry", "spending"})
-_HEX = frozenset("0123456789abcdef")
+_KEY = re.compile("[0-9a-f]{16}")
+_SCRATCH = re.compile(r"\.scratch-[0-9]{5}\.[0-9a-f]{16}")
+_PART = re.compile(r"(part-[0-9]{5}\.[0-9a-f]{16})\.(parquet|json)")
+_TEMPORARY = re.compile(r"\..+\.[0-9a-f]{32}\.tmp", re.DOTALL)  # as writers call what they have not finished
+_PROBE = re.compile(r"\.probe-[0-9a-f]{32}")
 
 
 @dataclass(frozen=True)
@@ -36,7 +41,7 @@ def parse_file_name(name: str) -> FileName | None:
     top = folders[0] if folders else ""
     if folders and top not in _FOLDERS:
         return None
-    if _is_temporary(file) or (not folders and file.startswith(".probe-") and _is_hex(file[len(".probe-") :], 32)):
+    if _TEMPORARY.fullmatch(file) or (not folders and _PROBE.fullmatch(file)):
         return FileName("temporary")
     if top in DATASETS:
         return _shard_or_scratch(top, folders[1:], file)
@@ -48,39 +53,23 @@ def parse_file_name(name: str) -> FileName | None:
     directory = "/".join(folders[:depth])
     if len(folders) == depth:
         key = file.removesuffix(".json")
-        return FileName("directory", f"{directory}/{key}", record=True) if key != file and _is_hex(key, 16) else None
-    if not _is_hex(folders[depth], 16):
+        return FileName("directory", f"{directory}/{key}", record=True) if key != file and _KEY.fullmatch(key) else None
+    if not _KEY.fullmatch(folders[depth]):
         return None
     return FileName("directory", f"{directory}/{folders[depth]}", damaged=file.endswith(".damaged"))
 
 
 def _shard_or_scratch(stage: str, folders: list[str], file: str) -> FileName | None:
-    if folders:
-        return FileName("scratch", damaged=file.endswith(".damaged")) if _is_part(folders[0], ".scratch-") else None
-    stem, _, ending = file.removesuffix(".damaged").rpartition(".")
-    if not _is_part(stem, "part-") or ending not in ("parquet", "json"):
-        return None
     damaged = file.endswith(".damaged")
-    return FileName("shard", f"{stage}/{stem}.parquet", record=ending == "json" and not damaged, damaged=damaged)
+    if folders:
+        return FileName("scratch", damaged=damaged) if _SCRATCH.fullmatch(folders[0]) else None
+    part = _PART.fullmatch(file.removesuffix(".damaged"))
+    if part is None:
+        return None
+    return FileName("shard", f"{stage}/{part[1]}.parquet", record=part[2] == "json" and not damaged, damaged=damaged)
 
 
 def _manifest(file: str) -> FileName | None:
-    damaged = file.endswith(".damaged")
     stem, _, ending = file.removesuffix(".damaged").rpartition(".")
-    return FileName("build", stem, damaged=damaged) if ending == "json" and is_build_name(stem) else None
-
-
-def _is_part(text: str, prefix: str) -> bool:
-    """Whether a text is PREFIX, five digits, a dot and a key."""
-    number, _, key = text.removeprefix(prefix).partition(".")
-    return text.startswith(prefix) and len(number) == 5 and number.isdecimal() and _is_hex(key, 16)
-
-
-def _is_temporary(file: str) -> bool:
-    """Whether a file name is `.NAME.HEX.tmp`, as writers call what they have not finished."""
-    name, _, digits = file.removesuffix(".tmp").rpartition(".")
-    return file.endswith(".tmp") and name.startswith(".") and len(name) > 1 and _is_hex(digits, 32)
-
-
-def _is_hex(text: str, digits: int) -> bool:
-    return len(text) == digits and set(text) <= _HEX
+    known = ending == "json" and is_build_name(stem)
+    return FileName("build", stem, damaged=file.endswith(".damaged")) if known else None

@@ -27,18 +27,12 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class Account:
-    """What one run spends on a root; small and picklable, for jobs.
+    """What one run spends on a root; small and picklable, for jobs."""
 
-    Attributes:
-        root: of the store.
-        limits: what it and its month may spend.
-        run: its identifier.
-        began: the month in which it began."""
-
-    root: str
-    limits: Limits = field(default_factory=Limits)
-    run: str = field(default_factory=lambda: uuid.uuid4().hex)
-    began: str = field(default_factory=lambda: this_month())
+    root: str  # of the store
+    limits: Limits = field(default_factory=Limits)  # what it and its month may spend
+    run: str = field(default_factory=lambda: uuid.uuid4().hex)  # its identifier
+    began: str = field(default_factory=lambda: this_month())  # the month in which it began
 
     @contextmanager
     def ledger(self) -> Iterator["Ledger"]:

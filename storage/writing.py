@@ -39,17 +39,11 @@ def whole_file(
 
 
 class HashingSink:
-    """Passes writes on to a file while hashing and counting them, for `pyarrow.PythonFile`.
-
-    Attributes:
-        digest: SHA-256 of what was written.
-        bytes: how much that was."""
+    """Passes writes on to a file while hashing and counting them, for `pyarrow.PythonFile`."""
 
     def __init__(self, file: Any) -> None:
-        self.file = file
-        self.digest = hashlib.sha256()
-        self.bytes = 0
-        self.closed = False
+        self.file, self.closed = file, False
+        self.digest, self.bytes = hashlib.sha256(), 0  # of what was written
 
     def write(self, data: bytes) -> int:
         """Write all of `data`."""

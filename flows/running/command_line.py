@@ -71,14 +71,14 @@ def as_written(given: Any) -> Any:
     if isinstance(given, dict):
         return {name: as_written(value) for name, value in given.items()}
     if isinstance(given, list):
-        return [part for one in given for part in _parts(one)]
+        parts: list[Any] = []
+        for one in given:
+            if isinstance(one, str):
+                parts += [part.strip() for part in one.split(",")] if one else []
+            else:
+                parts += one if isinstance(one, list) else [one]
+        return parts
     return None if given == "null" else given
-
-
-def _parts(value: Any) -> list[Any]:
-    if not isinstance(value, str):
-        return value if isinstance(value, list) else [value]
-    return [part.strip() for part in value.split(",")] if value else []
 
 
 def _over_the_file(given: Any, validate: Callable[[Any], CommandLine]) -> CommandLine:
@@ -232,20 +232,18 @@ def _with_sections(names: Iterable[str]) -> list[str]:
 def similar(name: str, names: Collection[str]) -> str:
     """Return a hint with the options that end in the same word as a name, common ones first, or that look like it."""
     wanted = f"--{dashed(name.lstrip('-'))}"
-    last = _last_word(wanted)
-    same_end = sorted((one for one in names if _last_word(one) == last), key=_rank)
+
+    def rank(option: str) -> tuple[bool, str]:
+        name = option.lstrip("-").replace("-", "_")
+        return not any(name in names for names in _FIRST.values()), name  # those of the first screen come first
+
+    same_end = sorted((one for one in names if _last_word(one) == _last_word(wanted)), key=rank)
     found = list(dict.fromkeys([*same_end[:3], *difflib.get_close_matches(wanted, names, n=3)]))
     return f"; similar: {', '.join(found)}" if found else "; --help lists them"
 
 
 def _last_word(option: str) -> str:
     return option.lstrip("-").rpartition(".")[2]
-
-
-def _rank(option: str) -> tuple[bool, str]:
-    """Sort options of the first screen before the others."""
-    name = option.lstrip("-").replace("-", "_")
-    return not any(name in names for names in _FIRST.values()), name
 
 
 def preset_settings(settings: type[Settings]) -> dict[str, Settings]:

@@ -1,6 +1,7 @@
 """What a plan says of its cost: hours at the rates of this root's records, requests to archives, sites asked."""
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection
+from contextlib import suppress
 from dataclasses import dataclass
 
 import pyarrow as pa
@@ -40,7 +41,13 @@ def estimate(run: Run) -> dict[str, Estimate]:
     """Return the estimate of each stage and directory of a planned walk."""
     estimates = {}
     for plan in run.plans:
-        seconds = _shard_seconds(run, plan.stage)
+        result, records = run.stages.get(plan.stage), list[ShardRecord | DirectoryRecord]()
+        if result is not None:
+            records += _records_of(run, DATASETS[result.stage])
+        else:
+            found = (find_directory(run.store, plan.stage, name[:-5]) for name in _sampled(run.store, plan.stage))
+            records += [record for record in found if record is not None]
+        seconds = sum(record.seconds for record in records) / len(records) if records else None
         left = plan.shards - plan.done
         estimates[plan.stage] = Estimate(seconds, None if left and seconds is None else left * (seconds or 0.0) / 3600)
     return estimates
@@ -92,31 +99,19 @@ def check_budget(run: Run, config: BuildConfig) -> None:
     account.check(more, spent(run.store, this_month())[0], {})
 
 
-def _shard_seconds(run: Run, name: str) -> float | None:
-    result = run.stages.get(name)
-    records = _directory_records(run.store, name) if result is None else _records_of(run, DATASETS[result.stage])
-    return sum(record.seconds for record in records) / len(records) if records else None
-
-
 def _records_of(run: Run, dataset: Dataset) -> list[ShardRecord]:
-    """Return the records of the plan's own shards, or of other shards of the dataset if there are none."""
+    """Return the records of the plan's own shards, or some of other shards of the dataset if there are none."""
     result = run.stages.get(dataset.name)
-    own = list(result.records.values()) if result else []
-    return own or list(_shard_records(run.store, dataset.name))
+    records = list(result.records.values()) if result else []
+    for name in () if records else _sampled(run.store, dataset.name):
+        with suppress(ValueError):
+            records.append(read_record(run.store, f"{dataset.name}/{name}"))
+    return records
 
 
-def _shard_records(store: Store, stage: str) -> Iterator[ShardRecord]:
-    """Yield some records of a stage, of any recipe."""
-    for name in sorted(file for file in store.sizes(stage) if file.endswith(".json"))[:_SAMPLE]:
-        try:
-            yield read_record(store, f"{stage}/{name}")
-        except ValueError:
-            continue
-
-
-def _directory_records(store: Store, name: str) -> list[DirectoryRecord]:
-    keys = sorted(file.removesuffix(".json") for file in store.sizes(name) if file.endswith(".json"))[:_SAMPLE]
-    return [record for key in keys if (record := find_directory(store, name, key)) is not None]
+def _sampled(store: Store, folder: str) -> list[str]:
+    """Return the names of some records of a stage or directory, of any recipe."""
+    return sorted(file for file in store.sizes(folder) if file.endswith(".json"))[:_SAMPLE]
 
 
 def label_rate(run: Run) -> float | None:
@@ -222,9 +217,8 @@ def _table_reads(run: Run, looked_up: StageResult) -> Reads | None:
     return Reads(READS_OF_A_FOOTER * left.num_rows + pieces, size)
 
 
-_FRONTIER_SAMPLE = (
-    20  # shards of the frontier that are read, of 1,000 some 1.8 M URLs: seconds, and enough for large domains
-)
+# Shards of the frontier that are read, of 1,000 some 1.8 M URLs: seconds, and enough for large domains.
+_FRONTIER_SAMPLE = 20
 
 
 def host_lines(run: Run, settings: CrawlSettings) -> list[str]:
@@ -246,20 +240,20 @@ def _domain_lines(store: Store, frontier: StageResult, done: Collection[int], se
     every = max(1, len(frontier.shards) // _FRONTIER_SAMPLE)
     records = frontier.in_order[::every]
     share = len(records) / max(1, len(frontier.shards))
-    plan = plan_hosts(
-        _columns(store, records),
-        done=done,
-        delay=settings.host_delay_seconds,
-        share=share,
-        budget=settings.budget_domain_pages,
+    columns, delay, budget = (
+        ["host", "host_shard", "drop_reason"],
+        settings.host_delay_seconds,
+        settings.budget_domain_pages,
     )
+    batches = (batch for one in records for batch in store.read_batches(one.path, one.written.sha256, columns))
+    plan = plan_hosts(batches, done=done, delay=delay, share=share, budget=budget)
     if not plan.loads:
         return []
     about = "" if share == 1 else f", as estimated from {len(records)} of its {len(frontier.shards):,} shards"
     lines = [f"Crawl: at most {plan.urls:,} URLs of the frontier are left to ask for{about}."]
-    if settings.host_delay_seconds:
+    if delay:
         lines[0] += (
-            f" A registered domain is asked once in {settings.host_delay_seconds:g} s, so the crawl takes at least "
+            f" A registered domain is asked once in {delay:g} s, so the crawl takes at least "
             f"{plan.loads[0].days:,.2f} days, however many workers it has. The largest domains:"
         )
         lines += [f"  {_load(load)}" for load in plan.largest]
@@ -268,8 +262,3 @@ def _domain_lines(store: Store, frontier: StageResult, done: Collection[int], se
 
 def _load(load: DomainLoad) -> str:
     return f"{load.domain}: {load.urls:,} URLs, {load.hosts:,} hosts, {load.days:,.2f} days"
-
-
-def _columns(store: Store, records: list[ShardRecord]) -> Iterator[pa.RecordBatch]:
-    for record in records:
-        yield from store.read_batches(record.path, record.written.sha256, ["host", "host_shard", "drop_reason"])

@@ -147,9 +147,7 @@ class PrefectExecutor(Executor):
     def __init__(self, settings: EngineSettings, corpus: str = "", account: Account | None = None) -> None:
         """Take the kind of runner, its size and the retries, the name of the corpus for what is published, and where
         the hours of jobs are written."""
-        self.settings = settings
-        self.corpus = corpus
-        self._account = account
+        self.settings, self.corpus, self._account = settings, corpus, account
         self._ledger: Ledger | None = None
         self._runner: TaskRunner[Any] | None = None
         self._shown: StageTaskRun | None = None  # the task run that represents the last jobs
@@ -191,28 +189,23 @@ class PrefectExecutor(Executor):
     ) -> dict[str, Outcome]:
         """Submit every job, shown as children of their stage, and wait for all; an exception is an outcome."""
         report_full_disk(Store(jobs[0].root))
-        with span(jobs[0].called):
-            return self._run(make, jobs, after)
-
-    def _run(
-        self, make: Callable[[Job], Any], jobs: Sequence[Job], after: Sequence[StageTaskRun]
-    ) -> dict[str, Outcome]:
         edges, stage = edges_from(after), jobs[0].called
         self._shown = None
-        if len(jobs) == 1:
-            return self._attempt(make, jobs, edges)
-        with unless_prefect_is_away(f"stage {stage} in the graph of the run"):
-            self._shown = show(stage, Running(), edges)
-        end: State[Any] = Crashed(message="interrupted; finished shards are kept")
-        try:
-            outcomes = self._attempt(make, jobs, edges if self._shown is None else edges_from([self._shown]))
-            failed = sum(isinstance(outcome, BaseException) for outcome in outcomes.values())
-            end = Failed(message=f"{failed} of {len(jobs)} failed") if failed else Completed()
-        finally:
-            if self._shown is not None:
-                with unless_prefect_is_away(f"the end of stage {stage}"):
-                    finish(self._shown, end)
-        return outcomes
+        with span(stage):
+            if len(jobs) == 1:
+                return self._attempt(make, jobs, edges)
+            with unless_prefect_is_away(f"stage {stage} in the graph of the run"):
+                self._shown = show(stage, Running(), edges)
+            end: State[Any] = Crashed(message="interrupted; finished shards are kept")
+            try:
+                outcomes = self._attempt(make, jobs, edges if self._shown is None else edges_from([self._shown]))
+                failed = sum(isinstance(outcome, BaseException) for outcome in outcomes.values())
+                end = Failed(message=f"{failed} of {len(jobs)} failed") if failed else Completed()
+            finally:
+                if self._shown is not None:
+                    with unless_prefect_is_away(f"the end of stage {stage}"):
+                        finish(self._shown, end)
+            return outcomes
 
     def _attempt(self, make: Callable[[Job], Any], jobs: Sequence[Job], edges: set[RunInput]) -> dict[str, Outcome]:
         """Submit jobs, and those again that did not start because the Prefect server did not answer."""
@@ -243,9 +236,8 @@ class PrefectExecutor(Executor):
                 retry_condition_fn=_retry,
             )
             pickled = cloudpickle.dumps((make, job))
-            future = self._runner.submit(shard_task, {"pickled": pickled}, dependencies={"pickled": edges})
-            names[future.task_run_id] = job.name
-            futures.append(future)
+            futures.append(self._runner.submit(shard_task, {"pickled": pickled}, dependencies={"pickled": edges}))
+            names[futures[-1].task_run_id] = job.name
         if self._shown is None and (flow_run := current_flow_run()) is not None:
             self._shown = StageTaskRun(futures[0].task_run_id, flow_run)
         outcomes: dict[str, Outcome] = {}

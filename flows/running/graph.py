@@ -56,7 +56,7 @@ def show(name: str, state: State[Any], parents: Iterable[RunInput]) -> StageTask
     with get_client(sync_client=True) as client:
         inputs: dict[str, list[Any]] = {"after": list(parents)}
         task_run = client.create_task_run(
-            task(name=name)(_nothing), flow_run, str(uuid4()), name=name, state=state, task_inputs=inputs
+            task(name=name)(lambda: None), flow_run, str(uuid4()), name=name, state=state, task_inputs=inputs
         )
     return StageTaskRun(task_run.id, flow_run)
 
@@ -88,7 +88,3 @@ def tagged(name: str) -> Iterator[None]:
                 client.update_flow_run(current, tags=[*before, name])
     with tags(name):
         yield
-
-
-def _nothing() -> None:
-    """The function of a task run that is only displayed."""

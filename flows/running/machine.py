@@ -4,6 +4,7 @@ import importlib.util
 import os
 import socket
 import ssl
+from collections.abc import Callable
 from urllib.parse import urlsplit
 
 from flows.config import BuildConfig
@@ -12,6 +13,7 @@ from models.presets import find_preset
 from tasks.evaluation.judges import check_judges
 from tasks.ranking.folders import read_ranking_folder
 
+Check = Callable[[BuildConfig], object]
 _CONNECT_SECONDS = 5.0
 _RANKER_BYTES = 12  # a parameter of the ranker: weight, gradient and Adagrad's sum
 _SUMMARIZER_BYTES = 16  # a parameter of the summarizer: weight, gradient and Adam's two moments
@@ -29,7 +31,8 @@ def check_machine(config: BuildConfig) -> None:
 def lacking(config: BuildConfig) -> list[str]:
     """Return all that a run would stop for at its start, the Prefect server among it."""
     found = []
-    for check in (*(_ON_A_CLUSTER if config.engine.kind == "dask" else _HERE), lambda _: check_prefect_api()):
+    checks: list[Check] = [*(_ON_A_CLUSTER if config.engine.kind == "dask" else _HERE), lambda _: check_prefect_api()]
+    for check in checks:
         try:
             check(config)
         except (ValueError, FileNotFoundError, ConnectionError) as error:
@@ -50,8 +53,7 @@ def _check_device(config: BuildConfig) -> None:
 
 
 def _check_authorities(config: BuildConfig) -> None:
-    file = config.crawl.ca_bundle
-    if file is None:
+    if (file := config.crawl.ca_bundle) is None:
         return
     try:
         ssl.create_default_context(cafile=file)
@@ -61,10 +63,6 @@ def _check_authorities(config: BuildConfig) -> None:
         raise ValueError(
             f"crawl.ca_bundle is {file!r}: expected a file of certificate authorities, but {error.strerror}"
         ) from error
-
-
-def _check_judges(config: BuildConfig) -> None:
-    check_judges(config.scoring)
 
 
 def _check_sizes(config: BuildConfig) -> None:
@@ -112,15 +110,18 @@ def _check_dask(config: BuildConfig) -> None:
         ) from error
 
 
-def _check_ranking(config: BuildConfig) -> None:
-    read_ranking_folder(config.ranking)
-
-
 def _check_trackers(config: BuildConfig) -> None:
     for tracker in ("tensorboard", "mlflow"):
         if getattr(config.report, tracker) and importlib.util.find_spec(tracker) is None:
             raise ValueError(f"report.{tracker} needs the library {tracker}, found none: pip install -e '.[trackers]'")
 
 
-_HERE = (_check_device, _check_authorities, _check_judges, _check_ranking, _check_sizes, _check_trackers)
+_HERE: tuple[Check, ...] = (
+    _check_device,
+    _check_authorities,
+    lambda config: check_judges(config.scoring),
+    lambda config: read_ranking_folder(config.ranking),
+    _check_sizes,
+    _check_trackers,
+)
 _ON_A_CLUSTER = (_check_dask, _check_trackers)

@@ -98,12 +98,8 @@ def _gauge(name: str, text: str, labels: tuple[str, ...], values: Mapping[Any, f
 def _of_build(store: Store, build: Build) -> Iterator["GaugeMetricFamily"]:
     of = "of the latest build, by stage"
     for field, text in _COUNTS.items():
-        yield _gauge(
-            f"stage_{field}",
-            f"{text} {of}",
-            ("stage",),
-            {(name,): counts[field] for name, counts in build.counts.items()},
-        )
+        amounts = {(name,): counts[field] for name, counts in build.counts.items()}
+        yield _gauge(f"stage_{field}", f"{text} {of}", ("stage",), amounts)
     shards = {(name,): float(len(files)) for name, files in build.stages.items()}
     yield _gauge("stage_shards", f"shards {of}", ("stage",), shards)
     for field, label, text in (("drops", "reason", "rows refused"), ("tally", "of", "what else was counted")):
@@ -127,27 +123,24 @@ def _of_build(store: Store, build: Build) -> Iterator["GaugeMetricFamily"]:
 
 
 def _of_champion(store: Store) -> Iterator["GaugeMetricFamily"]:
-    champion = read_champion(store)
-    if champion is None:
+    if (champion := read_champion(store)) is None:
         return
     scores = {(metric,): mean for metric, mean in read_version(store, champion.version).scores.items()}
     yield _gauge("champion_version", "number of the champion", (), {(): float(champion.version)})
     promoted = {(): _time(str(champion.history[-1]["at"]))}
     yield _gauge("champion_timestamp_seconds", "when it became the champion", (), promoted)
-    yield _gauge(
-        "champion_score", "its mean on the frozen test split, 0-1 but for ratios, by metric", ("metric",), scores
-    )
+    text = "its mean on the frozen test split, 0-1 but for ratios, by metric"
+    yield _gauge("champion_score", text, ("metric",), scores)
 
 
 def _of_disk(store: Store) -> Iterator["GaugeMetricFamily"]:
     if not store.is_local:  # a listing costs money there
         return
-    sizes = Counter[tuple[str, ...]]()
+    sizes = Counter[str]()
     for name, info in store.files().items():
-        sizes[(name.partition("/")[0],)] += info.size
-    yield _gauge(
-        "disk_bytes", "bytes below the root, by folder", ("folder",), {key: float(n) for key, n in sizes.items()}
-    )
+        sizes[name.partition("/")[0]] += info.size
+    folders = {(folder,): float(size) for folder, size in sizes.items()}
+    yield _gauge("disk_bytes", "bytes below the root, by folder", ("folder",), folders)
     disk = shutil.disk_usage(store.base)
     yield _gauge("disk_used_ratio", "share of the root's disk", (), {(): disk.used / (disk.used + disk.free)})
 
@@ -158,11 +151,8 @@ def _of_run(run: "Run") -> Iterator["GaugeMetricFamily"]:
     for plan in list(run.plans):
         result, model = run.stages.get(plan.stage), run.directories.get(plan.stage)
         made = len(result.records) if result else int(model is not None and model.record is not None)
-        counts = {
-            "found": plan.done,
-            "computed": max(0, made - plan.done),
-            "missing": plan.shards - max(made, plan.done),
-        }
+        missing = plan.shards - max(made, plan.done)
+        counts = {"found": plan.done, "computed": max(0, made - plan.done), "missing": missing}
         shards.update({(plan.stage, state): float(count) for state, count in counts.items()})
     yield _gauge("run_shards", "shards of this run, by stage and state", ("stage", "state"), shards)
 

@@ -97,9 +97,8 @@ def report_refused(store: Store, weeks: int) -> None:
             break
         refused.append(f"version {number}: {version.verdict['reason']}")
         if len(refused) == 1 and version.verdict.get("guarded"):
-            _emit(
-                GUARDED, f"wikisum.version.{store.base}.{number}", f"a guard refused {refused[0]}, below {store.root}"
-            )
+            text = f"a guard refused {refused[0]}, below {store.root}"
+            _emit(GUARDED, f"wikisum.version.{store.base}.{number}", text)
     if len(refused) >= weeks:
         text = f"{len(refused)} weeks without a promotion below {store.root}. {'. '.join(refused)}"
         newest = max(version_numbers(store))

@@ -44,30 +44,20 @@ def show_plan(config: BuildConfig, wiring: Callable[[Session], Any], console: Co
         table.add_row(plan.stage, *counts, _number(costs.shard_seconds, 1), _number(costs.hours, 2))
     console.width = max(console.width, 110)
     console.print(table)
-    for why in _reasons(run):
-        console.print(escape(why), highlight=False, soft_wrap=True)
-    archive = archive_line(run, config.crawl.common_crawl)
-    others = [
-        _ranking_line(config.ranking),
-        _hours_line(estimates),
-        _search_line(run, config.search),
-        archive,
-        writer_line(run, config),
-        month_line(run, config),
-        _labels_line(run),
-    ]
-    for line in [*others, *host_lines(run, config.crawl)]:
-        if line is not None:
-            console.print(escape(line), highlight=False, style="dim", soft_wrap=True)
-
-
-def _reasons(run: Run) -> list[str]:
-    """Return a line for each reason to compute, with its stages, in order; a stage's is that of its first shard."""
-    stages: dict[str, list[str]] = {}
+    reasons: dict[str, list[str]] = {}  # to compute, of the first shard of each stage
     for plan in run.plans:
         if plan.reason:
-            stages.setdefault(plan.reason, []).append(plan.stage)
-    return [f"{', '.join(names)}: {reason}" for reason, names in stages.items()]
+            reasons.setdefault(plan.reason, []).append(plan.stage)
+    for reason, stages in reasons.items():
+        console.print(escape(f"{', '.join(stages)}: {reason}"), highlight=False, soft_wrap=True)
+    lines = [
+        *(_ranking_line(config.ranking), _hours_line(estimates), _search_line(run, config.search)),
+        *(archive_line(run, config.crawl.common_crawl), writer_line(run, config), month_line(run, config)),
+        *(_labels_line(run), *host_lines(run, config.crawl)),
+    ]
+    for line in lines:
+        if line is not None:
+            console.print(escape(line), highlight=False, style="dim", soft_wrap=True)
 
 
 def _hours_line(estimates: Mapping[str, Estimate]) -> str:
@@ -86,13 +76,9 @@ def _search_line(run: Run, settings: WebSearchSettings) -> str:
     asked, price = queries(run, settings), settings.query_price
     if settings.provider == "none":
         return "Search: off."
-    price_each = (
-        "at an unknown price (search.price_per_thousand)"
-        if price is None
-        else f"at ${1000 * price:g} per thousand"
-        if price
-        else "for free"
-    )
+    price_each = f"at ${1000 * price:g} per thousand" if price else "for free"
+    if price is None:
+        price_each = "at an unknown price (search.price_per_thousand)"
     if asked is None:
         return (
             f"Search: one query per article to {settings.provider} {price_each}; their number is known once articles "

@@ -72,7 +72,10 @@ def create_automations(to: str | None, late: timedelta = LATE, longest: timedelt
     TYPE/NAME; without it earlier alarms are removed. A planned run may start so `late`, and a run take the `longest`.
     Raises ValueError: `to` is neither, or the server has no such block."""
     block = _block_to(to) if to else None
-    _renew(ZOMBIES, _silent(), _mark_as_crashed())
+    # Else a dead worker's run keeps its deployment's only slot for ever.
+    crashed = "No heartbeat: its process or machine is gone. Run it again: it computes only what is missing."
+    silent = _of_runs(after=("heartbeat",), expect=("heartbeat", *_ENDS), within=_LAPSE, deployed=False)
+    _renew(ZOMBIES, silent, ChangeFlowRunState(state=StateType.CRASHED, name="Crashed", message=crashed))
     alarms = _alarms(late, longest)
     for name, (trigger, subject, body) in alarms.items():
         told = SendNotification(block_document_id=block, subject=subject, body=body) if block else None
@@ -106,9 +109,11 @@ def _alarms(late: timedelta, longest: timedelta) -> dict[str, tuple[EventTrigger
     }
 
 
-def _of_runs(*, expect: tuple[str, ...], within: timedelta, after: tuple[str, ...] = ()) -> EventTrigger:
-    """Return a trigger of a deployment's runs, not of those within another, which fails as well: on these states, or
-    where `after` others none of them came in time."""
+def _of_runs(
+    *, expect: tuple[str, ...], within: timedelta, after: tuple[str, ...] = (), deployed: bool = True
+) -> EventTrigger:
+    """Return a trigger of runs, on these states, or where `after` others none of them came in time: of those of a
+    deployment, not of those within another, which fails as well, or of all."""
     roles: list[dict[str, str | list[str]]] = [
         {"prefect.resource.role": "deployment"},
         {"prefect.resource.role": "tag", "prefect.resource.id": "prefect.tag.wikisum"},
@@ -117,7 +122,7 @@ def _of_runs(*, expect: tuple[str, ...], within: timedelta, after: tuple[str, ..
         after={f"prefect.flow-run.{state}" for state in after},
         expect={f"prefect.flow-run.{state}" for state in expect},
         match=ResourceSpecification({"prefect.resource.id": ["prefect.flow-run.*"]}),
-        match_related=[ResourceSpecification(role) for role in roles],
+        match_related=[ResourceSpecification(role) for role in roles] if deployed else ResourceSpecification({}),
         for_each={"prefect.resource.id"},
         posture=Posture.Proactive if after else Posture.Reactive,
         threshold=1,
@@ -128,28 +133,6 @@ def _of_runs(*, expect: tuple[str, ...], within: timedelta, after: tuple[str, ..
 def _of_ours(event: str, within: timedelta) -> EventTrigger:
     return EventTrigger(
         expect={event}, for_each={"prefect.resource.id"}, posture=Posture.Reactive, threshold=1, within=within
-    )
-
-
-def _silent() -> EventTrigger:
-    heartbeat = "prefect.flow-run.heartbeat"
-    return EventTrigger(
-        after={heartbeat},
-        expect={heartbeat, *(f"prefect.flow-run.{state}" for state in _ENDS)},
-        match=ResourceSpecification({"prefect.resource.id": ["prefect.flow-run.*"]}),
-        for_each={"prefect.resource.id"},
-        posture=Posture.Proactive,
-        threshold=1,
-        within=_LAPSE,
-    )
-
-
-def _mark_as_crashed() -> ChangeFlowRunState:
-    """Else a dead worker's run keeps its deployment's only slot for ever."""
-    return ChangeFlowRunState(
-        state=StateType.CRASHED,
-        name="Crashed",
-        message="No heartbeat: its process or machine is gone. Run it again: it computes only what is missing.",
     )
 
 

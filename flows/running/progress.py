@@ -62,10 +62,8 @@ class ProgressLog:
 
     def __init__(self, name: str, corpus: str = "") -> None:
         """Set the name that people know the task by, and the name of its corpus, which is empty outside a build."""
-        self.name = name
-        self.corpus = corpus
-        self._logged = 0.0
-        self._published = 0.0
+        self.name, self.corpus = name, corpus
+        self._logged = self._published = 0.0
         self._artifact: UUID | None = None
         self._outside = False  # of any Prefect run: then an artifact would start a server for itself
 
@@ -81,18 +79,15 @@ class ProgressLog:
                 get_run_logger().info("%s: %s", self.name, progress)
             if finished or now - self._published >= _ARTIFACT_SECONDS:
                 self._published = now
+                percent, text = round(100 * progress.share, 1), str(progress)
                 with unless_prefect_is_away(f"the progress of {self.name}"):
-                    self._publish(progress)
+                    if self._artifact is None:
+                        key = artifact_key(self.corpus, f"progress-{self.name}")
+                        self._artifact = create_progress_artifact(percent, key=key, description=text)  # type: ignore[assignment]
+                    else:
+                        update_progress_artifact(self._artifact, percent, description=text)
         except MissingContextError:
             self._outside = True  # used as a library
-
-    def _publish(self, progress: Progress) -> None:
-        percent = round(100 * progress.share, 1)
-        if self._artifact is None:
-            key = artifact_key(self.corpus, f"progress-{self.name}")
-            self._artifact = create_progress_artifact(percent, key=key, description=str(progress))  # type: ignore[assignment]
-        else:
-            update_progress_artifact(self._artifact, percent, description=str(progress))
 
 
 def span(name: str) -> AbstractContextManager[trace.Span]:

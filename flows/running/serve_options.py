@@ -4,6 +4,7 @@ import os
 import secrets
 import sys
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from ipaddress import ip_address
 from pathlib import Path
@@ -62,14 +63,8 @@ def options_of(host: str, port: int, pool: str, environment: Mapping[str, str]) 
     """Return how to serve there, with the first free ports and the environment's secrets; ValueError for bad ones."""
     database = environment.get("DATABASE_URL") or None
     port = free_port(host, port)
-    return Options(
-        host,
-        port,
-        pool,
-        database and database_url(database),
-        authentication(host, environment.get(CREDENTIALS)),
-        free_port(host, PAGE_PORT, besides=[port]),
-    )
+    database, auth = database and database_url(database), authentication(host, environment.get(CREDENTIALS))
+    return Options(host, port, pool, database, auth, free_port(host, PAGE_PORT, besides=[port]))
 
 
 def database_url(url: str) -> str:
@@ -84,18 +79,14 @@ def database_url(url: str) -> str:
 def authentication(host: str, credentials: str | None) -> str | None:
     """Return the API's user:password: the given one, None on loopback, else a fresh one; ValueError for a bad one."""
     if not credentials:
-        return None if _is_loopback(host) else f"admin:{secrets.token_urlsafe(18)}"
+        with suppress(ValueError):
+            if host == "localhost" or ip_address(host).is_loopback:
+                return None
+        return f"admin:{secrets.token_urlsafe(18)}"
     user, _, password = credentials.partition(":")
     if not user or len(password) < _LEAST_PASSWORD:
         raise ValueError(f"{CREDENTIALS}: expected user:password with a password of at least {_LEAST_PASSWORD}")
     return credentials
-
-
-def _is_loopback(host: str) -> bool:
-    try:
-        return ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"
 
 
 def environment_of(options: Options) -> dict[str, str]:

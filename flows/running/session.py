@@ -24,7 +24,7 @@ from storage.lock import root_lock
 from storage.root_format import check_format, check_root, prepare_root
 from storage.spending import Account
 from storage.store import Store
-from tasks.engine.recipe import DirectoryResult, Input, Recipe, StageResult
+from tasks.engine.recipe import DirectoryResult, Input, Recipe
 from tasks.engine.stage import Run, walk
 from tasks.reporting.publishing import PAGE, publish_report, report_text
 from tasks.sources.choice import running_web
@@ -63,22 +63,6 @@ class Session:
                 self._walking.pop()
         result: T = self._walked[wiring]
         return result
-
-    def stage(
-        self,
-        kind: Callable[[StageResult], T],
-        recipe: Recipe,
-        *,
-        shards: int,
-        inputs: Mapping[str, Input],
-        context: Mapping[str, Any] | None = None,
-        scratch: str | None = None,
-        lasting: str | None = None,
-        name: str | None = None,
-    ) -> T:
-        """Return a stage as its `kind` of result (`flows.stages.results`); the rest is as in `Run.stage`."""
-        more: dict[str, Any] = {"context": context, "scratch": scratch, "lasting": lasting, "name": name}
-        return kind(self.run.stage(recipe, shards=shards, inputs=inputs, **more))
 
     def training(
         self, kind: Callable[[DirectoryResult], T], recipe: Recipe, inputs: Mapping[str, Input], name: str
@@ -152,11 +136,8 @@ def once(function: Callable[[Session], T]) -> Callable[[Session], T]:
 def once_a_build(function: Callable[[Session], T]) -> Callable[[Session], T]:
     """Let a function of the session run once for a build and its further summarizers."""
 
-    @wraps(function)
-    def shared(session: Session) -> T:
-        return (session.build or session).once(function)
-
-    return shared
+    shared = once(function)
+    return wraps(function)(lambda session: shared(session.build or session))
 
 
 @contextmanager
@@ -179,7 +160,12 @@ def session(config: BuildConfig) -> Iterator[Session]:
     another format; RootBusyError: another run still holds it after the wait."""
     outer = _current.get()
     if outer is not None:
-        _check_same(config, outer.config)
+        other = outer.config
+        if sections := [name for name in type(config).model_fields if getattr(config, name) != getattr(other, name)]:
+            raise ValueError(
+                f"this sub-flow was given a configuration that differs in {', '.join(sections)}: expected that of "
+                "the flow around it, whose root and finished stages it shares"
+            )
         yield outer
         return
     check_machine(config)
@@ -195,15 +181,6 @@ def session(config: BuildConfig) -> Iterator[Session]:
         token = _current.set(opened)
         stack.callback(_current.reset, token)
         yield opened
-
-
-def _check_same(inner: BuildConfig, outer: BuildConfig) -> None:
-    sections = [name for name in type(inner).model_fields if getattr(inner, name) != getattr(outer, name)]
-    if sections:
-        raise ValueError(
-            f"this sub-flow was given a configuration that differs in {', '.join(sections)}: expected that of "
-            "the flow around it, whose root and finished stages it shares"
-        )
 
 
 def planning_session(config: BuildConfig, *, keeps_answers: bool = False) -> Session:

@@ -28,7 +28,7 @@ def captures(session: Session) -> Captures | None:
         arguments={"host_shards": session.config.shards.hosts},
         per_shard={"file": files},
     )
-    return session.stage(Captures, recipe, shards=len(files), inputs={})
+    return Captures(session.run.stage(recipe, shards=len(files), inputs={}))
 
 
 def indexed_captures(session: Session, frontier: Frontier) -> IndexedCaptures | None:
@@ -43,14 +43,15 @@ def indexed_captures(session: Session, frontier: Frontier) -> IndexedCaptures | 
         settings=session.config.crawl,
         per_shard={"shard": range(session.config.shards.hosts)},
     )
-    return session.stage(
-        IndexedCaptures,
-        recipe,
-        shards=session.config.shards.hosts,
-        inputs={"frontier": gathered(frontier)},
-        context={"connect_to": session.connect_to, "progress": session.progress("look-ups")},
-        scratch="scratch",
-        name="captures-indexed",
+    return IndexedCaptures(
+        session.run.stage(
+            recipe,
+            shards=session.config.shards.hosts,
+            inputs={"frontier": gathered(frontier)},
+            context={"connect_to": session.connect_to, "progress": session.progress("look-ups")},
+            scratch="scratch",
+            name="captures-indexed",
+        )
     )
 
 
@@ -74,8 +75,8 @@ def _captures_in_tables(session: Session, frontier: Frontier) -> IndexedCaptures
     files = [file for table in tables for file in table.files]
     recipe = Recipe(schemas.CAPTURES, "tasks.crawl.columnar:look_up_in_file", settings=crawl, per_shard={"file": files})
     inputs = {"lookups": gathered(lookups)}
-    return session.stage(
-        IndexedCaptures, recipe, shards=len(files), inputs=inputs, context=context, name="captures-indexed"
+    return IndexedCaptures(
+        session.run.stage(recipe, shards=len(files), inputs=inputs, context=context, name="captures-indexed")
     )
 
 
@@ -101,7 +102,7 @@ def search(session: Session, articles: Articles) -> SearchResults:
         "account": session.run.account,
     }
     inputs, count = {"articles": same(articles)}, len(articles.shards)
-    return session.stage(SearchResults, recipe, shards=count, inputs=inputs, context=context, scratch="scratch")
+    return SearchResults(session.run.stage(recipe, shards=count, inputs=inputs, context=context, scratch="scratch"))
 
 
 def frontier(session: Session, articles: Articles, search: SearchResults) -> Frontier:
@@ -114,7 +115,7 @@ def frontier(session: Session, articles: Articles, search: SearchResults) -> Fro
         per_shard={"article_shard": range(len(articles.shards))},
     )
     inputs = {"articles": same(articles), "search": same(search)}
-    return session.stage(Frontier, recipe, shards=len(articles.shards), inputs=inputs)
+    return Frontier(session.run.stage(recipe, shards=len(articles.shards), inputs=inputs))
 
 
 def pages(
@@ -140,4 +141,4 @@ def pages(
         plan.stage(recipe, shards=shards, inputs=inputs)
         for line in host_lines(plan, session.config.crawl):
             get_run_logger().info("%s", line)
-    return session.stage(FetchedPages, recipe, shards=shards, inputs=inputs, context=context, scratch="scratch")
+    return FetchedPages(session.run.stage(recipe, shards=shards, inputs=inputs, context=context, scratch="scratch"))

@@ -14,15 +14,10 @@ _NAMES = {"plain": "examples", "sentences": "sentence-examples", "slots": "slot-
 
 def graphs(session: Session, ranked: Ranked, name: str | None = None) -> Graphs:
     """Compute the graphs of the ranked paragraphs."""
-    settings = session.config.graphs
-    recipe = Recipe(
-        schemas.GRAPHS,
-        "tasks.summarization.graphs:build_graphs",
-        settings=settings,
-        arguments={"words": session.config.words},
-        notes={"entities": pipeline_label(settings.spacy_pipeline, settings.entity_types)},
-    )
-    return session.stage(Graphs, recipe, shards=len(ranked.shards), inputs={"ranked": same(ranked)}, name=name)
+    settings, words = session.config.graphs, {"words": session.config.words}
+    notes = {"entities": pipeline_label(settings.spacy_pipeline, settings.entity_types)}
+    recipe = Recipe(schemas.GRAPHS, "tasks.summarization.graphs:build_graphs", settings, words, notes=notes)
+    return Graphs(session.run.stage(recipe, shards=len(ranked.shards), inputs={"ranked": same(ranked)}, name=name))
 
 
 def examples(
@@ -38,12 +33,8 @@ def examples(
     arguments: dict[str, Any] = {} if form == "plain" else {"form": form}
     if session.config.examples.supported_by is not None:
         arguments["read"] = session.config.summarizer
-    recipe = Recipe(
-        schemas.EXAMPLES,
-        "tasks.summarization.examples:build_examples",
-        settings=session.config.examples,
-        arguments=arguments,
-    )
+    function = "tasks.summarization.examples:build_examples"
+    recipe = Recipe(schemas.EXAMPLES, function, session.config.examples, arguments)
     inputs = {"articles": same(articles), "ranked": same(ranked), "vocabulary": only(vocabulary)}
     name = session.named(name or _NAMES[form])
-    return session.stage(Examples, recipe, shards=len(ranked.shards), inputs=inputs, name=name)
+    return Examples(session.run.stage(recipe, shards=len(ranked.shards), inputs=inputs, name=name))

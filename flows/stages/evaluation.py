@@ -45,8 +45,8 @@ def baselines(
         inputs |= {"examples": same(examples), "extractor": contents(extractor)}
         context = {"device": config.engine.device}
     recipe = Recipe(schemas.PREDICTIONS, function, settings=config.baselines, arguments=arguments)
-    return session.stage(
-        results.Baselines, recipe, shards=len(ranked.shards), inputs=inputs, context=context, name="baselines"
+    return results.Baselines(
+        session.run.stage(recipe, shards=len(ranked.shards), inputs=inputs, context=context, name="baselines")
     )
 
 
@@ -73,20 +73,11 @@ def predictions(
         inputs["predictor"] = contents(predictor)
     if settings.guidance.reads_scores or settings.verify:
         inputs["ranked"] = same(ranked)
-    recipe = Recipe(
-        schemas.PREDICTIONS,
-        "tasks.summarization.decoding:decode_shard",
-        settings=settings,
-        arguments={} if (system := system or session.system) is None else {"system": system},
-    )
+    named = {} if (system := system or session.system) is None else {"system": system}
+    recipe = Recipe(schemas.PREDICTIONS, "tasks.summarization.decoding:decode_shard", settings, named)
     context = {"progress": session.progress(session.named(progress)), "device": session.config.engine.device}
-    return session.stage(
-        results.Predictions,
-        recipe,
-        shards=len(examples.shards),
-        inputs=inputs,
-        context=context,
-        name=session.named(name),
+    return results.Predictions(
+        session.run.stage(recipe, shards=len(examples.shards), inputs=inputs, context=context, name=session.named(name))
     )
 
 
@@ -103,28 +94,27 @@ def written(session: Session, corpus: Corpus, ranked: results.Ranked) -> Written
     if settings is None:
         return None
     shards = len(ranked.shards)
+    notes = {"instructions": DIGEST, **writer_notes(settings)}
     recipe = Recipe(
-        schemas.PREDICTIONS,
-        "tasks.writing.stage:write_summaries",
-        settings=settings,
-        notes={"instructions": DIGEST, **writer_notes(settings)},
-        arguments={"parts": shards},
+        schemas.PREDICTIONS, "tasks.writing.stage:write_summaries", settings, {"parts": shards}, notes=notes
     )
-    summaries = session.stage(
-        results.WriterSummaries,
-        recipe,
-        shards=shards,
-        inputs={"articles": same(corpus.articles), "ranked": same(ranked)},
-        # Shards that are made at the same time share the requests.
-        context={
-            "at_once": max(1, settings.concurrency // min(session.config.engine.parallel, shards)),
-            "progress": session.progress("writing"),
-            "device": session.config.engine.device,
-            "account": session.run.account,
-        },
-        scratch="scratch",
-        lasting=f"{stable_hash(settings.url, settings.model):016x}",
-        name="written",
+    inputs = {"articles": same(corpus.articles), "ranked": same(ranked)}
+    summaries = results.WriterSummaries(
+        session.run.stage(
+            recipe,
+            shards=shards,
+            inputs=inputs,
+            # Shards that are made at the same time share the requests.
+            context={
+                "at_once": max(1, settings.concurrency // min(session.config.engine.parallel, shards)),
+                "progress": session.progress("writing"),
+                "device": session.config.engine.device,
+                "account": session.run.account,
+            },
+            scratch="scratch",
+            lasting=f"{stable_hash(settings.url, settings.model):016x}",
+            name="written",
+        )
     )
     return Written(summaries, _scores(results.WriterScores, session, corpus, ranked, summaries, "written_scores"))
 
@@ -162,22 +152,11 @@ def _scores(
     settings = session.config.scoring
     world = session.config.miniweb if facts else None
     truth = {} if world is None else {"world": world.of_facts}
-    recipe = Recipe(
-        schemas.SCORES,
-        "tasks.evaluation.scoring:score_predictions",
-        settings=settings,
-        notes=judge_notes(settings),
-        arguments=truth,
-    )
+    function, notes = "tasks.evaluation.scoring:score_predictions", judge_notes(settings)
+    recipe = Recipe(schemas.SCORES, function, settings, truth, notes=notes)
     inputs = {"articles": same(corpus.articles), "predictions": same(summaries)}
     inputs |= {"ranked": same(ranked), "paragraphs": same(corpus.paragraphs)}
     progress = session.progress(name) if settings.judged else None
-    return session.stage(
-        kind,
-        recipe,
-        shards=len(summaries.shards),
-        inputs=inputs,
-        context={"device": session.config.engine.device, "progress": progress},
-        scratch=None if settings.judge is None else "scratch",
-        name=name,
-    )
+    context = {"device": session.config.engine.device, "progress": progress}
+    shards, scratch = len(summaries.shards), None if settings.judge is None else "scratch"
+    return kind(session.run.stage(recipe, shards=shards, inputs=inputs, context=context, scratch=scratch, name=name))

@@ -20,19 +20,11 @@ def articles(session: Session, kept_out: Articles | None = None) -> Articles:
     """Read the source's partitions and regroup its articles by shard, refusing those of `kept_out`. Retraining keeps
     out the test articles of other weeks. In its first week there are none, but the input exists, so that later only
     shards with a refused row get another key."""
-    config, stage = session.config, session.run.stage
-    partitions = _partitions(session)
-    intake = stage(
-        Recipe(
-            schemas.INTAKE,
-            "tasks.articles.articles:read_articles",
-            arguments={**_arguments(config), "seed": config.seed},
-            per_shard={"partition": partitions},
-        ),
-        shards=len(partitions),
-        inputs={},
-        context={"source": config.source, "contact": config.crawl.contact},
-    )
+    config, stage, partitions = session.config, session.run.stage, _partitions(session)
+    function, arguments = "tasks.articles.articles:read_articles", {**_arguments(config), "seed": config.seed}
+    recipe = Recipe(schemas.INTAKE, function, arguments=arguments, per_shard={"partition": partitions})
+    context = {"source": config.source, "contact": config.crawl.contact}
+    intake = stage(recipe, shards=len(partitions), inputs={}, context=context)
     inputs: dict[str, Input] = {"parts": gathered(intake)}
     if kept_out is not None:
         refused = stage(
@@ -43,7 +35,7 @@ def articles(session: Session, kept_out: Articles | None = None) -> Articles:
         )
         inputs["kept_out"] = same(refused)
     recipe = Recipe(schemas.ARTICLES, "tasks.articles.articles:merge_articles")
-    return session.stage(Articles, recipe, shards=config.shards.articles, inputs=inputs)
+    return Articles(session.run.stage(recipe, shards=config.shards.articles, inputs=inputs))
 
 
 def check_splits(store: Store, articles: Articles) -> None:
@@ -74,7 +66,9 @@ def given_documents(session: Session) -> GivenDocuments | None:
         arguments=_arguments(config),
         per_shard={"partition": partitions},
     )
-    return session.stage(GivenDocuments, recipe, shards=len(partitions), inputs={}, context={"source": config.source})
+    return GivenDocuments(
+        session.run.stage(recipe, shards=len(partitions), inputs={}, context={"source": config.source})
+    )
 
 
 @once
@@ -126,7 +120,7 @@ def imported_paragraphs(session: Session, shards: RankedShards) -> Compared:
         arguments={"texts": _settings(session).texts},
     )
     inputs = {"examples": same(shards.examples), "vocabulary": only(shards.vocabulary)}
-    return session.stage(Compared, recipe, shards=len(shards.examples.shards), inputs=inputs)
+    return Compared(session.run.stage(recipe, shards=len(shards.examples.shards), inputs=inputs))
 
 
 def imported_graphs(session: Session, shards: RankedShards) -> Graphs | None:

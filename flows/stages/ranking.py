@@ -16,13 +16,8 @@ def ranker(
     session: Session, corpus: Corpus, settings: RankerSettings | None = None, initial: RankerModel | None = None
 ) -> RankerModel:
     """Train the ranker on ROUGE-2 recall, optionally with other settings or from the weights of `initial`."""
-    recipe = Recipe(
-        "models/ranker",
-        "tasks.ranking.training:train_ranker",
-        settings=settings or session.config.ranker,
-        arguments={"seed": session.config.seed},
-        version=1,
-    )
+    settings, seed = settings or session.config.ranker, {"seed": session.config.seed}
+    recipe = Recipe("models/ranker", "tasks.ranking.training:train_ranker", settings, seed, version=1)
     shards = every(corpus.articles, corpus.paragraphs, corpus.features)
     inputs = {"shards": shards, "vocabulary": only(corpus.vocabulary)}
     inputs |= {} if initial is None else {"initial": contents(initial)}
@@ -41,33 +36,20 @@ def ranked(
     arguments: dict[str, Any] = {} if read is not None else {"ranker_directory": None}
     if settings.method == "bm25":
         arguments["words"] = session.config.words
-    recipe = Recipe(
-        schemas.RANKED,
-        "tasks.ranking.ranking:rank_paragraphs",
-        settings=settings,
-        notes=ranking_notes(settings),
-        arguments=arguments,
-    )
-    return session.stage(
-        Ranked,
-        recipe,
-        shards=len(corpus.articles.shards),
-        inputs={**_texts(corpus), **({} if read is None else {"ranker_directory": contents(read)})},
-        context={"device": session.config.engine.device},
-        name=name,
-    )
+    notes, context = ranking_notes(settings), {"device": session.config.engine.device}
+    recipe = Recipe(schemas.RANKED, "tasks.ranking.ranking:rank_paragraphs", settings, arguments, notes=notes)
+    inputs = {**_texts(corpus), **({} if read is None else {"ranker_directory": contents(read)})}
+    shards = len(corpus.articles.shards)
+    return Ranked(session.run.stage(recipe, shards=shards, inputs=inputs, context=context, name=name))
 
 
 def scores(session: Session, corpus: Corpus, ranked: Ranked) -> RankingScores:
     """Judge the order of the paragraphs (Liu & Lapata 2019, Table 1)."""
     method = session.config.order
-    recipe = Recipe(
-        schemas.RANKING_SCORES,
-        "tasks.ranking.scores:score_rankings",
-        arguments={} if method == "ranking" else {"method": method},
-    )
+    arguments = {} if method == "ranking" else {"method": method}
+    recipe = Recipe(schemas.RANKING_SCORES, "tasks.ranking.scores:score_rankings", arguments=arguments)
     inputs = {**_texts(corpus), "ranked": same(ranked)}
-    return session.stage(RankingScores, recipe, shards=len(ranked.shards), inputs=inputs)
+    return RankingScores(session.run.stage(recipe, shards=len(ranked.shards), inputs=inputs))
 
 
 def _texts(corpus: Corpus) -> Mapping[str, Input]:

@@ -33,13 +33,8 @@ def report(
     counts = {name: summarise(result.records.values()) for name, result in session.run.stages.items()}
     # What differs between equal runs is shown and no part of the key: also the size, of pages with the time they came.
     took = {name: {field: count.pop(field) for field in _OF_A_RUN} for name, count in counts.items()}
-    recipe = Recipe(
-        "reports",
-        "tasks.reporting.report:write_report",
-        settings=config.report,
-        arguments={"counts": counts, "config": config, "seed": config.seed},
-        version=7,
-    )
+    arguments = {"counts": counts, "config": config, "seed": config.seed}
+    recipe = Recipe("reports", "tasks.reporting.report:write_report", config.report, arguments, version=7)
     summaries, scored = [its for its, _ in further], [its for _, its in further]
     others = ([], []) if written is None else ([written.summaries], [written.scores])
     inputs = {

@@ -124,30 +124,27 @@ def renamed(session: Session, name: str, summaries: Predictions) -> Predictions:
     """Return the summaries of a system with the same decoding as `name`, under this name."""
     recipe = Recipe(schemas.PREDICTIONS, "tasks.tables.plan:rename_system", arguments={"system": name})
     inputs = {"predictions": same(summaries)}
-    return session.stage(Predictions, recipe, shards=len(summaries.shards), inputs=inputs, name=f"predictions-{name}")
+    return Predictions(
+        session.run.stage(recipe, shards=len(summaries.shards), inputs=inputs, name=f"predictions-{name}")
+    )
 
 
 def timings(session: Session, evaluated: Mapping[str, EvaluatedSystem]) -> dict[str, DirectoryResult]:
     """Measure the systems of the efficiency tables, one after another, so that they do not slow each other."""
     config, examples = session.config, dag.examples(session)
-    return {
-        name: session.run.directory(
-            Recipe(
-                f"efficiency/{name}",
-                "tasks.tables.efficiency:measure_efficiency",
-                arguments={
-                    "articles": config.training.validation_articles,
-                    "batch_tokens": config.training.batch_tokens,
-                    "paragraphs": config.tables.scaled(MOST_PARAGRAPHS),
-                    "source_tokens": config.tables.scaled(EFFICIENCY_TOKENS),
-                    "memory_bytes": MEMORY_BYTES,
-                    "precision": config.training.precision,
-                },
-                version=1,
-            ),
-            inputs={"shards": every(examples), "summarizer": contents(evaluated[name].model)},
-            context={"device": config.engine.device},
-        )
-        for name in shown_in(config.tables, Measure.EFFICIENCY)
-        if name in evaluated
+    arguments = {
+        "articles": config.training.validation_articles,
+        "batch_tokens": config.training.batch_tokens,
+        "paragraphs": config.tables.scaled(MOST_PARAGRAPHS),
+        "source_tokens": config.tables.scaled(EFFICIENCY_TOKENS),
+        "memory_bytes": MEMORY_BYTES,
+        "precision": config.training.precision,
     }
+    function, context = "tasks.tables.efficiency:measure_efficiency", {"device": config.engine.device}
+    timed = {}
+    for name in shown_in(config.tables, Measure.EFFICIENCY):
+        if name in evaluated:
+            recipe = Recipe(f"efficiency/{name}", function, arguments=arguments, version=1)
+            inputs = {"shards": every(examples), "summarizer": contents(evaluated[name].model)}
+            timed[name] = session.run.directory(recipe, inputs=inputs, context=context)
+    return timed

@@ -39,7 +39,7 @@ def documents(session: Session, frontier: results.Frontier, pages: results.Fetch
         schemas.DOCUMENTS, "tasks.extraction.documents:extract_documents", settings=session.config.extraction
     )
     inputs = {"frontier": gathered(frontier), "pages": same(pages, batches=True)}
-    return session.stage(results.Documents, recipe, shards=len(pages.shards), inputs=inputs)
+    return results.Documents(session.run.stage(recipe, shards=len(pages.shards), inputs=inputs))
 
 
 def paragraphs(
@@ -55,7 +55,7 @@ def paragraphs(
         settings=session.config.paragraphs,
         arguments={"words": session.config.words},
     )
-    return session.stage(results.Paragraphs, recipe, shards=len(articles.shards), inputs=inputs)
+    return results.Paragraphs(session.run.stage(recipe, shards=len(articles.shards), inputs=inputs))
 
 
 def features(
@@ -66,7 +66,7 @@ def features(
         schemas.FEATURES, "tasks.ranking.features:compute_features", arguments={"words": session.config.words}
     )
     inputs = {"articles": same(articles), "paragraphs": same(paragraphs, batches=True)}
-    return session.stage(results.Features, recipe, shards=len(articles.shards), inputs=inputs, name=name)
+    return results.Features(session.run.stage(recipe, shards=len(articles.shards), inputs=inputs, name=name))
 
 
 def vocabulary(session: Session, articles: results.Articles, paragraphs: results.Compared) -> results.VocabularyTable:
@@ -78,7 +78,7 @@ def vocabulary(session: Session, articles: results.Articles, paragraphs: results
         words = folder_vocabulary(*given)
         notes, context = {"tokenizer": words.kind, "tokenizer_sha256": words.digest}, {"folder": given[0]}
         recipe = Recipe(schemas.VOCABULARY, "tasks.summarization.vocabulary:adopt_vocabulary", notes=notes)
-        return session.stage(results.VocabularyTable, recipe, shards=1, inputs={}, context=context, name=name)
+        return results.VocabularyTable(session.run.stage(recipe, shards=1, inputs={}, context=context, name=name))
     recipe = Recipe(
         schemas.VOCABULARY,
         "tasks.summarization.vocabulary:train_vocabulary",
@@ -86,7 +86,7 @@ def vocabulary(session: Session, articles: results.Articles, paragraphs: results
         arguments={"seed": session.config.seed},
     )
     inputs = {"shards": every(articles, paragraphs)}
-    return session.stage(results.VocabularyTable, recipe, shards=1, inputs=inputs, name=name)
+    return results.VocabularyTable(session.run.stage(recipe, shards=1, inputs=inputs, name=name))
 
 
 def overlaps(session: Session, articles: results.Articles, paragraphs: results.Paragraphs) -> results.Overlaps | None:
@@ -99,16 +99,11 @@ def overlaps(session: Session, articles: results.Articles, paragraphs: results.P
         shards=1,
         inputs={"shards": every(articles)},
     )
-    sketches = run.stage(
-        Recipe(
-            schemas.SKETCHES,
-            "tasks.across.overlaps:sketch_paragraphs",
-            arguments={"words": words, "buckets": count},
-            per_shard={"article_shard": range(count)},
-        ),
-        shards=count,
-        inputs={"articles": same(articles), "paragraphs": same(paragraphs)},
-    )
+    inputs = {"articles": same(articles), "paragraphs": same(paragraphs)}
+    arguments, per_shard = {"words": words, "buckets": count}, {"article_shard": range(count)}
+    function = "tasks.across.overlaps:sketch_paragraphs"
+    recipe = Recipe(schemas.SKETCHES, function, arguments=arguments, per_shard=per_shard)
+    sketches = run.stage(recipe, shards=count, inputs=inputs)
     twins = run.stage(
         Recipe(schemas.TWINS, "tasks.across.overlaps:match_sketches"),
         shards=count,
@@ -122,7 +117,7 @@ def overlaps(session: Session, articles: results.Articles, paragraphs: results.P
     recipe = Recipe(schemas.OVERLAPS, "tasks.across.overlaps:find_overlaps", arguments={"words": words})
     inputs = {"articles": same(articles), "paragraphs": same(paragraphs)}
     inputs |= {"twin_words": gathered(twin_words), "lead_ngrams": only(lead_ngrams)}
-    return session.stage(results.Overlaps, recipe, shards=count, inputs=inputs)
+    return results.Overlaps(session.run.stage(recipe, shards=count, inputs=inputs))
 
 
 def compared(session: Session, paragraphs: results.Paragraphs, overlaps: results.Overlaps | None) -> results.Compared:
@@ -132,4 +127,4 @@ def compared(session: Session, paragraphs: results.Paragraphs, overlaps: results
         return results.Compared(paragraphs)
     recipe = Recipe(schemas.PARAGRAPHS, "tasks.across.refusals:refuse_overlaps", settings=settings)
     inputs = {"paragraphs": same(paragraphs), "overlaps": same(overlaps)}
-    return session.stage(results.Compared, recipe, shards=len(paragraphs.shards), inputs=inputs, name=COMPARED)
+    return results.Compared(session.run.stage(recipe, shards=len(paragraphs.shards), inputs=inputs, name=COMPARED))

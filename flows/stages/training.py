@@ -37,15 +37,9 @@ def summarizer(
     are None if it reads none."""
     settings, name = settings or session.config.summarizer, session.named(name)
     check_lengths(settings, settings.max_target_tokens - 1, "summarizer.max_target_tokens")
-    recipe = Recipe(
-        f"models/{name}",
-        "tasks.summarization.training:train_summarizer",
-        settings=settings,
-        notes={} if initial is not None else _start(session, settings),
-        arguments={"training": training or session.config.training, "seed": session.config.seed},
-        version=1,
-        together=True,
-    )
+    function, notes = "tasks.summarization.training:train_summarizer", {} if initial else _start(session, settings)
+    arguments = {"training": training or session.config.training, "seed": session.config.seed}
+    recipe = Recipe(f"models/{name}", function, settings, arguments, notes=notes, version=1, together=True)
     inputs = {"shards": every(examples, *([] if graphs is None else [graphs])), "vocabulary": only(vocabulary)}
     inputs |= {} if initial is None else {"initial": contents(initial)}
     inputs |= {} if extractor is None else {"extractor": contents(extractor)}
@@ -65,14 +59,9 @@ def extractor(
     settings, name = settings or session.config.summarizer, session.named(name)
     if not settings.extracts_first:
         return None
-    recipe = Recipe(
-        f"models/{name}",
-        "tasks.summarization.extraction:train_extractor",
-        settings=settings,
-        notes=_start(session, settings),
-        arguments={"training": training or session.config.training, "seed": session.config.seed},
-        version=1,
-    )
+    function, notes = "tasks.summarization.extraction:train_extractor", _start(session, settings)
+    arguments = {"training": training or session.config.training, "seed": session.config.seed}
+    recipe = Recipe(f"models/{name}", function, settings, arguments, notes=notes, version=1)
     return session.training(ExtractorModel, recipe, {"shards": every(examples), "vocabulary": only(vocabulary)}, name)
 
 
@@ -97,13 +86,9 @@ def attention(
 ) -> PredictorModel:
     """Train the predictor of a summarizer's attention to paragraphs, as models/attention-NAME."""
     name = f"attention-{summarizer.name.removeprefix('models/')}"
-    recipe = Recipe(
-        f"models/{name}",
-        "tasks.summarization.attention_training:train_attention",
-        settings=settings or session.config.attention,
-        arguments={"seed": session.config.seed},
-        version=1,
-    )
+    function = "tasks.summarization.attention_training:train_attention"
+    settings, seed = settings or session.config.attention, {"seed": session.config.seed}
+    recipe = Recipe(f"models/{name}", function, settings, seed, version=1)
     shards = every(examples, *([] if graphs is None else [graphs]))
     return session.training(PredictorModel, recipe, {"shards": shards, "summarizer": contents(summarizer)}, name)
 
@@ -112,22 +97,16 @@ def passages(session: Session, articles: Articles, paragraphs: Compared, vocabul
     """Cut the paragraphs of training and validation articles into passages."""
     recipe = Recipe(schemas.PASSAGES, "tasks.pretraining.passages:build_passages", settings=session.config.pretraining)
     inputs = {"articles": same(articles), "paragraphs": same(paragraphs), "vocabulary": only(vocabulary)}
-    return session.stage(Passages, recipe, shards=len(articles.shards), inputs=inputs)
+    return Passages(session.run.stage(recipe, shards=len(articles.shards), inputs=inputs))
 
 
 def pretrained(session: Session, passages: Passages, vocabulary: VocabularyTable) -> PretrainedModel:
     """Train the summarizer to restore passages, as models/pretrained; a wrong checkpoint or setting raises."""
     config, given = session.config, session.config.tokenizer_folder
     check_pretraining(config.summarizer, config.vocabulary.model_type if given is None else None)
-    recipe = Recipe(
-        "models/pretrained",
-        "tasks.pretraining.training:pretrain",
-        settings=config.pretraining,
-        arguments={"summarizer": config.summarizer, "training": config.training, "seed": config.seed},
-        notes=_start(session, config.summarizer),
-        version=1,
-        together=True,
-    )
+    function, notes = "tasks.pretraining.training:pretrain", _start(session, config.summarizer)
+    arguments = {"summarizer": config.summarizer, "training": config.training, "seed": config.seed}
+    recipe = Recipe("models/pretrained", function, config.pretraining, arguments, notes=notes, version=1, together=True)
     inputs = {"shards": every(passages), "vocabulary": only(vocabulary)}
     context = {"progress": ProgressLog("pretraining"), "device": config.engine.device}
     return PretrainedModel(session.run.directory(recipe, inputs=inputs, context=context))

@@ -62,17 +62,8 @@ def create_app(
     def form(of: str = "", paste: int = 0) -> HTMLResponse:
         job = job_of(of) if of else None
         asked = job.settings if job else settings
-        return render(
-            "form.html.j2",
-            job=job,
-            paste=paste,
-            asked=asked,
-            settings=settings,
-            systems=systems(),
-            lengths=LENGTHS,
-            languages=sorted(LANGUAGES),
-            **shared,
-        )
+        choices = {"systems": systems(), "lengths": LENGTHS, "languages": sorted(LANGUAGES)}
+        return render("form.html.j2", job=job, paste=paste, asked=asked, settings=settings, **choices, **shared)
 
     add_api(app, jobs, kept, job_of, systems, settings, shared)
     add_results(app, job_of, kept, systems, shared)

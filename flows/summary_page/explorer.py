@@ -38,17 +38,9 @@ def add_explorer(app: FastAPI, corpus: ExplorerCorpus) -> None:
             kept = {"of": of, "text": text, **chosen, **bounds, "order": order, **changed}
             return f"/corpus?{urlencode({name: value for name, value in kept.items() if value not in (None, '')})}"
 
-        return render(
-            "corpus.html.j2",
-            corpus=corpus,
-            kind=KINDS[of],
-            asked=asked,
-            found=found,
-            page=page,
-            pages=sorted({1, *near, pages}) if pages > 1 else [],
-            address=address,
-            explores=True,
-        )
+        around = {"page": page, "pages": sorted({1, *near, pages}) if pages > 1 else [], "address": address}
+        shown = {"corpus": corpus, "kind": KINDS[of], "asked": asked, "found": found, **around}
+        return render("corpus.html.j2", **shown, explores=True)
 
     @app.get("/corpus/report")
     def report() -> HTMLResponse:
@@ -69,15 +61,8 @@ def add_explorer(app: FastAPI, corpus: ExplorerCorpus) -> None:
         beside = []
         if left in texts and right in texts:
             beside = [(left, differing(texts[left], texts[right])), (right, differing(texts[right], texts[left]))]
-        return render(
-            "article.html.j2",
-            view=view,
-            shard=shard,
-            systems=list(texts),
-            beside=beside,
-            urlencode=urlencode,
-            explores=True,
-        )
+        shown = {"view": view, "shard": shard, "systems": list(texts), "beside": beside, "urlencode": urlencode}
+        return render("article.html.j2", **shown, explores=True)
 
     @app.get("/corpus/page")
     def page(url: str, host_shard: int, passage: str = "", back: str = "") -> HTMLResponse:

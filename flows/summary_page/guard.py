@@ -88,14 +88,10 @@ class Guard:
             if not sum(secrets.compare_digest(given, one.encode()) for one in self._expected):  # compares with each
                 asked = {"WWW-Authenticate": 'Basic realm="summaries", charset="UTF-8"'}
                 return PlainTextResponse("a password is needed", 401, headers=asked)
-        if method not in ("GET", "HEAD") and _from_elsewhere(headers, host):
+        site, origin = headers.get("sec-fetch-site"), headers.get("origin")
+        elsewhere = origin is not None and origin.partition("://")[2] != host
+        if site is not None:
+            elsewhere = site not in ("same-origin", "none")
+        if method not in ("GET", "HEAD") and elsewhere:
             return PlainTextResponse("requests from other sites are refused", 403)
         return None
-
-
-def _from_elsewhere(headers: Headers, host: str) -> bool:
-    site = headers.get("sec-fetch-site")
-    if site is not None:
-        return site not in ("same-origin", "none")
-    origin = headers.get("origin")
-    return origin is not None and origin.partition("://")[2] != host

@@ -90,13 +90,10 @@ class OfferedSystems:
 
     def _find(self) -> dict[str, str]:
         extractive = {"extractive": "sentences of the sources, as they are"}
+        writer = {"suitable": f"the language model {self._writer}, each sentence checked"} if self._writer else {}
         if self._model is None:
-            usual = {"suitable": f"the language model {self._writer}, each sentence checked"} if self._writer else {}
-            return usual | extractive
-        if self._writer:
-            usual = {"suitable": f"the language model {self._writer}, each sentence checked"}
-        else:
-            usual = {"suitable": "the trained model if it suits the sources, else their own sentences"}
+            return writer | extractive
+        usual = {"suitable": "the trained model if it suits the sources, else their own sentences"} | writer
         names = trained_systems(self._model)
         others = {name: f"the trained model of {name}" for name in names} if len(names) > 1 else {}
         return usual | {"model": "the trained model, whatever it writes"} | others | extractive

@@ -27,7 +27,7 @@ _ENVIRONMENT.globals.update(meaning=meaning, marks=MARKS, differing=DIFFERING)
 _ENVIRONMENT.filters.update({"clean": clean, "shown_url": shown_url, "web_url": web_url, "megabytes": megabytes})
 
 
-def render(template: str, status: int = 200, **values: Any) -> HTMLResponse:
+def render(template: str, status: int = 200, /, **values: Any) -> HTMLResponse:
     """Return a template as a page."""
     return HTMLResponse(_ENVIRONMENT.get_template(template).render(**values), status)
 
@@ -54,17 +54,9 @@ def summary_view(summary: CitedSummary, choice: str, systems: Mapping[str, str])
             for position, one in enumerate(source.paragraphs)
             if position < _SHOWN_PARAGRAPHS or (source.number, position) in cited
         ]
-        left_out = len(source.paragraphs) - len(paragraphs)
         usable = sum(one.refused is None for one in source.paragraphs)
-        sources.append(
-            {
-                "source": source,
-                "paragraphs": paragraphs,
-                "left_out": left_out,
-                "cited": passages[source.number],
-                "usable": usable,
-            }
-        )
+        counts = {"left_out": len(source.paragraphs) - len(paragraphs), "cited": passages[source.number]}
+        sources.append({"source": source, "paragraphs": paragraphs, "usable": usable, **counts})
     titles = {source.number: source.title or shown_url(source.name) for source in summary.sources}
     used = {choice, "extractive" if summary.system == EXTRACTIVE else choice}
     return {

@@ -49,40 +49,26 @@ class ShardFile:
 
 @dataclass(frozen=True)
 class MarkIds:
-    """Ids of a vocabulary that have a special meaning in an item.
+    """Ids of a vocabulary that have a special meaning in an item."""
 
-    Attributes:
-        size: number of pieces; ids run from 0 to size - 1.
-        pad: `<PAD>`, which never occurs in an item.
-        begin, end: `<S>` and `</S>` of a lead.
-        title: `<T>`, which ends a title.
-        sentence: `<Q>`, between the sentences of a lead."""
-
-    size: int
-    pad: int
-    begin: int
-    end: int
-    title: int
-    sentence: int
+    size: int  # number of pieces; ids run from 0 to size - 1
+    pad: int  # `<PAD>`, which never occurs in an item
+    begin: int  # `<S>` of a lead
+    end: int  # `</S>` of a lead
+    title: int  # `<T>`, which ends a title
+    sentence: int  # `<Q>`, between the sentences of a lead
 
 
 @dataclass(frozen=True)
 class RankedItem:
-    """The parts of an item.
+    """The parts of an item."""
 
-    Attributes:
-        title: token ids, `<T>` not among them.
-        source: token ids of each paragraph.
-        target: token ids of the lead, begin and, unless it was cut, end included.
-        sentences: the lead as text; several where each is a sentence.
-        similarity, discourse: edges (i, j, weight) with i < j, sorted, or None where there is no such graph."""
-
-    title: list[int]
-    source: list[list[int]]
-    target: list[int]
-    sentences: list[str]
-    similarity: list[Edge] | None = None
-    discourse: list[Edge] | None = None
+    title: list[int]  # token ids, `<T>` not among them
+    source: list[list[int]]  # token ids of each paragraph
+    target: list[int]  # token ids of the lead, begin and, unless it was cut, end included
+    sentences: list[str]  # the lead as text; several where each is a sentence
+    similarity: list[Edge] | None = None  # edges (i, j, weight) with i < j, sorted; None where there is no such graph
+    discourse: list[Edge] | None = None  # likewise
 
     @property
     def text(self) -> str:
@@ -114,16 +100,13 @@ def read_item(item: object, marks: MarkIds, *, location: str, graphs: bool = Fal
         if name not in item:
             raise FieldError(f"{location}: expected a field {name}, found only {sorted(map(str, item))[:10]}")
     title, source = _source(item["src"], marks, location)
-    return RankedItem(
-        title=title,
-        source=source,
-        target=_target(item["tgt"], marks, location),
-        sentences=_sentences(item["tgt_str"], location),
-        similarity=_edges(item["sim_graph"], len(source), f"{location}, sim_graph", most=1.0) if graphs else None,
-        discourse=_edges(item["discourse_graph"], len(source), f"{location}, discourse_graph")
-        if graphs and "discourse_graph" in item
-        else None,
-    )
+    target, sentences = _target(item["tgt"], marks, location), _sentences(item["tgt_str"], location)
+    similarity = discourse = None
+    if graphs:
+        similarity = _edges(item["sim_graph"], len(source), f"{location}, sim_graph", most=1.0)
+        if "discourse_graph" in item:
+            discourse = _edges(item["discourse_graph"], len(source), f"{location}, discourse_graph")
+    return RankedItem(title, source, target, sentences, similarity, discourse)
 
 
 def write_item(item: RankedItem, marks: MarkIds, *, location: str) -> dict[str, Any]:
@@ -141,7 +124,9 @@ def write_item(item: RankedItem, marks: MarkIds, *, location: str) -> dict[str, 
     nodes = len(written["src"])
     for name, edges, diagonal in (("sim_graph", item.similarity, 1.0), ("discourse_graph", item.discourse, 0.0)):
         if edges is not None:
-            written[name] = _matrix(edges, nodes, diagonal)
+            weights = written[name] = [[diagonal if i == j else 0.0 for j in range(nodes)] for i in range(nodes)]
+            for i, j, weight in edges:
+                weights[i][j] = weights[j][i] = weight
     read_item(written, marks, location=location, graphs="sim_graph" in written)
     return written
 
@@ -261,13 +246,6 @@ def _sparse(value: dict[Any, Any], nodes: int, location: str) -> dict[tuple[int,
         if weights.setdefault((i, j), float(weight)) != weight:
             raise FieldError(f"{location}[{i}, {j}]: expected one weight, got {weights[i, j]} and {weight}")
     return {pair: weight for pair, weight in weights.items() if pair[0] != pair[1]}
-
-
-def _matrix(edges: Sequence[Edge], nodes: int, diagonal: float) -> list[list[float]]:
-    matrix = [[diagonal if i == j else 0.0 for j in range(nodes)] for i in range(nodes)]
-    for i, j, weight in edges:
-        matrix[i][j] = matrix[j][i] = weight
-    return matrix
 
 
 def _kind(value: object) -> str:

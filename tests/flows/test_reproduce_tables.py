@@ -94,7 +94,7 @@ def test_the_builds_summarizer_and_summaries_have_the_recipes_they_had(tmp_path:
     assert set(job.digests) == {"shards", "vocabulary"}
     decoding = [job for job in jobs if job.stage == "predictions" and "directory" in job.digests]
     for job in decoding:
-        assert job.recipe() == build.decoding.recipe()
+        assert job.recipe.fields(0) == build.decoding.recipe()
         assert set(job.digests) == {"examples", "graphs", "directory", "ranked"}
     assert len(decoding) == 2
 

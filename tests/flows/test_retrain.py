@@ -81,7 +81,7 @@ def test_a_challenger_starts_from_the_champion(tmp_path: Path) -> None:
         job = made(jobs, name)
         assert job.digests["initial"] == [f"digest of {name}"]
         assert job.digests["vocabulary"] == ["digest of the vocabulary"]
-        recipe = job.recipe()
+        recipe = job.recipe.fields(0)
         assert recipe.get("steps", recipe.get("training", {}).get("steps")) == steps
     assert session.run.directories[RANKER].record.key == made(jobs, RANKER).key  # type: ignore[union-attr]
 
