@@ -4,9 +4,7 @@
 
 Needs Chromium. A demo build in FOLDER/demo and a short retraining in FOLDER/weeks come first, unless they are there
 already; a Prefect server of their own, on a database in FOLDER, shows them. Every picture of docs/ is taken again, so
-that none shows a product that has gone. With --small the demo takes minutes and its models write nonsense: to try the
-script itself.
-"""
+that none shows a product that has gone. With --small, to try the script, the demo takes minutes and writes nonsense."""
 
 import argparse
 import os

@@ -1,7 +1,7 @@
 """The configuration of a build: one section per stage, each in `settings.py` of its stage's folder."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from itertools import chain
 from pathlib import Path
 from typing import Any, Literal, Self, get_args
@@ -9,7 +9,6 @@ from typing import Any, Literal, Self, get_args
 from pydantic import Field, GetJsonSchemaHandler, ValidationError, field_validator, model_validator
 from pydantic_core import CoreSchema
 
-from flows.form import OTHERS, form_schema
 from flows.running.settings import BudgetSettings, EngineSettings, NotificationSettings
 from flows.running.settings_file import read_settings
 from models.json_file import length_penalty
@@ -47,6 +46,14 @@ Preset = Literal["miniweb", "records", "paper"]
 
 _MOST_SHARDS = 100_000  # each is a file and a record of every stage, which every walk reads
 _MOST_SEED = 2**32 - 1  # the smallest limit of the libraries that take the seed
+USUAL = (
+    *("preset", "root", "name", "seed", "source.kind", "source.records.paths", "source.mediawiki.titles"),
+    *("crawl.contact", "shards.articles", "ranking.method", "summarizer.preset", "summarizer.graph"),
+    *("summarizer.pretrained", "training.steps", "engine.workers"),
+)
+OTHERS = "settings"  # the field of all others
+_OTHERS = 'all other settings by their full names, as on the command line: {"decoding.beam": 8, "ranker.steps": 500}'
+_EMPTY = "left empty: as the preset has it"
 
 
 class ShardSettings(Settings):
@@ -310,8 +317,7 @@ def recipe_of(settings: dict[str, Any]) -> dict[str, Any]:
 
 
 def in_sections(given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return settings in their sections, of which some are given by full names (`training.steps`), or below `settings`.
-    Raises ValueError: `settings` is no mapping."""
+    """Return settings, some given by full names or below `settings`, in sections; ValueError: that is no mapping."""
     others = given.get(OTHERS) or {}
     if not isinstance(others, Mapping):
         raise ValueError(f"{OTHERS} is {others!r}: expected full names of settings and their values")
@@ -333,3 +339,18 @@ def merge(under: Any, over: Any) -> Any:
 
 
 DEFAULT = BuildConfig()
+
+
+def form_schema(whole: Mapping[str, Any], resolved: Callable[[dict[str, Any]], dict[str, Any]]) -> dict[str, Any]:
+    """Return the JSON schema of a form, made of that of all settings, whose references `resolved` follows. It holds no
+    default: a form sends defaults back as if a person had chosen them, over those of the preset."""
+    properties: dict[str, Any] = {}
+    for position, name in enumerate(USUAL):
+        field: dict[str, Any] = dict(whole)
+        for part in name.split("."):
+            field = resolved(field)["properties"][part]
+        shown = {key: value for key, value in field.items() if key not in ("default", "tuning")}
+        description = " ".join(f"{field['description']}{'' if position < 2 else f'; {_EMPTY}'}".split())
+        properties[name] = {**shown, "title": name, "description": description, "position": position}
+    properties[OTHERS] = {"type": "object", "title": OTHERS, "description": _OTHERS, "position": len(USUAL)}
+    return {"type": "object", "title": whole["title"], "description": whole["description"], "properties": properties}

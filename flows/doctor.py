@@ -87,8 +87,7 @@ def _codes(store: Store, build: Build) -> Iterator[tuple[str, Mapping[str, str]]
 
 
 def _config_of(build: Build, root: str) -> tuple[BuildConfig, list[str]]:
-    """Return the settings of a build as this version understands them, and what it does not take. Raises
-    ValidationError: they do not go together here."""
+    """Return a build's settings as understood here, and what is not taken; ValidationError: they do not go together."""
     settings: dict[str, Any] = {**build.config, "root": root}
     changes: list[str] = []
     while True:

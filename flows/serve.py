@@ -34,8 +34,7 @@ _PREFECT = (sys.executable, "-m", "prefect")
 
 def serve(host: str, port: int, pool: str, longest: float, *, upkeep: bool = False, metrics: int | None = None) -> int:
     """Serve until a signal comes; return the exit code. Raises Stopped, or ValueError for a wrong option. A run that
-    takes the `longest`, hours, raises an alarm; `upkeep` is on a schedule; `metrics`
-    is the port of /metrics."""
+    takes the `longest`, hours, raises an alarm; `upkeep` is on a schedule; `metrics` is the port of /metrics."""
     console = Console(stderr=True, soft_wrap=True, highlight=False)
     signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell makes background processes ignore it
     try:

@@ -41,8 +41,7 @@ def back_up(store: Store, copy: Store, *, pages: bool = False) -> Copied:
 
 
 def restore(copy: Store, store: Store) -> Copied:
-    """Copy back what the root lacks; what it has stays as it is. The caller holds the root's lock. Raises StorageError:
-    either cannot be used."""
+    """Copy back what the root lacks, while the caller holds its lock. Raises StorageError: either cannot be used."""
     check_root(copy)
     prepare_root(store)
     files = copy.files()

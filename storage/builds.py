@@ -156,8 +156,7 @@ def set_aside_manifest(store: Store, name: str) -> None:
 
 
 def read_build(store: Store, name: str) -> Build:
-    """Return a build by name. Raises DamagedFieldsError: its manifest cannot be read, or is that of another build;
-    StorageError: there is no build of that name."""
+    """Return a build. Raises DamagedFieldsError: its manifest cannot be read or is another's; StorageError: no such."""
     file = manifest_path(name)
     try:
         if not is_build_name(name):  # such as the pointer

@@ -90,23 +90,11 @@ def working_directory(store: Store, name: str, key: str) -> Path:
 
 
 def publish_directory(
-    store: Store,
-    folder: Path,
-    *,
-    name: str,
-    key: str,
-    published: list[str],
-    settings: Mapping[str, Any],
-    inputs: Mapping[str, Any],
-    metrics: Mapping[str, Any],
-    seconds: float,
-    code: Mapping[str, str] | None = None,
-    version: int = 0,
-    notes: Mapping[str, str] | None = None,
+    store: Store, folder: Path, *, name: str, key: str, published: list[str], **fields: Any
 ) -> DirectoryRecord:
-    """Upload a folder's files where the root is remote, then write the record that makes it done. Files set aside as
-    damaged and files left by a killed writer are not published. `folder` is what `working_directory` returned, filled.
-    Readers load the files `published`, whose digests make the directory's; `notes` say what else decided its content.
+    """Upload a folder's files where the root is remote, then write the record that makes it done; `fields` are its
+    others. Files set aside as damaged and files left by a killed writer are not published. `folder` is what
+    `working_directory` returned, filled. Readers load the files `published`, whose digests make the directory's.
     Raises StorageError: a file could not be written."""
     files = {}
     for path in sorted(path for path in folder.rglob("*") if path.is_file()):
@@ -118,9 +106,7 @@ def publish_directory(
             with path.open("rb") as file, store.writing(f"{directory_path(name, key)}/{relative}") as sink:
                 shutil.copyfileobj(file, sink)  # in pieces: checkpoints may be too large for memory
     digest = hashlib.sha256(json.dumps([files[file] for file in published]).encode()).hexdigest()[:32]
-    record = DirectoryRecord(
-        name, key, files, digest, settings, inputs, metrics, seconds, code or {}, version, notes or {}
-    )
+    record = DirectoryRecord(name, key, files, digest, **fields)
     store.write_bytes(record_of_directory(name, key), record.to_json())
     return record
 

@@ -175,8 +175,7 @@ def _sorted_out(listing: Listing, rules: "_Rules") -> tuple[dict[str, int], int,
 
 
 def carry_out(store: Store, pruning: Pruning) -> None:
-    """Set damaged manifests aside and delete what `plan_pruning` found, in its order. If killed half-way, everything
-    still named is complete."""
+    """Set damaged manifests aside and delete what was found, in its order: at any moment all that is named is whole."""
     for file, problem in pruning.damaged.items():
         _log.warning("%s cannot be read (%s): nothing older than it is deleted while it counts as kept", file, problem)
     for name in pruning.aside:
@@ -220,8 +219,7 @@ def _distinct_builds(store: Store) -> list[_Distinct]:
 def _kept_builds(
     store: Store, builds: list[_Distinct], counted: list[_Distinct], keep: int, of_versions: list[str]
 ) -> set[str]:
-    """Return the names of the manifests that stay. For each build: its oldest manifest, which says when it finished,
-    its newest, and those needed by name."""
+    """Return the manifests that stay: of a build the oldest, which says when it finished, the newest, those needed."""
     ends = {name for build in counted[-keep:] for name in (build.names[0], build.names[-1])}
     kept = {*ends, *of_versions, *pinned_builds(store)}
     latest = latest_build(store) if any(build.build for build in builds) else None

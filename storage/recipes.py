@@ -30,8 +30,7 @@ _JOINED_BYTES = 32 << 20
 
 
 def recipe_key(stage: str, version: int, settings: JSON, shard: int, inputs: JSON) -> str:
-    """Return the 16 hex digits that name a shard. Schema and code of the stage share its version; `inputs` has the
-    digests of what is read of each, by name."""
+    """Return the 16 hex digits that name a shard; schema and code share a version, `inputs` are digests by name."""
     recipe = {"stage": stage, "version": version, "settings": settings, "shard": shard, "inputs": inputs}
     canonical = json.dumps(recipe, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
     return hashlib.sha256(canonical.encode()).hexdigest()[:16]
@@ -98,9 +97,8 @@ def save_record(store: Store, record: ShardRecord) -> None:
 
 
 def find_record(store: Store, listing: Mapping[str, int], stage: str, shard: int, key: str) -> ShardRecord | None:
-    """Return the record of a finished shard, or None. A shard is finished if its file and record exist and agree on the
-    size. Its bytes are checked when it is read. `listing` has the stage's files with their sizes (`Store.sizes`),
-    fetched once for all shards."""
+    """Return the record of a finished shard, or None: its file and record exist and agree on the size; its bytes are
+    checked when it is read. `listing` has the sizes of the stage's files, fetched once for all shards."""
     path, sidecar = shard_path(stage, shard, key), record_path(stage, shard, key)
     size = listing.get(path.rpartition("/")[2])
     if size is None or sidecar.rpartition("/")[2] not in listing:
@@ -114,8 +112,7 @@ def find_record(store: Store, listing: Mapping[str, int], stage: str, shard: int
 
 
 def newest_records(store: Store, infos: Mapping[str, pafs.FileInfo], stage: str, shard: int) -> Iterator[ShardRecord]:
-    """Yield the records of a shard's finished files, of whatever recipe, newest first. `infos` has the stage's files
-    (`Store.infos`)."""
+    """Yield the records of a shard's finished files (`Store.infos`), of whatever recipe, newest first."""
     sizes = {name: info.size for name, info in infos.items()}
     names = [name for name in infos if re.fullmatch(rf"part-{shard:05d}\.[0-9a-f]+\.json", name)]
     for name in sorted(names, key=lambda name: (infos[name].mtime_ns, name), reverse=True):
@@ -125,8 +122,7 @@ def newest_records(store: Store, infos: Mapping[str, pafs.FileInfo], stage: str,
 
 
 def read_record(store: Store, sidecar: str) -> ShardRecord:
-    """Return the record in a file. Raises ValueError: it is not a record, or that of another shard, copied under this
-    name; FileNotFoundError: there is no such file."""
+    """Return the record in a file. Raises ValueError: it is none, or another shard's; FileNotFoundError: no file."""
     record = ShardRecord.from_json(store.read_bytes(sidecar))
     if record_path(record.stage, record.shard, record.key) != sidecar:
         raise ValueError(f"it is the record of {record.path}")

@@ -73,8 +73,7 @@ class FrozenSplit:
 
 
 def save_version(store: Store, version: Version) -> None:
-    """Write a version, once. Raises StorageError: a version of that number exists already, or the file could not be
-    written."""
+    """Write a version, once. Raises StorageError: there is one of that number, or the file could not be written."""
     path = version_path(version.number)
     if store.exists(path):
         raise StorageError(f"version {version.number} below {store.root} exists already and never changes")
@@ -82,8 +81,7 @@ def save_version(store: Store, version: Version) -> None:
 
 
 def read_version(store: Store, number: int) -> Version:
-    """Return a version. Raises DamagedFieldsError: its file cannot be read, or is that of another version;
-    StorageError: there is no version of that number."""
+    """Return a version. Raises DamagedFieldsError: its file cannot be read or is another's; StorageError: no such."""
     path = version_path(number)
     try:
         version = _read(store, path, Version)
@@ -137,8 +135,7 @@ def promote_version(store: Store, number: int, *, at: str, why: str) -> Champion
 
 
 def check_usable(store: Store, number: int) -> None:
-    """Check that a version can be the champion. Raises StorageError: there is no such version, or some of its files are
-    missing (it has been pruned)."""
+    """Check that a version can be the champion. Raises StorageError: it, or some of its files, are gone (pruned)."""
     missing = missing_files(store, read_version(store, number))
     if missing:
         raise StorageError(
@@ -175,16 +172,14 @@ def split_path(directory: str) -> tuple[str, str]:
 
 
 def save_frozen(store: Store, split: FrozenSplit) -> None:
-    """Fix the test split. It can be done once, because scores on two splits cannot be compared. Raises StorageError: a
-    split is fixed already."""
+    """Fix the test split, once: scores on two splits cannot be compared. Raises StorageError: one is fixed already."""
     if store.exists(FROZEN):
         raise StorageError(f"{FROZEN} below {store.root} exists already: the frozen test split never changes")
     store.write_bytes(FROZEN, seal(asdict(split)))
 
 
 def read_frozen(store: Store) -> FrozenSplit | None:
-    """Return the frozen test split, or None before the first champion. Raises DamagedFieldsError: the file cannot be
-    read."""
+    """Return the frozen test split, None before the first champion. Raises DamagedFieldsError: it cannot be read."""
     return _read(store, FROZEN, FrozenSplit) if store.exists(FROZEN) else None
 
 

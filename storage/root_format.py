@@ -22,15 +22,13 @@ def prepare_root(store: Store) -> None:
 
 
 def check_root(store: Store) -> None:
-    """Check that there is a root to read. Raises StorageError: there is none, or it has a format that this version does
-    not read."""
+    """Check that there is a root to read. Raises StorageError: there is none, or none of a format that is read here."""
     store.check_exists()
     check_format(store)
 
 
 def check_format(store: Store) -> None:
-    """Check the format of a root, if there is one. Raises StorageError: this version does not read it, or its number is
-    damaged."""
+    """Check the format of a root, if there is one. Raises StorageError: it is not read here, or is damaged."""
     try:
         number = unseal(store.read_bytes(FILE)).get("format")
     except FileNotFoundError:

@@ -18,8 +18,7 @@ def seal(fields: Mapping[str, Any]) -> bytes:
 
 
 def unseal(data: bytes) -> dict[str, Any]:
-    """Return the fields. Raises ValueError: it is not a JSON object, has no seal, or the seal is not that of its
-    fields."""
+    """Return the fields. Raises ValueError: it is not a JSON object, or has no seal or not that of its fields."""
     fields = json.loads(data)
     if not isinstance(fields, dict):
         raise ValueError(f"expected a JSON object, found {type(fields).__name__}")

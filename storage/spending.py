@@ -124,8 +124,7 @@ def this_month() -> str:
 
 
 def spent(store: Store, month: str, run: str = "", but: str = "") -> tuple[Counter[str], Counter[str]]:
-    """Return what was spent in a month by all runs, and by one, without the file `but`. One that cannot be read is
-    warned of and counts nothing."""
+    """Return what all runs spent in a month, and one, without the file `but`; a damaged one counts nothing."""
     everybody, one = Counter[str](), Counter[str]()
     for name in store.sizes(f"{FOLDER}/{month}"):
         written_by = _FILE.fullmatch(name)

@@ -6,14 +6,13 @@ at a time, and changes are detected per pair of shards, because every row group 
 
 import hashlib
 import io
-import os
 import re
 import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 from urllib.parse import urlsplit
 
 import pyarrow as pa
@@ -66,9 +65,8 @@ class Store:
 
     def __init__(self, root: str, lease: Lease | None = None) -> None:
         """Take a folder path or a URI, and the lease of the run that this process works for if it does not hold it
-        itself; nothing is read or written yet. Raises StorageError: it is empty, or the URI's
-        scheme is unknown, its options are wrong, or it holds a password; or it is a folder that looks like a URI, or
-        one of a user whom this machine does not know."""
+        itself; nothing is read or written yet. Raises StorageError: it is empty, or the URI's scheme is unknown, its
+        options are wrong, or it holds a password; or it is a folder that looks like a URI, or of an unknown user."""
         if not root.strip():
             raise StorageError(f"root is {root!r}: expected a folder or a URI such as s3://bucket/folder")
         if "://" in root and urlsplit(root).password is not None:
@@ -103,8 +101,7 @@ class Store:
         return isinstance(self.filesystem, pafs.LocalFileSystem)
 
     def check_writable(self) -> None:
-        """Create the root and write a file there, so that a build fails at its start and not after an hour. Raises
-        StorageError: the root cannot be written."""
+        """Create the root and write a file there, so that a build fails at its start; StorageError: it cannot be."""
         try:
             probe = f".probe-{uuid.uuid4().hex}"
             self.write_bytes(probe, b"")
@@ -128,8 +125,7 @@ class Store:
         return f"{self.base}/{name}" if name else self.base
 
     def exists(self, name: str) -> bool:
-        """Whether there is a file of that name. Raises StorageError: the filesystem does not answer; this holds for all
-        methods below."""
+        """Whether there is such a file. Raises StorageError, as all methods below: the filesystem does not answer."""
         return bool(self._type(name) == pafs.FileType.File)
 
     def sizes(self, folder: str) -> dict[str, int]:
@@ -206,8 +202,7 @@ class Store:
             yield stream
 
     def write_bytes(self, name: str, data: bytes) -> None:
-        """Write a whole file atomically: readers see the old file or the new one, also after a crash. Raises
-        StorageError: it could not be written."""
+        """Write a whole file atomically: readers see the old or the new one; StorageError: it could not be written."""
         with self.writing(name) as sink:
             sink.write(data)
 
@@ -255,8 +250,7 @@ class Store:
 
     def read_batches(self, name: str, sha256: str, columns: Sequence[str] | None = None) -> Iterator[pa.RecordBatch]:
         """Yield a shard, or some of its columns, in batches after checking its bytes. Less than a row group is in
-        memory at a time; no batch spans two row groups. Raises CorruptShardError: the file is gone, cut short or
-        changed."""
+        memory; no batch spans two. Raises CorruptShardError: the file is gone, cut short or changed."""
         with self._source(name) as source:
             check_bytes(name, source, sha256)
             source.seek(0)
@@ -266,8 +260,7 @@ class Store:
                 yield from parquet.iter_batches(_BATCH_ROWS, row_groups=[index], columns=columns)
 
     def read_table(self, name: str, sha256: str) -> pa.Table:
-        """Return a whole shard after checking its bytes. Raises CorruptShardError: the file is gone, cut short or
-        changed."""
+        """Return a whole shard after checking its bytes. Raises CorruptShardError: it is gone, cut short or changed."""
         data = self.read_if_there(name)
         if data is None:
             raise CorruptShardError(name, GONE)
@@ -275,8 +268,7 @@ class Store:
         return pq.read_table(pa.BufferReader(data))
 
     def read_group(self, name: str, group: RowGroup, dataset: Dataset) -> pa.Table:
-        """Return one row group of a shard after checking its values against their digest. Raises CorruptShardError: the
-        file is gone, cut short or changed."""
+        """Return a row group after checking its values. Raises CorruptShardError: it is gone, cut short or changed."""
         try:
             with self._source(name) as source:
                 parquet = pq.ParquetFile(source, page_checksum_verification=True)
@@ -346,23 +338,13 @@ class _NamedReads:
     def __init__(self, store: Store, name: str, file: pa.NativeFile) -> None:
         self.store, self.name, self.file = store, name, file
 
-    @property
-    def closed(self) -> bool:
-        return bool(self.file.closed)
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.file, name)
 
     def read(self, size: int = -1) -> bytes:
         with self.store._naming(self.name, "read"):
             data: bytes = self.file.read(None if size < 0 else size)
         return data
-
-    def seek(self, offset: int, whence: int = os.SEEK_SET) -> int:
-        return int(self.file.seek(offset, whence))
-
-    def tell(self) -> int:
-        return int(self.file.tell())
-
-    def close(self) -> None:
-        self.file.close()
 
 
 def check_bytes(name: str, stream: IO[bytes], sha256: str) -> None:

@@ -68,9 +68,8 @@ class TableDigest:
 
 
 def table_digest(table: pa.Table, columns: Sequence[str]) -> str:
-    """Return 32 hex digits that depend on the values, order, types and names of `columns`, and on nothing else.
-    Chunking, slicing and a trip through Parquet leave it unchanged. Raises TypeError: a column's type is not one that
-    the schemas use."""
+    """Return 32 hex digits of the values, order, types and names of `columns`, which chunking, slicing and a trip
+    through Parquet leave unchanged. Raises TypeError: a column's type is not one that the schemas use."""
     digest = TableDigest(columns)
     digest.update(table)
     return digest.hexdigest()

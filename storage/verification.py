@@ -94,10 +94,9 @@ def verify(
     progress: Callable[[VerificationProgress], None] = lambda _: None,
 ) -> Verification:
     """Read and check everything, or a `part` of the shards and directories, chosen by a hash (which from 0, of how
-    many), or continue the pass over it that was interrupted. The caller holds the root's lock. With
-    `repair`, damaged files are renamed, so that a build computes them again. Records are checked by `workers` at the
-    same time; `progress` is called every few seconds and at the end. Raises StorageError: the store does not answer;
-    the same call continues from there."""
+    many), or continue the pass over it that was interrupted. The caller holds the root's lock. With `repair`, damaged
+    files are renamed, so that a build computes them again. `workers` check records at the same time; `progress` is
+    called every few seconds and at the end. Raises StorageError: the store does not answer; call it again to go on."""
     infos = store.files()
     listing = {name: info.size for name, info in infos.items()}
     found = _interrupted(store, "{}/{}".format(*part))
@@ -177,8 +176,7 @@ def _check(store: Store, name: str, listing: Mapping[str, int]) -> _Outcome:
 
 
 def described_by(store: Store, name: str) -> dict[str, str]:
-    """Return file -> SHA-256 of what a record describes. Raises ValueError: it is not a record, or the record of
-    something else; FileNotFoundError: it is gone."""
+    """Return file -> SHA-256 of what a record describes. Raises ValueError: it is no such record; FileNotFoundError."""
     file = parse_file_name(name)
     assert file is not None
     if file.kind == "directory":

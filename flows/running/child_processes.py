@@ -1,10 +1,12 @@
-"""Child processes of own sessions, ended with all their children. Imports nothing heavy: children start with it."""
+"""Child processes of own sessions, ended with all their children; run by itself a Prefect server that ends with its
+parent, `SOCKET PARENT`. Imports nothing heavy: children start with it."""
 
 import contextlib
 import os
 import signal
 import socket
 import subprocess
+import sys
 import threading
 import time
 from collections.abc import Collection, Mapping, Sequence
@@ -85,3 +87,18 @@ def free_port(host: str, wanted: int = 0, besides: Collection[int] = ()) -> int:
             raise ValueError(f"host {host!r} is not an address of this machine: {error}") from error
         port = int(probe.getsockname()[1])
     return free_port(host, 0, besides) if port in besides else port
+
+
+def serve_prefect(number: int, parent: int) -> None:
+    """Serve Prefect on the listening socket of this file number; slow imports come after the start of the watch."""
+    end_with_parent(parent)
+    import uvicorn
+    from prefect.server.api.server import create_app
+
+    with socket.socket(fileno=number) as listening:
+        config = uvicorn.Config(create_app(ephemeral=True, final=True), log_level="error")
+        uvicorn.Server(config).run(sockets=[listening])
+
+
+if __name__ == "__main__":
+    serve_prefect(int(sys.argv[1]), int(sys.argv[2]))

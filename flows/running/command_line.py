@@ -23,24 +23,12 @@ from rich.text import Text
 
 from flows.config import BuildConfig, merge
 from flows.running.settings_file import SettingsFile, read_settings
+from tasks.engine.data_files import read_data
 from tasks.engine.settings import Settings
 
 S = TypeVar("S", bound=Settings)
-# Common options, in the order of the pipeline; `--help SECTION` shows the others.
-_FIRST = {
-    "what and where": ("preset", "root", "seed", "engine.workers", "shards.articles"),
-    "corpus": ("source.kind", "source.records.paths", "search.provider", "crawl.contact", "crawl.archive"),
-    "ranker and summarizer": ("ranking.keep", "summarizer.preset", "training.steps", "engine.device"),
-    "summaries": ("decoding.beam",),
-    "this run": ("config", "dry_run", "verify"),
-}
-_EXAMPLES = (
-    ("", "the embedded web and small models: see everything work"),
-    ("--preset records --source.records.paths articles.jsonl --crawl.contact you@example.org", "your own articles"),
-    ("--config settings.yaml --engine.device cuda", "settings from a file; options given beside it win"),
-    ("--dry-run", "what is done, what would be computed, and what that costs"),
-)
 _ALL = "all"
+_HELP = read_data("flows.running", "help.toml")
 
 
 class Stopped(Exception):  # noqa: N818 - no error of the program: a run ended, and the message says why
@@ -235,7 +223,7 @@ def similar(name: str, names: Collection[str]) -> str:
 
     def rank(option: str) -> tuple[bool, str]:
         name = option.lstrip("-").replace("-", "_")
-        return not any(name in names for names in _FIRST.values()), name  # those of the first screen come first
+        return not any(name in names for names in _HELP["first"].values()), name  # those of the first screen come first
 
     same_end = sorted((one for one in names if _last_word(one) == _last_word(wanted)), key=rank)
     found = list(dict.fromkeys([*same_end[:3], *difflib.get_close_matches(wanted, names, n=3)]))
@@ -258,7 +246,7 @@ def _print_first_screen(
 ) -> None:
     console.print(f"usage: {escape(program)} \\[--SETTING VALUE ...]\n")
     preset = next(iter(presets))
-    for title, names in _FIRST.items():
+    for title, names in _HELP["first"].items():
         console.print(f"[bold]{title}[/bold]")
         for name in names:
             field = fields[name]
@@ -272,7 +260,7 @@ def _print_first_screen(
     counts = Counter(name.partition(".")[0] for name in fields if "." in name)
     console.print(f"[dim]In brackets: the default, with the preset {preset}.[/dim]")
     console.print("[bold]examples[/bold]")
-    for arguments, comment in _EXAMPLES:
+    for arguments, comment in _HELP["examples"].items():
         console.print(f"  {program} {arguments}".rstrip() + f"  [dim]# {comment}[/dim]", soft_wrap=True)
     console.print("[bold]more[/bold]: --help SECTION, or --help all")
     listed = ", ".join(f"{dashed(name)} ({count})" for name, count in counts.items())

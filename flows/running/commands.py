@@ -174,8 +174,7 @@ def serve(
     """Serve Prefect with all deployments, a worker, and the page for summaries, until Ctrl-C.
 
     DATABASE_URL names a PostgreSQL database, PREFECT_SERVER_API_AUTH_STRING the user:password to ask for,
-    WIKISUM_WEBHOOK whom to alarm (see `wikisum alarms`), WIKISUM_BACKUP where upkeep copies to.
-    """
+    WIKISUM_WEBHOOK whom to alarm (see `wikisum alarms`), WIKISUM_BACKUP where upkeep copies to."""
     from flows.serve import serve
 
     return serve(host, port, pool, longest, upkeep=upkeep, metrics=metrics)

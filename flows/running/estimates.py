@@ -65,8 +65,7 @@ def queries(run: Run, settings: WebSearchSettings) -> int | None:
 
 
 def writer_requests(run: Run, config: BuildConfig) -> tuple[()] | tuple[int, int, int] | None:
-    """Return the most requests, tokens read and tokens written of missing shards; () before paragraphs are ranked, None
-    where no language model is asked."""
+    """Return most requests, tokens read and written for what is missing; () before ranking, None without a writer."""
     settings, ranked, written = config.writer, run.stages.get("ranked"), run.stages.get("written")
     if settings is None or ranked is None or written is None or written.complete:
         return None

@@ -145,8 +145,7 @@ class PrefectExecutor(Executor):
     """Runs jobs as tasks of the current flow run, on a runner of the run's settings, not of the imported flow's."""
 
     def __init__(self, settings: EngineSettings, corpus: str = "", account: Account | None = None) -> None:
-        """Take the kind of runner, its size and the retries, the name of the corpus for what is published, and where
-        the hours of jobs are written."""
+        """Take how jobs run, the name of the corpus for what is published, and where the hours of jobs are written."""
         self.settings, self.corpus, self._account = settings, corpus, account
         self._ledger: Ledger | None = None
         self._runner: TaskRunner[Any] | None = None

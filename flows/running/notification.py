@@ -31,8 +31,7 @@ _FULL = 0.9  # share of a disk
 
 
 def notifying_flow(name: str, run_name: str = "") -> Callable[[Callable[P, R]], Flow[P, R]]:
-    """Return the decorator of a flow that notifies people where it fails; its runs are called after it or `run_name`,
-    which may name parameters in braces."""
+    """Return the decorator of a flow that notifies people where it fails; `run_name` may have parameters in braces."""
     return prefect.flow(name=name, flow_run_name=run_name or name, on_failure=[notify], on_crashed=[notify])
 
 

@@ -1,5 +1,4 @@
-"""Prepare a Prefect server for builds: a work pool, the deployments, and alarms, which tell what a process that died,
-or never started, cannot tell itself."""
+"""Prepare a Prefect server: work pool, deployments, and alarms of what a process that died cannot tell itself."""
 
 import subprocess
 import sys

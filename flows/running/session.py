@@ -67,8 +67,7 @@ class Session:
     def training(
         self, kind: Callable[[DirectoryResult], T], recipe: Recipe, inputs: Mapping[str, Input], name: str
     ) -> T:
-        """Return a model as its `kind` of result, trained on the settings' device; people know its progress by a
-        name."""
+        """Return a model as its `kind` of result, trained on the settings' device, its progress shown under a name."""
         context = {"progress": self.progress(name), "device": self.config.engine.device}
         return kind(self.run.directory(recipe, inputs=inputs, context=context))
 
@@ -142,8 +141,7 @@ def once_a_build(function: Callable[[Session], T]) -> Callable[[Session], T]:
 
 @contextmanager
 def holding(store: Store) -> Iterator[None]:
-    """Hold the root for the session opened in the block, from the checks on. Raises RootBusyError: another run holds
-    it."""
+    """Hold the root for the session opened in the block, from the checks on; RootBusyError: another run holds it."""
     with root_lock(store):
         token = _holding.set(True)
         try:
@@ -221,8 +219,7 @@ def walk_flow(config: BuildConfig, wiring: Callable[[Session], T]) -> T:
 
 @contextmanager
 def held_root(root: str) -> Iterator[Store]:
-    """Hold a root that exists; a deployment waits for it. Raises StorageError: there is none, or it has another format;
-    RootBusyError: another run holds it."""
+    """Hold a root; a deployment waits for it. StorageError: there is none of this format; RootBusyError: it is held."""
     store = Store(root)
     check_root(store)
     with root_lock(store, WAIT_SECONDS if prefect.runtime.deployment.id else 0.0):

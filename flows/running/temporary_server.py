@@ -45,8 +45,7 @@ def use_prefect_api() -> None:
 
 
 def check_prefect_api() -> None:
-    """Check that the named Prefect server, if any, answers. Raises ConnectionError: it does not, or refuses the
-    password."""
+    """Check the named Prefect server, if any. Raises ConnectionError: it does not answer, or refuses the password."""
     if not has_prefect_api():
         return
     with get_client(sync_client=True) as client:
@@ -73,7 +72,7 @@ def alone(home: Path) -> Iterator[None]:
 def _start() -> str:
     with socket.create_server(("127.0.0.1", 0)) as listening:  # from here on the port is the server's
         number = listening.fileno()
-        command = [sys.executable, "-m", "flows.running.server_process", str(number), str(os.getpid())]
+        command = [sys.executable, "-m", "flows.running.child_processes", str(number), str(os.getpid())]
         server = start(command, inherited=[number])
         url = f"http://127.0.0.1:{listening.getsockname()[1]}/api"
     # Registered to run last, because Prefect sends its last logs and events while the interpreter shuts down.

@@ -33,8 +33,7 @@ def summarizer(
     extractor: ExtractorModel | None = None,
     name: str = "summarizer",
 ) -> SummarizerModel:
-    """Train a summarizer, as models/NAME, from weights of `initial` or the encoder of `extractor` if given; `graphs`
-    are None if it reads none."""
+    """Train a summarizer, as models/NAME, from weights of `initial` or the encoder of `extractor` if given."""
     settings, name = settings or session.config.summarizer, session.named(name)
     check_lengths(settings, settings.max_target_tokens - 1, "summarizer.max_target_tokens")
     function, notes = "tasks.summarization.training:train_summarizer", {} if initial else _start(session, settings)

@@ -1,5 +1,4 @@
-"""The HTTP API, which the page's own script and `wikisum summarize --watch` call: send files; ask for a summary, watch,
-cancel, find and delete it."""
+"""The HTTP API, which page and `wikisum summarize --watch` call: send files; ask for, watch, find, delete a summary."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence

@@ -94,8 +94,7 @@ def add_results(
     systems: Callable[[], Mapping[str, str]],
     shared: Mapping[str, Any],
 ) -> None:
-    """Add the routes below /summary and the list; `shared` is what every template gets. `job_of` raises HTTPException
-    for no job."""
+    """Add the routes below /summary and the list; every template gets `shared`; `job_of` raises HTTPException."""
 
     @app.get("/summaries")
     def past(search: str = "") -> HTMLResponse:

@@ -1,5 +1,4 @@
-"""What every request to the page passes: whose it is, how large it may be, and what the browser may do with the
-answer."""
+"""What every request to the page passes: whose it is, how large it may be, and what a browser may do with answers."""
 
 import base64
 import secrets
@@ -33,8 +32,7 @@ class Guard:
     413: the body is larger than the limit, as announced or as read."""
 
     def __init__(self, app: ASGIApp, credentials: str | None, limit: int) -> None:
-        """`credentials`: user:password, asked for as Basic, or the password alone as Bearer; None = nothing is asked
-        for. `limit`: bytes of a body."""
+        """`credentials`: user:password as Basic, the password as Bearer; None = not asked. `limit`: bytes of a body."""
         self._app, self._limit = app, limit
         self._expected: Sequence[str] = ()
         if credentials is not None:

@@ -43,8 +43,7 @@ def inert_response(body: bytes, mime: str | None, charset: str | None, passage: 
 
 
 def summary_view(summary: CitedSummary, choice: str, systems: Mapping[str, str]) -> dict[str, Any]:
-    """Return a summary as its template shows it. `choice`: the system that was asked for; `systems`: those that there
-    are, of which `others` may write it again."""
+    """Return a summary as its template shows it; `choice`: the system asked for, `systems`: those that there are."""
     cited = {(passage.source, passage.position): passage for passage in summary.passages}
     passages = Counter(passage.source for passage in summary.passages)
     sources = []

@@ -1,5 +1,4 @@
-"""The stable hash behind every id, shard number, split and seeded choice (never Python's own `hash`), and the
-draws that follow from it."""
+"""The stable hash behind every id, shard, split and seeded choice (never Python's own `hash`), and draws from it."""
 
 from collections.abc import Sequence
 from hashlib import blake2b

@@ -18,8 +18,7 @@ HEADER_TEXT = r"^[\x20-\x7e]*$"
 
 
 class Settings(BaseModel):
-    """A frozen section of settings; an unknown field is an error, and so are infinity and NaN. The text below a field
-    describes it to users."""
+    """A frozen section of settings, without unknown fields, infinity or NaN; the text below a field is for users."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False, use_attribute_docstrings=True)
 

@@ -87,14 +87,11 @@ def make_shard(job: Job) -> ShardRecord:
         written=written,
         drops=drops.by_reason(),
         inputs=job.digests,
-        settings=job.recipe.fields(job.shard),
-        version=job.recipe.made_version,
         seconds=round(time.monotonic() - started, 3),
         peak_bytes=_peak_bytes(),
-        notes=job.recipe.notes,
         worst=drops.worst(),
-        code=running_code(),
         title=job.called,
+        **_of_recipe(job),
         tally=json.loads(((isinstance(rows, pa.Table) and rows.schema.metadata) or {}).get(TALLY.encode(), "{}")),
     )
     save_record(store, record)
@@ -121,20 +118,9 @@ def make_directory(job: Job) -> DirectoryRecord:
     location = str(folder) if store.is_local else f"{folder}, where {job.stage} is gathered (TMPDIR decides)"
     with naming_a_full_disk(location), kept_on_store(store, folder, job.stage, job.key):
         metrics = call(job, store, directory=folder)
-    record = publish_directory(
-        store,
-        folder,
-        name=job.stage,
-        key=job.key,
-        published=metrics.pop("published"),
-        settings=job.recipe.fields(job.shard),
-        inputs=job.digests,
-        metrics=metrics,
-        seconds=round(time.monotonic() - started, 3),
-        code=running_code(),
-        version=job.recipe.made_version,
-        notes=job.recipe.notes,
-    )
+    fields = {"inputs": job.digests, "metrics": metrics, "seconds": round(time.monotonic() - started, 3)}
+    fields |= {**_of_recipe(job), "published": metrics.pop("published")}
+    record = publish_directory(store, folder, name=job.stage, key=job.key, **fields)
     discard_snapshot(store, job.stage, job.key)
     return record
 
@@ -146,6 +132,13 @@ def call(job: Job, store: Store, **more: Any) -> Any:
     loaded = {name: load(store) for name, load in job.inputs.items()}
     settings = {} if recipe.settings is None else {"settings": recipe.settings}
     return functools.partial(function, **loaded, **settings, **recipe.arguments, **job.context, **more)()
+
+
+def _of_recipe(job: Job) -> dict[str, Any]:
+    """Return the fields that every record has of the recipe, and of the code that ran."""
+    recipe = job.recipe
+    version = recipe.made_version
+    return {"settings": recipe.fields(job.shard), "version": version, "notes": recipe.notes, "code": running_code()}
 
 
 def _peak_bytes() -> int:

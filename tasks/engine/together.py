@@ -179,8 +179,7 @@ def _key(number: int) -> str:
 
 
 def main() -> int:
-    """Be one process of a training: call the function of the folder that `torchrun` passes on, and leave its result or
-    its error there; return the exit code."""
+    """Be one process of a training: call the function in the folder given, leave result or error; return the code."""
     folder, rank = Path(sys.argv[1]), int(os.environ["RANK"])
     threading.Thread(target=_listen, name="stop", daemon=True).start()
     function, arguments = cloudpickle.loads((folder / JOB).read_bytes())

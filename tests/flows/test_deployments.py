@@ -15,7 +15,7 @@ from prefect.utilities.callables import parameter_schema
 from prefect.utilities.schema_tools.validation import validate
 
 from flows.build_wikisum import build_wikisum
-from flows.form import USUAL
+from flows.config import USUAL
 from flows.running.prefect_setup import DEPLOYMENTS
 
 PROJECT = Path(__file__).parents[2]

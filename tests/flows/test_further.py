@@ -49,9 +49,9 @@ def test_its_work_is_that_of_a_build_with_it_alone(tmp_path: Path) -> None:
         *("vocabulary-ft", "slot-examples-ft", "models/summarizer-ft", "predictions-ft", "scores-ft")
     }
     decoded, trained = by_name["predictions-ft"], by_name["models/summarizer-ft"]
-    assert (decoded.recipe()["beam"], decoded.recipe()["system"]) == (3, "ft")
-    assert trained.recipe()["preset"] == "ft-small"
-    assert by_name["predictions"].recipe()["beam"] == 12
+    assert (decoded.recipe.fields(0)["beam"], decoded.recipe.fields(0)["system"]) == (3, "ft")
+    assert trained.recipe.fields(0)["preset"] == "ft-small"
+    assert by_name["predictions"].recipe.fields(0)["beam"] == 12
 
 
 def test_a_build_without_any_has_the_recipe_it_had() -> None:
