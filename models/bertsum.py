@@ -120,12 +120,11 @@ class SentenceEncoder(nn.Module):
 
 
 class BertSum(TokenSummarizer):
-    """BERTSUMABS: BERT, and a decoder that is trained from nothing."""
+    """BERTSUMABS: BERT, and a decoder that is trained from nothing; ValueError where the library is missing."""
 
     copying = None
 
     def __init__(self, config: BertSumConfig) -> None:
-        """Make a fresh model. Raises ValueError: the library is missing."""
         super().__init__()
         self.config = config
         self.encoder = SentenceEncoder(config)
@@ -152,7 +151,6 @@ class SentenceExtractor(nn.Module):
     """BERTSUMEXT: BERT, Transformer layers over its states at the beginnings of sentences, a sigmoid (sec. 3.2)."""
 
     def __init__(self, config: BertSumConfig) -> None:
-        """Make a fresh model. Raises ValueError: the library is missing."""
         super().__init__()
         self.config = config
         self.encoder = SentenceEncoder(config)

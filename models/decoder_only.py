@@ -128,7 +128,6 @@ class DecoderOnly(TiedSummarizer):
     """A stack of layers that differ only in their attention."""
 
     def __init__(self, config: DecoderOnlyConfig, attentions: Iterable[PrefixAttention]) -> None:
-        """Make a layer around each attention, in order; weights are drawn from PyTorch's default generator."""
         super().__init__()
         self.config = config
         self.embedding = TiedEmbedding(

@@ -123,19 +123,14 @@ class GlobalLayer(nn.Module):
     def __init__(self, config: HierarchicalConfig) -> None:
         super().__init__()
         size, heads = config.model_size, config.global_heads
-        self.pooling = MultiHeadPooling(
-            size,
-            heads,
-            weights=config.pooling_weights,
-            projection=config.pooling_projection,
-            epsilon=config.norm_epsilon,
-        )
+        weights, projection, epsilon = config.pooling_weights, config.pooling_projection, config.norm_epsilon
+        self.pooling = MultiHeadPooling(size, heads, weights=weights, projection=projection, epsilon=epsilon)
         self.attention = InterParagraphAttention(config)
         self.output = nn.Linear(size, size)
         start(self.output)
-        self.feed_forward = FeedForward(size, config.feed_forward_size, config.dropout)
+        self.feed_forward = FeedForward(config)
         self.dropout = Dropout(config.dropout)
-        self.residual = Residual.of(config)
+        self.residual = Residual(config)
         self.pooling_norm = final_norm(config)  # of the layer before
         self.keep_context = config.global_residual == "g+(x+c)"
 

@@ -151,7 +151,8 @@ def library_model(config: LedConfig | T5Config) -> Any:
 
 
 class LibrarySummarizer(Summarizer):
-    """A summarizer around an encoder and a decoder of transformers."""
+    """A summarizer around an encoder and a decoder of transformers. A fresh one has weights drawn by the library;
+    making it raises ValueError where the library is missing."""
 
     config: LedConfig | T5Config  # our configuration
     prefix: ClassVar[str]  # the attribute that holds the library's model
@@ -243,7 +244,6 @@ class Led(LibrarySummarizer):
     final_logits_bias: Tensor
 
     def __init__(self, config: LedConfig) -> None:
-        """Make a fresh model, its weights drawn by the library. Raises ValueError: the library is missing."""
         super().__init__()
         self.config = config
         self.led = library_model(config)
@@ -282,7 +282,6 @@ class T5(LibrarySummarizer):
     prefix = "model"
 
     def __init__(self, config: T5Config) -> None:
-        """Make a fresh model, its weights drawn by the library. Raises ValueError: the library is missing."""
         super().__init__()
         self.config = config
         self.model: nn.Module = library_model(config)

@@ -93,7 +93,6 @@ class CompressedAttention(PrefixAttention):
     """Causal attention to windows of tokens, and to the first token of the sequence."""
 
     def __init__(self, config: MemoryCompressedConfig) -> None:
-        """Make the projections and the convolution, a linear map of the concatenated tokens of a window."""
         super().__init__(config.model_size, config.heads)
         self.window = config.window
         self.convolution = nn.Linear(config.window * config.model_size, config.model_size)

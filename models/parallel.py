@@ -67,8 +67,8 @@ class ParagraphPooling(nn.Module):
         self.output = nn.Linear(size, size)  # W3
         self.scale = (size // self.heads) ** -0.5 if config.pooling_scaled else 1.0
         self.pooled_norm = nn.LayerNorm(size, eps=config.norm_epsilon) if config.pooling_norm else nn.Identity()
-        self.feed_forward = FeedForward(size, config.feed_forward_size, config.dropout)
-        self.residual = Residual.of(config)
+        self.feed_forward = FeedForward(config)
+        self.residual = Residual(config)
         initialise(self.value.weight, self.score, self.output.weight)
         nn.init.zeros_(self.value.bias)
         nn.init.zeros_(self.output.bias)

@@ -39,11 +39,13 @@ class Preset:
     words: int = 32_000  # size of the vocabulary at which the number of parameters is counted
 
 
+_DOCUMENT = tomllib.loads(Path(__file__).with_name("presets.toml").read_text(encoding="utf-8"))
+
+
 def _read() -> dict[str, Preset]:
-    document = tomllib.loads(Path(__file__).with_name("presets.toml").read_text(encoding="utf-8"))
     presets = {}
-    for name, fields in document["presets"].items():
-        fields = _whole(fields, document["parts"])
+    for name, fields in _DOCUMENT["presets"].items():
+        fields = _whole(fields, _DOCUMENT["parts"])
         recipe = TrainingRecipe(**fields.pop("recipe", {}))
         if isinstance(parameters := fields.pop("parameters", None), list):
             parameters = tuple(parameters)
@@ -71,27 +73,11 @@ def _over(base: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]
 
 PRESETS = _read()
 
-# Architectures whose memory holds paragraph embeddings (keys of `models.registry.ARCHITECTURES`).
-PREDICTABLE = ("parallel", "graphsum")
-# Architectures that may be told to copy words of the source; the pointer-generator always does.
-COPYING = ("hierarchical", "flat", "parallel", "vertical", "graphsum", "bart")
-# Architectures that read at most so many tokens of an article: `source_tokens` of their configuration.
-SOURCE_LIMITED = (
-    "flat",
-    "memory-compressed",
-    "transformer-xl",
-    "pointer-generator",
-    "bart",
-    "led",
-    "t5",
-    "longt5",
-    "bertsum",
-    "causal",
-)
-# Architectures whose decoder has an embedding for each position -> how many by default (`max_positions`).
-LEARNED_POSITIONS = {"bart": 1024, "led": 1024}
-# Architectures whose layers are those of transformers.
-OF_TRANSFORMERS = ("led", "t5", "longt5", "bertsum", "causal")
+# By key of `models.registry.ARCHITECTURES`; what each list is about stands beside it.
+_ABLE: dict[str, list[str]] = _DOCUMENT["architectures"]
+PREDICTABLE, COPYING = tuple(_ABLE["predictable"]), tuple(_ABLE["copying"])
+SOURCE_LIMITED, OF_TRANSFORMERS = tuple(_ABLE["source_limited"]), tuple(_ABLE["of_transformers"])
+LEARNED_POSITIONS: dict[str, int] = _DOCUMENT["learned_positions"]
 
 
 def find_preset(name: str) -> Preset:

@@ -7,7 +7,6 @@ Shapes: D model size, V vocabulary."""
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -53,16 +52,9 @@ _POSITIONS = ("model.encoder.embed_positions.weight", "model.decoder.embed_posit
 _FRESH = "copying."
 
 
-@dataclass(frozen=True)
-class Folder:
-    """A folder with a BART."""
-
-    path: Path  # of the folder
-    config: BartConfig  # sizes, special tokens and dropouts that it states; every switch is off
-
-
-def read_folder(path: str | Path) -> Folder:
-    """Read the configuration of a folder. Raises ValueError: there is no such folder, or it holds no BART."""
+def read_folder(path: str | Path) -> BartConfig:
+    """Return the sizes, special tokens and dropouts that a folder states; every switch is off. Raises ValueError: there
+    is no such folder, or it holds no BART."""
     path = Path(path)
     file, stated = path / CONFIG, read_config(path)
     if stated.get("model_type") != "bart":
@@ -79,22 +71,20 @@ def read_folder(path: str | Path) -> Folder:
             )
     known |= stated_dropouts(stated, _DROPOUTS, file)
     try:
-        config = BartConfig(**known, source_tokens=known["max_positions"])
+        return BartConfig(**known, source_tokens=known["max_positions"])
     except ValueError as error:
         raise ValueError(f"{file}: {error}") from error
-    return Folder(path, config)
 
 
-def check_pretrained(path: str | Path, config: BartConfig, *, added: int = 0) -> Folder:
+def check_pretrained(path: str | Path, config: BartConfig, *, added: int = 0) -> None:
     """Check that a folder can be loaded into a model of `config`; no weight is read. `added` is how many tokens the
     vocabulary has besides those of the folder, such as Hie-BART's [BOS]. Raises ValueError: it cannot, with the name of
     what differs and both values."""
-    folder = read_folder(path)
-    _check_sizes(folder, config, added)
+    theirs = read_folder(path)
+    _check_sizes(path, theirs, config, added)
     with torch.device("meta"):
         model = Bart(config)
-    _check_names(open_weights(folder.path), model, folder, added)
-    return folder
+    _check_names(open_weights(Path(path)), model, theirs, added)
 
 
 def load_pretrained(model: Bart, path: str | Path, *, added: int = 0) -> tuple[str, ...]:
@@ -105,10 +95,10 @@ def load_pretrained(model: Bart, path: str | Path, *, added: int = 0) -> tuple[s
     optimizer afterwards. If the model has more positions than the folder, the folder's are repeated (Shen et al. 2023,
     sec. 5.3). The rows of added tokens start as the mean of all rows. Raises ValueError: see `check_pretrained`; or
     what should be one matrix under several names is not."""
-    folder = read_folder(path)
-    _check_sizes(folder, model.config, added)
-    file = open_weights(folder.path)
-    names = _check_names(file, model, folder, added)
+    theirs = read_folder(path)
+    _check_sizes(path, theirs, model.config, added)
+    file = open_weights(Path(path))
+    names = _check_names(file, model, theirs, added)
     for name in file.shapes:
         if _ours(name) in _TIED:
             check_tied(file, name, names[_SHARED])
@@ -164,24 +154,22 @@ def _number(value: object, name: str, file: Path, *, at_least: int) -> int:
     return value
 
 
-def _check_sizes(folder: Folder, config: BartConfig, added: int) -> None:
+def _check_sizes(path: str | Path, folder: BartConfig, config: BartConfig, added: int) -> None:
     """Raise ValueError where the model is not of the folder's sizes."""
     for field in (*_SIZES, *_TOKENS):
-        ours, theirs = getattr(config, field), getattr(folder.config, field)
-        if field == "max_positions":
-            if ours < theirs:
-                raise ValueError(f"expected max_positions of at least {theirs}, as {folder.path} has, got {ours}")
-        elif field == "vocabulary_size":
-            if ours != theirs + added:
-                raise ValueError(
-                    f"expected a vocabulary of {theirs + added} tokens ({theirs} rows in {folder.path} and {added} "
-                    f"added), got {ours}"
-                )
-        elif ours != theirs:
-            raise ValueError(f"expected {field} {theirs}, as {folder.path} has, got {ours}")
+        ours, theirs = getattr(config, field), getattr(folder, field)
+        if field == "max_positions" and ours < theirs:
+            raise ValueError(f"expected max_positions of at least {theirs}, as {path} has, got {ours}")
+        if field == "vocabulary_size" and ours != theirs + added:
+            raise ValueError(
+                f"expected a vocabulary of {theirs + added} tokens ({theirs} rows in {path} and {added} added), got "
+                f"{ours}"
+            )
+        if field not in ("max_positions", "vocabulary_size") and ours != theirs:
+            raise ValueError(f"expected {field} {theirs}, as {path} has, got {ours}")
 
 
-def _check_names(file: WeightsFile, model: Bart, folder: Folder, added: int) -> dict[str, str]:
+def _check_names(file: WeightsFile, model: Bart, folder: BartConfig, added: int) -> dict[str, str]:
     """Return the file's names of the model's weights. Raises ValueError: some are missing, left over or misshapen."""
     theirs = {_ours(name): name for name in file.shapes}
     tied = [theirs.pop(name) for name in _TIED if name in theirs]
@@ -206,10 +194,10 @@ def _ours(name: str) -> str:
     return name if ours else f"model.{name}"
 
 
-def _expected(name: str, own: tuple[int, ...], folder: Folder, added: int) -> tuple[int, ...]:
+def _expected(name: str, own: tuple[int, ...], folder: BartConfig, added: int) -> tuple[int, ...]:
     """Return the shape in the folder of a weight whose shape in the model is `own`."""
     if name in _POSITIONS:
-        return folder.config.max_positions + POSITION_OFFSET, own[1]
+        return folder.max_positions + POSITION_OFFSET, own[1]
     if name == _SHARED:
         return own[0] - added, own[1]
     return (own[0], own[1] - added) if name == _BIAS else own

@@ -2,8 +2,7 @@
 
 import dataclasses
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from models.bart import Bart, BartConfig
 from models.bertsum import BertSum, BertSumConfig
@@ -22,8 +21,7 @@ from models.transformer_xl import TransformerXL, TransformerXLConfig
 from models.vertical import VerticalConfig, VerticalTransformer
 
 
-@dataclass(frozen=True)
-class Architecture:
+class Architecture(NamedTuple):
     """A kind of summarizer: the class of its configuration and of its model."""
 
     config: type[Any]
@@ -51,19 +49,15 @@ ARCHITECTURES: dict[str, Architecture] = {
 def build_summarizer(preset: str, *, vocabulary_size: int, pad: int = 0, **overrides: Any) -> Summarizer:
     """Make a fresh summarizer, its weights drawn from PyTorch's default generator, with some fields of the preset's
     configuration changed. Raises ValueError: unknown preset, unknown field, or an invalid value."""
-    model = ARCHITECTURES[find_preset(preset).architecture].model(
-        configuration(preset, vocabulary_size=vocabulary_size, pad=pad, **overrides)
-    )
-    assert isinstance(model, Summarizer)
+    config = configuration(preset, vocabulary_size=vocabulary_size, pad=pad, **overrides)
+    model: Summarizer = ARCHITECTURES[find_preset(preset).architecture].model(config)
     return model
 
 
-def configuration(preset: str, *, vocabulary_size: int, pad: int = 0, **overrides: Any) -> Any:
+def configuration(preset: str, **fields: Any) -> Any:
     """Return the configuration with which `build_summarizer` makes a summarizer; arguments and errors are the same."""
     chosen = find_preset(preset)
-    return _configure(
-        chosen.architecture, {**chosen.settings, "vocabulary_size": vocabulary_size, "pad": pad, **overrides}
-    )
+    return _configure(chosen.architecture, {**chosen.settings, **fields})
 
 
 def fields_of(preset: str, overrides: Mapping[str, Any]) -> dict[str, Any]:
@@ -75,9 +69,8 @@ def fields_of(preset: str, overrides: Mapping[str, Any]) -> dict[str, Any]:
 
 def check_configuration(preset: str, overrides: Mapping[str, Any]) -> None:
     """Check overrides, without making the model. Raises ValueError: unknown preset or field, or an invalid value."""
-    chosen = find_preset(preset)
     try:
-        _configure(chosen.architecture, {**chosen.settings, "vocabulary_size": 1000, "pad": 0, **overrides})
+        configuration(preset, **{"vocabulary_size": 1000, **overrides})
     except TypeError as error:  # such as a string instead of a number
         raise ValueError(f"overrides {dict(overrides)!r} of preset {preset!r}: {error}") from error
 
@@ -101,8 +94,7 @@ def from_config_dict(config: Mapping[str, Any], **overrides: Any) -> Summarizer:
     architecture = fields.pop("architecture", None)
     if architecture not in ARCHITECTURES:
         raise ValueError(f"unknown architecture {architecture!r}, expected one of: {', '.join(ARCHITECTURES)}")
-    model = ARCHITECTURES[architecture].model(_configure(architecture, fields))
-    assert isinstance(model, Summarizer)
+    model: Summarizer = ARCHITECTURES[architecture].model(_configure(architecture, fields))
     return model
 
 

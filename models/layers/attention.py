@@ -67,7 +67,6 @@ class Growing:
     search reorders the rows of all of them at once. Time is the last dimension but one: [R, ..., T, C]."""
 
     def __init__(self, rows: int, capacity: int, parts: int = 1) -> None:
-        """Start empty, with a capacity of `capacity` vectors for each of `rows` rows in each part."""
         self.rows = rows
         self.capacity = capacity
         self._lengths = [0] * parts

@@ -37,19 +37,16 @@ class CopyMemory(ParagraphTokens, Memory):
 
 
 class CopyableMemory(Memory):
-    """A memory of articles whose words may be copied.
+    """A memory of articles whose words may be copied."""
 
-    Attributes:
-        copies: the positions that may be copied; None if the summarizer does not copy."""
-
-    copies: CopyMemory | None
+    copies: CopyMemory | None  # the positions that may be copied; None if the summarizer does not copy
 
 
 class CopyHead(nn.Module):
-    """Points at the source position of the next token, and decides whether to copy it."""
+    """Points at the source position of the next token, and decides whether to copy it; sees `reach` tokens on each side
+    of a position too."""
 
     def __init__(self, size: int, reach: int = 0) -> None:
-        """Make a head for hidden states of `size` that sees so many tokens on each side of a position too."""
         super().__init__()
         self.query = nn.Linear(size, size, bias=False)
         self.reach = reach
@@ -80,14 +77,8 @@ class CopyHead(nn.Module):
     def forward(
         self, hidden_RTD: Tensor, input_RTD: Tensor, target_RT: Tensor, memory: CopyMemory, cache: KeyValueCache | None
     ) -> Copied:
-        """Point at the source from each target position.
-
-        Args:
-            hidden_RTD: last hidden states of the decoder.
-            input_RTD: embeddings of its input tokens.
-            target_RT: the input tokens; with a cache those that follow the ones in it.
-            memory: of B articles.
-            cache: of the target decoded so far."""
+        """Point at the source from each target position, given the decoder's last hidden states, the embeddings of its
+        input tokens, and these tokens, which with a cache follow those in it."""
         articles, (rows, new, size) = memory.articles, hidden_RTD.shape
         query_BQD = self.query(hidden_RTD).reshape(articles, -1, size)
         logits_BQS = (query_BQD @ memory.keys.transpose(1, 2)) * size**-0.5

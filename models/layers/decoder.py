@@ -53,9 +53,9 @@ class DecoderLayer(nn.Module):
         self.self_attention = SelfAttention(size, heads, attention_dropout)
         for name in self.attentions:
             self.add_module(name, CrossAttention(size, heads, attention_dropout))
-        self.feed_forward = FeedForward(size, config.feed_forward_size, config.dropout)
+        self.feed_forward = FeedForward(config)
         for name in self.residuals:
-            self.add_module(name, Residual.of(config))
+            self.add_module(name, Residual(config))
 
     def forward(
         self, x_RTD: Tensor, memory: Memory, layer: int, cache: KeyValueCache | None, *, weights: bool

@@ -65,7 +65,6 @@ class HeadLinear(nn.Module):
     """A separate linear layer for each head."""
 
     def __init__(self, heads: int, size: int, output_size: int, parts: int = 1) -> None:
-        """Map `size` to `output_size` in each of `heads` heads; `parts` is the number of projections joined in one."""
         super().__init__()
         self.weight_HEC = nn.Parameter(torch.empty(heads, size, output_size))
         self.bias_HC = nn.Parameter(torch.zeros(heads, output_size))

@@ -49,7 +49,6 @@ class TiedEmbedding(nn.Module):
     large as a sinusoidal position."""
 
     def __init__(self, vocabulary_size: int, size: int, *, scaled: bool, dropout: float) -> None:
-        """Make a matrix of `vocabulary_size` words; `scaled` multiplies an embedding by sqrt(size)."""
         super().__init__()
         self.size = size
         self.weight = nn.Parameter(torch.empty(vocabulary_size, size))
@@ -108,12 +107,11 @@ def paragraph_positions(ranks: Tensor, length: int, size: int, order: PositionOr
 class FeedForward(nn.Module):
     """Two linear layers with a ReLU between them (Liu & Lapata 2019, eq. 12)."""
 
-    def __init__(self, size: int, inner_size: int, dropout: float) -> None:
-        """Map `size` to `inner_size` and back; `dropout` applies to the inner layer."""
+    def __init__(self, config: LayerConfig) -> None:
         super().__init__()
-        self.inner = nn.Linear(size, inner_size)
-        self.outer = nn.Linear(inner_size, size)
-        self.dropout = Dropout(dropout)
+        self.inner = nn.Linear(config.model_size, config.feed_forward_size)
+        self.outer = nn.Linear(config.feed_forward_size, config.model_size)
+        self.dropout = Dropout(config.dropout)  # of the inner layer
         start(self.inner, self.outer)
 
     def forward(self, x: Tensor) -> Tensor:
@@ -127,19 +125,14 @@ class Residual(nn.Module):
     11): LayerNorm(x + f(x)); pre-norm (Liu & Lapata's (2019) released code): x + f(LayerNorm(x)). Dropout applies to
     the sub-layer's output."""
 
-    def __init__(self, size: int, norm: Norm, dropout: float, epsilon: float) -> None:
+    def __init__(self, config: LayerConfig) -> None:
         """Make the LayerNorm of one sub-layer. Raises ValueError: `norm` is neither "pre" nor "post"."""
         super().__init__()
-        if norm not in get_args(Norm):
-            raise ValueError(f"unknown norm {norm!r}, expected one of {get_args(Norm)}")
-        self.pre = norm == "pre"
-        self.norm = nn.LayerNorm(size, eps=epsilon)
-        self.dropout = Dropout(dropout)
-
-    @classmethod
-    def of(cls, config: LayerConfig) -> "Residual":
-        """Make the residual connection of one sub-layer of a model."""
-        return cls(config.model_size, config.norm, config.dropout, config.norm_epsilon)
+        if config.norm not in get_args(Norm):
+            raise ValueError(f"unknown norm {config.norm!r}, expected one of {get_args(Norm)}")
+        self.pre = config.norm == "pre"
+        self.norm = nn.LayerNorm(config.model_size, eps=config.norm_epsilon)
+        self.dropout = Dropout(config.dropout)
 
     def enter(self, x: Tensor) -> Tensor:
         """Return the input of the sub-layer."""
@@ -164,12 +157,11 @@ class TransformerLayer(nn.Module):
     `finish(x, attention(enter(x)))`."""
 
     def __init__(self, config: LayerConfig, attention: nn.Module) -> None:
-        """Make one layer around an attention."""
         super().__init__()
         self.attention = attention
-        self.feed_forward = FeedForward(config.model_size, config.feed_forward_size, config.dropout)
-        self.attention_residual = Residual.of(config)
-        self.feed_forward_residual = Residual.of(config)
+        self.feed_forward = FeedForward(config)
+        self.attention_residual = Residual(config)
+        self.feed_forward_residual = Residual(config)
 
     def enter(self, x: Tensor) -> Tensor:
         """Return the input of the attention."""
@@ -186,7 +178,6 @@ class EncoderLayer(TransformerLayer):
     paragraph or of a flat sequence."""
 
     def __init__(self, config: LayerConfig, attention_dropout: float = 0.0) -> None:
-        """Make one layer; `attention_dropout` is that of attention weights."""
         super().__init__(config, SelfAttention(config.model_size, config.heads, attention_dropout))
 
     def forward(self, x_MD: Tensor, packing: Packing) -> Tensor:

@@ -17,42 +17,26 @@ from models.search.step import Ended, Hypotheses, Hypothesis, Scorer, TokenRules
 @torch.inference_mode()
 def beam_search(
     model: Summarizer,
-    source: SourceBatch,
+    source: SourceBatch,  # B articles, on the model's device
     settings: SearchSettings,
     *,
-    begin: int,
-    end: int,
-    unknown: int | None = None,
-    exempt: Sequence[int] = (),
-    scorers: Sequence[Scorer] = (),
+    begin: int,  # id the decoder starts from; like padding it is never generated, unless it is the end token too
+    end: int,  # id that ends a summary
+    unknown: int | None = None,  # id of the unknown token, which is generated only if the settings allow it
+    exempt: Sequence[int] = (),  # ids to which `settings.block_recent` does not apply (commas)
+    scorers: Sequence[Scorer] = (),  # terms of the score besides the normalised log-probability
+    # [B, n] int64 tokens with which the summaries of each article start, padded with `source.pad`; they are part of the
+    # summary, do not change its score, and are cut at the maximum length
     prompt: Tensor | None = None,
-    values: SourceValues | None = None,
+    values: SourceValues | None = None,  # forbids names and numbers that the source lacks
+    # id that follows `begin` before any summary and any prompt, and at no cost, as BART's `<s>` does
+    # (`forced_bos_token_id` of transformers); no part of the summary, but of the length that divides its probability
     first: int | None = None,
-    memory: Memory | None = None,
+    memory: Memory | None = None,  # what the model made of `source` in evaluation mode; None = it is encoded here
 ) -> list[Hypothesis]:
-    """Return the best summary found for each article of `source`.
-
-    The model decodes in evaluation mode, whatever mode it was in. An article whose search is over leaves the batch;
-    keys and values of a source are never repeated for its hypotheses.
-
-    Args:
-        model: any summarizer.
-        source: B articles, on the model's device.
-        settings: of the search.
-        begin: id the decoder starts from; like padding it is never generated, unless it is the end token too.
-        end: id that ends a summary.
-        unknown: id of the unknown token, which is generated only if the settings allow it.
-        exempt: ids to which `settings.block_recent` does not apply (commas).
-        scorers: terms of the score besides the normalised log-probability.
-        prompt: [B, n] int64 tokens with which the summaries of each article start, padded with `source.pad`; they are
-            part of the summary, do not change its score, and are cut at the maximum length.
-        values: forbids names and numbers that the source lacks; a summary that the search leaves in the middle of one
-            is cut before it.
-        first: id that follows `begin` before any summary and any prompt, and at no cost, as BART's `<s>` does
-            (`forced_bos_token_id` of transformers). It is not part of the summary, but counts in the length by which
-            its log-probability is divided.
-        memory: what the model made of `source` in evaluation mode, where it is needed for more than the search; None =
-            the source is encoded here."""
+    """Return the best summary found for each article of `source`. The model decodes in evaluation mode, whatever mode
+    it was in. An article whose search is over leaves the batch; keys and values of a source are never repeated for its
+    hypotheses. A summary that the search leaves in the middle of a value is cut before it."""
     never = {source.pad, *([begin] if begin != end else []), *([] if first is None else [first])}
     if unknown is not None and not settings.allow_unknown:
         never.add(unknown)

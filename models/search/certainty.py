@@ -44,15 +44,9 @@ def likely_summaries(
 def token_log_probs(
     model: Summarizer, memory: Memory, hypotheses: Sequence[Hypothesis], vocabulary: Vocabulary
 ) -> list[Tensor]:
-    """Return the log-probability of each token of each summary, [T] float32 on the CPU, without the end token.
-
-    They are the model's own: what a search forbids keeps its share, so that a token in its place is unlikely.
-
-    Args:
-        model: the summarizer, in evaluation mode as after a search.
-        memory: of B articles, as they were searched.
-        hypotheses: a summary for each.
-        vocabulary: of the model."""
+    """Return the log-probability of each token of each summary, [T] float32 on the CPU, without the end token. They are
+    the model's own, in evaluation mode: what a search forbids keeps its share, so that a token in its place is
+    unlikely. There is a hypothesis for each article of the memory."""
     start, device = vocabulary.target_start, memory.mask.device
     found = []
     for article, hypothesis in enumerate(hypotheses):  # one at a time: [T, V] are many numbers
@@ -68,13 +62,8 @@ def token_log_probs(
 
 
 def without_unlikely(hypothesis: Hypothesis, log_probs: Tensor, vocabulary: Vocabulary, least: float) -> Hypothesis:
-    """Return a summary without the sentences that are less probable than `least`; the likeliest one always stays.
-
-    Args:
-        hypothesis: a summary of T tokens.
-        log_probs: [T] of its tokens.
-        vocabulary: of the model.
-        least: probability of a sentence, 0-1."""
+    """Return a summary of T tokens, with `log_probs` [T] of these, without the sentences that are less probable than
+    `least`, 0-1; the likeliest one always stays."""
     written = list(written_sentences(hypothesis, log_probs, vocabulary))
     if not written:
         return hypothesis

@@ -62,26 +62,16 @@ class StructuralCoverage:
 
 
 def guide(
-    source: SourceBatch,
+    source: SourceBatch,  # B articles, on the summarizer's device
     guidance: Guidance,
-    summarizer: Summarizer,
+    summarizer: Summarizer,  # in evaluation mode
     *,
-    predictor: AttentionPredictor | None = None,
-    scores_BP: Tensor | None = None,
+    predictor: AttentionPredictor | None = None,  # of its attention, in evaluation mode, where one is needed
+    scores_BP: Tensor | None = None,  # of the ranker, where they are needed
 ) -> tuple[SourceBatch, list[Scorer]]:
-    """Return the source to read, perhaps compressed, and the scorers of its search.
-
-    Under compression, the expected attention is normalised again over the remaining paragraphs.
-
-    Args:
-        source: B articles, on the summarizer's device.
-        guidance: score terms and compression.
-        summarizer: in evaluation mode.
-        predictor: of that summarizer's attention, in evaluation mode, where one is needed.
-        scores_BP: [B, P] scores of the ranker, where they are needed.
-
-    Raises:
-        ValueError: a predictor or scores are needed and missing, or the summarizer makes no paragraph embeddings."""
+    """Return the source to read, perhaps compressed, and the scorers of its search. Under compression, the expected
+    attention is normalised again over the remaining paragraphs. Raises ValueError: a predictor or scores are needed and
+    missing, or the summarizer makes no paragraph embeddings."""
     predicted_BP = None
     if guidance.reads_predictor:
         if predictor is None:

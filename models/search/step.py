@@ -6,7 +6,7 @@ Pure tensor algebra over all articles at once; the loop that calls the model is 
 Shapes: b articles still searched, K hypotheses an article, t tokens so far, P paragraphs, V vocabulary."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 import torch
@@ -126,29 +126,17 @@ class SearchStep:
 
 
 def advance(
-    alive: Hypotheses,
-    token_log_probs_bKV: Tensor,
-    attention_bKP: Tensor,
-    ended: Ended,
+    alive: Hypotheses,  # before the step
+    token_log_probs_bKV: Tensor,  # float32, of the next token
+    attention_bKP: Tensor,  # of the next token
+    ended: Ended,  # before the step
     settings: SearchSettings,
     rules: TokenRules,
-    scorers: Sequence[Scorer] = (),
-    forced_b: Tensor | None = None,
+    scorers: Sequence[Scorer] = (),  # terms of the score besides the normalised log-probability
+    forced_b: Tensor | None = None,  # int64, the prompt's token that must come next, or -1 for any
 ) -> SearchStep:
-    """Take one step.
-
-    Take the 2K best continuations of each article. Those among the best K that end become finished hypotheses; the
-    best K of those that do not end continue.
-
-    Args:
-        alive: the hypotheses before the step.
-        token_log_probs_bKV: [b, K, V] float32 log-probabilities of the next token.
-        attention_bKP: [b, K, P] attention of the next token.
-        ended: what has ended before.
-        settings: of the search.
-        rules: special ids.
-        scorers: terms of the score besides the normalised log-probability.
-        forced_b: [b] int64, the prompt's token that must come next, or -1 for any."""
+    """Take the 2K best continuations of each article. Those among the best K that end become finished hypotheses; the
+    best K of those that do not end continue."""
     beam = alive.tokens.shape[1]
     allowed_bKV = restrict(alive.tokens, token_log_probs_bKV, settings, rules, forced_b)
     attended = alive.attended(attention_bKP)
@@ -239,28 +227,29 @@ def _collect(
     end_term_bK: Tensor,
 ) -> Ended:
     """Return the best ended hypotheses after adding the continuations that end now."""
-    beam = ends_bK.shape[1]
+    beam, length = ends_bK.shape[1], attended.length
     parent_bK = parent_bC[:, :beam]
     score_bK = (score_bC[:, :beam] + end_term_bK.gather(1, parent_bK)).masked_fill(~ends_bK, -torch.inf)
     score_b, place_b = score_bK.max(dim=1)
-    better_b = score_b > ended.score
     parent_b = parent_bK.gather(1, place_b[:, None]).squeeze(1)
     article = torch.arange(len(parent_b), device=parent_b.device)
-    length = attended.length
-    tokens, attention = ended.tokens.clone(), ended.attention.clone()
-    tokens[:, :length] = torch.where(better_b[:, None], attended.tokens[article, parent_b], tokens[:, :length])
     # The last row, the attention of the end token, belongs to no token of the summary.
-    found_btP = attended.attention[article, parent_b, :length]
-    attention[:, :length] = torch.where(better_b[:, None, None], found_btP, attention[:, :length])
-    log_prob_b = total_bC.gather(1, place_b[:, None]).squeeze(1)
-    return Ended(
-        score=torch.where(better_b, score_b, ended.score),
-        log_prob=torch.where(better_b, log_prob_b, ended.log_prob),
-        tokens=tokens,
-        length=torch.where(better_b, torch.full_like(ended.length, length), ended.length),
-        attention=attention,
-        best=torch.cat((ended.best, score_bK), dim=1).topk(beam, dim=1).values,
-    )
+    found = attended.tokens[article, parent_b], attended.attention[article, parent_b, :length]
+    better_b, log_prob_b = score_b > ended.score, total_bC.gather(1, place_b[:, None]).squeeze(1)
+    best = torch.cat((ended.best, score_bK), dim=1).topk(beam, dim=1).values
+    return _replaced(replace(ended, best=best), better_b, score_b, log_prob_b, *found)
+
+
+def _replaced(
+    ended: Ended, new_b: Tensor, score_b: Tensor, log_prob_b: Tensor, tokens_bt: Tensor, attention_btP: Tensor
+) -> Ended:
+    """Return the best ended hypotheses with others for the articles where `new_b` is True."""
+    length, tokens, attention = tokens_bt.shape[1], ended.tokens.clone(), ended.attention.clone()
+    tokens[:, :length] = torch.where(new_b[:, None], tokens_bt, tokens[:, :length])
+    attention[:, :length] = torch.where(new_b[:, None, None], attention_btP, attention[:, :length])
+    score_b = torch.where(new_b, score_b, ended.score)
+    log_prob_b = torch.where(new_b, log_prob_b, ended.log_prob)
+    return Ended(score_b, log_prob_b, tokens, ended.length.masked_fill(new_b, length), attention, ended.best)
 
 
 def _or_unfinished(ended: Ended, alive: Hypotheses, done_b: Tensor, settings: SearchSettings) -> Ended:
@@ -270,20 +259,11 @@ def _or_unfinished(ended: Ended, alive: Hypotheses, done_b: Tensor, settings: Se
     stuck_b = done_b & ended.score.isneginf()
     if not stuck_b.any():
         return ended
-    length, article = alive.length, torch.arange(len(stuck_b), device=stuck_b.device)
-    best_b = alive.log_probs.argmax(dim=1)
+    article, best_b = torch.arange(len(stuck_b), device=stuck_b.device), alive.log_probs.argmax(dim=1)
     log_prob_b = alive.log_probs[article, best_b]
-    tokens, attention = ended.tokens.clone(), ended.attention.clone()
-    tokens[stuck_b, :length] = alive.tokens[article, best_b][stuck_b]
-    attention[stuck_b, :length] = alive.attention[article, best_b][stuck_b]
-    return Ended(
-        score=torch.where(stuck_b, log_prob_b / settings.normaliser(max(length, 1)), ended.score),
-        log_prob=torch.where(stuck_b, log_prob_b, ended.log_prob),
-        tokens=tokens,
-        length=ended.length.masked_fill(stuck_b, length),
-        attention=attention,
-        best=ended.best,
-    )
+    score_b = log_prob_b / settings.normaliser(max(alive.length, 1))
+    found = alive.tokens[article, best_b], alive.attention[article, best_b]
+    return _replaced(ended, stuck_b, score_b, log_prob_b, *found)
 
 
 def _first(score_bC: Tensor, beam: int) -> Tensor:

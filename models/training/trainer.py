@@ -47,7 +47,6 @@ class Updater(Generic[Item]):
     """The model and its optimizer on the device of this process."""
 
     def __init__(self, objective: Objective[Item], settings: TrainerSettings, ranks: Ranks) -> None:
-        """Move the objective's model to the device of `ranks` and make its optimizer."""
         self.objective, self.settings, self.ranks = objective, settings, ranks
         self.model = objective.model.to(ranks.device)
         device = ranks.device.type

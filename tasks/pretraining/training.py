@@ -29,11 +29,6 @@ from tasks.summarization.settings import SummarizerSettings, TrainingSettings
 from tasks.summarization.training import fixed_settings, outcome, token_trainer
 from tasks.text.vocabulary import read_vocabulary
 
-# How BART's passages are spoilt (Lewis et al. 2020, sec. 2.2 and 4); whoever changes it pre-trains something else.
-_MASKED_SHARE = 0.3  # of the tokens
-_SPAN_TOKENS = 3.0  # mean length of a hidden span, Poisson distributed
-_PERMUTE_SENTENCES = True
-
 
 class _Split:
     """The passages of one split."""
@@ -69,8 +64,18 @@ def pretrain(
     no passage; TrainingError: training cannot continue, see its message; TrainingStopped: by SIGTERM; the same call
     continues from the checkpoint that was saved."""
     words = read_vocabulary(vocabulary)
-    denoising = _denoising(words, seed)
-    layout = _layout(words, settings)
+    if (mask := words.specials.mask) is None:
+        raise ValueError(f"the vocabulary ({words.kind}, {words.size} pieces) has no piece for hidden text: no <mask>")
+    denoising = Denoising(Noise(mask), words.target_start, words.end, seed)
+    layout = Layout(
+        pad=words.pad,
+        title_mark=None,
+        max_paragraphs=1,
+        max_paragraph_tokens=2 * settings.passage_tokens,  # masks of length 0 may make it longer than its passage
+        max_target_tokens=settings.passage_tokens + len(words.target_start) + 1,
+        source_begin=words.specials.source_begin,
+        source_end=words.specials.source_end,
+    )
     check_budget(layout, training.batch_tokens)
     processes = process_count(training.processes, training.accumulation, device)
     if processes > 1:
@@ -78,6 +83,8 @@ def pretrain(
         arguments |= {"training": training, "directory": directory, "seed": seed, "device": device}
         return run_together(pretrain, arguments, processes, progress)
     valid = denoising(_first(_Split(shards, "valid"), training.validation_articles), 0, len(shards))
+    start = None if summarizer.pretrained is None else start_digest(summarizer.pretrained)
+    parts = {**settings.recipe(), **summarizer.recipe(), **fixed_settings(training)}
     with torch_threads(training.torch_threads), process_group(device) as ranks:
         model = fresh_model(summarizer, words, seed, dropout=training.dropout)
         assert isinstance(model, Bart), "check_pretraining lets nothing else through"
@@ -90,7 +97,7 @@ def pretrain(
             directory=directory,
             seed=seed,
             ranks=ranks,
-            fingerprint=_fingerprint(settings, summarizer, training, words, seed),
+            fingerprint={**parts, "seed": seed, "vocabulary": words.digest, "pretrained": start},
             prepare=denoising,
             progress=progress,
         )
@@ -104,28 +111,6 @@ def pretrain(
     return {**outcome(result, model), "published": [WEIGHTS, CONFIG, *files]}
 
 
-def _denoising(words: Vocabulary, seed: int) -> Denoising:
-    mask = words.specials.mask
-    if mask is None:
-        raise ValueError(f"the vocabulary ({words.kind}, {words.size} pieces) has no piece for hidden text: no <mask>")
-    noise = Noise(mask, _MASKED_SHARE, _SPAN_TOKENS, _PERMUTE_SENTENCES)
-    return Denoising(noise, words.target_start, words.end, seed)
-
-
-def _layout(words: Vocabulary, settings: PretrainingSettings) -> Layout:
-    """One paragraph without a title; masks of length 0 may make it longer than its passage."""
-    room = 2 * settings.passage_tokens
-    return Layout(
-        pad=words.pad,
-        title_mark=None,
-        max_paragraphs=1,
-        max_paragraph_tokens=room,
-        max_target_tokens=settings.passage_tokens + len(words.target_start) + 1,
-        source_begin=words.specials.source_begin,
-        source_end=words.specials.source_end,
-    )
-
-
 def _first(passages: _Split, rows: int) -> pa.Table:
     tables = [PASSAGES.schema.empty_table()]
     for shard in range(len(passages)):
@@ -133,16 +118,3 @@ def _first(passages: _Split, rows: int) -> pa.Table:
             break
         tables.append(passages.read(shard))
     return pa.concat_tables(tables).slice(0, rows)
-
-
-def _fingerprint(
-    settings: PretrainingSettings,
-    summarizer: SummarizerSettings,
-    training: TrainingSettings,
-    words: Vocabulary,
-    seed: int,
-) -> dict[str, Any]:
-    """Settings that must not change during a run."""
-    start = None if summarizer.pretrained is None else start_digest(summarizer.pretrained)
-    parts = {**settings.recipe(), **summarizer.recipe(), **fixed_settings(training)}
-    return {**parts, "seed": seed, "vocabulary": words.digest, "pretrained": start}

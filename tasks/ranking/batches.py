@@ -24,7 +24,6 @@ class Texts:
     """Token ids of many texts in one flat array."""
 
     def __init__(self, texts: Iterable[list[str]], vocabulary: Vocabulary, limit: int) -> None:
-        """Encode chunks of texts, each text cut to its first `limit` tokens."""
         small = np.uint16 if vocabulary.size <= 2**16 else np.int32  # a shard has some 40 M tokens
         flat, lengths = [np.zeros(0, small)], [np.zeros(0, np.int64)]
         for chunk in texts:

@@ -149,6 +149,7 @@ def train_ranker(
     training cannot continue, see its message; TrainingStopped: by SIGTERM; the same call continues from the checkpoint
     that was saved."""
     words = read_vocabulary(vocabulary)
+    start = None if initial is None else weights_digest(initial / WEIGHTS)
     with torch_threads(_THREADS):
         objective = RankerObjective(shards, words, settings, seed, initial)
         trainer = Trainer(
@@ -167,7 +168,7 @@ def train_ranker(
             directory,
             ranks=Ranks(find_device(device)),
             progress=progress,
-            fingerprint=_fingerprint(settings, seed, words, initial),
+            fingerprint={**settings.recipe(), "seed": seed, "vocabulary": words.digest, "initial": start},
         )
         result = trainer.run()
     describe_ranker(
@@ -190,12 +191,6 @@ def train_ranker(
 
 def _rules(settings: RankerSettings, seed: int, per_article: int) -> BatchRules:
     return BatchRules(seed, settings.epochs, settings.batch_paragraphs, per_article, _TITLE_TOKENS, _PARAGRAPH_TOKENS)
-
-
-def _fingerprint(settings: RankerSettings, seed: int, vocabulary: Vocabulary, initial: Path | None) -> dict[str, Any]:
-    """Settings that must not change during a run."""
-    start = None if initial is None else weights_digest(initial / WEIGHTS)
-    return {**settings.recipe(), "seed": seed, "vocabulary": vocabulary.digest, "initial": start}
 
 
 class RankerObjective(Objective[RankerBatch]):

@@ -63,6 +63,8 @@ def train_attention(
     with torch_threads(_THREADS):
         objective = AttentionObjective(shards, trained, settings, seed)
         digest = weights_digest(summarizer / WEIGHTS)
+        free = ("steps", "validation_interval")  # may change during a run
+        fixed = {name: value for name, value in settings.recipe().items() if name not in free}
         result = Trainer(
             objective,
             noam(factor=settings.learning_rate_factor, model_size=objective.size, warmup=settings.warmup),
@@ -77,7 +79,7 @@ def train_attention(
             directory,
             ranks=Ranks(objective.device),
             progress=progress,
-            fingerprint=_fingerprint(settings, seed, digest),
+            fingerprint={**fixed, "seed": seed, "summarizer": digest},
         ).run()
         describe_predictor(directory, objective.model, summarizer=digest)
         return {
@@ -91,13 +93,6 @@ def train_attention(
         }
 
 
-def _fingerprint(settings: AttentionSettings, seed: int, summarizer: str) -> dict[str, Any]:
-    """Settings that must not change during a run; its length and the validation interval may."""
-    free = {"steps", "validation_interval"}
-    fixed = {name: value for name, value in settings.recipe().items() if name not in free}
-    return {**fixed, "seed": seed, "summarizer": summarizer}
-
-
 class AttentionObjective(Objective[Batch]):
     """The squared error of the predicted attention of a trained decoder (Ma & Zong 2022, sec. 4.2.1)."""
 
@@ -107,7 +102,6 @@ class AttentionObjective(Objective[Batch]):
     def __init__(
         self, shards: ReadableShards, trained: TrainedSummarizer, settings: AttentionSettings, seed: int
     ) -> None:
-        """Make a fresh predictor for a trained summarizer, and gather the validation examples."""
         self.trained, self.settings = trained, settings
         self.device = next(trained.model.parameters()).device
         self.size = size = to_config_dict(trained.model)["model_size"]

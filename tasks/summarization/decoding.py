@@ -36,6 +36,7 @@ from tasks.summarization.verified import VerifiedWriter, verified
 from tasks.verification.verifier import shipped
 
 _WRITTEN = ("summary", "tokens", "attention", "source_attention")  # columns that decoding fills
+_LENGTHS = ("max_paragraphs", "max_paragraph_tokens", "max_source_tokens")  # of the layout, that decoding may change
 _THREADS = 1  # of torch: shards are decoded in parallel, one per core
 
 
@@ -60,36 +61,20 @@ class DecodingProgress:
 
 @torch_threads(_THREADS)
 def decode_shard(
-    examples: pa.Table,
-    directory: Path,
+    examples: pa.Table,  # EXAMPLES rows of a shard; other splits than `test` are left out
+    directory: Path,  # a trained summarizer, see `tasks/summarization/directory.py`
     settings: DecodingSettings,
     *,
-    graphs: pa.Table | None = None,
-    predictor: Path | None = None,
-    ranked: pa.Table | None = None,
-    system: str | None = None,
-    device: str = "cpu",
-    progress: Callable[[DecodingProgress], None] | None = None,
+    graphs: pa.Table | None = None,  # GRAPHS rows of the shard, if the summarizer reads a graph
+    predictor: Path | None = None,  # directory of the summarizer's attention predictor, if the settings need one
+    ranked: pa.Table | None = None,  # RANKED rows of the shard, if the settings need the ranker's scores or verify
+    system: str | None = None,  # its name in the table; None = its preset, and its graph if it reads one
+    device: str = "cpu",  # where the summarizer runs: auto | cpu | cuda | cuda:N
+    progress: Callable[[DecodingProgress], None] | None = None,  # called after each batch
 ) -> pa.Table:
-    """Write a summary for each article of the test split.
-
-    Args:
-        examples: EXAMPLES rows of a shard; other splits are left out.
-        directory: a trained summarizer, see `tasks/summarization/directory.py`.
-        settings: of the search.
-        graphs: GRAPHS rows of the shard, if the summarizer reads a graph.
-        predictor: directory of the summarizer's attention predictor, if the settings need one.
-        ranked: RANKED rows of the shard, if the settings need the ranker's scores or verify.
-        system: name of the summarizer in the table; None = its preset, and its graph if it reads one.
-        device: where the summarizer runs: auto | cpu | cuda | cuda:N.
-        progress: called after each batch.
-
-    Returns:
-        PREDICTIONS rows in the order of the examples.
-
-    Raises:
-        ValueError: a directory does not contain the model, a graph, predictor or score is missing, or the settings
-            contradict each other."""
+    """Write a summary for each article of the test split: PREDICTIONS rows in the order of the examples. Raises
+    ValueError: a directory does not contain the model, a graph, predictor or score is missing, or the settings
+    contradict each other."""
     search = settings.search()
     _check_inputs(settings, predictor, ranked)
     test = examples.filter(pc.equal(examples.column("split"), "test"))
@@ -99,9 +84,13 @@ def decode_shard(
         directory, device=find_device(device), checkpoint=settings.checkpoint, source_tokens=settings.max_source_tokens
     )
     rows = _rows(test, graphs, trained, settings)
-    attention = _predictor(trained, directory, predictor) if settings.guidance.reads_predictor else None
+    attention = None
+    if settings.guidance.reads_predictor:
+        assert predictor is not None
+        check_predictable(to_config_dict(trained.model)["architecture"])
+        attention = load_predictor(predictor, directory, device=next(trained.model.parameters()).device)
     scores = _scores(test, ranked) if settings.guidance.reads_scores else None
-    texts = _texts(ranked) if settings.verify else {}
+    texts = _by_article(ranked, "text") if settings.verify else {}
     slots = slots_of(test)
     summaries: list[dict[str, Any]] = [{}] * len(rows)
     started, tokens = time.monotonic(), 0
@@ -145,15 +134,9 @@ def _rows(
         if graphs is None:
             raise ValueError(f"the summarizer reads the {trained.graph} graph: expected a table of graphs, got none")
         test = with_graphs(test, graphs, trained.graph)
-    trained_on = trained.layout
-    _check_lengths(settings, trained_on)
-    layout = replace(
-        trained_on,
-        max_paragraphs=settings.max_paragraphs or trained_on.max_paragraphs,
-        max_paragraph_tokens=settings.max_paragraph_tokens or trained_on.max_paragraph_tokens,
-        max_source_tokens=settings.max_source_tokens or trained_on.max_source_tokens,
-    )
-    return ExampleTable(test, layout)
+    _check_lengths(settings, trained.layout)
+    lengths = {name: getattr(settings, name) for name in _LENGTHS if getattr(settings, name) is not None}
+    return ExampleTable(test, replace(trained.layout, **lengths))
 
 
 def _batches(rows: ExampleTable, size: int) -> list[tuple[int, list[int]]]:
@@ -168,7 +151,7 @@ def _check_lengths(settings: DecodingSettings, trained_on: Layout) -> None:
     limit = trained_on.max_source_tokens
     if limit is None or settings.max_source_tokens is not None:
         return
-    for name in ("max_paragraphs", "max_paragraph_tokens"):
+    for name in _LENGTHS[:2]:
         asked, trained = getattr(settings, name), getattr(trained_on, name)
         if asked is not None and asked > trained:
             raise ValueError(
@@ -191,18 +174,17 @@ def _check_inputs(settings: DecodingSettings, predictor: Path | None, ranked: pa
         )
 
 
-def _predictor(trained: TrainedSummarizer, directory: Path, predictor: Path | None) -> AttentionPredictor:
-    assert predictor is not None
-    check_predictable(to_config_dict(trained.model)["architecture"])
-    return load_predictor(predictor, directory, device=next(trained.model.parameters()).device)
+def _by_article(ranked: pa.Table | None, column: str) -> dict[str, list[Any]]:
+    """Return a column of the paragraphs of each article, by rank."""
+    assert ranked is not None
+    best = ranked.select(["article_id", "rank", column]).sort_by("rank")
+    lists = best.group_by("article_id", use_threads=False).aggregate([(column, "list")])
+    return dict(zip(lists["article_id"].to_pylist(), lists[f"{column}_list"].to_pylist(), strict=True))
 
 
 def _scores(test: pa.Table, ranked: pa.Table | None) -> list[Numbers]:
     """Return the ranker's scores of each example's paragraphs, by rank."""
-    assert ranked is not None
-    best = ranked.select(["article_id", "rank", "score"]).sort_by("rank")
-    lists = best.group_by("article_id", use_threads=False).aggregate([("score", "list")])
-    by_article = dict(zip(lists["article_id"].to_pylist(), lists["score_list"].to_pylist(), strict=True))
+    by_article = _by_article(ranked, "score")
     scores = []
     for article, source in zip(test["article_id"].to_pylist(), test["source"], strict=True):
         if len(by_article.get(article, ())) < len(source):
@@ -212,14 +194,6 @@ def _scores(test: pa.Table, ranked: pa.Table | None) -> list[Numbers]:
             )
         scores.append(np.array(by_article.get(article, ()), dtype=np.float32))
     return scores
-
-
-def _texts(ranked: pa.Table | None) -> dict[str, list[str]]:
-    """Return the paragraphs of each article, by rank."""
-    assert ranked is not None
-    best = ranked.select(["article_id", "rank", "text"]).sort_by("rank")
-    lists = best.group_by("article_id", use_threads=False).aggregate([("text", "list")])
-    return dict(zip(lists["article_id"].to_pylist(), lists["text_list"].to_pylist(), strict=True))
 
 
 def _scores_of(scores: Sequence[Numbers], examples: Sequence[Example], source: SourceBatch) -> Tensor:

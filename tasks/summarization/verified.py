@@ -46,13 +46,8 @@ class VerifiedWriter:
     """Chooses the sentences of an article's summary."""
 
     def __init__(self, verifier: Verifier, title: str, paragraphs: Sequence[str], least: float) -> None:
-        """Read the paragraphs.
-
-        Args:
-            verifier: says whether a paragraph says a sentence.
-            title: of the article.
-            paragraphs: what the model read.
-            least: verifier's times model's probability of a sentence that stays."""
+        """Read the paragraphs that the model read; `least` is the verifier's times the model's probability of a
+        sentence that stays."""
         self._verifier, self._title, self._paragraphs, self._least = verifier, title, paragraphs, least
         self._context, self._own = ValueIndex([title, *paragraphs]), ValueIndex([title])
         name = frozenset(words_of(subject_of(title))) - _SMALL
@@ -100,11 +95,8 @@ class VerifiedWriter:
         """Return the sentences with one that names the subject first, as it stands or with the name put in."""
         if kept and kept[0].place is not None:
             kept[0] = replace(kept[0], text=name_subject(kept[0].text, self._title, definition))
-        read = (
-            WrittenSentence(text, paragraph=n)
-            for n, one in enumerate(self._paragraphs)
-            for text in split_sentences(one)
-        )
+        texts = ((number, text) for number, one in enumerate(self._paragraphs) for text in split_sentences(one))
+        read = (WrittenSentence(text, paragraph=number) for number, text in texts)
         every = chain(kept, (stated for stated, _ in self._stated), read)
         first = next((sentence for sentence in every if names_subject(sentence.text, self._title)), None)
         return kept if first is None else [first, *(sentence for sentence in kept if sentence.text != first.text)]
@@ -140,14 +132,8 @@ def verified(
     vocabulary: Vocabulary,
 ) -> tuple[str, list[str], Hypothesis]:
     """Return the text, the pieces and the tokens of a model's summary with the sentences that a writer chooses; a
-    sentence of a paragraph attends to that.
-
-    Args:
-        writer: has read the paragraphs of `hypothesis.attention`, in their order.
-        hypothesis: the summary.
-        pieces: of its tokens.
-        written: its sentences.
-        vocabulary: of the model."""
+    sentence of a paragraph attends to that. The writer has read the paragraphs of `hypothesis.attention`, in their
+    order; `pieces` and `written` are those of the hypothesis."""
     tokens: list[int] = []
     spelled: list[str] = []
     attention: list[Tensor] = [hypothesis.attention[:0]]

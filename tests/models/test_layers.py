@@ -6,6 +6,7 @@ import pytest
 import torch
 
 from models.contract import SourceBatch
+from models.flat import FlatConfig
 from models.layers.attention import (
     CrossAttention,
     KeyValueCache,
@@ -16,6 +17,7 @@ from models.layers.attention import (
     masked_softmax,
     split_heads,
 )
+from models.layers.config import Norm
 from models.layers.paragraphs import ParagraphRows
 from models.layers.places import LENGTH_STEP, Packing
 from models.layers.pooling import HeadLinear, MultiHeadPooling, pool_values
@@ -182,10 +184,14 @@ class TestPooling:
             MultiHeadPooling(4, 2, weights="typo", projection=False, epsilon=1e-6)
 
 
+def layer_config(norm: Norm) -> FlatConfig:
+    return FlatConfig(5, model_size=2, heads=1, dropout=0.0, norm=norm, norm_epsilon=0.0)
+
+
 class TestResidual:
     def test_pre_and_post_norm(self) -> None:
         x, output = torch.tensor([1.0, 3.0]), torch.tensor([2.0, 4.0])
-        pre, post = Residual(2, "pre", 0.0, 0.0), Residual(2, "post", 0.0, 0.0)
+        pre, post = (Residual(layer_config(norm)) for norm in ("pre", "post"))
         close(pre.enter(x), torch.tensor([-1.0, 1.0]))
         close(pre.leave(x, output), torch.tensor([3.0, 7.0]))
         close(post.enter(x), x)
@@ -193,7 +199,7 @@ class TestResidual:
 
     def test_an_unknown_norm_is_refused(self) -> None:
         with pytest.raises(ValueError, match="unknown norm 'rms', expected one of"):
-            Residual(2, "rms", 0.0, 1e-6)
+            Residual(layer_config("rms"))
 
 
 class TestEmbedding:

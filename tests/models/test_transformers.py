@@ -54,7 +54,7 @@ def folder(tmp_path: Path) -> Path:
 
 def loaded(folder: Path, **fields: Any) -> Bart:
     with torch.device("meta"):
-        model = Bart(BartConfig(**{**vars(read_folder(folder).config), **fields}))
+        model = Bart(BartConfig(**{**vars(read_folder(folder)), **fields}))
     assert load_pretrained(model, folder) == ()
     return model.eval()
 

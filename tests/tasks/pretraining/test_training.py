@@ -77,7 +77,7 @@ def test_a_pretrained_folder_is_one_that_summarizers_start_from(words: Vocabular
     assert metrics["validation_nll"] == min(losses)
     assert set(metrics["published"]) <= {path.name for path in tmp_path.iterdir()}
     assert read_tokenizer(tmp_path) == words.model
-    assert read_folder(tmp_path).config.vocabulary_size == words.size
+    assert read_folder(tmp_path).vocabulary_size == words.size
     started = fresh_model(TINY.model_copy(update={"pretrained": str(tmp_path)}), words, seed=9)
     fresh = fresh_model(TINY, words, seed=9)
     assert not torch.equal(*(m.state_dict()["model.shared.weight"] for m in (started, fresh)))
