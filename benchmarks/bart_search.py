@@ -25,7 +25,7 @@ from transformers import BartForConditionalGeneration
 
 from benchmarks.frame import command
 from models.bart import Bart
-from models.contract import SourceBatch
+from models.layers.paragraphs import SourceBatch
 from models.pretrained import save_pretrained
 from models.registry import build_summarizer
 from models.search.beam import beam_search

@@ -20,8 +20,8 @@ from benchmarks.frame import apart, command
 from benchmarks.gpu.training import Side
 from benchmarks.gpu.workload import SCALES, BenchmarkedSystem
 from benchmarks.peers.released_ht import ReleasedHT
-from models.contract import SourceBatch
 from models.hierarchical import HierarchicalTransformer
+from models.layers.paragraphs import SourceBatch
 from models.training.batches import Batch
 from models.training.distributed import Ranks, find_device
 from models.training.state import TrainerSettings

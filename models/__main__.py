@@ -13,7 +13,8 @@ import torch
 from torch import Tensor
 
 from models.attention_predictor import AttentionPredictor, AttentionPredictorConfig
-from models.contract import SourceBatch, Summarizer
+from models.contract import Summarizer
+from models.layers.paragraphs import SourceBatch
 from models.presets import PRESETS, check_library, find_preset
 from models.registry import build_summarizer
 from models.training.token_objective import TokenObjective

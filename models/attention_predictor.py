@@ -13,11 +13,11 @@ from typing import ClassVar
 import torch
 from torch import Tensor, nn
 
-from models.contract import Memory, SourceBatch, Summarizer
+from models.contract import Memory, Summarizer
 from models.layers.attention import masked_softmax, start
 from models.layers.config import Norm, check_dropouts, check_heads
 from models.layers.decoder import ParallelMemory
-from models.layers.places import Packing
+from models.layers.paragraphs import Packing, SourceBatch
 from models.layers.precision import widened
 from models.layers.transformer import EncoderLayer
 

@@ -21,7 +21,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 from torch.utils.checkpoint import checkpoint
 
-from models.contract import Cache, Decoded, Memory, SourceBatch, Summarizer
+from models.contract import Cache, Decoded, Memory, Summarizer
 from models.layers.attention import (
     KeyValueCache,
     attend,
@@ -36,8 +36,8 @@ from models.layers.attention import (
 from models.layers.config import TransformerConfig, check_positive
 from models.layers.copying import CopyableMemory, CopyHead, CopyMemory
 from models.layers.decoder import TokenMemory, attend_paragraphs, mean_of, with_copies
-from models.layers.paragraphs import ParagraphRows
-from models.layers.patterns import OwnDocument, Pattern, Watch, WatchedPattern, WholeSequence, WordsAndSentences
+from models.layers.paragraphs import ParagraphRows, SourceBatch
+from models.layers.patterns import OwnDocument, Pattern, Watch, WholeSequence, WordsAndSentences
 from models.layers.transformer import Dropout
 
 POSITION_OFFSET = 2  # Lewis et al.'s released code keeps the first two rows of the positions unused
@@ -138,7 +138,7 @@ class BartAttention(nn.Module):
 class EncoderAttention(BartAttention):
     """Self-attention of any pattern."""
 
-    def forward(self, x_RTD: Tensor, pattern: Pattern) -> Tensor:
+    def forward(self, x_RTD: Tensor, pattern: Pattern | Watch) -> Tensor:
         """Map [R, T, D] to [R, T, D]."""
         contexts = pattern(self.queries(x_RTD), *self.keys_values(x_RTD), dropout=self.active_dropout)
         attended: Tensor = self.out_proj(contexts.tokens)
@@ -236,7 +236,7 @@ class BartEncoderLayer(Layer):
         super().__init__(config)
         self.self_attn = EncoderAttention(config)
 
-    def forward(self, x_RTD: Tensor, pattern: Pattern) -> Tensor:
+    def forward(self, x_RTD: Tensor, pattern: Pattern | Watch) -> Tensor:
         """Map [R, T, D] to [R, T, D]."""
         return self.finish(self.self_attn_layer_norm(x_RTD + self.dropout(self.self_attn(x_RTD, pattern))))
 
@@ -278,7 +278,7 @@ class Stack(nn.Module):
         )
         return entered
 
-    def read(self, words: Tensor, positions: Tensor, pattern: Pattern) -> Tensor:
+    def read(self, words: Tensor, positions: Tensor, pattern: Pattern | Watch) -> Tensor:
         """Encode words [R, T, D] at their positions; each sees what `pattern` lets it see."""
         x_RTD = self.enter(words, positions)
         for layer in self.layers:
@@ -374,7 +374,7 @@ class Bart(Summarizer):
         # Padding may lie past the last position.
         return (rows.starts.unsqueeze(1) + position_1L).clamp_max(self.config.max_positions - 1)
 
-    def _encode(self, rows: ParagraphRows, pattern: Pattern) -> Memory:
+    def _encode(self, rows: ParagraphRows, pattern: Pattern | Watch) -> Memory:
         encoder, words, positions_NL = self.model.encoder, self.model.shared, self._positions(rows)
         layers = cast(Iterable[BartDecoderLayer], self.model.decoder.layers)
         if self.config.hae:
@@ -396,7 +396,7 @@ class Bart(Summarizer):
         copies = None if self.copying is None else self.copying.remember(rows, encoded)
         return TokenMemory(tuple(pairs), encoded.mask, encoded.paragraph, rows.paragraphs, copies)
 
-    def _pattern(self, rows: ParagraphRows) -> WatchedPattern:
+    def _pattern(self, rows: ParagraphRows) -> Pattern:
         """Return what each token sees: of documents as rows of the batch, or of articles as one sequence each."""
         config = self.config
         if config.hae:

@@ -16,11 +16,10 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from models.contract import Pace, SourceBatch
+from models.contract import Pace
 from models.layers.config import Norm, TransformerConfig, check_heads, check_positive
 from models.layers.decoder import TokenMemory, TokenSummarizer, TransformerDecoder
-from models.layers.paragraphs import FlatTokens, ParagraphRows
-from models.layers.places import Packing
+from models.layers.paragraphs import FlatTokens, Packing, ParagraphRows, SourceBatch
 from models.layers.transformer import EncoderLayer, TiedEmbedding, row_positions
 from models.presets import check_library
 from models.weights_file import (

@@ -4,59 +4,15 @@ Shapes: B articles, P paragraphs, L tokens a paragraph, K hypotheses (beams) an 
 V vocabulary. Padding is the vocabulary's pad id; a paragraph of padding alone counts as absent."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Self
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from models.layers.places import ParagraphPlaces, change_tensors
+from models.layers.paragraphs import SourceBatch, change_tensors
 from models.layers.precision import widened
-
-
-@dataclass(frozen=True)
-class SourceBatch:
-    """What a summarizer reads.
-
-    Whoever makes the batch, and not the architecture, begins the first paragraph with the title and the title mark
-    (Liu & Lapata 2019, sec. 4, Ma & Zong 2020, sec. 4.2)."""
-
-    tokens: Tensor  # [B, P, L] int64 token ids, paragraphs best first, padded with `pad`
-    ranks: Tensor  # [B, P] int64 rank of each paragraph, 0-based
-    title: Tensor  # [B, Lt] int64 token ids of the title, padded with `pad`
-    pad: int  # id of the padding token
-    graph: Tensor | None = None  # [B, P, P] float32 symmetric edge weights with a unit diagonal
-
-    @property
-    def token_mask(self) -> Tensor:
-        """[B, P, L] bool, True where there is a token."""
-        return self.tokens != self.pad
-
-    @property
-    def paragraph_mask(self) -> Tensor:
-        """[B, P] bool, True where there is a paragraph."""
-        return self.token_mask.any(dim=-1)
-
-    @cached_property
-    def places(self) -> ParagraphPlaces:
-        """Where paragraphs and tokens are; found once, and before the batch moves to another device."""
-        return ParagraphPlaces.of(self.tokens, self.ranks, self.pad)
-
-    def to(self, device: torch.device | str) -> "SourceBatch":
-        """Return the batch on `device`."""
-        return self._changed(lambda tensor: tensor.to(device, non_blocking=True))
-
-    def pin_memory(self) -> "SourceBatch":
-        """Return the batch in pinned memory, from which a GPU copies while the host goes on."""
-        return self._changed(Tensor.pin_memory)
-
-    def _changed(self, change: Callable[[Tensor], Tensor]) -> "SourceBatch":
-        changed = change_tensors(self, change)
-        vars(changed)["places"] = change_tensors(self.places, change)
-        return changed
 
 
 class PerArticle:

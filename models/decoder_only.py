@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor, nn
 
-from models.contract import Cache, Decoded, Memory, SourceBatch
+from models.contract import Cache, Decoded, Memory
 from models.layers.attention import (
     KeyValueCache,
     SelfAttention,
@@ -24,7 +24,7 @@ from models.layers.attention import (
 )
 from models.layers.config import Norm, TransformerConfig, check_positive
 from models.layers.decoder import TiedSummarizer, mean_of
-from models.layers.paragraphs import FlatTokens, ParagraphRows, weights_by_paragraph
+from models.layers.paragraphs import FlatTokens, ParagraphRows, SourceBatch, weights_by_paragraph
 from models.layers.precision import widened
 from models.layers.transformer import TiedEmbedding, TransformerLayer, final_norm
 

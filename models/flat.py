@@ -7,11 +7,10 @@ from dataclasses import dataclass, replace
 
 from torch import nn
 
-from models.contract import SourceBatch
 from models.layers.config import Norm, WritingConfig, check_positive
 from models.layers.copying import CopyHead
 from models.layers.decoder import TokenMemory, TokenSummarizer, TransformerDecoder
-from models.layers.paragraphs import ParagraphRows
+from models.layers.paragraphs import ParagraphRows, SourceBatch
 from models.layers.transformer import EncoderLayer, TiedEmbedding, final_norm, row_positions
 
 

@@ -13,7 +13,6 @@ from typing import Literal, get_args
 import torch
 from torch import Tensor, nn
 
-from models.contract import SourceBatch
 from models.layers.attention import (
     SelfAttention,
     attend,
@@ -27,7 +26,7 @@ from models.layers.attention import (
 from models.layers.config import Norm, WritingConfig
 from models.layers.copying import CopyHead
 from models.layers.decoder import ParagraphSummarizer, ParallelMemory, attend_paragraphs
-from models.layers.paragraphs import ParagraphRows
+from models.layers.paragraphs import ParagraphRows, SourceBatch
 from models.layers.pooling import MultiHeadPooling
 from models.layers.transformer import EncoderLayer, TiedEmbedding, TransformerLayer, final_norm, paragraph_positions
 from models.parallel import ParallelDecoderLayer

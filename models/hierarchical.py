@@ -12,13 +12,11 @@ from typing import Literal, get_args
 import torch
 from torch import Tensor, nn
 
-from models.contract import SourceBatch
 from models.layers.attention import attend, start
 from models.layers.config import Norm, WritingConfig, check_heads
 from models.layers.copying import CopyHead
 from models.layers.decoder import TokenMemory, TokenSummarizer, TransformerDecoder
-from models.layers.paragraphs import ParagraphRows
-from models.layers.places import Packing
+from models.layers.paragraphs import Packing, ParagraphRows, SourceBatch
 from models.layers.pooling import HeadLinear, MultiHeadPooling, PoolingWeights
 from models.layers.transformer import (
     Dropout,

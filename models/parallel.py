@@ -13,7 +13,6 @@ from typing import ClassVar
 import torch
 from torch import Tensor, nn
 
-from models.contract import SourceBatch
 from models.layers.attention import (
     fold_hypotheses,
     initialise,
@@ -25,7 +24,7 @@ from models.layers.attention import (
 from models.layers.config import Norm, WritingConfig
 from models.layers.copying import CopyHead
 from models.layers.decoder import ParagraphDecoderLayer, ParagraphSummarizer, ParallelMemory, attend_paragraphs
-from models.layers.paragraphs import ParagraphRows
+from models.layers.paragraphs import ParagraphRows, SourceBatch
 from models.layers.pooling import pool_values
 from models.layers.precision import widened
 from models.layers.transformer import (

@@ -13,12 +13,11 @@ from typing import ClassVar, cast
 import torch
 from torch import Tensor, nn
 
-from models.contract import SourceBatch
 from models.layers.attention import fold_hypotheses, masked_softmax, split_heads
 from models.layers.config import Norm, WritingConfig
 from models.layers.copying import CopyableMemory, CopyHead, CopyMemory
 from models.layers.decoder import ParagraphDecoderLayer, ParagraphSummarizer, attend_paragraphs, word_keys_values
-from models.layers.paragraphs import ParagraphRows
+from models.layers.paragraphs import ParagraphRows, SourceBatch
 from models.layers.precision import widened
 from models.layers.transformer import EncoderLayer, Residual, TiedEmbedding, final_norm, row_positions, sinusoids
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from models.tokenization import huggingface_tokenizer, sentencepiece_model
-from models.tokenization.contract import TextForm, Tokenizer
+from models.tokenization.contract import TextForm
 from models.tokenization.huggingface_tokenizer import HuggingFaceTokenizer, is_document
 from models.tokenization.sentencepiece_model import SentencePieceTokenizer
 
@@ -17,9 +17,8 @@ class Vocabulary:
     def __init__(self, model: bytes) -> None:
         """Read a serialized model. Raises ValueError: the bytes are neither a SentencePiece model nor the document of a
         tokenizer, or a special piece is missing."""
-        kind: type[HuggingFaceTokenizer | SentencePieceTokenizer]
         kind = HuggingFaceTokenizer if is_document(model) else SentencePieceTokenizer
-        self._tokenizer: Tokenizer = kind(model)
+        self._tokenizer: HuggingFaceTokenizer | SentencePieceTokenizer = kind(model)
         self.model = model
         self.kind = self._tokenizer.kind  # in words
         self.size = self._tokenizer.size  # V

@@ -20,7 +20,7 @@ from torch.utils.flop_counter import FlopCounterMode
 from benchmarks.gpu.machine import clock, finish, peak_bytes
 from benchmarks.gpu.workload import BenchmarkedSystem
 from benchmarks.peers.plain_design import PlainObjective, plain_design
-from models.training.batches import Batch, BatchStream, Position, TableShards, lay_out, prefetch
+from models.training.batches import Batch, BatchStream, Position, lay_out, prefetch
 from models.training.distributed import Ranks
 from models.training.layout import ExampleTable, Layout
 from models.training.state import TrainerSettings, TrainingError
@@ -51,7 +51,7 @@ class Side:
         table, budget = self.system.articles(), self.system.scale.batch_tokens
         if self.plain:
             return random_batches(table, self.system.layout(length_multiple=1), budget)
-        stream = BatchStream(TableShards([table]), self.system.layout(), batch_tokens=budget, seed=1)
+        stream = BatchStream([table], self.system.layout(), batch_tokens=budget, seed=1)
         return stream.batches()
 
     def run(self) -> dict[str, float]:

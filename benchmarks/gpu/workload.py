@@ -8,7 +8,8 @@ import numpy as np
 import pyarrow as pa
 import torch
 
-from models.contract import SourceBatch, Summarizer
+from models.contract import Summarizer
+from models.layers.paragraphs import SourceBatch
 from models.presets import PRESETS
 from models.registry import build_summarizer, fields_of
 from models.training.batches import Batch, Position

@@ -20,9 +20,7 @@ from torch import Tensor
 from torch.nn.attention import SDPBackend, sdpa_kernel
 from torch.nn.utils.rnn import pad_sequence
 
-from models.contract import SourceBatch
-from models.layers.paragraphs import FlatTokens, ParagraphRows
-from models.layers.places import Packing, TokenPlaces
+from models.layers.paragraphs import FlatTokens, Packing, ParagraphRows, SourceBatch, TokenPlaces
 from models.layers.precision import widened
 from models.training.token_objective import TokenObjective
 

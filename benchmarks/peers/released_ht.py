@@ -16,8 +16,8 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from benchmarks.peers.plain_design import dense_target
-from models.contract import SourceBatch
 from models.hierarchical import HierarchicalConfig
+from models.layers.paragraphs import SourceBatch
 from models.layers.transformer import paragraph_positions, sinusoids
 
 _MASKED = -1e18

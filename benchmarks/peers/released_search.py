@@ -9,7 +9,8 @@ from dataclasses import replace
 
 import torch
 
-from models.contract import Decoded, Memory, SourceBatch, Summarizer
+from models.contract import Decoded, Memory, Summarizer
+from models.layers.paragraphs import SourceBatch
 from models.parallel import ParallelTransformer
 from models.search.beam import beam_search
 from models.search.settings import SearchSettings

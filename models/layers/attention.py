@@ -11,7 +11,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from models.contract import Cache
-from models.layers.places import Packing
+from models.layers.paragraphs import Packing
 from models.layers.precision import widened
 
 

@@ -17,11 +17,11 @@ from typing import Any, ClassVar, cast
 import torch
 from torch import Tensor, nn
 
-from models.contract import Cache, Copied, Decoded, Memory, SourceBatch, Summarizer
+from models.contract import Cache, Copied, Decoded, Memory, Summarizer
 from models.layers.attention import CrossAttention, KeyValueCache, SelfAttention, attend
 from models.layers.config import LayerConfig
 from models.layers.copying import CopyableMemory, CopyHead, CopyMemory
-from models.layers.paragraphs import FlatTokens, ParagraphRows, ParagraphTokens
+from models.layers.paragraphs import FlatTokens, ParagraphRows, ParagraphTokens, SourceBatch
 from models.layers.transformer import FeedForward, Residual, TiedEmbedding, final_norm, sinusoids
 
 

@@ -9,7 +9,7 @@ article, L tokens a document, S tokens of an article, M sentences, T tokens of a
 D = H*E."""
 
 from dataclasses import dataclass
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 import torch
 import torch.nn.functional as F
@@ -32,25 +32,10 @@ class Contexts(NamedTuple):
     first: Tensor | None = None
 
 
-class Pattern(Protocol):
-    """A kind of self-attention."""
-
-    def __call__(self, q_RHTE: Tensor, k_RHTE: Tensor, v_RHTE: Tensor, /, *, dropout: float) -> Contexts:
-        """Return the contexts of projected tokens; `dropout` is that of the attention weights."""
-
-
-class WatchedPattern(Pattern, Protocol):
-    """A kind of self-attention that says how much its tokens look at each document."""
-
-    def looks(self, q_RHTE: Tensor, k_RHTE: Tensor, member_BSP: Tensor, /) -> Tensor:
-        """Return the attention [B, P, P] of the tokens of each document to those of each: the mean over heads, summed.
-        `member_BSP` is 1 where a token of an article's flat sequence is of a document."""
-
-
 class Watch:
     """A pattern that adds up, over the layers that use it, how much documents look at documents."""
 
-    def __init__(self, pattern: WatchedPattern, tokens: FlatTokens, paragraphs: int) -> None:
+    def __init__(self, pattern: "Pattern", tokens: FlatTokens, paragraphs: int) -> None:
         """Watch a pattern on articles of at most P documents, given their flat tokens."""
         self._pattern = pattern
         member_BSP = F.one_hot(tokens.paragraph, paragraphs) * tokens.mask.unsqueeze(-1)
@@ -183,3 +168,9 @@ def _looks(q_BHSE: Tensor, k_BHTE: Tensor, mask_BT: Tensor, of_BSP: Tensor, to_B
         weights_BsT = attention_weights(q_BHSE[:, :, part], k_BHTE, mask_BT[:, None, None, :]).mean(dim=1)
         total_BPP += of_BSP[:, part].transpose(1, 2) @ (weights_BsT.to(to_BTP.dtype) @ to_BTP)
     return total_BPP
+
+
+# A kind of self-attention: called, it returns the contexts of projected tokens; `looks` returns the attention [B, P, P]
+# of the tokens of each document to those of each, the mean over heads, summed, given `member_BSP`, 1 where a token of
+# an article is of a document.
+Pattern = WholeSequence | OwnDocument | WordsAndSentences

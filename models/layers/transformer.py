@@ -14,7 +14,7 @@ from torch import Tensor, nn
 
 from models.layers.attention import SelfAttention, start
 from models.layers.config import LayerConfig, Norm, WritingConfig
-from models.layers.places import Packing
+from models.layers.paragraphs import Packing
 
 _DRAW_BITS, _BITS = 64, 16
 _PER_DRAW = _DRAW_BITS // _BITS

@@ -8,7 +8,8 @@ from dataclasses import replace
 import torch
 from torch import Tensor
 
-from models.contract import Memory, SourceBatch, Summarizer
+from models.contract import Memory, Summarizer
+from models.layers.paragraphs import SourceBatch
 from models.search.settings import SearchSettings
 from models.search.source_values import SourceValues
 from models.search.step import Ended, Hypotheses, Hypothesis, Scorer, TokenRules, advance

@@ -17,7 +17,8 @@ from models.attention_predictor import (
     most_attended,
     normalised_scores,
 )
-from models.contract import SourceBatch, Summarizer
+from models.contract import Summarizer
+from models.layers.paragraphs import SourceBatch
 from models.search.settings import Guidance, When
 from models.search.step import Hypotheses, Scorer
 

@@ -25,7 +25,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from models.contract import SourceBatch
+from models.layers.paragraphs import SourceBatch
 from models.search.step import Hypotheses
 from models.sentences import split_sentences
 from models.value_slots import SLOTS, fill

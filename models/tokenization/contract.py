@@ -1,8 +1,7 @@
-"""What a vocabulary asks of a tokenizer, whichever library it belongs to."""
+"""What tokenizers of both libraries have: roles of special pieces, and forms of text."""
 
-from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Literal, Protocol, get_args
+from typing import Literal, get_args
 
 SPACE = "\u2581"  # begins a word's first piece, as SentencePiece writes it
 SENTENCE_BEGIN = "[BOS]"  # Akiyama et al. 2021, sec. 3.1
@@ -37,23 +36,3 @@ class Specials:
         """The ids that spell no text; the unknown piece, which stands for some, is not among them."""
         ids: dict[str, int | None] = vars(self)
         return frozenset(id_ for role, id_ in ids.items() if role != "unk" and id_ is not None)
-
-
-class Tokenizer(Protocol):
-    """Turns text into ids and back."""
-
-    kind: str  # what it is, in words, for people
-    size: int  # number of ids V
-    specials: Specials  # ids of the special pieces
-    slots: list[list[int]]  # ids of each pool of `models.value_slots`, one after another; none = it has no slots
-    title_mark: int  # id of what separates a title from text: a piece made for it, or a colon
-    forgeable: frozenset[int]  # ids of special pieces that `encode` could return for a text that spells them
-
-    def encode(self, texts: Iterable[str]) -> list[list[int]]:
-        """Return the ids of each text; a word has the same pieces at a text's beginning as within it."""
-
-    def decode(self, ids: Sequence[int]) -> str:
-        """Return the text of ids, none of which is a mark."""
-
-    def piece(self, id_: int) -> str:
-        """Return the piece of an id: its text, spaces as U+2581, bytes of unfinished characters as <0xE2>."""

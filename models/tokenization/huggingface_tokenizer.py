@@ -53,9 +53,10 @@ class HuggingFaceTokenizer:
             model = record["tokenizer"]["model"]["type"]
         except (ValueError, KeyError, TypeError) as error:
             raise ValueError(f"expected a tokenizer as tokenizer.json describes it, but {error}") from error
+        # Ids of each pool of `models.value_slots`, one after another; none = it has no slots.
+        self.slots: list[list[int]] = []
         self._bytes = "ByteLevel" in _types(record["tokenizer"])
         self._wordpiece = _is_wordpiece(record["tokenizer"])
-        self.slots: list[list[int]] = []
         self.kind = f"byte-level {model}" if self._bytes else str(model)
         self.size: int = self._tokenizer.get_vocab_size(with_added_tokens=True)
         colon = self._tokenizer.token_to_id(":")

@@ -10,7 +10,7 @@ With several ranks, every rank plans the same stream and pads only every `world`
 same examples whatever the number of ranks, and a run can be resumed with another number of ranks."""
 
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -23,7 +23,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 from torch import Tensor
 
-from models.contract import SourceBatch
+from models.layers.paragraphs import SourceBatch, change_tensors
 from models.training.layout import ExampleTable, Layout, source_batch, target_batch
 
 
@@ -33,28 +33,14 @@ def positions_of(target: Tensor, pad: int) -> Tensor:
 
 
 class ExampleShards(Protocol):
-    """Shards of the `examples` dataset, read one at a time."""
+    """Shards of the `examples` dataset, read one at a time; a list of tables is one."""
 
     def __len__(self) -> int:
         """Number of shards."""
 
-    def read(self, i: int) -> pa.Table:
+    def __getitem__(self, i: int, /) -> pa.Table:
         """Return shard i: the columns of `examples` and, if the layout has a graph, a column `graph`. `graph` is
         list<struct<i: int32, j: int32, weight: float32>>: the edges between ranks of paragraphs."""
-
-
-@dataclass(frozen=True)
-class TableShards:
-    """Shards held in memory."""
-
-    tables: Sequence[pa.Table]
-
-    def __len__(self) -> int:
-        return len(self.tables)
-
-    def read(self, i: int) -> pa.Table:
-        """Return table i."""
-        return self.tables[i]
 
 
 @dataclass(frozen=True)
@@ -66,8 +52,20 @@ class Position:
     batch: int = 0
 
 
+class TrainingBatch:
+    """What the trainer needs to know about a batch of any objective."""
+
+    source_tokens: int  # source tokens that are not padding
+    padded_tokens: int  # source tokens with padding
+    following: Position  # position in the data once every rank has its batch
+
+    def pin_memory(self) -> Self:
+        """Return the batch in pinned memory, from which a GPU copies while the host goes on."""
+        return change_tensors(self, Tensor.pin_memory)
+
+
 @dataclass(frozen=True)
-class Batch:
+class Batch(TrainingBatch):
     """A batch for a summarizer of `models.contract`."""
 
     source: SourceBatch  # what the encoder reads
@@ -153,7 +151,7 @@ class BatchStream:
         tables: list[pa.Table] = []
         while shard < len(order) and sum(table.num_rows for table in tables) < self.window:
             number = int(order[shard])
-            rows = self.shards.read(number)
+            rows = self.shards[number]
             tables.append(_needed(rows if self.prepare is None else self.prepare(rows, epoch, number), self.layout))
             shard += 1
         return ExampleTable(pa.concat_tables(tables), self.layout), shard
@@ -166,7 +164,7 @@ def sweep(
     check_budget(layout, batch_tokens)
     batch = 0
     for shard in range(len(shards)):
-        table = ExampleTable(_needed(shards.read(shard), layout), layout)
+        table = ExampleTable(_needed(shards[shard], layout), layout)
         for rows in plan_batches(table.shapes(), layout, batch_tokens):
             if batch % world == rank:
                 yield lay_out(table, rows, Position(0, shard, batch))

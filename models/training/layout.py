@@ -16,7 +16,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from models.contract import SourceBatch
+from models.layers.paragraphs import SourceBatch
 
 Numbers = NDArray[Any]
 

@@ -3,34 +3,15 @@
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Generic, Protocol, Self, TypeVar
+from typing import Any, Generic, TypeVar
 
 import torch
 from torch import Tensor, nn
 
-from models.training.batches import Position
+from models.training.batches import Position, TrainingBatch
 
 # Of Adam, as in the released HT; Ma & Zong 2022 says nothing about its predictor.
 _BETAS, _EPSILON = (0.9, 0.998), 1e-9
-
-
-class TrainingBatch(Protocol):
-    """What the trainer needs to know about a batch of any objective."""
-
-    def pin_memory(self) -> Self:
-        """Return the batch in pinned memory."""
-
-    @property
-    def source_tokens(self) -> int:
-        """Source tokens that are not padding."""
-
-    @property
-    def padded_tokens(self) -> int:
-        """Source tokens with padding."""
-
-    @property
-    def following(self) -> Position:
-        """Position in the data after this batch."""
 
 
 Item = TypeVar("Item", bound=TrainingBatch)

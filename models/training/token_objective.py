@@ -16,7 +16,8 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 from torch.utils.checkpoint import checkpoint
 
-from models.contract import Decoded, SourceBatch, Summarizer
+from models.contract import Decoded, Summarizer
+from models.layers.paragraphs import SourceBatch
 from models.layers.precision import widened
 from models.training.batches import Batch, BatchStream, Position, positions_of
 from models.training.distributed import Ranks

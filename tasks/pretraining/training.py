@@ -5,7 +5,6 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from models.bart import Bart
 from models.exported import CONFIG, WEIGHTS
@@ -26,22 +25,8 @@ from tasks.engine.torch_threads import torch_threads
 from tasks.pretraining.settings import PretrainingSettings
 from tasks.summarization.fresh_model import fresh_model, start_digest
 from tasks.summarization.settings import SummarizerSettings, TrainingSettings
-from tasks.summarization.training import fixed_settings, outcome, token_trainer
+from tasks.summarization.training import SplitShards, fixed_settings, outcome, token_trainer
 from tasks.text.vocabulary import read_vocabulary
-
-
-class _Split:
-    """The passages of one split."""
-
-    def __init__(self, shards: ReadableShards, split: str) -> None:
-        self._shards, self._split = shards, split
-
-    def __len__(self) -> int:
-        return len(self._shards)
-
-    def read(self, i: int) -> pa.Table:
-        (passages,) = self._shards.read(i)
-        return passages.filter(pc.equal(passages.column("split"), self._split))
 
 
 def pretrain(
@@ -82,7 +67,8 @@ def pretrain(
         arguments = {"shards": shards, "vocabulary": vocabulary, "settings": settings, "summarizer": summarizer}
         arguments |= {"training": training, "directory": directory, "seed": seed, "device": device}
         return run_together(pretrain, arguments, processes, progress)
-    valid = denoising(_first(_Split(shards, "valid"), training.validation_articles), 0, len(shards))
+    passages = SplitShards(shards, "valid").first(training.validation_articles)
+    valid = denoising(PASSAGES.schema.empty_table() if passages is None else passages, 0, len(shards))
     start = None if summarizer.pretrained is None else start_digest(summarizer.pretrained)
     parts = {**settings.recipe(), **summarizer.recipe(), **fixed_settings(training)}
     with torch_threads(training.torch_threads), process_group(device) as ranks:
@@ -92,7 +78,7 @@ def pretrain(
             model,
             training,
             layout,
-            examples=_Split(shards, "train"),
+            examples=SplitShards(shards, "train"),
             valid=valid,
             directory=directory,
             seed=seed,
@@ -109,12 +95,3 @@ def pretrain(
                 write_bytes_atomically(directory / name, data)
             save_pretrained(model.cpu(), directory)
     return {**outcome(result, model), "published": [WEIGHTS, CONFIG, *files]}
-
-
-def _first(passages: _Split, rows: int) -> pa.Table:
-    tables = [PASSAGES.schema.empty_table()]
-    for shard in range(len(passages)):
-        if sum(table.num_rows for table in tables) >= rows:
-            break
-        tables.append(passages.read(shard))
-    return pa.concat_tables(tables).slice(0, rows)

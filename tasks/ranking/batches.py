@@ -2,8 +2,7 @@
 batch depends only on the seed and its position. One shard and the paragraphs drawn from it are in memory."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
-from typing import Self
+from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
@@ -11,7 +10,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from models.training.batches import Position
+from models.training.batches import Position, TrainingBatch
 from models.vocabulary import Vocabulary
 from tasks.engine.hashing import draws, stable_hash
 from tasks.engine.recipe import ReadableShards
@@ -78,7 +77,7 @@ NOTHING_TO_LEARN = "no paragraph to train the ranker on: expected kept paragraph
 
 
 @dataclass(frozen=True)
-class RankerBatch:
+class RankerBatch(TrainingBatch):
     """A training batch."""
 
     paragraphs: Tensor  # [B, L] int64 token ids
@@ -89,11 +88,6 @@ class RankerBatch:
     padded_tokens: int  # with padding, B x L
     following: Position  # position in the data after it
     share: float  # of all epochs read after it, 0-1, as if all shards had equally many paragraphs
-
-    def pin_memory(self) -> Self:
-        """Return the batch in pinned memory, from which a GPU copies while the host goes on."""
-        tensors = {name: getattr(self, name).pin_memory() for name in ("paragraphs", "titles", "title", "labels")}
-        return replace(self, **tensors)
 
 
 @dataclass(frozen=True)

@@ -2,12 +2,10 @@
 
 import dataclasses
 import json
-from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from itertools import chain, groupby
 from operator import itemgetter
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -92,7 +90,7 @@ def rank_paragraphs(
     read `features`, the method `ranking` the ranker, which has its own vocabulary. `device`: auto | cpu | cuda |
     cuda:N. Raises ValueError: the directory contains no ranker, a feature is missing, or a score is not a number."""
     chosen = candidates(articles, paragraphs)
-    scores = _METHODS[settings.method](_Asked(chosen, features, ranker_directory, settings, words, device))
+    scores = _scores(chosen, features, ranker_directory, settings, words, device)
     if not np.isfinite(scores).all():
         raise ValueError(f"the scores of method {settings.method!r} are not all numbers: is the ranker damaged?")
     best = chosen.best(scores, settings.keep)
@@ -107,55 +105,39 @@ def rank_paragraphs(
     return pa.table({name: columns[name] for name in RANKED.schema.names}).cast(RANKED.schema)
 
 
-class _Asked(NamedTuple):
-    """What a method may read of the candidates and settings."""
-
-    chosen: Candidates
-    features: pa.Table
-    directory: Path | None
-    settings: RankingSettings
-    words: WordRule
-    device: str
-
-
-Scores = NDArray[np.float32]
-
-
-def _by_ranker(asked: _Asked) -> Scores:
-    if asked.directory is None:
-        raise ValueError("the method 'ranking' needs the directory of a trained ranker")
-    ranker = load_ranker(asked.directory, find_device(asked.device))
-    texts = Texts(asked.chosen.texts(), ranker.vocabulary, ranker.paragraph_tokens)
-    titles = Texts([asked.chosen.titles], ranker.vocabulary, ranker.title_tokens)
+def _scores(
+    chosen: Candidates,
+    features: pa.Table,
+    directory: Path | None,
+    settings: RankingSettings,
+    words: WordRule,
+    device: str,
+) -> NDArray[np.float32]:
+    """Return the score of each paragraph by the method of the settings, [N]."""
+    if settings.method == "similarity":
+        return features_of(chosen, features, "title_similarity")
+    if settings.method == "rouge":
+        return features_of(chosen, features, "rouge2_recall")
+    if settings.method == "found":
+        return np.zeros(len(chosen), np.float32)  # equal scores are in order of paragraph_id
+    if settings.method == "bm25":
+        texts = zip(chosen.article.tolist(), chain.from_iterable(chosen.texts()), strict=True)
+        scores = [
+            BM25([split_words(text, words) for _, text in its]).scores(split_words(chosen.titles[article], words))
+            for article, its in groupby(texts, key=itemgetter(0))
+        ]
+        return np.concatenate([np.zeros(0), *scores]).astype(np.float32)
     with torch_threads(_THREADS):
-        return score_paragraphs(ranker, texts, titles, asked.chosen.article, asked.settings.batch_tokens)
+        if settings.method in FOLDER_METHODS:
+            from tasks.ranking.folder_model import score_by_folder  # here, because few need the library
 
-
-def _by_folder(asked: _Asked) -> Scores:
-    from tasks.ranking.folder_model import score_by_folder  # here, because few need the library
-
-    with torch_threads(_THREADS):
-        return score_by_folder(asked.settings, asked.chosen, find_device(asked.device))
-
-
-def _by_bm25(asked: _Asked) -> Scores:
-    chosen, words = asked.chosen, asked.words
-    texts = zip(chosen.article.tolist(), chain.from_iterable(chosen.texts()), strict=True)
-    scores = [
-        BM25([split_words(text, words) for _, text in its]).scores(split_words(chosen.titles[article], words))
-        for article, its in groupby(texts, key=itemgetter(0))
-    ]
-    return np.concatenate([np.zeros(0), *scores]).astype(np.float32)
-
-
-_METHODS: Mapping[str, Callable[[_Asked], Scores]] = {
-    "ranking": _by_ranker,
-    "similarity": lambda asked: features_of(asked.chosen, asked.features, "title_similarity"),
-    "bm25": _by_bm25,
-    **dict.fromkeys(FOLDER_METHODS, _by_folder),
-    "rouge": lambda asked: features_of(asked.chosen, asked.features, "rouge2_recall"),
-    "found": lambda asked: np.zeros(len(asked.chosen), np.float32),  # equal scores are in order of paragraph_id
-}
+            return score_by_folder(settings, chosen, find_device(device))
+        if directory is None:
+            raise ValueError("the method 'ranking' needs the directory of a trained ranker")
+        ranker = load_ranker(directory, find_device(device))
+        encoded = Texts(chosen.texts(), ranker.vocabulary, ranker.paragraph_tokens)
+        titles = Texts([chosen.titles], ranker.vocabulary, ranker.title_tokens)
+        return score_paragraphs(ranker, encoded, titles, chosen.article, settings.batch_tokens)
 
 
 def score_paragraphs(

@@ -4,7 +4,7 @@ that was killed and started again ends with the same weights."""
 
 import math
 from collections.abc import Callable, Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -35,45 +35,30 @@ from tasks.text.vocabulary import read_vocabulary
 
 
 @dataclass(frozen=True)
-class RankerValidation:
-    """Result of a validation; recalls are means over articles of the mean ROUGE-2 recall of the top paragraphs."""
-
-    loss: float  # binary cross entropy of scores and labels, nats a paragraph
-    loss_floor: float  # loss of scores equal to the labels, the lowest possible
-    recall: float  # of the ranker's top paragraphs
-    similarity_recall: float  # of the top paragraphs by tf-idf similarity with the title
-    gold_recall: float  # of the top paragraphs by label, the highest possible
-    articles: int  # number of articles
-    split: str  # their split; `train` if the valid split has no paragraphs
-
-
 class ValidationSet:
     """Articles for validating a ranker."""
 
-    def __init__(self, parts: list[Drawn], split: Split) -> None:
-        self._parts = parts
-        self._split = split
+    parts: list[Drawn]
+    split: Split  # `train` if the valid split has no paragraphs
 
-    def judge(self, ranker: TrainedRanker, top: int, batch_tokens: int = 16_384) -> RankerValidation:
-        """Score every paragraph and judge the scores; recalls are those of the `top` paragraphs of an article."""
+    def judge(self, ranker: TrainedRanker, top: int) -> dict[str, Any]:
+        """Score every paragraph, and return `loss` (binary cross entropy of scores and labels, nats a paragraph) and
+        `loss_floor`, the lowest possible; and means over articles of the mean ROUGE-2 recall of the `top` paragraphs by
+        the ranker (`recall`), by tf-idf similarity with the title and by label, the highest possible."""
         losses, floors = [], []
-        recalls: dict[str, list[NDArray[np.float64]]] = {"ranker": [], "similarity": [], "gold": []}
-        for part in self._parts:
-            scores = score_paragraphs(ranker, part.texts, part.titles, part.chosen.article, batch_tokens)
+        recalls: dict[str, list[NDArray[np.float64]]] = {"recall": [], "similarity_recall": [], "gold_recall": []}
+        for part in self.parts:
+            scores = score_paragraphs(ranker, part.texts, part.titles, part.chosen.article, _VALIDATION_TOKENS)
             losses.append(_cross_entropy(part.labels, scores))
             floors.append(_cross_entropy(part.labels, part.labels))
-            for name, order in (("ranker", scores), ("similarity", part.similarity), ("gold", part.labels)):
+            for name, order in zip(recalls, (scores, part.similarity, part.labels), strict=True):
                 recalls[name].append(_top_mean(part, order, top))
-        means = {name: float(np.concatenate(values).mean()) for name, values in recalls.items()}
-        return RankerValidation(
-            float(np.concatenate(losses).mean()),
-            float(np.concatenate(floors).mean()),
-            means["ranker"],
-            means["similarity"],
-            means["gold"],
-            sum(map(len, recalls["gold"])),
-            self._split,
-        )
+        means = {"loss": losses, "loss_floor": floors, **recalls}
+        return {
+            **{name: float(np.concatenate(values).mean()) for name, values in means.items()},
+            "articles": sum(map(len, recalls["gold_recall"])),
+            "split": self.split,
+        }
 
 
 def collect_validation(
@@ -82,7 +67,8 @@ def collect_validation(
     """Draw a validation set from the first shards that have enough articles of the valid split. A corpus without any is
     validated on training articles. `articles` is the minimum, if there are so many: whole shards are added. `rules` say
     how paragraphs are drawn, `per_article` of each article. Raises ValueError: no article has a paragraph."""
-    for split in ("valid", "train"):
+    splits: tuple[Split, ...] = ("valid", "train")
+    for split in splits:
         parts: list[Drawn] = []
         count = 0
         for shard in range(len(shards)):
@@ -120,6 +106,7 @@ CLIP_NORM = 2.0  # largest gradient norm (See et al. 2017)
 _TITLE_TOKENS, _PARAGRAPH_TOKENS = 32, 100  # read of each: few titles are longer, and paragraphs have 70 on average
 _VALIDATION_ARTICLES = 500  # of the valid split, about
 _VALIDATION_PARAGRAPHS = 100  # drawn of each, at most
+_VALIDATION_TOKENS = 16_384  # scored at a time, padding included
 _THREADS = 1  # of torch on a CPU: a step of an LSTM is too small for two, which take longer on a busy machine
 _TOP = 5  # paragraphs whose mean ROUGE-2 recall is validated: the shortest L' of Liu & Lapata 2019, Table 1
 
@@ -253,8 +240,8 @@ class RankerObjective(Objective[RankerBatch]):
         settings = self.settings
         ranker = TrainedRanker(self.model, self.vocabulary, _TITLE_TOKENS, _PARAGRAPH_TOKENS)
         validation = self.validation.judge(ranker, _TOP)
-        by_loss = settings.select == "loss" or not math.isfinite(validation.loss)
-        return Validation(validation.loss if by_loss else -validation.recall, asdict(validation))
+        by_loss = settings.select == "loss" or not math.isfinite(validation["loss"])
+        return Validation(validation["loss"] if by_loss else -validation["recall"], validation)
 
     def remedy(self, batch: RankerBatch) -> str:
         """Return the shape of the batch and advise a smaller one."""

@@ -20,7 +20,7 @@ from models.attention_predictor import (
 from models.exported import WEIGHTS, TrainedSummarizer
 from models.presets import check_predictable
 from models.registry import to_config_dict
-from models.training.batches import Batch, BatchStream, Position, TableShards, check_budget, sweep
+from models.training.batches import Batch, BatchStream, Position, check_budget, sweep
 from models.training.distributed import Ranks, find_device
 from models.training.objective import Objective, Validation
 from models.training.state import TrainerSettings, TrainingProgress, noam
@@ -30,7 +30,7 @@ from tasks.engine.recipe import ReadableShards
 from tasks.engine.torch_threads import torch_threads
 from tasks.summarization.directory import PREDICTOR_FILES, describe_predictor, load_summarizer
 from tasks.summarization.settings import AttentionSettings
-from tasks.summarization.training import TrainingShards, validation_examples
+from tasks.summarization.training import SplitShards, validation_examples
 
 # Ma & Zong 2022, sec. 5.2, of the predictor: two layers, 1,024 to 256; of PHT: four heads.
 _LAYERS, _HEADS, _FEED_FORWARD = 2, 4, 4
@@ -110,9 +110,9 @@ class AttentionObjective(Objective[Batch]):
             AttentionPredictorConfig(size, _FEED_FORWARD * size, _HEADS, _LAYERS, DROPOUT)
         )
         self.stream = BatchStream(
-            TrainingShards(shards, trained.graph), trained.layout, batch_tokens=settings.batch_tokens, seed=seed
+            SplitShards(shards, "train", trained.graph), trained.layout, batch_tokens=settings.batch_tokens, seed=seed
         )
-        self.valid = TableShards([validation_examples(shards, trained.graph, _VALIDATION_ARTICLES)])
+        self.valid = [validation_examples(shards, trained.graph, _VALIDATION_ARTICLES)]
 
     def batches(self, start: Position) -> Iterator[Batch]:
         """Yield the stream's batches, without end."""

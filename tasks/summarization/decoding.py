@@ -13,8 +13,8 @@ import torch
 from torch import Tensor
 
 from models.attention_predictor import AttentionPredictor
-from models.contract import SourceBatch
 from models.exported import TrainedSummarizer
+from models.layers.paragraphs import SourceBatch
 from models.presets import check_predictable
 from models.registry import to_config_dict
 from models.search.beam import beam_search

@@ -16,10 +16,10 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from models.bertsum import BertSumConfig, SentenceExtractor, best_sentences
-from models.contract import SourceBatch
 from models.exported import CONFIG, VOCABULARY, WEIGHTS
+from models.layers.paragraphs import SourceBatch
 from models.sentences import split_sentences
-from models.training.batches import Batch, BatchStream, Position, TableShards, check_budget, sweep
+from models.training.batches import Batch, BatchStream, ExampleShards, Position, check_budget, sweep
 from models.training.checkpoints import write_bytes_atomically, write_text_atomically
 from models.training.distributed import Ranks, find_device
 from models.training.layout import ExampleTable, Layout, source_batch
@@ -38,7 +38,7 @@ from tasks.summarization.examples import layout_of
 from tasks.summarization.fresh_model import fresh_extractor, start_digest
 from tasks.summarization.settings import SummarizerSettings, TrainingSettings
 from tasks.summarization.training import (
-    TrainingShards,
+    SplitShards,
     fixed_settings,
     learning_rate,
     outcome,
@@ -79,9 +79,7 @@ def train_extractor(
     valid = validation_examples(shards, "none", training.validation_articles)
     with torch_threads(training.torch_threads):
         model = fresh_extractor(settings, words, seed, dropout=training.dropout)
-        objective = ExtractionObjective(
-            model, TrainingShards(shards, "none"), valid, layout, training.batch_tokens, seed
-        )
+        objective = ExtractionObjective(model, SplitShards(shards, "train"), valid, layout, training.batch_tokens, seed)
         started = {} if settings.pretrained is None else {"pretrained_sha256": start_digest(settings.pretrained)}
         trainer = Trainer(
             objective,
@@ -110,7 +108,7 @@ class ExtractionObjective(Objective[Batch]):
     def __init__(
         self,
         model: SentenceExtractor,
-        examples: TrainingShards | TableShards,  # of the training split
+        examples: ExampleShards,  # of the training split
         valid: pa.Table,  # examples that choose the best checkpoint
         layout: Layout,
         batch_tokens: int,
@@ -152,7 +150,7 @@ class ExtractionObjective(Objective[Batch]):
     def validate(self, losses: Callable[[Batch], tuple[float, ...]]) -> Validation | None:
         """Return the mean loss of a sentence of the validation articles."""
         total, sentences = 0.0, 0
-        for batch in map(self._labelled, sweep(TableShards([self.valid]), self.layout, batch_tokens=self.batch_tokens)):
+        for batch in map(self._labelled, sweep([self.valid], self.layout, batch_tokens=self.batch_tokens)):
             if self.units(batch):
                 total, sentences = total + losses(batch)[0], sentences + self.units(batch)
         return Validation(total / sentences, {"loss": total / sentences}) if sentences else None

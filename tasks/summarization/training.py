@@ -16,7 +16,7 @@ from models.presets import find_preset
 from models.registry import to_config_dict
 from models.search.beam import beam_search
 from models.search.settings import SearchSettings
-from models.training.batches import Batch, BatchStream, ExampleShards, TableShards, check_budget, sweep
+from models.training.batches import Batch, BatchStream, ExampleShards, check_budget, sweep
 from models.training.distributed import Ranks, process_count, process_group
 from models.training.layout import ExampleTable, Layout, source_batch
 from models.training.state import Schedule, TrainerSettings, TrainingProgress, TrainingResult, constant, linear, noam
@@ -60,7 +60,7 @@ def token_trainer(
     )
 
     def validation() -> Iterator[Batch]:
-        return sweep(TableShards([valid]), layout, batch_tokens=tokens, rank=ranks.rank, world=ranks.world)
+        return sweep([valid], layout, batch_tokens=tokens, rank=ranks.rank, world=ranks.world)
 
     objective = TokenObjective(
         model,
@@ -134,18 +134,32 @@ _ROUGE: tuple[Metric, ...] = ("rouge1", "rouge2", "rougeL")
 
 
 @dataclass(frozen=True)
-class TrainingShards:
-    """The examples of the training split with their graphs, from which batches are made."""
+class SplitShards:
+    """The rows of one split, with the column `graph` if the summarizer reads one."""
 
     shards: ReadableShards
-    graph: Graph
+    split: str
+    graph: Graph = "none"
 
     def __len__(self) -> int:
         return len(self.shards)
 
-    def read(self, i: int) -> pa.Table:
-        """Return the training rows of shard i."""
-        return _rows_of(self.shards, i, "train", self.graph)
+    def __getitem__(self, i: int) -> pa.Table:
+        examples, *graphs = self.shards.read(i)
+        chosen = examples.filter(pc.equal(examples.column("split"), self.split))
+        if self.graph == "none":
+            return chosen
+        if not graphs:
+            raise ValueError(f"the summarizer reads the {self.graph} graph: expected shards of examples and graphs")
+        return with_graphs(chosen, graphs[0], self.graph)
+
+    def first(self, rows: int) -> pa.Table | None:
+        """Return the first rows, None of no shard; articles are sharded by hash, so this is a fair sample."""
+        tables: list[pa.Table] = []
+        for i in range(len(self)):
+            if sum(table.num_rows for table in tables) < rows:
+                tables.append(self[i])
+        return pa.concat_tables(tables).slice(0, rows) if tables else None
 
 
 def train_summarizer(
@@ -198,7 +212,7 @@ def train_summarizer(
             model,
             training,
             layout,
-            examples=TrainingShards(shards, settings.graph),
+            examples=SplitShards(shards, "train", settings.graph),
             valid=valid,
             directory=directory,
             seed=seed,
@@ -222,13 +236,9 @@ def train_summarizer(
 
 
 def validation_examples(shards: ReadableShards, graph: Graph, articles: int) -> pa.Table:
-    """Return the first `articles` rows of the split `valid`; articles are sharded by hash, so this is a fair sample."""
-    tables = [_rows_of(shards, 0, "valid", graph)] if len(shards) else [EXAMPLES.schema.empty_table()]
-    for i in range(1, len(shards)):
-        if sum(table.num_rows for table in tables) >= articles:
-            break
-        tables.append(_rows_of(shards, i, "valid", graph))
-    return pa.concat_tables(tables).slice(0, articles)
+    """Return the first `articles` rows of the split `valid`."""
+    found = SplitShards(shards, "valid", graph).first(articles)
+    return EXAMPLES.schema.empty_table() if found is None else found
 
 
 def _start_from(model: Summarizer, directory: Path, vocabulary: Vocabulary) -> None:
@@ -293,14 +303,3 @@ def _evaluator(
         return {metric: float(np.mean([score[metric].value for score in scores])) for metric in _ROUGE}
 
     return evaluate
-
-
-def _rows_of(shards: ReadableShards, shard: int, split: str, graph: Graph) -> pa.Table:
-    """Return the rows of one split in a shard, with the column `graph` if the summarizer reads one."""
-    examples, *graphs = shards.read(shard)
-    chosen = examples.filter(pc.equal(examples.column("split"), split))
-    if graph == "none":
-        return chosen
-    if not graphs:
-        raise ValueError(f"the summarizer reads the {graph} graph: expected shards of examples and graphs")
-    return with_graphs(chosen, graphs[0], graph)

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from models.registry import to_config_dict
-from models.training.batches import TableShards, sweep
+from models.training.batches import sweep
 from models.training.distributed import Ranks, find_device
 from models.training.state import TrainerSettings
 from models.training.token_objective import TokenObjective
@@ -47,7 +47,7 @@ def measure_efficiency(
     trained = load_summarizer(summarizer, device=find_device(device), source_tokens=source_tokens)
     layout = replace(trained.layout, max_paragraphs=paragraphs, max_source_tokens=source_tokens)
     table = validation_examples(shards, trained.graph, articles)
-    batches = list(sweep(TableShards([table]), layout, batch_tokens=batch_tokens))
+    batches = list(sweep([table], layout, batch_tokens=batch_tokens))
     resolved = next(trained.model.parameters()).device
     objective = TokenObjective(trained.model, batch_tokens=batch_tokens)
     updater = Updater(objective, TrainerSettings(steps=1, precision=precision), Ranks(resolved))

@@ -12,7 +12,7 @@ import torch
 from benchmarks.gpu.training import largest
 from benchmarks.gpu.workload import SCALES, SYSTEMS, BenchmarkedSystem
 from benchmarks.peers.plain_design import PlainObjective, plain_design
-from models.training.batches import BatchStream, TableShards
+from models.training.batches import BatchStream
 from models.training.token_objective import TokenObjective
 from tests.test_rooms import LEAN, PROJECT, imported
 
@@ -23,7 +23,7 @@ TINY = SCALES["tiny"]
 def test_the_plain_design_computes_the_same_loss_and_gradient(name: str) -> None:
     system = BenchmarkedSystem(name, TINY)
     model = system.model(dropout=0.0, attention_dropout=0.0, activation_dropout=0.0).double().train()
-    stream = BatchStream(TableShards([system.articles()]), system.layout(), batch_tokens=TINY.batch_tokens, seed=1)
+    stream = BatchStream([system.articles()], system.layout(), batch_tokens=TINY.batch_tokens, seed=1)
     batch = next(stream.batches())
     assert not batch.source.token_mask.all()  # ragged, or the two designs would not differ
 

@@ -8,7 +8,8 @@ from dataclasses import dataclass, replace
 
 import torch
 
-from models.contract import Copied, Memory, SourceBatch, Summarizer
+from models.contract import Copied, Memory, Summarizer
+from models.layers.paragraphs import SourceBatch
 from models.search.settings import SearchSettings
 
 

@@ -6,7 +6,8 @@ from dataclasses import replace
 
 import torch
 
-from models.contract import SourceBatch, Summarizer
+from models.contract import Summarizer
+from models.layers.paragraphs import SourceBatch
 from models.presets import OF_TRANSFORMERS, PRESETS
 from models.registry import build_summarizer, to_config_dict
 

@@ -8,9 +8,8 @@ import torch
 from torch import Tensor, nn
 
 from models.bart import Bart, DocumentMemory
-from models.contract import SourceBatch
 from models.layers.decoder import TokenMemory
-from models.layers.paragraphs import ParagraphRows
+from models.layers.paragraphs import ParagraphRows, SourceBatch
 from models.layers.patterns import WordsAndSentences
 from models.registry import build_summarizer
 from tests.models.systems import PAD, batch, logits, target, tiny

@@ -10,7 +10,7 @@ import torch
 from safetensors.torch import load_file, save_file
 
 from models.bertsum import BertSum, BertSumConfig, SentenceExtractor, best_sentences, check_bert, load_bert
-from models.contract import SourceBatch
+from models.layers.paragraphs import SourceBatch
 from models.registry import build_summarizer, configuration
 from models.tokenization.huggingface_tokenizer import read_tokenizer, tokenizer_files
 from models.training.distributed import Ranks

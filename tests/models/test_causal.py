@@ -16,8 +16,8 @@ from safetensors.torch import load_file, save_file
 from models.causal import Causal
 from models.causal_folder import FAMILIES as PRESET_OF
 from models.causal_folder import check_base, folder_fields, load_base
-from models.contract import SourceBatch
 from models.exported import check_causal, read_summarizer
+from models.layers.paragraphs import SourceBatch
 from models.registry import build_summarizer, configuration, from_config_dict, to_config_dict
 from models.search.beam import beam_search
 from models.search.settings import SearchSettings

@@ -6,7 +6,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from models.contract import SourceBatch
+from models.layers.paragraphs import SourceBatch
 from models.training.batches import Batch, Position
 from models.training.token_objective import TokenObjective
 from tests.models.systems import batch, target, tiny

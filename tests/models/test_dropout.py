@@ -10,7 +10,7 @@ from torch import Tensor, nn
 from models.attention_predictor import AttentionPredictor, AttentionPredictorConfig
 from models.contract import Summarizer
 from models.layers.attention import CrossAttention, SelfAttention
-from models.layers.places import Packing
+from models.layers.paragraphs import Packing
 from models.layers.transformer import Dropout
 from models.ranker import ParagraphRanker, RankerConfig
 from tests.models.systems import batch, logits, target, tiny

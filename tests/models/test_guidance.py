@@ -6,7 +6,8 @@ import pytest
 import torch
 
 from models.attention_predictor import AttentionPredictor, AttentionPredictorConfig
-from models.contract import SourceBatch, Summarizer
+from models.contract import Summarizer
+from models.layers.paragraphs import SourceBatch
 from models.search.beam import beam_search
 from models.search.guidance import guide
 from models.search.settings import Guidance, SearchSettings

@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from models.__main__ import kept_bytes
-from models.contract import SourceBatch
+from models.layers.paragraphs import SourceBatch
 from models.registry import build_summarizer
 
 PAD = 1

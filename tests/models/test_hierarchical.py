@@ -6,8 +6,7 @@ import pytest
 import torch
 
 from models.hierarchical import GlobalLayer, HierarchicalConfig, InterParagraphAttention, graph_context
-from models.layers.paragraphs import ParagraphRows
-from models.layers.places import Packing
+from models.layers.paragraphs import Packing, ParagraphRows
 from tests.models.systems import VOCABULARY, batch, logits, target, tiny
 
 SWITCHES = {

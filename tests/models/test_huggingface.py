@@ -14,9 +14,9 @@ import torch
 from safetensors.torch import load_file, save_file
 from torch import Tensor
 
-from models.contract import SourceBatch
 from models.huggingface import LibrarySummarizer
 from models.huggingface_folder import check_huggingface, has_own_outputs, load_huggingface
+from models.layers.paragraphs import SourceBatch
 from models.presets import PRESETS
 from models.registry import build_summarizer, configuration
 from models.search.beam import beam_search

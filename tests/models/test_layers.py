@@ -5,7 +5,6 @@ import math
 import pytest
 import torch
 
-from models.contract import SourceBatch
 from models.flat import FlatConfig
 from models.layers.attention import (
     CrossAttention,
@@ -18,8 +17,7 @@ from models.layers.attention import (
     split_heads,
 )
 from models.layers.config import Norm
-from models.layers.paragraphs import ParagraphRows
-from models.layers.places import LENGTH_STEP, Packing
+from models.layers.paragraphs import LENGTH_STEP, Packing, ParagraphRows, SourceBatch
 from models.layers.pooling import HeadLinear, MultiHeadPooling, pool_values
 from models.layers.transformer import Residual, TiedEmbedding, paragraph_positions, sinusoids
 from tests.models.systems import tiny

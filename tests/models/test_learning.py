@@ -12,7 +12,8 @@ import pytest
 import torch
 from torch import Tensor
 
-from models.contract import SourceBatch, Summarizer
+from models.contract import Summarizer
+from models.layers.paragraphs import SourceBatch
 from models.presets import PRESETS
 from models.registry import build_summarizer
 from models.search.beam import beam_search

@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from models.flat import FlatConfig
-from models.layers.places import Packing
+from models.layers.paragraphs import Packing
 from models.layers.transformer import EncoderLayer
 
 MASK = torch.tensor([[True, True, False, False], [True, True, True, True], [False] * 4, [True, False, True, False]])

@@ -5,8 +5,7 @@ import torch
 
 from models.layers.attention import CrossAttention
 from models.layers.decoder import ParallelMemory, attend_paragraphs, word_keys_values
-from models.layers.paragraphs import ParagraphRows
-from models.layers.places import Packing
+from models.layers.paragraphs import Packing, ParagraphRows
 from models.layers.transformer import row_positions
 from models.parallel import ParagraphPooling, ParallelConfig
 from models.vertical import VerticalMemory

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 import torch
 
-from models.contract import SourceBatch, Summarizer
+from models.contract import Summarizer
+from models.layers.paragraphs import SourceBatch
 from models.pointer_generator import PointerGenerator, PointerGeneratorConfig
 from models.search.beam import beam_search
 from models.search.settings import SearchSettings

@@ -5,7 +5,8 @@ from collections.abc import Sequence
 import pytest
 import torch
 
-from models.contract import SourceBatch, Summarizer
+from models.contract import Summarizer
+from models.layers.paragraphs import SourceBatch
 from models.registry import build_summarizer
 from models.search.beam import beam_search
 from models.search.guidance import AttentionAlignment, StructuralCoverage

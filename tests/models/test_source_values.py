@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from models.contract import SourceBatch
+from models.layers.paragraphs import SourceBatch
 from models.search.source_values import Pieces, SourceValues
 from models.search.step import Hypotheses
 

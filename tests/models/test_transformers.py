@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from models.bart import Bart, BartConfig
-from models.contract import SourceBatch
+from models.layers.paragraphs import SourceBatch
 from models.pretrained import load_pretrained, read_folder, save_pretrained
 from models.registry import build_summarizer
 from models.search.beam import beam_search

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 import torch
 
-from models.contract import SourceBatch, Summarizer
+from models.contract import Summarizer
+from models.layers.paragraphs import SourceBatch
 from models.presets import OF_TRANSFORMERS, PRESETS
 from models.registry import to_config_dict
 from tests.models.systems import PAD, batch, distinct_presets, permuted, target, tiny

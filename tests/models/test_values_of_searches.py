@@ -12,7 +12,7 @@ import pytest
 import torch
 from torch.nn.utils.rnn import pad_sequence
 
-from models.contract import SourceBatch
+from models.layers.paragraphs import SourceBatch
 from models.search.source_values import Pieces, SourceValues, value_pieces
 from models.search.step import Hypotheses
 from models.sentences import split_sentences

@@ -9,7 +9,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from models.training.batches import Batch, BatchStream, Position, TableShards, plan_batches, sweep
+from models.training.batches import Batch, BatchStream, Position, plan_batches, sweep
 from models.training.layout import ExampleTable, Layout, source_batch, target_batch
 
 PAD, MARK = 0, 4
@@ -138,9 +138,9 @@ def test_bad_tables_are_named() -> None:
     with pytest.raises(ValueError, match="no nulls in the examples' column 'title', found 1"):
         ExampleTable(_table([(None, [[1]], [2, 3])]), _layout())  # type: ignore[list-item]
     with pytest.raises(ValueError, match="found no 'graph'"):
-        next(sweep(TableShards([_table([([], [[1]], [2, 3])])]), _layout(graph=True), batch_tokens=9999))
+        next(sweep([_table([([], [[1]], [2, 3])])], _layout(graph=True), batch_tokens=9999))
     with pytest.raises(ValueError, match=r"batch_tokens of 100 .* 24 paragraphs x 104 tokens = 2496"):
-        BatchStream(TableShards([]), _layout(length_multiple=8), batch_tokens=100, window=1, seed=0)
+        BatchStream([], _layout(length_multiple=8), batch_tokens=100, window=1, seed=0)
 
 
 def test_batches_are_cut_by_padded_source_and_by_padded_target() -> None:
@@ -167,7 +167,7 @@ tables = st.lists(
 ).filter(lambda shards: any(shards))
 
 
-def _numbered(shards) -> TableShards:
+def _numbered(shards) -> list[pa.Table]:
     """Give every example a target whose second token is its number, from 100."""
     number, tables = 100, []
     for shard in shards:
@@ -176,10 +176,10 @@ def _numbered(shards) -> TableShards:
             rows.append((title, source, [2, number, *target]))
             number += 1
         tables.append(_table(rows))
-    return TableShards(tables)
+    return tables
 
 
-def _stream(shards: TableShards, **changes) -> BatchStream:
+def _stream(shards: list[pa.Table], **changes) -> BatchStream:
     layout = _layout(max_paragraphs=3, max_paragraph_tokens=5, max_target_tokens=6, length_multiple=2)
     return BatchStream(shards, layout, **{"batch_tokens": 40, "window": 6, "seed": 3} | changes)
 
@@ -244,6 +244,6 @@ def test_a_sweep_gives_each_example_to_one_rank() -> None:
 
 def test_no_examples_and_foreign_positions_are_errors() -> None:
     with pytest.raises(ValueError, match="expected training examples, found none in 2 shards"):
-        next(_stream(TableShards([_table([]), _table([])])).batches())
+        next(_stream([_table([]), _table([])]).batches())
     with pytest.raises(ValueError, match="does not exist in these examples"):
         next(_stream(_numbered([[([9], [[8]], [7])]])).batches(Position(0, 0, 5)))

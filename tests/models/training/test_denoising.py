@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from models.training.batches import BatchStream, Position, TableShards
+from models.training.batches import BatchStream, Position
 from models.training.denoising import Denoising, Noise
 from models.training.layout import Layout
 
@@ -78,7 +78,7 @@ def test_noise_is_new_in_every_epoch_and_the_same_when_drawn_again() -> None:
 
 
 def test_a_stream_of_spoilt_passages_resumes_where_it_stopped() -> None:
-    shards = TableShards([passages(*([list(range(10 * n, 10 * n + 30))] for n in range(1, 5))) for _ in range(2)])
+    shards = [passages(*([list(range(10 * n, 10 * n + 30))] for n in range(1, 5))) for _ in range(2)]
     layout = Layout(
         pad=1,
         title_mark=None,

@@ -9,7 +9,8 @@ import pytest
 import torch
 from torch import Tensor
 
-from models.contract import SourceBatch, Summarizer
+from models.contract import Summarizer
+from models.layers.paragraphs import SourceBatch
 from models.training import token_objective as loss_module
 from models.training.batches import Batch, Position
 from models.training.distributed import Ranks

@@ -15,7 +15,7 @@ import torch
 
 from models.contract import Summarizer
 from models.registry import build_summarizer
-from models.training.batches import BatchStream, TableShards, sweep
+from models.training.batches import BatchStream, sweep
 from models.training.distributed import Ranks, process_group
 from models.training.layout import Layout
 from models.training.state import TrainerSettings, TrainingProgress, TrainingResult, noam
@@ -33,7 +33,7 @@ def tiny_model(**changes: object) -> Summarizer:
     return build_summarizer("ht", vocabulary_size=PIECES, **{**size, "dropout": 0.2, **changes})
 
 
-def tiny_shards(shards: int = 3, rows: int = 9, seed: int = 5) -> TableShards:
+def tiny_shards(shards: int = 3, rows: int = 9, seed: int = 5) -> list[pa.Table]:
     """Examples whose lead repeats the title, so that a model can learn something in a few steps."""
     rng = np.random.default_rng(seed)
     tokens = pa.list_(pa.int32())
@@ -49,7 +49,7 @@ def tiny_shards(shards: int = 3, rows: int = 9, seed: int = 5) -> TableShards:
             "target": pa.array([[2, *title, 3] for title in titles], tokens),
         }
         tables.append(pa.table(columns))
-    return TableShards(tables)
+    return tables
 
 
 def train(

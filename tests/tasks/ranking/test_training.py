@@ -254,12 +254,12 @@ def test_validation_by_hand() -> None:
 
     ranker = type("Ranker", (), {"model": Constant()})()
     found = validation.judge(ranker, top=2)
-    assert found.loss == pytest.approx(math.log(2))
+    assert found["loss"] == pytest.approx(math.log(2))
     # The entropies of .5 and .25; those of 0 and 1 are nothing.
-    assert found.loss_floor == pytest.approx((math.log(2) + 0.25 * math.log(4) + 0.75 * math.log(4 / 3)) / 6)
-    assert found.recall == pytest.approx((0.375 + 0.0) / 2)  # paragraphs 0 and 1 of each, by number
-    assert found.similarity_recall == pytest.approx((0.125 + 0.0) / 2)  # a: 1 and 2; b: 0 and 1
-    assert found.gold_recall == pytest.approx((0.375 + 0.5) / 2)
+    assert found["loss_floor"] == pytest.approx((math.log(2) + 0.25 * math.log(4) + 0.75 * math.log(4 / 3)) / 6)
+    assert found["recall"] == pytest.approx((0.375 + 0.0) / 2)  # paragraphs 0 and 1 of each, by number
+    assert found["similarity_recall"] == pytest.approx((0.125 + 0.0) / 2)  # a: 1 and 2; b: 0 and 1
+    assert found["gold_recall"] == pytest.approx((0.375 + 0.5) / 2)
     assert (found.articles, found.split) == (2, "valid")
     json.dumps(asdict(found))
 

@@ -8,8 +8,9 @@ import pyarrow as pa
 import pytest
 import torch
 
-from models.contract import Memory, SourceBatch
+from models.contract import Memory
 from models.hierarchical import HierarchicalTransformer
+from models.layers.paragraphs import SourceBatch
 from models.search.step import Hypothesis
 from models.vocabulary import Vocabulary
 from storage.schemas import PREDICTIONS, RANKED

@@ -9,7 +9,8 @@ import pytest
 import torch
 
 from models.attention_predictor import AttentionPredictor, expected_attention
-from models.contract import SourceBatch, Summarizer
+from models.contract import Summarizer
+from models.layers.paragraphs import SourceBatch
 from models.training.layout import ExampleTable, source_batch
 from models.weights_file import save_weights
 from storage.schemas import RANKED

@@ -27,7 +27,7 @@ from tasks.summarization.extraction import (
     train_extractor,
 )
 from tasks.summarization.settings import DecodingSettings, ExampleSettings, SummarizerSettings
-from tasks.summarization.training import TrainingShards, train_summarizer
+from tasks.summarization.training import SplitShards, train_summarizer
 from tasks.summarization.vocabulary import adopt_vocabulary
 from tests.models.word_pieces import CLS, SEP, TINY, write_bert, write_tokenizer
 from tests.tasks.summarization.summarizer_examples import BY_HEART, FACTS, InMemory
@@ -205,7 +205,7 @@ def test_articles_without_a_sentence_to_extract_are_refused(words: pa.Table, ext
         examples.column_names.index("source"), "source", pa.array([[[]]] * len(examples), examples["source"].type)
     )
     objective = ExtractionObjective(
-        trained.model, TrainingShards(InMemory([(bare,)]), "none"), bare.slice(0, 0), trained.layout, 900, 1
+        trained.model, SplitShards(InMemory([(bare,)]), "train"), bare.slice(0, 0), trained.layout, 900, 1
     )
     with pytest.raises(ValueError, match="expected sentences to extract"):
         next(objective.batches(Position()))
