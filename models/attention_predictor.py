@@ -15,7 +15,7 @@ from torch import Tensor, nn
 
 from models.contract import Memory, Summarizer
 from models.layers.attention import masked_softmax, start
-from models.layers.config import Norm, check_dropouts, check_heads
+from models.layers.config import LayerConfig, Norm, check_dropouts, check_heads
 from models.layers.decoder import ParallelMemory
 from models.layers.paragraphs import Packing, SourceBatch
 from models.layers.precision import widened
@@ -23,7 +23,7 @@ from models.layers.transformer import EncoderLayer
 
 
 @dataclass(frozen=True)
-class AttentionPredictorConfig:
+class AttentionPredictorConfig(LayerConfig):
     """The size of the attention predictor; the defaults are those of Ma & Zong 2022, sec. 5.2."""
 
     norm: ClassVar[Norm] = "post"

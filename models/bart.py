@@ -34,8 +34,15 @@ from models.layers.attention import (
     unfold_hypotheses,
 )
 from models.layers.config import TransformerConfig, check_positive
-from models.layers.copying import CopyableMemory, CopyHead, CopyMemory
-from models.layers.decoder import TokenMemory, attend_paragraphs, mean_of, with_copies
+from models.layers.decoder import (
+    CopyableMemory,
+    CopyHead,
+    CopyMemory,
+    TokenMemory,
+    attend_paragraphs,
+    mean_of,
+    with_copies,
+)
 from models.layers.paragraphs import ParagraphRows, SourceBatch
 from models.layers.patterns import OwnDocument, Pattern, Watch, WholeSequence, WordsAndSentences
 from models.layers.transformer import Dropout

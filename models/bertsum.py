@@ -17,7 +17,7 @@ import torch
 from torch import Tensor, nn
 
 from models.contract import Pace
-from models.layers.config import Norm, TransformerConfig, check_heads, check_positive
+from models.layers.config import LayerConfig, Norm, TransformerConfig, check_heads, check_positive
 from models.layers.decoder import TokenMemory, TokenSummarizer, TransformerDecoder
 from models.layers.paragraphs import FlatTokens, Packing, ParagraphRows, SourceBatch
 from models.layers.transformer import EncoderLayer, TiedEmbedding, row_positions
@@ -34,7 +34,7 @@ from models.weights_file import (
 
 
 @dataclass(frozen=True)
-class BertSumConfig(TransformerConfig):
+class BertSumConfig(TransformerConfig, LayerConfig):
     """The size of BERTSUM; the defaults are those of BERT-base and of sec. 4.2."""
 
     model_size: int = 768  # D

@@ -22,7 +22,7 @@ from models.layers.attention import (
     masked_softmax,
     unfold_hypotheses,
 )
-from models.layers.config import Norm, TransformerConfig, check_positive
+from models.layers.config import LayerConfig, Norm, TransformerConfig, check_positive
 from models.layers.decoder import TiedSummarizer, mean_of
 from models.layers.paragraphs import FlatTokens, ParagraphRows, SourceBatch, weights_by_paragraph
 from models.layers.precision import widened
@@ -30,7 +30,7 @@ from models.layers.transformer import TiedEmbedding, TransformerLayer, final_nor
 
 
 @dataclass(frozen=True)
-class DecoderOnlyConfig(TransformerConfig):
+class DecoderOnlyConfig(TransformerConfig, LayerConfig):
     """What T-DMCA and Transformer-XL have in common; the defaults are those of Ma & Zong's (2020) comparison."""
 
     layers: int = 3  # layers of the stack (Ma & Zong 2020, sec. 4.3: 3; T-DMCA of Liu & Lapata 2019, sec. 4: 5)

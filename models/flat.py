@@ -8,8 +8,7 @@ from dataclasses import dataclass, replace
 from torch import nn
 
 from models.layers.config import Norm, WritingConfig, check_positive
-from models.layers.copying import CopyHead
-from models.layers.decoder import TokenMemory, TokenSummarizer, TransformerDecoder
+from models.layers.decoder import CopyHead, TokenMemory, TokenSummarizer, TransformerDecoder
 from models.layers.paragraphs import ParagraphRows, SourceBatch
 from models.layers.transformer import EncoderLayer, TiedEmbedding, final_norm, row_positions
 

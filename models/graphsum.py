@@ -14,6 +14,7 @@ import torch
 from torch import Tensor, nn
 
 from models.layers.attention import (
+    MultiHeadPooling,
     SelfAttention,
     attend,
     attention_weights,
@@ -24,10 +25,8 @@ from models.layers.attention import (
     unfold_hypotheses,
 )
 from models.layers.config import Norm, WritingConfig
-from models.layers.copying import CopyHead
-from models.layers.decoder import ParagraphSummarizer, ParallelMemory, attend_paragraphs
+from models.layers.decoder import CopyHead, ParagraphSummarizer, ParallelMemory, attend_paragraphs
 from models.layers.paragraphs import ParagraphRows, SourceBatch
-from models.layers.pooling import MultiHeadPooling
 from models.layers.transformer import EncoderLayer, TiedEmbedding, TransformerLayer, final_norm, paragraph_positions
 from models.parallel import ParallelDecoderLayer
 

@@ -12,12 +12,10 @@ from typing import Literal, get_args
 import torch
 from torch import Tensor, nn
 
-from models.layers.attention import attend, start
+from models.layers.attention import HeadLinear, MultiHeadPooling, PoolingWeights, attend, start
 from models.layers.config import Norm, WritingConfig, check_heads
-from models.layers.copying import CopyHead
-from models.layers.decoder import TokenMemory, TokenSummarizer, TransformerDecoder
+from models.layers.decoder import CopyHead, TokenMemory, TokenSummarizer, TransformerDecoder
 from models.layers.paragraphs import Packing, ParagraphRows, SourceBatch
-from models.layers.pooling import HeadLinear, MultiHeadPooling, PoolingWeights
 from models.layers.transformer import (
     Dropout,
     EncoderLayer,

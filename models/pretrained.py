@@ -14,7 +14,7 @@ import torch
 from torch import Tensor
 
 from models.bart import POSITION_OFFSET, Bart, BartConfig
-from models.layers.copying import CopyHead
+from models.layers.decoder import CopyHead
 from models.training.checkpoints import replacing
 from models.weights_file import (
     CONFIG,

@@ -14,11 +14,10 @@ from models.hierarchical import HierarchicalConfig, HierarchicalTransformer
 from models.huggingface import T5, Led, LedConfig, LongT5, LongT5Config, T5Config
 from models.layers.config import configured
 from models.memory_compressed import MemoryCompressedConfig, MemoryCompressedTransformer
-from models.parallel import ParallelConfig, ParallelTransformer
+from models.parallel import ParallelConfig, ParallelTransformer, VerticalConfig, VerticalTransformer
 from models.pointer_generator import PointerGenerator, PointerGeneratorConfig
 from models.presets import find_preset
 from models.transformer_xl import TransformerXL, TransformerXLConfig
-from models.vertical import VerticalConfig, VerticalTransformer
 
 
 class Architecture(NamedTuple):

@@ -15,32 +15,19 @@ class _Dataclass(Protocol):
 Config = TypeVar("Config", bound=_Dataclass)
 
 
-class LayerConfig(Protocol):
+class LayerConfig:
     """The fields that a layer reads of its model's configuration."""
 
-    @property
-    def model_size(self) -> int:
-        """D."""
-
-    @property
-    def feed_forward_size(self) -> int:
-        """Hidden size of feed-forward layers."""
-
-    @property
-    def heads(self) -> int:
-        """Attention heads."""
-
-    @property
-    def dropout(self) -> float:
-        """Dropout of sub-layer outputs and inner feed-forward layers."""
+    model_size: int  # D
+    feed_forward_size: int  # hidden size of feed-forward layers
+    heads: int  # attention heads
+    dropout: float  # of sub-layer outputs and inner feed-forward layers
+    norm_epsilon: float  # that of every LayerNorm
 
     @property
     def norm(self) -> Norm:
         """LayerNorm before each sub-layer ("pre", plus one at the end of a stack) or after it ("post")."""
-
-    @property
-    def norm_epsilon(self) -> float:
-        """Epsilon of every LayerNorm."""
+        raise NotImplementedError
 
 
 @dataclass(frozen=True)
@@ -60,7 +47,7 @@ class TransformerConfig:
 
 
 @dataclass(frozen=True)
-class WritingConfig(TransformerConfig):
+class WritingConfig(TransformerConfig, LayerConfig):
     """What the hierarchical summarizers, the flat one and GraphSum share besides their sizes."""
 
     dropout: float = 0.1  # of embeddings, sub-layer outputs and inner feed-forward layers

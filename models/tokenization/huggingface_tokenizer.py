@@ -163,15 +163,9 @@ def tokenizer_files(document: bytes) -> dict[str, bytes]:
     """Return the files, by name, that a folder has for this tokenizer; `read_tokenizer` then returns the document."""
     record = json.loads(document)
     tokenizer, ids = _opened(record["tokenizer"]), record["specials"]
-    role_ids = {
-        "pad": ids["pad"],
-        "unk": ids.get("unk"),
-        "bos": ids.get("source_begin"),
-        "eos": ids["end"],
-        "mask": ids.get("mask"),
-    }
     roles = _roles(record["tokenizer"])
-    names = {roles[role][0]: tokenizer.id_to_token(id_) for role, id_ in role_ids.items() if id_ is not None}
+    own = {"pad": "pad", "unk": "unk", "bos": "source_begin", "eos": "end", "mask": "mask"}
+    names = {roles[role][0]: tokenizer.id_to_token(ids[name]) for role, name in own.items() if name in ids}
     settings = {**names, "tokenizer_class": "PreTrainedTokenizerFast", "clean_up_tokenization_spaces": False}
     written = {TOKENIZER: record["tokenizer"], _NAMES[0]: names, _NAMES[1]: settings}
     return {name: json.dumps(value, ensure_ascii=False, indent=1).encode() + b"\n" for name, value in written.items()}
@@ -182,17 +176,8 @@ def _specials(ids: Mapping[str, int | None], start: int | None) -> Specials:
     assert pad is not None and end is not None
     bos = ids["bos"]
     begin = start if start is not None else bos if bos is not None else end
-    return Specials(
-        pad=pad,
-        begin=begin,
-        end=end,
-        unk=ids["unk"],
-        source_begin=bos,
-        source_end=end,
-        target_begin=bos if begin != bos else None,
-        mask=ids["mask"],
-        separator=ids["separator"],
-    )
+    rest = {"mask": ids["mask"], "separator": ids["separator"]}
+    return Specials(pad, begin, end, ids["unk"], bos, end, bos if begin != bos else None, **rest)
 
 
 def _causal_specials(file: Path, described: Mapping[str, Any], eos: str, ids: Mapping[str, int | None]) -> Specials:
@@ -262,14 +247,10 @@ def _types(described: Mapping[str, Any]) -> set[str]:
     return found - {"Sequence"}
 
 
-def _byte_characters() -> dict[str, int]:
-    """Return character -> byte of byte-level BPE: printable bytes stand for themselves, others for U+0100 and on."""
-    printable = {*range(0x21, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x100)}
-    others = (byte for byte in range(256) if byte not in printable)
-    return {chr(b): b for b in printable} | {chr(0x100 + n): b for n, b in enumerate(others)}
-
-
-_BYTE_OF = _byte_characters()
+# Character -> byte of byte-level BPE: printable bytes stand for themselves, others for U+0100 and on.
+_PRINTABLE = {*range(0x21, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x100)}
+_OTHERS = (byte for byte in range(256) if byte not in _PRINTABLE)
+_BYTE_OF = {chr(b): b for b in _PRINTABLE} | {chr(0x100 + n): b for n, b in enumerate(_OTHERS)}
 
 
 def described_tokenizer(folder: Path) -> tuple[Path, dict[str, Any]]:
@@ -284,9 +265,10 @@ def described_tokenizer(folder: Path) -> tuple[Path, dict[str, Any]]:
         return file, read_object(file)
     pieces, merges = folder / VOCABULARY, folder / MERGES
     if not (pieces.is_file() and merges.is_file()):
+        found = next((f"only {file.name}" for file in (pieces, merges) if file.is_file()), "none of them")
         raise ValueError(
             f"{folder}: expected a {TOKENIZER} in it, the file of a fast tokenizer, or {VOCABULARY} and {MERGES}, "
-            f"found {_found(folder)}"
+            f"found {found}"
         )
     read_object(pieces)  # a fault of it is named as in other files
     try:
@@ -315,8 +297,3 @@ def _added(folder: Path) -> dict[int, str]:
         listed = read_object(folder / _SETTINGS).get("added_tokens_decoder", {})
         added |= {int(id_): piece["content"] for id_, piece in listed.items()}
     return added
-
-
-def _found(folder: Path) -> str:
-    names = [name for name in (VOCABULARY, MERGES) if (folder / name).is_file()]
-    return f"only {names[0]}" if names else "none of them"

@@ -11,6 +11,8 @@ from models.value_slots import POOLS, SLOTS
 PAD, UNK, BEGIN, END = "<PAD>", "<unk>", "<S>", "</S>"
 _CONTROL, _USER_DEFINED = 3, 4  # kinds of pieces: no text is spelt with the first; texts never divide the second
 TITLE_MARK, PARAGRAPH_MARK, SENTENCE_MARK = "<T>", "<P>", "<Q>"
+_PIECES = {"pad": PAD, "begin": BEGIN, "end": END, "unk": UNK}
+_PIECES |= {"title_mark": TITLE_MARK, "paragraph_mark": PARAGRAPH_MARK, "sentence_mark": SENTENCE_MARK}
 
 
 class SentencePieceTokenizer:
@@ -25,22 +27,10 @@ class SentencePieceTokenizer:
             raise ValueError(f"expected a serialized SentencePiece model, got {len(model)} other bytes") from error
         self.kind = "SentencePiece"
         self.size: int = self._processor.get_piece_size()
-        pad, unk, begin, end, title_mark, paragraph_mark, sentence_mark = map(
-            self._special, (PAD, UNK, BEGIN, END, TITLE_MARK, PARAGRAPH_MARK, SENTENCE_MARK)
-        )
-        self.specials = Specials(
-            pad=pad,
-            begin=begin,
-            end=end,
-            unk=unk,
-            source_begin=begin,
-            source_end=end,
-            title_mark=title_mark,
-            paragraph_mark=paragraph_mark,
-            sentence_mark=sentence_mark,
-            sentence_begin=self._sentence_begin(),
-        )
-        self.title_mark = title_mark
+        ids = {role: self._special(piece) for role, piece in _PIECES.items()}
+        begin, end = ids["begin"], ids["end"]
+        self.specials = Specials(**ids, source_begin=begin, source_end=end, sentence_begin=self._sentence_begin())
+        self.title_mark = ids["title_mark"]
         slots = [[f"{SPACE}{letter}" for letter in pool] for pool in POOLS]
         has_slots = self._processor.id_to_piece(self._processor.piece_to_id(slots[0][0])) == slots[0][0]
         self.slots = [[self._processor.piece_to_id(slot) for slot in pool] for pool in slots] if has_slots else []

@@ -21,7 +21,7 @@ from models.layers.paragraphs import SourceBatch
 from models.layers.precision import widened
 from models.training.batches import Batch, BatchStream, Position, positions_of
 from models.training.distributed import Ranks
-from models.training.objective import Objective, Validation
+from models.training.state import Objective, Validation
 
 CHUNK = 1024  # target positions whose logits exist at once: 1,024 x 32,000 float32 are 131 MB
 HAS_FUSED = hasattr(F, "linear_cross_entropy")  # PyTorch 2.13 and later

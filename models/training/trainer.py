@@ -21,8 +21,9 @@ from torch.nn.parallel import DistributedDataParallel
 from models.training.batches import prefetch
 from models.training.checkpoints import WEIGHTS, Checkpoints, MetricsLog, check_same_run, copy_file_atomically
 from models.training.distributed import Ranks
-from models.training.objective import Item, Objective, pinned_for
 from models.training.state import (
+    Item,
+    Objective,
     RunState,
     Schedule,
     TrainerSettings,
@@ -30,6 +31,7 @@ from models.training.state import (
     TrainingProgress,
     TrainingResult,
     TrainingStopped,
+    pinned_for,
 )
 from models.training.stopping import stop_on_sigterm
 

@@ -19,8 +19,7 @@ from models.ranker import ParagraphRanker, RankerConfig
 from models.training.batches import Position
 from models.training.checkpoints import read_metrics
 from models.training.distributed import Ranks, find_device
-from models.training.objective import Objective, Validation
-from models.training.state import TrainerSettings, TrainingProgress, constant
+from models.training.state import Objective, TrainerSettings, TrainingProgress, Validation, constant
 from models.training.trainer import METRICS, Trainer
 from models.vocabulary import Vocabulary
 from models.weights_file import weights_digest

@@ -22,8 +22,7 @@ from models.presets import check_predictable
 from models.registry import to_config_dict
 from models.training.batches import Batch, BatchStream, Position, check_budget, sweep
 from models.training.distributed import Ranks, find_device
-from models.training.objective import Objective, Validation
-from models.training.state import TrainerSettings, TrainingProgress, noam
+from models.training.state import Objective, TrainerSettings, TrainingProgress, Validation, noam
 from models.training.trainer import Trainer
 from models.weights_file import weights_digest
 from tasks.engine.recipe import ReadableShards

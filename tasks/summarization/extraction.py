@@ -23,8 +23,7 @@ from models.training.batches import Batch, BatchStream, ExampleShards, Position,
 from models.training.checkpoints import write_bytes_atomically, write_text_atomically
 from models.training.distributed import Ranks, find_device
 from models.training.layout import ExampleTable, Layout, source_batch
-from models.training.objective import Objective, Validation
-from models.training.state import TrainingProgress
+from models.training.state import Objective, TrainingProgress, Validation
 from models.training.trainer import Trainer
 from models.vocabulary import Vocabulary
 from models.weights_file import load_weights

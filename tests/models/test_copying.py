@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from models.contract import Copied, Decoded, Summarizer
-from models.layers.copying import CONTEXT, CopyHead, recent_tokens
+from models.layers.decoder import CONTEXT, CopyHead, recent_tokens
 from models.layers.paragraphs import ParagraphRows
 from models.search.beam import beam_search
 from models.search.settings import SearchSettings

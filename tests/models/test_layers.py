@@ -8,17 +8,19 @@ import torch
 from models.flat import FlatConfig
 from models.layers.attention import (
     CrossAttention,
+    HeadLinear,
     KeyValueCache,
+    MultiHeadPooling,
     SelfAttention,
     attend,
     attention_weights,
     join_heads,
     masked_softmax,
+    pool_values,
     split_heads,
 )
 from models.layers.config import Norm
 from models.layers.paragraphs import LENGTH_STEP, Packing, ParagraphRows, SourceBatch
-from models.layers.pooling import HeadLinear, MultiHeadPooling, pool_values
 from models.layers.transformer import Residual, TiedEmbedding, paragraph_positions, sinusoids
 from tests.models.systems import tiny
 

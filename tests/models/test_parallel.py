@@ -7,8 +7,7 @@ from models.layers.attention import CrossAttention
 from models.layers.decoder import ParallelMemory, attend_paragraphs, word_keys_values
 from models.layers.paragraphs import Packing, ParagraphRows
 from models.layers.transformer import row_positions
-from models.parallel import ParagraphPooling, ParallelConfig
-from models.vertical import VerticalMemory
+from models.parallel import ParagraphPooling, ParallelConfig, VerticalMemory
 from tests.models.systems import batch, target, tiny
 
 pytestmark = pytest.mark.usefixtures("float64")

@@ -10,7 +10,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 
 from models.layers.paragraphs import ParagraphRows
 from models.training.batches import Batch, Position
-from models.training.objective import pinned_for
+from models.training.state import pinned_for
 from models.training.token_objective import TokenObjective
 from tests.models.systems import PAD, batch, target, tiny
 
