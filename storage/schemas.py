@@ -36,7 +36,7 @@ class Dataset:
 
     def __reduce__(self) -> tuple[Callable[[str], "Dataset"], tuple[str]]:
         """Pickle the name alone: jobs have it."""
-        return DATASETS.__getitem__, (self.name,)
+        return _dataset, (self.name,)
 
     @property
     def stable(self) -> list[str]:
@@ -91,6 +91,11 @@ DATASETS = {
     for name, described in DESCRIBED.items()
     if "version" in described
 }
+
+
+def _dataset(name: str) -> Dataset:
+    return DATASETS[name]
+
 
 INTAKE = DATASETS["intake"]
 ARTICLES = DATASETS["articles"]

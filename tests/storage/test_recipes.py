@@ -1,6 +1,7 @@
 from dataclasses import asdict, replace
 from pathlib import Path
 
+import cloudpickle
 import pyarrow as pa
 import pytest
 
@@ -161,3 +162,10 @@ def test_a_shard_copied_under_another_name_is_not_that_shard(tmp_path: Path, cap
         assert find_record(store, store.sizes("features"), "features", shard, key) is None
         assert f"it is the record of {record.path}" in caplog.text
     assert found(store) == record
+
+
+def test_a_dataset_is_pickled_by_its_name() -> None:
+    """Each job has its dataset, on threads as well."""
+    for dataset in DATASETS.values():
+        assert cloudpickle.loads(cloudpickle.dumps(dataset)) is dataset
+        assert len(cloudpickle.dumps(dataset)) < 100
