@@ -19,7 +19,7 @@ from flows.running.command_line import OWN, dashed, options, preset_settings, sh
 from flows.running.commands import BUILDS, app
 from models.__main__ import count_parameters, describe
 from models.presets import PRESETS, check_library
-from storage.schemas import DATASETS, Dataset
+from storage.schemas import DATASETS
 from tasks.evaluation.metrics import METRICS
 from tasks.reporting.stages import REPORTED_STAGES
 
@@ -40,6 +40,8 @@ _MODULES = ("models", "tasks.crawl.warc_export", "tasks.exchange.ranked_wikisum"
 
 def pages() -> dict[str, str]:
     """Return name of a page -> its Markdown."""
+    architecture = (FOLDER.parent / "architecture.md").read_text(encoding="utf-8")
+    before, fence, rest = architecture.partition("```mermaid\n")
     return {
         "settings.md": _page("Settings", _settings()),
         "stages.md": _page("Stages and their columns", _stages()),
@@ -47,14 +49,8 @@ def pages() -> dict[str, str]:
         "metrics.md": _page("Metrics", _metrics()),
         "summarizers.md": _page("Summarizers", _summarizers()),
         "commands.md": _page("Commands", _commands()),
-        "../architecture.md": _with_graph((FOLDER.parent / "architecture.md").read_text(encoding="utf-8")),
+        "../architecture.md": "\n".join([before + fence.rstrip(), *draw(), rest[rest.index("```") :]]),
     }
-
-
-def _with_graph(page: str) -> str:
-    """Return a page with its graph drawn anew from the DAG."""
-    before, fence, rest = page.partition("```mermaid\n")
-    return "\n".join([before + fence.rstrip(), *draw(), rest[rest.index("```") :]])
 
 
 def _page(title: str, lines: Iterator[str]) -> str:
@@ -82,9 +78,7 @@ def _settings() -> Iterator[str]:
         )
         sections.setdefault(name.rpartition(".")[0], []).append(row)
     for section, rows in sections.items():
-        yield ""
-        yield f"## {dashed(section) or 'The whole build'}"
-        yield ""
+        yield f"\n## {dashed(section) or 'The whole build'}\n"
         yield from _table(("setting", "type", "default", "unit", "source", "meaning"), rows)
 
 
@@ -118,11 +112,10 @@ def _stages() -> Iterator[str]:
     yield "A stage is a Parquet dataset; its version is part of every shard's key. The reason is null for kept rows."
     yield "[Architecture](../architecture.md) draws what reads what."
     for dataset in DATASETS.values():
-        yield ""
-        yield f"## {dataset.name}"
-        yield ""
-        yield f"Version {dataset.version}{_layout(dataset)}."
-        yield ""
+        yield f"\n## {dataset.name}\n"
+        grouped = f"; a row group for each value of `{dataset.grouped_by}`" if dataset.grouped_by else ""
+        refused = f"; refused rows have a `{dataset.reason}`" if dataset.reason else ""
+        yield f"Version {dataset.version}{grouped}{refused}.\n"
         rows = [
             (f"`{field.name}`", str(field.type), (field.metadata or {}).get(b"doc", b"").decode())
             for field in dataset.schema
@@ -130,18 +123,11 @@ def _stages() -> Iterator[str]:
         yield from _table(("column", "type", "meaning"), rows)
 
 
-def _layout(dataset: Dataset) -> str:
-    grouped = f"; a row group for each value of `{dataset.grouped_by}`" if dataset.grouped_by else ""
-    return grouped + (f"; refused rows have a `{dataset.reason}`" if dataset.reason else "")
-
-
 def _reasons() -> Iterator[str]:
     yield "Refused rows stay in their table with a reason. `http_404` and its like: the status of the answer."
     for name, stage in REPORTED_STAGES.items():
         if stage.reasons:
-            yield ""
-            yield f"## {name}"
-            yield ""
+            yield f"\n## {name}\n"
             yield from _table(("reason", "meaning"), [(f"`{word}`", text) for word, text in stage.reasons.items()])
 
 
@@ -174,9 +160,7 @@ def _commands() -> Iterator[str]:
     for name in _MODULES:
         path = PROJECT / name.replace(".", "/")
         source = (path.with_suffix(".py") if path.with_suffix(".py").exists() else path / "__main__.py").read_text()
-        yield ""
-        yield f"## python -m {name}"
-        yield ""
+        yield f"\n## python -m {name}\n"
         yield (ast.get_docstring(ast.parse(source)) or "").replace("\n    ", "\n        ")
 
 
@@ -187,9 +171,7 @@ def _command(command: App, words: tuple[str, ...]) -> Iterator[str]:
             if not name.startswith("-"):
                 yield from _command(below, (*words, name))
         return
-    yield ""
-    yield f"## {' '.join(words)}"
-    yield ""
+    yield f"\n## {' '.join(words)}\n"
     yield command.help
     arguments = [one for one in command.assemble_argument_collection() if one.show]
     if words[1] in BUILDS:

@@ -14,7 +14,6 @@ from flows.running.temporary_server import use_prefect_api
 from storage.errors import CorruptShardError
 from storage.root_format import check_root
 from storage.store import Store
-from storage.verification import Verification
 from storage.verification import verify as verify_store
 from tasks.engine.failure_logs import log_expected_failures_in_one_line
 
@@ -38,13 +37,13 @@ def verify(root: str, dry_run: bool = False, weeks: int = 1) -> str:
 
 
 def verify_root(root: str, *, dry_run: bool, weeks: int = 1) -> tuple[dict[str, str], str]:
-    """Return file -> damage, and a summary as text, also outside a flow run. Raises StorageError: no usable root."""
+    """Hold a root, and do what `verify_held` does. Raises StorageError: no usable root."""
     with held_root(root) as store:
         return verify_held(store, dry_run=dry_run, weeks=weeks)
 
 
 def verify_held(store: Store, *, dry_run: bool, weeks: int = 1) -> tuple[dict[str, str], str]:
-    """Do the same on a root that the caller holds."""
+    """Return file -> damage, and a summary as text, of a root that the caller holds."""
     part = (int(time.time() // _WEEK_SECONDS) % weeks, weeks)
     result = verify_store(store, repair=not dry_run, part=part, progress=lambda now: print(now, file=sys.stderr))
     lines = [
@@ -53,16 +52,12 @@ def verify_held(store: Store, *, dry_run: bool, weeks: int = 1) -> tuple[dict[st
     ]
     earlier = f" ({result.earlier:,} of them before an interruption)" if result.earlier else ""
     read = f"{result.files:,} files{earlier}, {result.bytes / 1e6:,.1f} MB read in {result.seconds:,.1f} s; "
-    lines.append((f"part {part[0] + 1} of {weeks}: " if weeks > 1 else "") + read + _outcome(result, dry_run=dry_run))
-    return result.damaged, "\n".join(lines)
-
-
-def _outcome(result: Verification, *, dry_run: bool) -> str:
-    if not result.damaged:
-        return "nothing is damaged"
     computed = len(result.damaged.keys() - result.advice.keys())
-    aside = f", {computed} of them set aside: a build that needs one computes it again"
-    return f"{len(result.damaged)} damaged" + ("" if dry_run or not computed else aside)
+    outcome = f"{len(result.damaged)} damaged" if result.damaged else "nothing is damaged"
+    if computed and not dry_run:
+        outcome += f", {computed} of them set aside: a build that needs one computes it again"
+    lines.append((f"part {part[0] + 1} of {weeks}: " if weeks > 1 else "") + read + outcome)
+    return result.damaged, "\n".join(lines)
 
 
 def run(root: str, *, dry_run: bool, weeks: int) -> int:

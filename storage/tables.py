@@ -40,7 +40,11 @@ class TableDigest:
     def update(self, piece: pa.Table) -> None:
         """Add rows. Raises TypeError: a column's type is not one that the schemas use."""
         rows = piece.select(self._columns)
-        ends = np.cumsum(_row_bytes(rows))
+        sizes = np.zeros(rows.num_rows, np.int64)  # of strings and bodies; those in lists are not counted
+        for column in rows.columns:
+            if any(is_kind(column.type) for is_kind in _OF_BYTES):
+                sizes += pc.fill_null(pc.binary_length(column), 0).to_numpy().astype(np.int64)
+        ends = np.cumsum(sizes)
         start = 0
         while start < rows.num_rows:
             before = int(ends[start - 1]) if start else 0
@@ -73,16 +77,6 @@ def table_digest(table: pa.Table, columns: Sequence[str]) -> str:
     digest = TableDigest(columns)
     digest.update(table)
     return digest.hexdigest()
-
-
-def _row_bytes(rows: pa.Table) -> np.ndarray:
-    """Return for each row the bytes of its strings and bodies; those in lists are not counted."""
-    total = np.zeros(rows.num_rows, np.int64)
-    for column in rows.columns:
-        kind = column.type
-        if any(is_kind(kind) for is_kind in _OF_BYTES):
-            total += pc.fill_null(pc.binary_length(column), 0).to_numpy().astype(np.int64)
-    return total
 
 
 def _feed(digest: "_Hash", array: pa.Array) -> None:

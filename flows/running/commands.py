@@ -6,16 +6,16 @@ import sys
 from collections.abc import Callable
 from datetime import timedelta
 from functools import partial
+from importlib import import_module
 from pathlib import Path
 from types import FrameType
-from typing import Annotated, Any, Literal, NoReturn
+from typing import Annotated, Literal, NoReturn
 
 from cyclopts import App, Parameter
 from cyclopts.validators import Number
 from rich.console import Console
 from rich.markup import escape
 
-from flows.config import BuildConfig
 from flows.running.command_line import NOTHING_GIVEN, CommandLine, Given, Section, Stopped, new_app, print_help
 from flows.running.settings import WEBHOOK
 from storage.errors import BudgetSpentError, StorageError
@@ -23,7 +23,34 @@ from tasks.cited_summary.settings import Choice, SummarySettings
 from tasks.human_evaluation.settings import StudySettings
 
 _NOT_UNDERSTOOD, _INTERRUPTED = 2, 130
-# Their options are the settings of a build, too many for the library's help.
+# Module, flow and walk of commands, and what they do. Their options are the settings of a build, too many for the
+# library's help.
+_BUILDS = {
+    "build": (
+        *("build_wikisum", "build_wikisum", "build"),
+        "Build the corpus, train ranker and summarizer, decode, score and report.",
+    ),
+    "corpus": (
+        *("build_corpus", "build_corpus", "build"),
+        "Build the corpus alone, from articles to labelled paragraphs and the vocabulary: nothing is trained.",
+    ),
+    "evaluate": (
+        *("evaluate", "evaluate", "published"),
+        "Summarize the test split with every system, score the summaries, and write the report.",
+    ),
+    "tables": (
+        *("reproduce_tables", "reproduce_tables", "publish"),
+        "Train and evaluate the systems of the papers' tables with the same trainer, search and evaluator.",
+    ),
+    "retrain": (
+        *("retrain", "retrain", "challenge"),
+        "Update the corpus, train both models further, and promote them if they beat the champion; once a period.",
+    ),
+    "pretrain": (
+        *("pretrain", "pretrain", "build"),
+        "Pre-train a BART on the paragraphs of a corpus (Lewis et al. 2020), for `--summarizer.pretrained`.",
+    ),
+}
 BUILDS = ("build", "corpus", "train", "evaluate", "tables", "retrain", "pretrain")
 
 Root = Annotated[str, Parameter(help="folder or URI that everything is written below")]
@@ -36,19 +63,18 @@ Longest = Annotated[
 ]
 Names = Annotated[list[str] | None, Parameter(negative="")]
 
-Flow = Callable[[BuildConfig], str]
-Walk = Callable[[Any], str]  # of a session
-
 app = new_app()
 judge = App(name="judge", help="Human evaluation (Liu & Lapata 2019, sec. 5): a blinded study of a build's summaries.")
 app.register_install_completion_command()
 
 
-def _run(given: CommandLine, flow: Flow, walk: Walk, *, only_stages: bool = True) -> int:
-    from flows.running.building import run_build  # here, because it takes seconds
+def _run(given: CommandLine, module: str, flow: str, walk: str) -> int:
+    """Run a flow of a module of `flows`, or plan its walk; return the exit code."""
+    from flows.running.building import run_build  # here, because these take seconds
     from tasks.engine.shard import MACHINES
 
-    run = partial(run_build, given, flow, walk, only_stages=only_stages)
+    found = import_module(f"flows.{module}")
+    run = partial(run_build, given, getattr(found, flow), getattr(found, walk), only_stages=flow != "retrain")
     if MACHINES not in os.environ:
         return run()
     from tasks.engine.together import run_on_machines
@@ -56,23 +82,13 @@ def _run(given: CommandLine, flow: Flow, walk: Walk, *, only_stages: bool = True
     return run_on_machines(run)
 
 
-@app.command
-def build(*, given: Given = NOTHING_GIVEN) -> int:
-    """Build the corpus, train ranker and summarizer, decode, score and report."""
-    from flows.build_wikisum import build, build_wikisum
+def _building(module: str, flow: str, walk: str) -> Callable[..., int]:
+    def command(*, given: Given = NOTHING_GIVEN) -> int:
+        return _run(given, module, flow, walk)
 
-    return _run(given, build_wikisum, build)
-
-
-@app.command
-def corpus(*, given: Given = NOTHING_GIVEN) -> int:
-    """Build the corpus alone, from articles to labelled paragraphs and the vocabulary: nothing is trained."""
-    from flows.build_corpus import build, build_corpus
-
-    return _run(given, build_corpus, build)
+    return command
 
 
-@app.command
 def train(
     model: Annotated[Literal["ranker", "summarizer"], Parameter(help="what is trained")] = "summarizer",
     /,
@@ -80,43 +96,14 @@ def train(
     given: Given = NOTHING_GIVEN,
 ) -> int:
     """Train the paragraph ranker, or the summarizer and before it the ranker that it needs."""
-    from flows.train import train_ranker, train_summarizer, trained_ranker, trained_summarizer
-
-    if model == "ranker":
-        return _run(given, train_ranker, trained_ranker)
-    return _run(given, train_summarizer, trained_summarizer)
+    return _run(given, "train", f"train_{model}", f"trained_{model}")
 
 
-@app.command
-def evaluate(*, given: Given = NOTHING_GIVEN) -> int:
-    """Summarize the test split with every system, score the summaries, and write the report."""
-    from flows.evaluate import evaluate, published
-
-    return _run(given, evaluate, published)
-
-
-@app.command
-def tables(*, given: Given = NOTHING_GIVEN) -> int:
-    """Train and evaluate the systems of the papers' tables with the same trainer, search and evaluator."""
-    from flows.reproduce_tables import publish, reproduce_tables
-
-    return _run(given, reproduce_tables, publish)
-
-
-@app.command
-def retrain(*, given: Given = NOTHING_GIVEN) -> int:
-    """Update the corpus, train both models further, and promote them if they beat the champion; once a period."""
-    from flows.retrain import challenge, retrain
-
-    return _run(given, retrain, challenge, only_stages=False)
-
-
-@app.command
-def pretrain(*, given: Given = NOTHING_GIVEN) -> int:
-    """Pre-train a BART on the paragraphs of a corpus (Lewis et al. 2020), for `--summarizer.pretrained`."""
-    from flows.pretrain import build, pretrain
-
-    return _run(given, pretrain, build)
+for name in BUILDS:
+    if name == "train":
+        app.command(train)
+    else:
+        app.command(_building(*_BUILDS[name][:3]), name=name, help=_BUILDS[name][3])
 
 
 @app.command

@@ -39,7 +39,11 @@ def notify(flow: Flow[..., Any], flow_run: FlowRun, state: State[Any]) -> None:
     """Send a failed run to the webhook of its settings or of the environment; a hook for Prefect. A run within another
     one sends nothing, because the outer one fails as well. An unreachable webhook is logged and has no other effect;
     its URL, which may be a secret, is not logged."""
-    url = _webhook(flow_run.parameters)
+    config = flow_run.parameters.get("config")  # JSON if the run came from a server
+    section = config.get("notification") if isinstance(config, dict) else getattr(config, "notification", None)
+    url = section.get("webhook") if isinstance(section, dict) else getattr(section, "webhook", None)
+    named = os.environ.get(WEBHOOK) or ""  # or it is a notification block, which only the server can use
+    url = url or (named if urlsplit(named).scheme in ("http", "https") else None)
     if url is None or flow_run.parent_task_run_id is not None:
         return
     message = (state.message or "")[:_MESSAGE_CHARACTERS]
@@ -60,15 +64,6 @@ def notify(flow: Flow[..., Any], flow_run: FlowRun, state: State[Any]) -> None:
         log.warning("notifying the webhook at %s failed: %s", urlsplit(url).hostname, answer)
     else:
         log.info("notified the webhook at %s", urlsplit(url).hostname)
-
-
-def _webhook(parameters: dict[str, Any]) -> str | None:
-    """Return the URL in the parameter `config` (JSON if the run came from a server), or the environment's."""
-    config = parameters.get("config")
-    section = config.get("notification") if isinstance(config, dict) else getattr(config, "notification", None)
-    url = section.get("webhook") if isinstance(section, dict) else getattr(section, "webhook", None)
-    named = os.environ.get(WEBHOOK) or ""  # or it is a notification block, which only the server can use
-    return url or (named if urlsplit(named).scheme in ("http", "https") else None)
 
 
 def report_full_disk(store: Store) -> None:

@@ -88,7 +88,7 @@ def make_shard(job: Job) -> ShardRecord:
         drops=drops.by_reason(),
         inputs=job.digests,
         seconds=round(time.monotonic() - started, 3),
-        peak_bytes=_peak_bytes(),
+        peak_bytes=resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024),
         worst=drops.worst(),
         title=job.called,
         **_of_recipe(job),
@@ -139,8 +139,3 @@ def _of_recipe(job: Job) -> dict[str, Any]:
     recipe = job.recipe
     version = recipe.made_version
     return {"settings": recipe.fields(job.shard), "version": version, "notes": recipe.notes, "code": running_code()}
-
-
-def _peak_bytes() -> int:
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return peak if sys.platform == "darwin" else peak * 1024
