@@ -9,8 +9,9 @@ from typing import Any
 from flows.running.child_processes import start, stop
 from tasks.cited_summary.cited import CitedSummary
 from tasks.cited_summary.jobs import SummaryJob
-from tasks.cited_summary.pipeline import Report, SourcePage, SummaryProgress
+from tasks.cited_summary.pipeline import Report, SourcePage
 from tasks.engine.closing import Closing
+from tasks.engine.progress import Progress
 
 _POLL_SECONDS = 0.1  # between looks at whether a summary was cancelled
 _END_SECONDS = 10.0  # for a process to remove its temporary files; it is killed after that
@@ -61,14 +62,14 @@ class _Process(Closing):
 
     def ask(self, request: Any, report: Report) -> Any:
         """Return what the process answers, passing on its reports; what `report` raises ends the wait."""
-        last = SummaryProgress("starting", 0.0)
+        last = Progress("starting", 0.0)
         try:
             self._pipe.send(request)
             while True:
                 report(last)
                 if self._pipe.poll(_POLL_SECONDS):
                     received = self._pipe.recv()
-                    if not isinstance(received, SummaryProgress):
+                    if not isinstance(received, Progress):
                         return received
                     last = received
         except (EOFError, ConnectionError) as error:

@@ -22,24 +22,17 @@ class Price:
 
 @dataclass
 class Budget:
-    """Limits, None = there is none, and what was spent; usable from many threads.
+    """Limits, None = there is none, and what was spent; usable from many threads. What a request may take at most
+    counts as spent until its answer is there, so that no limit is exceeded."""
 
-    What a request may take at most counts as spent until its answer is there, so that no limit is exceeded.
-
-    Attributes:
-        requests, tokens: at most.
-        dollars: at most, by `price`.
-        asked, read, written: requests and tokens so far.
-        ledger: where the money is written, which may refuse it too (BudgetSpentError); None = nowhere."""
-
-    requests: int | None = None
-    tokens: int | None = None
-    dollars: float | None = None
+    requests: int | None = None  # at most
+    tokens: int | None = None  # at most
+    dollars: float | None = None  # at most, by `price`
     price: Price = Price()
-    asked: int = 0
-    read: int = 0
-    written: int = 0
-    ledger: "Ledger | None" = None
+    asked: int = 0  # requests so far
+    read: int = 0  # tokens so far
+    written: int = 0  # tokens so far
+    ledger: "Ledger | None" = None  # where the money is written, which may refuse it too (BudgetSpentError)
     _lock: threading.Lock = field(default_factory=threading.Lock, repr=False)
 
     def take(self, read: int, written: int) -> bool:
@@ -47,11 +40,8 @@ class Budget:
         with self._lock:
             tokens = self.read + self.written + read + written
             dollars = self.price.of(self.read + read, self.written + written)
-            if (
-                (self.requests is not None and self.asked >= self.requests)
-                or (self.tokens is not None and tokens > self.tokens)
-                or (self.dollars is not None and dollars > self.dollars)
-            ):
+            spent = ((self.asked + 1, self.requests), (tokens, self.tokens), (dollars, self.dollars))
+            if any(limit is not None and most > limit for most, limit in spent):
                 return False
             self.asked, self.read, self.written = self.asked + 1, self.read + read, self.written + written
         self._pay(read, written)

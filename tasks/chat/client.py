@@ -50,26 +50,18 @@ class NoAnswerError(Exception):
 
 @dataclass(frozen=True)
 class ChatAnswer:
-    """An answer, as it is kept.
+    """An answer, as it is kept."""
 
-    Attributes:
-        text: what the model wrote; empty where the server sent no completion.
-        model: who wrote it, as the server says; a name may stand for another model later.
-        read, written: tokens.
-        cut: whether it ended at its limit of tokens."""
-
-    text: str
-    model: str = ""
-    read: int = 0
-    written: int = 0
-    cut: bool = False
+    text: str  # what the model wrote; empty where the server sent no completion
+    model: str = ""  # who wrote it, as the server says; a name may stand for another model later
+    read: int = 0  # tokens
+    written: int = 0  # tokens
+    cut: bool = False  # whether it ended at its limit of tokens
 
 
 class ChatClient(Closing):
-    """Asks one model, each request once; a context manager, usable from many threads.
-
-    Attributes:
-        budget: what may be and was spent, kept answers included: they were paid for."""
+    """Asks one model, each request once; a context manager, usable from many threads. `budget`: what may be and was
+    spent, kept answers included: they were paid for."""
 
     def __init__(
         self,
@@ -206,7 +198,7 @@ class ChatClient(Closing):
                 status, answer = self._service.post(
                     self._url,
                     json.dumps(body).encode(),
-                    partial(_outcome, body),
+                    partial(_read, body),
                     max_bytes=_MOST_BYTES if heard is None else _EVENT * _MOST_BYTES,
                     headers=self._headers,
                     heard=None if heard is None else _Counter(heard),
@@ -286,19 +278,17 @@ def _whole(answer: Response) -> Any:
     return {**last, "choices": [{"message": {"content": text}, "finish_reason": ends[-1] if ends else None}]}
 
 
-def _outcome(request: Mapping[str, Any], answer: Response) -> tuple[int, ChatAnswer | None]:
-    """Return the status of a response, and what it holds if it is a success. Raises FetchError: as `_read`."""
-    return answer.status, _read(answer, request) if answer.success else None
-
-
-def _read(answer: Response, request: Mapping[str, Any]) -> ChatAnswer:
-    """Return what a response holds; an empty text where it is no completion. Raises FetchError: it is not all there."""
+def _read(request: Mapping[str, Any], answer: Response) -> tuple[int, ChatAnswer | None]:
+    """Return the status of a response, and what it holds if it is a success; an empty text where that is no completion.
+    Raises FetchError: it is not all there."""
+    if not answer.success:
+        return answer.status, None
     try:
         found = _whole(answer)
         choice = found["choices"][0]
         content = choice["message"]["content"]
     except (ValueError, KeyError, IndexError, TypeError, AttributeError, RecursionError):
-        return ChatAnswer("")
+        return answer.status, ChatAnswer("")
     text = content if isinstance(content, str) else ""
     usage = found.get("usage")
     counts = usage if isinstance(usage, dict) else {}
@@ -307,7 +297,7 @@ def _read(answer: Response, request: Mapping[str, Any]) -> ChatAnswer:
         number = counts.get(name)
         return number if isinstance(number, int) and number >= 0 else otherwise
 
-    return ChatAnswer(
+    return answer.status, ChatAnswer(
         text,
         str(found.get("model", "")),
         counted("prompt_tokens", tokens(request["messages"])),

@@ -75,26 +75,17 @@ class SummarySentence:
 
 @dataclass(frozen=True)
 class CitedSummary:
-    """A summary and everything needed to check it; JSON-able by `dataclasses.asdict`.
+    """A summary and everything needed to check it; JSON-able by `dataclasses.asdict`."""
 
-    Attributes:
-        title: the topic.
-        system: name of the system.
-        why: a sentence on why it is this system.
-        sentences, passages, sources: see their classes.
-        notes: sentences on what a reader should know.
-        seconds: from the first fetch to the last citation.
-        made: UTC time, ISO 8601."""
-
-    title: str
-    system: str
-    why: str
+    title: str  # the topic
+    system: str  # name of the system
+    why: str  # a sentence on why it is this system
     sentences: Sequence[SummarySentence]
     passages: Sequence[Passage]
     sources: Sequence[SummarySource]
-    notes: Sequence[str] = ()
-    seconds: float = 0.0
-    made: str = ""
+    notes: Sequence[str] = ()  # sentences on what a reader should know
+    seconds: float = 0.0  # from the first fetch to the last citation
+    made: str = ""  # UTC time, ISO 8601
 
     @property
     def told(self) -> Sequence[SummarySentence]:

@@ -11,10 +11,11 @@ from typing import Literal
 
 from storage.errors import StorageError
 from tasks.cited_summary.cited import CitedSummary
-from tasks.cited_summary.pipeline import Report, SourcePage, SummaryProgress
+from tasks.cited_summary.pipeline import Report, SourcePage
 from tasks.cited_summary.settings import SummarySettings
 from tasks.cited_summary.sources import GivenSource
 from tasks.engine.closing import Closing
+from tasks.engine.progress import Progress
 
 logger = logging.getLogger(__name__)
 
@@ -28,9 +29,8 @@ class SummaryJob:
     given: Sequence[GivenSource]  # its sources; once it is done, with what was fetched of them
     choice: str  # which system is to write, as `chosen_system` takes it
     settings: SummarySettings  # length, language and headings among them
-    # waiting | working | done | failed | cancelled
     state: Literal["waiting", "working", "done", "failed", "cancelled"] = "waiting"
-    progress: SummaryProgress = field(default_factory=lambda: SummaryProgress("waiting", 0.0))  # what is being done
+    progress: Progress = field(default_factory=lambda: Progress("waiting", 0.0))  # what is being done
     error: str = ""  # why it failed, for people
     summary: CitedSummary | None = None  # the result
     pages: Mapping[int, SourcePage] = field(default_factory=dict)  # the sources as fetched, by number
@@ -133,7 +133,7 @@ class Jobs(Closing):
                 return
             job.state = "working"
 
-        def report(now: SummaryProgress) -> None:
+        def report(now: Progress) -> None:
             if job.cancelling.is_set():
                 raise CancelledError
             job.progress = now
@@ -141,8 +141,13 @@ class Jobs(Closing):
         try:
             job.summary, job.pages = self._made(job, report)
             job.title = job.summary.title
-            job.given = [_as_read(source, job.pages.get(number)) for number, source in enumerate(job.given, 1)]
-            self._kept_for_later(job)
+            # With what was read of them, in the same memory, so that writing again fetches nothing twice.
+            read = [job.pages.get(number) for number in range(1, len(job.given) + 1)]
+            job.given = [replace(one, **vars(page)) if page else one for one, page in zip(job.given, read, strict=True)]
+            try:
+                self._keep(job)
+            except StorageError:
+                logger.exception("a summary is not kept on the root, and gone when the server ends")
             job.state = "done"
         except CancelledError:
             job.state = "cancelled"
@@ -150,10 +155,8 @@ class Jobs(Closing):
             job.error, job.state = str(error), "failed"
         except Exception as error:  # one request must not end the worker that makes the others
             logger.exception("a summary failed")
-            job.error, job.state = (
-                f"an error of this program ({type(error).__name__}); its log has the details",
-                "failed",
-            )
+            job.error = f"an error of this program ({type(error).__name__}); its log has the details"
+            job.state = "failed"
         if job.state == "cancelled":
             job.given = ()
         self._forget_old()
@@ -175,26 +178,8 @@ class Jobs(Closing):
             )
             return replace(summary, notes=[note, *summary.notes]), pages
 
-    def _kept_for_later(self, job: SummaryJob) -> None:
-        try:
-            self._keep(job)
-        except StorageError:
-            logger.exception("a summary is not kept on the root, and gone when the server ends")
-
     def _forget_old(self) -> None:
         with self._lock:
             ended = [job for job in self._jobs.values() if job.ended]
-            total = sum(job.bytes for job in ended)
-            for job in ended[:-1]:
-                if len(ended) <= self._kept and total <= self._kept_bytes:
-                    return
-                total -= job.bytes
-                ended = ended[1:]
-                del self._jobs[job.id]
-
-
-def _as_read(source: GivenSource, page: SourcePage | None) -> GivenSource:
-    """Return a source with what was read of it, in the same memory, so that writing again fetches nothing twice."""
-    if page is None:
-        return source
-    return replace(source, body=page.body, mime=page.mime, charset=page.charset)
+            while len(ended) > 1 and (len(ended) > self._kept or sum(job.bytes for job in ended) > self._kept_bytes):
+                del self._jobs[ended.pop(0).id]

@@ -1,7 +1,6 @@
 """Summaries kept on the root, a small file each: listed, searched, read again and deleted."""
 
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from pydantic import TypeAdapter, ValidationError
@@ -61,12 +60,12 @@ class KeptSummaries:
     def get(self, id_: str) -> SummaryJob | None:
         """Return a summary as if it had just been made; None if there is none of that id. Its sources are the texts
         that were read, or addresses to be fetched again."""
-        kept = self._read(id_)
-        if kept is None:
+        if (kept := self._read(id_)) is None:
             return None
-        asked = {"words": kept.words, "language": kept.language, "headings": kept.headings}
         given = [_given(source) for source in kept.summary.sources]
-        settings = self._settings.model_copy(update=asked)
+        settings = self._settings.model_copy(
+            update={"words": kept.words, "language": kept.language, "headings": kept.headings}
+        )
         return SummaryJob(id_, kept.summary.title, given, kept.choice, settings, "done", summary=kept.summary)
 
     def delete(self, id_: str) -> None:
@@ -97,12 +96,9 @@ class KeptSummaries:
 
 def _listed(id_: str, summary: CitedSummary) -> tuple[KeptEntry, str]:
     texts = [one.text for one in summary.sentences]
+    names = [f"{one.name} {one.title or ''}" for one in summary.sources]
     entry = KeptEntry(id_, summary.title, summary.made, summary.system, len(summary.sources), "".join(texts[:1]))
-    return entry, " ".join([summary.title, *texts, *_names(summary.sources)]).casefold()
-
-
-def _names(sources: Sequence[SummarySource]) -> list[str]:
-    return [f"{one.name} {one.title or ''}" for one in sources]
+    return entry, " ".join([summary.title, *texts, *names]).casefold()
 
 
 def _given(source: SummarySource) -> GivenSource:

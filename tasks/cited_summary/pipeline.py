@@ -19,6 +19,7 @@ from tasks.cited_summary.reading import article, fetch, list_sources, read_notes
 from tasks.cited_summary.settings import Choice, SummarySettings
 from tasks.cited_summary.sources import GivenSource
 from tasks.cited_summary.systems import EXTRACTIVE, SummarySystem, doubts, fitting
+from tasks.engine.progress import Progress
 from tasks.evaluation.metrics import Summary
 from tasks.extraction.documents import extract_documents
 from tasks.extraction.settings import ExtractSettings
@@ -35,14 +36,6 @@ from tasks.writing.writer import open_writer
 
 
 @dataclass(frozen=True)
-class SummaryProgress:
-    """What is being done."""
-
-    text: str  # in a few words
-    share: float  # of the whole work that is done, 0-1; a guess
-
-
-@dataclass(frozen=True)
 class SourcePage:
     """A source as it was fetched or given."""
 
@@ -51,7 +44,7 @@ class SourcePage:
     body: bytes
 
 
-Report = Callable[[SummaryProgress], None]
+Report = Callable[[Progress], None]
 
 
 def summarize(
@@ -83,19 +76,17 @@ def summarize(
         ValueError: there is no source, or there are too many, or the model cannot be used."""
     check_request(given, settings)
     started = time.monotonic()
-    progress(SummaryProgress(f"reading {_count(len(given), 'source')}", 0.02))
+    progress(Progress(f"reading {_count(len(given), 'source')}", 0.02))
     frontier, pages = fetch(
         title,
         given,
         settings,
         connect_to=connect_to or {},
-        progress=lambda now: progress(
-            SummaryProgress(f"fetching: {now.done} of {now.total} pages", 0.05 + 0.35 * now.share)
-        ),
+        progress=lambda now: progress(Progress(f"fetching: {now.done} of {now.total} pages", 0.05 + 0.35 * now.share)),
     )
     extracted = extract_documents(frontier, _counted(pages, progress), ExtractSettings())
     documents = read_notes(pa.Table.from_batches(extracted, schema=DOCUMENTS.schema))
-    progress(SummaryProgress("choosing paragraphs", 0.7))
+    progress(Progress("choosing paragraphs", 0.7))
     title = title.strip() or suggest_title(documents, [source.name for source in given])
     topic = article(title)
     kept = system.paragraphs.model_copy(update={"filter": settings.filter})
@@ -146,9 +137,7 @@ def check_request(given: Sequence[GivenSource], settings: SummarySettings) -> No
 
 def _counted(pages: pa.Table, progress: Report) -> Iterator[pa.RecordBatch]:
     for index in range(pages.num_rows):
-        progress(
-            SummaryProgress(f"extracting: page {index + 1} of {pages.num_rows}", 0.4 + 0.3 * index / pages.num_rows)
-        )
+        progress(Progress(f"extracting: page {index + 1} of {pages.num_rows}", 0.4 + 0.3 * index / pages.num_rows))
         yield from pages.slice(index, 1).to_batches()
 
 
@@ -173,7 +162,7 @@ def _cited(
 ) -> _Made:
     """Return what a system writes; `number_of` has the sources' numbers by URL, `named` their titles by number."""
     begun = 0.75 if system.summarizer or system.writer else 0.9  # the extractive system may come second, and is quick
-    progress(SummaryProgress("ranking paragraphs", begun))
+    progress(Progress("ranking paragraphs", begun))
     features = pa.Table.from_batches(compute_features(topic, paragraphs, system.words), schema=FEATURES.schema)
     ranked = rank_paragraphs(topic, paragraphs, features, system.ranker, system.ranking)
     title, left_out = topic["title"][0].as_py(), 0
@@ -184,7 +173,7 @@ def _cited(
     sections = [("", Summary(""))]
     if passages:
         writing = f"writing with {system.name}"
-        progress(SummaryProgress(writing, begun + 0.03))
+        progress(Progress(writing, begun + 0.03))
         if system.summarizer is not None:
             sections = [("", _write(topic, ranked, system, system.summarizer))]
         elif system.writer is None:
@@ -197,10 +186,10 @@ def _cited(
                 written = writer.write(
                     title,
                     [passage.text for passage in passages],
-                    lambda now: progress(SummaryProgress(f"{writing}: {now}", begun + 0.05)),
+                    lambda now: progress(Progress(f"{writing}: {now}", begun + 0.05)),
                 )
             sections, left_out = list(written.by_heading()), written.left_out
-    progress(SummaryProgress("citing", begun + 0.06))
+    progress(Progress("citing", begun + 0.06))
     citations = PassageNumbers([passage.text for passage in passages], places)
     words = settings.words if system.summarizer else None  # the others were told
     sentences = [one for heading, summary in sections for one in citations.of(title, summary, heading, told, words)]

@@ -55,25 +55,16 @@ _SAMPLE = 200  # paragraphs whose pieces are counted
 
 @dataclass(frozen=True)
 class SummarySystem:
-    """A way to summarize, and how its input is prepared.
+    """A way to summarize, and how its input is prepared."""
 
-    Attributes:
-        name: for people, such as `ht-small+similarity`, or `concepts` for the extractive system.
-        why: a sentence on why it is this one; readers of a page see it, so that it names no folder of the server's.
-        summarizer: folder of the summarizer; None for the extractive system.
-        ranker: folder of the ranker; None = paragraphs are ranked by similarity with the title.
-        predictor: folder of the summarizer's attention predictor, if decoding needs one.
-        writer: the language model that writes in place of a summarizer; None for none.
-        words: how texts are cut into words.
-        paragraphs, ranking, graphs, examples, decoding: settings of the stages of these names."""
-
-    name: str
-    why: str
-    summarizer: Path | None = None
-    ranker: Path | None = None
-    predictor: Path | None = None
-    writer: WriterSettings | None = None
-    words: WordRule = "unicode"
+    name: str  # for people, such as `ht-small+similarity`, or `concepts` for the extractive system
+    why: str  # a sentence on why it is this one; readers of a page see it, so that it names no folder of the server's
+    summarizer: Path | None = None  # folder of the summarizer; None for the extractive system
+    ranker: Path | None = None  # folder of the ranker; None = paragraphs are ranked by similarity with the title
+    predictor: Path | None = None  # folder of the summarizer's attention predictor, if decoding needs one
+    writer: WriterSettings | None = None  # the language model that writes in place of a summarizer; None for none
+    words: WordRule = "unicode"  # how texts are cut into words
+    # Settings of the stages of these names.
     paragraphs: ParagraphSettings = _WITHOUT_JUNK
     ranking: RankingSettings = _BY_TITLE
     graphs: GraphSettings = field(default_factory=GraphSettings)

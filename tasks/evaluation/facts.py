@@ -1,7 +1,7 @@
 """Truth by facts: a benchmark whose truth is known, for builds whose source is the mini web.
 
 Its world knows every fact of every topic, and the templates from which leads and pages are written. So a summary is
-scored without a judge: the templates parse each of its sentences (`tasks.evaluation.fact_reading`), and each fact that
+scored without a judge: the templates parse each of its sentences (`topic_truth.py`), and each fact that
 it states is compared with the world's. For other corpora not all facts are known; there values, entailment or people
 must replace this test. Its limit: only the world's own sentences are understood. A system that says the same in other
 words is not wrong but unread.
@@ -31,9 +31,8 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, fields
 
 from models.sentences import split_sentences
-from tasks.evaluation.fact_reading import POSSESSIVE, SUBJECT
 from tasks.evaluation.metrics import ArticleTexts, Score, Summary, SummaryScorer
-from tasks.evaluation.topic_truth import NAME, PRONOUN, Reading, Truth, truth_of
+from tasks.evaluation.topic_truth import NAME, POSSESSIVE, PRONOUN, SUBJECT, Reading, Truth, truth_of
 
 Fact = tuple[str, str]  # kind of topic, name of the fact
 

@@ -102,21 +102,15 @@ class Score:
 
 @dataclass(frozen=True)
 class Summary:
-    """A summary written by a system.
+    """A summary written by a system; two are compared without their attention, as arrays do not compare as one."""
 
-    Attributes:
-        text: the summary, one line.
-        read: how many of the article's ranked paragraphs the system read; None = all of them.
-        tokens: its T pieces; together, with SentencePiece's space marks, they spell the text; empty for a system
-            without attention.
-        attention: [T, P] of each piece to each of the first P ranked paragraphs, 0-1; None (or empty) without any.
-        source_attention: [P, P] of the tokens of each of these paragraphs to those of each while they were encoded, all
-            numbers together 1; None for a system that does not say it."""
-
-    text: str
-    read: int | None = None
+    text: str  # the summary, one line
+    read: int | None = None  # how many of the article's ranked paragraphs the system read; None = all of them
+    # Its T pieces: together, with SentencePiece's space marks, they spell the text; empty without attention.
     tokens: Sequence[str] = ()
-    attention: Floats | None = field(default=None, compare=False)  # arrays do not compare as one
+    # [T, P] of each piece to each of the first P ranked paragraphs, 0-1; None (or empty) without any.
+    attention: Floats | None = field(default=None, compare=False)
+    # [P, P] of the tokens of each of these paragraphs to those of each while they were encoded, all numbers together 1.
     source_attention: Floats | None = field(default=None, compare=False)
 
 

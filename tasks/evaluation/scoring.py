@@ -3,7 +3,6 @@ truth)."""
 
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping
-from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
@@ -13,6 +12,7 @@ import pyarrow.compute as pc
 
 from storage.schemas import SCORES
 from tasks.engine.grouping import join_by_article
+from tasks.engine.progress import Progress
 from tasks.engine.shard import Scratch
 from tasks.evaluation import attention_metrics, citation_metrics, facts, rouge, style_metrics, value_metrics
 from tasks.evaluation.judges import open_judges
@@ -41,24 +41,6 @@ _PREPARES: Mapping[str, Prepare] = {
 }
 
 
-@dataclass(frozen=True)
-class ScoringProgress:
-    """Where scoring stands."""
-
-    summaries: int  # summaries scored
-    total: int  # summaries to score
-    seconds: float  # since scoring began
-
-    @property
-    def share(self) -> float:
-        """Done, 0-1."""
-        return self.summaries / self.total
-
-    def __str__(self) -> str:
-        rate = self.summaries / max(self.seconds, 1e-9)
-        return f"{self.summaries:,} of {self.total:,} summaries, {rate:.1f} a second"
-
-
 def score_predictions(
     articles: pa.Table,
     predictions: pa.Table,
@@ -69,7 +51,7 @@ def score_predictions(
     *,
     device: str = "auto",
     scratch: Scratch | None = None,
-    progress: Callable[[ScoringProgress], None] | None = None,
+    progress: Callable[[Progress], None] | None = None,
 ) -> pa.Table:
     """Score every prediction against its article.
 
@@ -109,18 +91,13 @@ def score_predictions(
             scorer = prepare(_texts(article, best, kept, world), wanted, judges)
             for system, summary in zip(systems, _summaries(summaries), strict=True):
                 rows += [
-                    {
-                        "article_id": article_id,
-                        "system": system,
-                        "metric": metric,
-                        "value": score.value,
-                        "precision": score.precision,
-                        "recall": score.recall,
-                    }
+                    {"article_id": article_id, "system": system, "metric": metric, **vars(score)}
                     for metric, score in scorer(summary).items()
                 ]
             if progress is not None:
-                progress(ScoringProgress(seen, predictions.num_rows, time.monotonic() - started))
+                rate = seen / max(time.monotonic() - started, 1e-9)
+                text = f"{seen:,} of {predictions.num_rows:,} summaries, {rate:.1f} a second"
+                progress(Progress(text, seen / predictions.num_rows))
     if seen < predictions.num_rows:
         used_ids = set(used["article_id"].to_pylist())
         strangers = (i for i in predictions["article_id"].to_pylist() if i not in used_ids)

@@ -26,9 +26,8 @@ def small_words(name: str) -> list[str]:
 NEGATORS, BE = frozenset(small_words("negators")), frozenset(small_words("be"))
 BOUNDS: dict[str, frozenset[str]] = {name: frozenset(words.split()) for name, words in _SMALL["bounds"].items()}
 LIMITS: dict[str, frozenset[str]] = {name: frozenset(words.split()) for name, words in _SMALL["limits"].items()}
+UNITS: list[list[str]] = [group.split() for group in _SMALL["units"]]
 FORWARD, BACKWARD = frozenset(small_words("forward")), frozenset(small_words("backward"))
-
-
 _BOUND_OF: dict[str, str] = {word: name for name, words in BOUNDS.items() for word in words}
 
 
@@ -76,7 +75,7 @@ def opposites(key: str) -> frozenset[str]:
     """Return the stems that say the opposite of a stem, as far as they are known."""
     made = {f"{prefix}{key}" for prefix in _NEGATIVE_PREFIXES if len(key) > 3}
     made |= {key[len(p) :] for p in _NEGATIVE_PREFIXES if key.startswith(p) and len(key) > len(p) + 3}
-    return _antonyms().get(key, frozenset()) | made
+    return frozenset(_opposed().get(key, set()) | made)
 
 
 def related(key: str, other: str) -> bool:
@@ -96,21 +95,23 @@ def _synonyms() -> dict[str, frozenset[int]]:
 
 
 @cache
-def _antonyms() -> dict[str, frozenset[str]]:
-    found: dict[str, set[str]] = {}
+def antonyms() -> dict[str, list[str]]:
+    """Return the words that turn a sentence round: by each, as written, those that say the opposite."""
+    found: dict[str, list[str]] = {}
     for line in _lines("antonyms.txt"):
-        one, other = (list(map(stem, side.split())) for side in line.split("|"))
-        for a in one:
-            found.setdefault(a, set()).update(other)
-        for b in other:
-            found.setdefault(b, set()).update(one)
-    return {key: frozenset(keys - {key}) for key, keys in found.items()}
+        one, other = (side.split() for side in line.split("|"))
+        for words, opposed in ((one, other), (other, one)):
+            for word in words:
+                found.setdefault(word, []).extend(opposed)
+    return found
 
 
-def antonym_pairs() -> list[tuple[list[str], list[str]]]:
-    """Return the pairs of groups of words, as written, that turn a sentence round."""
-    sides = (line.split("|") for line in _lines("antonyms.txt"))
-    return [(one.split(), other.split()) for one, other in sides]
+@cache
+def _opposed() -> dict[str, set[str]]:
+    found: dict[str, set[str]] = {}
+    for word, opposed in antonyms().items():
+        found.setdefault(stem(word), set()).update(map(stem, opposed))
+    return {key: keys - {key} for key, keys in found.items()}
 
 
 def phrases() -> dict[str, list[str]]:

@@ -6,12 +6,11 @@ words from elsewhere, of other sentences: of the same passage (`near`, the harde
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cache
 from itertools import pairwise
 
 from models.values import OPENERS
 from tasks.engine.hashing import Dice
-from tasks.verification.lexicon import BACKWARD, BOUNDS, FORWARD, NEGATORS, antonym_pairs, small_words, stem
+from tasks.verification.lexicon import BACKWARD, BOUNDS, FORWARD, NEGATORS, UNITS, antonyms, small_words, stem
 from tasks.verification.words import ParsedText, WordKind, read
 
 _RUN = re.compile(r"[A-Z][\w’'-]*(?: (?:of |the |de |van )?[A-Z][\w’'-]*)*")
@@ -20,22 +19,6 @@ _WORD = re.compile(r"[^\W\d_]+(?:['’][a-z]+)?")
 _MONTHS = [name.capitalize() for name in small_words("months")]
 _AUXILIARY = re.compile(r"\b(?:is|are|was|were|has|have|had|can|could|will|would|may|might|should|must|does|did)\b")
 _PAST = re.compile(r"\b([a-z]{2,})ed\b")
-_UNITS = tuple(
-    tuple(group.split(" "))
-    for group in (
-        "kilometres miles metres feet yards",
-        "kilometers miles meters feet yards",
-        "km miles m ft",
-        "kg tonnes pounds grams",
-        "million billion thousand",
-        "years months weeks days",
-        "hours minutes seconds",
-        "percent points people",
-        "acres hectares",
-        "dollars euros pounds",
-        "goals points matches",
-    )
-)
 _COUNT = re.compile(rf"{_NUMBER.pattern}|\b(?:{'|'.join(small_words('numbers')[2:13])})\b")
 _TURNED = {"at least": "at most", "more than": "fewer than", "over": "under", "above": "below", "up to": "at least"}
 _TURNED |= {other: one for one, other in list(_TURNED.items())[:4]} | {"nearly": "more than", "almost": "over"}
@@ -127,21 +110,19 @@ def _unit(sentence: str, others: Others, dice: Dice) -> Iterator[str]:
         before = sentence[: match.start()].rstrip(" -")
         if not before[-1:].isdigit():
             continue
-        for group in _UNITS:
+        for group in UNITS:
             if match[0] in group:
                 yield _put(sentence, match, dice.pick([unit for unit in group if unit != match[0]]))
 
 
 def _splice(sentence: str, sentences: Sequence[str], dice: Dice) -> Iterator[str]:
-    """Yield the beginning of a sentence with the end of another one, cut before verbs or at commas."""
-    for other in dice.sample(sentences, 3):
-        heads, tails = _cuts(sentence), _cuts(other)
-        if heads and tails:
-            yield f"{sentence[: dice.pick(heads)].rstrip(' ,')} {other[dice.pick(tails) :].lstrip(' ,')}"
-    for other in dice.sample(sentences, 2):
-        heads, tails = _cuts(other), _cuts(sentence)
-        if heads and tails:
-            yield f"{other[: dice.pick(heads)].rstrip(' ,')} {sentence[dice.pick(tails) :].lstrip(' ,')}"
+    """Yield the beginning of a sentence with the end of another one, cut before verbs or at commas, and back."""
+    for most, turned in ((3, False), (2, True)):
+        for other in dice.sample(sentences, most):
+            first, second = (other, sentence) if turned else (sentence, other)
+            heads, tails = _cuts(first), _cuts(second)
+            if heads and tails:
+                yield f"{first[: dice.pick(heads)].rstrip(' ,')} {second[dice.pick(tails) :].lstrip(' ,')}"
 
 
 def _cuts(sentence: str) -> list[int]:
@@ -193,20 +174,10 @@ def _affirmed(sentence: str, others: Others, dice: Dice) -> Iterator[str]:
         yield _put(sentence, match, {"no": "some", "without": "with"}[match[0]])
 
 
-@cache
-def _opposite_of() -> dict[str, list[str]]:
-    found: dict[str, list[str]] = {}
-    for one, other in antonym_pairs():
-        for a, b in [(one, other), (other, one)]:
-            for word in a:
-                found.setdefault(word, []).extend(b)
-    return found
-
-
 def _antonym(sentence: str, others: Others, dice: Dice) -> Iterator[str]:
     """Yield the sentence with a word's opposite; the form is the closest of those that are listed."""
     for match in list(_WORD.finditer(sentence))[1:]:
-        options = _opposite_of().get(match[0].lower(), [])
+        options = antonyms().get(match[0].lower(), [])
         if match[0] in _FUNCTION_PAIRS or not options:
             continue
         ending = _ending(match[0])

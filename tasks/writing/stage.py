@@ -5,7 +5,6 @@ from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager, nullcontext
-from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import pyarrow as pa
@@ -17,6 +16,7 @@ from storage.spending import Account
 from tasks.chat.budget import Budget
 from tasks.chat.client import NOT_ASKED, ChatClient, NoAnswerError
 from tasks.crawl.answers import Answers
+from tasks.engine.progress import Progress
 from tasks.engine.shard import Scratch
 from tasks.evaluation.baselines import passages_by_article
 from tasks.extractive.pile import PilePassage
@@ -29,24 +29,6 @@ Item = TypeVar("Item")
 Made = TypeVar("Made")
 
 
-@dataclass(frozen=True)
-class WritingProgress:
-    """Where writing stands: articles, requests and tokens so far."""
-
-    articles: int
-    total: int
-    requests: int
-    tokens: int
-
-    @property
-    def share(self) -> float:
-        """Done, 0-1."""
-        return self.articles / max(self.total, 1)
-
-    def __str__(self) -> str:
-        return f"{self.articles:,} of {self.total:,} articles, {self.requests:,} requests, {self.tokens:,} tokens"
-
-
 def write_summaries(
     articles: pa.Table,
     ranked: pa.Table,
@@ -57,7 +39,7 @@ def write_summaries(
     at_once: int,
     device: str = "auto",
     split: str = "test",
-    progress: Callable[[WritingProgress], None] | None = None,
+    progress: Callable[[Progress], None] | None = None,
     account: Account | None = None,
 ) -> pa.Table:
     """Have every article of the split that has a paragraph summarized.
@@ -116,7 +98,8 @@ def write_summaries(
                 rows.append(_row(article_id, settings.model, written))
             _count(tally, written)
             if progress is not None:
-                progress(WritingProgress(done, total, budget.asked, budget.read + budget.written))
+                spent = f"{budget.asked:,} requests, {budget.read + budget.written:,} tokens"
+                progress(Progress(f"{done:,} of {total:,} articles, {spent}", done / total))
     tally |= {"requests": budget.asked, "tokens read": budget.read, "tokens written": budget.written}
     table = pa.Table.from_pylist(rows, schema=PREDICTIONS.schema)
     return table.replace_schema_metadata({TALLY: json.dumps(tally)})
@@ -128,7 +111,7 @@ def most_asked(
     """Return requests, tokens read and tokens written that a shard takes at most, kept answers not counted."""
     total = [0, 0, 0]
     with ChatClient(settings.model_copy(update={"key_variable": None}), "writer", None, Budget()) as client:
-        writer = Writer(client, settings, words=settings.words, language=settings.language, context=None)
+        writer = Writer(client, settings, settings.words, settings.language)
         for _, title, _, passages in passages_by_article(articles, ranked, split):
             try:
                 most = writer.most(title, [passage.text for passage in passages])

@@ -9,7 +9,7 @@ from functools import lru_cache
 from typing import Any
 
 from tasks.chat.budget import Budget
-from tasks.chat.client import ChatAnswer, ChatClient, Message, NoAnswerError, tokens
+from tasks.chat.client import ChatClient, Message, NoAnswerError, tokens
 from tasks.crawl.answers import Answers
 from tasks.engine.data_files import read_data
 from tasks.evaluation.entailment import Entailment, check_entailment, entailment_digest
@@ -71,37 +71,28 @@ class Written:
             yield section.heading, as_summary(section.sentences, self.read)
 
 
+@dataclass(frozen=True)
 class Writer:
-    """Writes summaries; usable from many threads.
+    """Writes summaries; usable from many threads. Raises ValueError: the context has no room for a passage."""
 
-    Attributes:
-        settings: what becomes of unsupported sentences, and what is sent.
-        words: length to ask for.
-        language: ISO 639-1 code; None = that of the passages.
-        entailment: what sentences have to pass beside the verifier; None = nothing."""
+    client: ChatClient
+    settings: WriterSettings  # what becomes of unsupported sentences, and what is sent
+    words: int  # length to ask for
+    language: str | None  # ISO 639-1 code; None = that of the passages
+    served: int | None = None  # tokens that the model reads and writes together, as the server says; None = it does not
+    headings: bool | None = None  # whether there are sections; None = from 600 words on
+    entailment: Entailment | None = None  # what sentences have to pass beside the verifier; None = nothing
 
-    def __init__(
-        self,
-        client: ChatClient,
-        settings: WriterSettings,
-        *,
-        words: int,
-        language: str | None,
-        context: int | None,
-        headings: bool | None = None,
-        entailment: Entailment | None = None,
-    ) -> None:
-        """Prepare; `context` is what the server says of the model's tokens, None = nothing; `headings`: whether there
-        are sections, None = from 600 words on. Raises ValueError: the context has no room for a passage."""
-        self._outlined = words >= OUTLINED if headings is None else headings
-        self._client, self.settings, self.words, self.language = client, settings, words, language
-        self.entailment = entailment
-        self._context = settings.context or context or CONTEXT
+    def __post_init__(self) -> None:
         if self._room("") < _PASSAGE:
             raise ValueError(
                 f"writer.context: the model has {self._context:,} tokens, too few for one passage beside an answer of "
-                f"{words:,} words: expected {self._context - self._room('') + _PASSAGE:,}, or fewer words"
+                f"{self.words:,} words: expected {self._context - self._room('') + _PASSAGE:,}, or fewer words"
             )
+
+    @property
+    def _context(self) -> int:
+        return self.settings.context or self.served or CONTEXT
 
     def write(self, title: str, passages: Sequence[str], said: Callable[[str], None] | None = None) -> Written:
         """Return a summary; the fewer passages are read, the smaller the model's context. `title`: of the article;
@@ -125,7 +116,7 @@ class Writer:
 
     def most(self, title: str, passages: Sequence[str]) -> tuple[int, int, int]:
         """Return requests, tokens read and tokens written that a summary takes at most."""
-        sent, answer = self.fitting(title, passages), self._answer(self.words)
+        sent, answer = self.fitting(title, passages), _answer(self.words)
         sections = self.sections(len(sent))
         requests = 2 * sections + (sections > 1)
         first = tokens(self._request(title, sent))
@@ -133,27 +124,21 @@ class Writer:
 
     def sections(self, passages: int) -> int:
         """Return how many sections a summary of so many passages has."""
-        wanted = max(2, round(self.words / _SECTION)) if self._outlined else 1
+        outlined = self.words >= OUTLINED if self.headings is None else self.headings
+        wanted = max(2, round(self.words / _SECTION)) if outlined else 1
         return max(1, min(wanted, passages, _MOST_SECTIONS))
-
-    def ask(
-        self, messages: Sequence[Message], words: int, form: Mapping[str, Any], heard: Callable[[int], None] | None
-    ) -> ChatAnswer:
-        """Return the answer to a request for so many words in a form; `heard` as of `ChatClient.ask`."""
-        return self._client.ask(
-            messages, heard, seed=self.settings.seed, max_tokens=self._answer(words), response_format=dict(form)
-        )
 
     def _room(self, title: str) -> int:
         """Return the tokens for passages: the second request holds the first one's answer, and reasons as well."""
-        return self._context - 3 * self._answer(self.words) - tokens(self._request(title, []))
+        return self._context - 3 * _answer(self.words) - tokens(self._request(title, []))
 
     def _request(self, title: str, sent: Sequence[str]) -> list[Message]:
         return write_messages(title, sent, self.words, self.language)
 
-    @staticmethod
-    def _answer(words: int) -> int:
-        return _TOKENS_A_WORD * words + _ANSWER
+
+def _answer(words: int) -> int:
+    """Return the tokens of an answer of so many words, at most."""
+    return _TOKENS_A_WORD * words + _ANSWER
 
 
 class _Summary:
@@ -213,21 +198,17 @@ class _Summary:
                 there = {one.draft.text for one in checked}  # some models write the whole summary again
                 answer = self._read(self._ask([*request, *told], words, SENTENCES), ranks)
                 again = [one for one in answer if one.text not in there]
-                checked = self._mend(checked, failed, self._checker.check(again))
+                better = self._checker.check(again)
+                if not checked:
+                    checked = better
+                # Those that were mended stand in the places of those that failed, in order.
+                for number, one in zip(failed, (each for each in better if each.supported), strict=False):
+                    checked[number] = one
+                    self._mended += 1
             except NoAnswerError:
                 if len(failed) == len(checked):
                     raise
         return [one.draft for one in checked if self._stays(one)]
-
-    def _mend(self, checked: list[Checked], failed: Sequence[int], again: Sequence[Checked]) -> list[Checked]:
-        """Return the sentences with those that were mended in the places of those that failed, in order."""
-        if not checked:
-            return list(again)
-        better = [one for one in again if one.supported]
-        for number, one in zip(failed, better, strict=False):
-            checked[number] = one
-            self._mended += 1
-        return checked
 
     def _stays(self, one: Checked) -> bool:
         """Whether a sentence is shown: not if it fails, unless such are marked, and not if it was said before."""
@@ -256,7 +237,13 @@ class _Summary:
             self._reports(f"{self._doing}, {tokens:,} tokens")
 
     def _ask(self, messages: Sequence[Message], words: int, form: Mapping[str, Any]) -> str:
-        answer = self._writer.ask(messages, words, form, self._heard if self._reports else None)
+        answer = self._writer.client.ask(
+            messages,
+            self._heard if self._reports else None,
+            seed=self._writer.settings.seed,
+            max_tokens=_answer(words),
+            response_format=dict(form),
+        )
         self._models[answer.model] += 1
         return answer.text
 
@@ -298,10 +285,7 @@ def open_writer(
         connections=at_once,
         total_seconds=settings.total_seconds,
     ) as client:
-        context = client.check()
-        yield Writer(
-            client, settings, words=words, language=language, context=context, headings=headings, entailment=entailment
-        )
+        yield Writer(client, settings, words, language, client.check(), headings, entailment)
 
 
 def check_writer(settings: WriterSettings, words: int) -> None:

@@ -12,8 +12,9 @@ from lxml import html
 from storage.store import Store
 from tasks.cited_summary.cited import CitedSummary
 from tasks.cited_summary.jobs import SummaryJob
-from tasks.cited_summary.pipeline import Report, SourcePage, SummaryProgress
+from tasks.cited_summary.pipeline import Report, SourcePage
 from tasks.cited_summary.settings import SummarySettings
+from tasks.engine.progress import Progress
 from tasks.explorer.corpus import ExplorerCorpus
 from tests.flows.summary_page.page_server import page_server
 from tests.patience import PATIENCE, wait_until
@@ -183,7 +184,7 @@ def test_two_people_at_once_and_a_third_in_the_queue() -> None:
     gate = threading.Event()
 
     def work(job: SummaryJob, report: Report) -> tuple[CitedSummary, dict[int, SourcePage]]:
-        report(SummaryProgress("writing", 0.8))
+        report(Progress("writing", 0.8))
         gate.wait(PATIENCE)
         return CitedSummary(job.title, "concepts", "", [], [], []), {}
 
@@ -202,7 +203,7 @@ def test_two_people_at_once_and_a_third_in_the_queue() -> None:
 
 def test_a_summary_in_work_and_one_that_waits_are_cancelled() -> None:
     def work(job: SummaryJob, report: Report) -> tuple[CitedSummary, dict[int, SourcePage]]:
-        wait_until(lambda: report(SummaryProgress("writing", 0.8)), "to be cancelled")
+        wait_until(lambda: report(Progress("writing", 0.8)), "to be cancelled")
         raise AssertionError("unreachable")
 
     with page_server(work=work, at_once=1) as page:

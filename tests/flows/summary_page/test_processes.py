@@ -12,9 +12,9 @@ import pytest
 
 from flows.summary_page.processes import Processes
 from tasks.cited_summary.jobs import CancelledError, SummaryJob
-from tasks.cited_summary.pipeline import SummaryProgress
 from tasks.cited_summary.settings import SummarySettings
 from tasks.cited_summary.sources import GivenSource, file_source
+from tasks.engine.progress import Progress
 from tests.patience import PATIENCE, wait_until
 from tests.tasks.cited_summary.topic import GERMAN, HISTORY, TITLE, page_of
 from tests.tasks.crawl.loopback_server import Exchange, LoopbackServer, answer
@@ -62,11 +62,11 @@ def temporary_folders() -> set[Path]:
     return set(Path(tempfile.gettempdir()).glob("wikisum-*"))
 
 
-def until(sign: Callable[[SummaryProgress], bool], act: Callable[[], None]) -> Callable[[SummaryProgress], None]:
+def until(sign: Callable[[Progress], bool], act: Callable[[], None]) -> Callable[[Progress], None]:
     """A report that acts once the work is as far as the sign."""
-    seen: list[SummaryProgress] = []
+    seen: list[Progress] = []
 
-    def report(now: SummaryProgress) -> None:
+    def report(now: Progress) -> None:
         if sign(now) and not seen:
             seen.append(now)
             act()
@@ -80,7 +80,7 @@ def cancel() -> None:
 
 def test_one_process_makes_summary_after_summary(processes: Processes) -> None:
     worker = the_worker()
-    reports: list[SummaryProgress] = []
+    reports: list[Progress] = []
     for text, sentences in ((HISTORY, 2), (page_of(GERMAN), 0)):
         summary, pages = processes(job(file_source("a.html", text.encode())), reports.append)
         assert (len(summary.sentences), pages[1].body) == (sentences, text.encode())

@@ -4,9 +4,10 @@ import pytest
 
 from tasks.cited_summary.cited import CitedSummary
 from tasks.cited_summary.jobs import Jobs, SummaryJob, TooBusyError
-from tasks.cited_summary.pipeline import Report, SourcePage, SummaryProgress
+from tasks.cited_summary.pipeline import Report, SourcePage
 from tasks.cited_summary.settings import SummarySettings
 from tasks.cited_summary.sources import GivenSource, file_source
+from tasks.engine.progress import Progress
 from tests.patience import wait_until
 
 SETTINGS = SummarySettings()
@@ -26,7 +27,7 @@ class Gate:
 
     def __call__(self, job: SummaryJob, report: Report) -> tuple[CitedSummary, dict[int, SourcePage]]:
         self.titles.append(job.title)
-        report(SummaryProgress("writing", 0.8))
+        report(Progress("writing", 0.8))
         self.open.wait(60)
         return CitedSummary(job.title, "concepts", "", [], [], []), {1: SourcePage("text/plain", None, b"0123456789")}
 
@@ -38,7 +39,7 @@ def test_two_at_once_and_the_others_know_how_many_come_before():
         wait_until(lambda: len(gate.titles) == 2, "two summaries in work")
         assert (first.state, second.state, third.state, fourth.state) == ("working", "working", "waiting", "waiting")
         assert (jobs.place(third), jobs.place(fourth)) == (2, 3)
-        assert first.progress == SummaryProgress("writing", 0.8)
+        assert first.progress == Progress("writing", 0.8)
         gate.open.set()
         wait_until(lambda: done(fourth), "the last summary")
     assert gate.titles == ["0", "1", "2", "3"]
@@ -136,7 +137,7 @@ def test_a_cancelled_summary_ends_at_its_next_report_and_frees_its_place():
     def work(job: SummaryJob, report: Report) -> tuple[CitedSummary, dict[int, SourcePage]]:
         begun.append(job.title)
         try:
-            wait_until(lambda: report(SummaryProgress("writing", 0.8)) or job.title == "second", "to be cancelled")
+            wait_until(lambda: report(Progress("writing", 0.8)) or job.title == "second", "to be cancelled")
         finally:
             ended.append(job.title)
         return CitedSummary(job.title, "concepts", "", [], [], []), {}
@@ -160,7 +161,7 @@ def test_the_end_of_the_queue_cancels_and_waits():
 
     def work(job: SummaryJob, report: Report) -> tuple[CitedSummary, dict[int, SourcePage]]:
         reported.append(job.title)
-        wait_until(lambda: report(SummaryProgress("writing", 0.8)), "to be cancelled")
+        wait_until(lambda: report(Progress("writing", 0.8)), "to be cancelled")
         return gate(job, report)
 
     with Jobs(work, 1) as jobs:

@@ -1,10 +1,11 @@
 """A topic of our own writing with sources that tests summarize."""
 
 from tasks.cited_summary.cited import CitedSummary
-from tasks.cited_summary.pipeline import SourcePage, SummaryProgress, summarize
+from tasks.cited_summary.pipeline import SourcePage, summarize
 from tasks.cited_summary.settings import Choice, SummarySettings
 from tasks.cited_summary.sources import GivenSource, file_source
 from tasks.cited_summary.systems import SummarySystem, find_system
+from tasks.engine.progress import Progress
 
 TITLE = "Skerry Point Lighthouse"
 HISTORY = """The lighthouse at Skerry Point was built in 1847 by Thomas Ridley, after two ships were lost there.
@@ -33,7 +34,7 @@ def summarized(
     *,
     title: str = TITLE,
     system: SummarySystem | None = None,
-    said: list[SummaryProgress] | None = None,
+    said: list[Progress] | None = None,
     connect_to: dict[str, str] | None = None,
     choice: Choice = "suitable",
     **settings: object,

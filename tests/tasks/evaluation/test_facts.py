@@ -6,10 +6,9 @@ from dataclasses import replace
 
 import pytest
 
-from tasks.evaluation.fact_reading import facts_of, plain_value
 from tasks.evaluation.facts import FactCounts, find_facts, prepare
 from tasks.evaluation.metrics import COMPUTED, ArticleTexts, Summary, SummaryScorer
-from tasks.evaluation.topic_truth import truth_of
+from tasks.evaluation.topic_truth import facts_of, plain_value, truth_of
 from tasks.sources.miniweb.kinds import KINDS
 from tasks.sources.miniweb.site import Miniweb
 from tasks.sources.settings import MiniwebSettings

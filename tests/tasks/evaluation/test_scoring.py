@@ -9,9 +9,10 @@ from pyarrow.fs import LocalFileSystem
 from pydantic import ValidationError
 
 from storage.schemas import ARTICLES, PARAGRAPHS, PREDICTIONS, RANKED, SCORES
+from tasks.engine.progress import Progress
 from tasks.engine.shard import Scratch
 from tasks.evaluation.metrics import METRICS
-from tasks.evaluation.scoring import ScoringProgress, score_predictions
+from tasks.evaluation.scoring import score_predictions
 from tasks.evaluation.settings import ScoringSettings
 from tasks.reporting.settings import ReportSettings
 from tasks.retraining.settings import RetrainingSettings
@@ -140,7 +141,7 @@ def test_articles_of_the_mini_web_are_scored_by_its_facts() -> None:
 
 def test_a_language_model_judges_what_the_settings_ask_it_to(tmp_path: Path) -> None:
     """Its marks stand among the metrics, truth before ROUGE before style; progress counts summaries."""
-    told: list[ScoringProgress] = []
+    told: list[Progress] = []
     with chat_server(lambda number, body: (200, marks(5, 3, 1))) as chat:
         wanted = ScoringSettings(
             metrics=("rouge1", "judge-fluency", "judge-faithfulness"), judge={"url": chat.url, "model": "m"}
@@ -159,5 +160,5 @@ def test_a_language_model_judges_what_the_settings_ask_it_to(tmp_path: Path) -> 
         ("ht", "judge-fluency", 0.0),
     ]
     assert len(chat.asked) == 2
-    assert [(progress.summaries, progress.total, progress.share) for progress in told] == [(2, 2, 1.0)]
+    assert [(str(progress).rpartition(", ")[0], progress.share) for progress in told] == [("2 of 2 summaries", 1.0)]
     assert str(told[0]).startswith("2 of 2 summaries, ")

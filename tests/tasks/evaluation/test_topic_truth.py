@@ -8,9 +8,12 @@ import pytest
 
 from models.sentences import split_sentences
 from tasks.engine.hashing import Dice
-from tasks.evaluation.fact_reading import (
+from tasks.evaluation.topic_truth import (
+    NAME,
     POSSESSIVE,
+    PRONOUN,
     SUBJECT,
+    Reading,
     fact_of,
     facts_of,
     forms,
@@ -19,8 +22,8 @@ from tasks.evaluation.fact_reading import (
     plain_sentence,
     plain_value,
     read_back,
+    truth_of,
 )
-from tasks.evaluation.topic_truth import NAME, PRONOUN, Reading, truth_of
 from tasks.sources.miniweb.kinds import KINDS, Form, TopicKind
 from tasks.sources.miniweb.pages import Narrator, say, text_of, write_lead
 from tasks.sources.miniweb.site import Miniweb
