@@ -1,17 +1,24 @@
-"""The form of a rater as one HTML file, which works from a disk and sends nothing anywhere."""
+"""What raters are asked (`wording.toml`), and the form of each as one HTML file, which works from a disk and sends
+nothing anywhere."""
 
 import base64
 import hashlib
 import json
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
-from tasks.human_evaluation.study import FORMAT, RatingItem, Study
-from tasks.human_evaluation.wording import COMPARED, CRITERIA, INSTRUCTIONS, LEVELS
+from tasks.engine.data_files import read_data
+from tasks.human_evaluation.settings import Criterion
+from tasks.human_evaluation.study import FORMAT, Study
 
+WORDS = read_data("tasks.human_evaluation", "wording.toml")
+CRITERIA: Mapping[str, Sequence[str]] = WORDS["criteria"]  # name and question
+ON_SOURCES: frozenset[Criterion] = frozenset(WORDS["on_sources"])
+LEVELS: Mapping[int, str] = dict(enumerate(WORDS["levels"], start=1))
 _HERE = Path(__file__).parent
 _TEMPLATE, _SCRIPT, _STYLE = "form.html.j2", "form.js", "form.css"
 _KEYS = "Keys: n for the next article, p for the previous one"
@@ -19,20 +26,18 @@ _KEYS = "Keys: n for the next article, p for the previous one"
 
 def form_page(study: Study, rater: int) -> str:
     """Return a rater's form: no name of a system is in it."""
-    items = study.items(rater)
     script = (_HERE / _SCRIPT).read_text(encoding="utf-8")
-    task = study.settings.task
     environment = Environment(loader=FileSystemLoader(_HERE), autoescape=True, undefined=StrictUndefined)
     return environment.get_template(_TEMPLATE).render(
         study=study.id,
         rater=rater,
-        count=len(items),
+        count=len(study.forms[rater]),
         instructions=instructions(study),
         keys=f"{_KEYS}, 1 to {study.settings.shown} for the best text, with Shift for the worst."
-        if task == "best-worst"
+        if study.settings.task == "best-worst"
         else f"{_KEYS}.",
         # `<` is escaped, so that no text can end the script element.
-        payload=Markup(json.dumps(_payload(study, rater, items), ensure_ascii=False).replace("<", "\\u003c")),
+        payload=Markup(json.dumps(_payload(study, rater), ensure_ascii=False).replace("<", "\\u003c")),
         script=Markup(script),
         script_digest=f"sha256-{base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()}",
         style=Markup((_HERE / _STYLE).read_text(encoding="utf-8")),
@@ -42,10 +47,11 @@ def form_page(study: Study, rater: int) -> str:
 def instructions(study: Study) -> str:
     """Return what raters are told."""
     compared = study.settings.task != "qa" and study.items(1)[0].reference is not None
-    return INSTRUCTIONS[study.settings.task] + (f" {COMPARED}" if compared else "")
+    text: str = WORDS["instructions"][study.settings.task]
+    return f"{text} {WORDS['compared']}" if compared else text
 
 
-def _payload(study: Study, rater: int, items: list[RatingItem]) -> dict[str, Any]:
+def _payload(study: Study, rater: int) -> dict[str, Any]:
     return {
         "format": FORMAT,
         "study": study.id,
@@ -64,6 +70,6 @@ def _payload(study: Study, rater: int, items: list[RatingItem]) -> dict[str, Any
                 "questions": [one.question for one in item.questions],
                 "sources": item.article.sources,
             }
-            for item in items
+            for item in study.items(rater)
         ],
     }

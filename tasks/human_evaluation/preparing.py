@@ -7,15 +7,12 @@ from pathlib import Path
 from storage.builds import Build
 from storage.store import Store
 from tasks.human_evaluation import questions as drafts
-from tasks.human_evaluation.crowd import crowd_files
-from tasks.human_evaluation.design import draw_articles
-from tasks.human_evaluation.forms import form_page
-from tasks.human_evaluation.potato import potato_files
+from tasks.human_evaluation.forms import ON_SOURCES, form_page
+from tasks.human_evaluation.platforms import crowd_files, potato_files
 from tasks.human_evaluation.questions import LEAST, Question
 from tasks.human_evaluation.sampling import SampledArticle, Summaries
 from tasks.human_evaluation.settings import StudySettings
-from tasks.human_evaluation.study import Study, make_study
-from tasks.human_evaluation.wording import ON_SOURCES
+from tasks.human_evaluation.study import Study, draw_articles, make_study
 
 KEY, QUESTIONS, FORMS = "key.json", "questions.csv", "forms"
 _log = logging.getLogger(__name__)

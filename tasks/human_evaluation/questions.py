@@ -4,13 +4,15 @@ The papers' questions were written by hand, two to four on each gold summary (Li
 sentence of the lead with a gap where a name, number or date stood. Values that another question of the article asks
 for are hidden too, so that no question answers another."""
 
+import csv
+import io
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from models.sentences import split_sentences
 from models.values import Value, ValueIndex, find_values
-from tasks.human_evaluation import tables
 from tasks.human_evaluation.sampling import SampledArticle
 
 LEAST, MOST = 2, 4  # questions drafted on an article (Liu & Lapata 2019, sec. 5)
@@ -71,17 +73,35 @@ def _with_gap(sentence: str, words: str, hidden: Iterable[str]) -> str:
     return sentence
 
 
+def csv_text(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
+    """Return a table with a head of column names as CSV that spreadsheets open."""
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(columns)
+    writer.writerows(rows)
+    return out.getvalue()
+
+
+def numbered_rows(text: str, name: str, columns: Sequence[str] = ()) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Yield line number and row of a table that must have some columns, with a mark of its encoding or without. Raises
+    ValueError: a column is missing."""
+    rows = csv.DictReader(io.StringIO(text.removeprefix("\ufeff")))
+    if not set(columns) <= set(rows.fieldnames or ()):
+        raise ValueError(f"{name} has the columns {', '.join(rows.fieldnames or ())}: expected {', '.join(columns)}")
+    yield from enumerate(rows, start=2)
+
+
 def to_csv(articles: Sequence[SampledArticle], questions: Mapping[str, Sequence[Question]]) -> str:
     """Return the questions as a table that spreadsheets open."""
     rows = ((one.id, one.title, asked.question, asked.answer) for one in articles for asked in questions[one.id])
-    return tables.to_csv(_COLUMNS, rows)
+    return csv_text(_COLUMNS, rows)
 
 
 def from_csv(text: str, articles: Sequence[SampledArticle], name: str) -> dict[str, list[Question]]:
     """Read edited questions: article -> its questions. `name` is the file's, for errors. Raises ValueError: columns are
     missing, a line is of another article or lacks question or answer, or an article has no question."""
     questions: dict[str, list[Question]] = {article.id: [] for article in articles}
-    for number, row in tables.numbered_rows(text, name, _COLUMNS):
+    for number, row in numbered_rows(text, name, _COLUMNS):
         if row["article"] not in questions:
             raise ValueError(f"{name}, line {number}: article {row['article']!r} is not one that was drawn")
         question, answer = (" ".join((row[column] or "").split()) for column in ("question", "answer"))

@@ -1,22 +1,53 @@
-"""Score a study's folder: read the answers, write the report, and return what people are told."""
+"""Score a study's folder: read the answers, and write the report in the layout of the papers' tables."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from tasks.human_evaluation import marks as marking
-from tasks.human_evaluation.answers import Answered, Judgement, judgements, read_answers, said
-from tasks.human_evaluation.crowd import answers_from_table
-from tasks.human_evaluation.potato import answers_from_project
+from tasks.evaluation.significance import SIGNIFICANCE, Interval, too_few_articles
+from tasks.human_evaluation.answers import (
+    OVERALL,
+    QUESTIONS,
+    Answered,
+    Judgement,
+    Marked,
+    Measure,
+    apply_marks,
+    draft_marks,
+    judgements,
+    marks_from_csv,
+    marks_to_csv,
+    read_answers,
+    said,
+)
+from tasks.human_evaluation.forms import CRITERIA, WORDS
+from tasks.human_evaluation.platforms import answers_from_project, answers_from_table
 from tasks.human_evaluation.preparing import KEY, write_whole
-from tasks.human_evaluation.report import results_section, sections
-from tasks.human_evaluation.scoring import score_judgements
+from tasks.human_evaluation.questions import csv_text
+from tasks.human_evaluation.scoring import MeasureScores, score_judgements
 from tasks.human_evaluation.study import Study, read_study
-from tasks.human_evaluation.tables import to_csv
+from tasks.reporting import plots
+from tasks.reporting.blocks import (
+    NONE,
+    Block,
+    Cell,
+    Heading,
+    Lines,
+    Picture,
+    ReportSection,
+    Row,
+    Table,
+    Text,
+    percent,
+    section,
+    table_of,
+)
 from tasks.reporting.markdown import artifact
 from tasks.reporting.page import page, summary
 
 MARKS, PAGE, JUDGEMENTS = "marks.csv", "report.html", "judgements.csv"
+_COMMENTS = 200  # shown; all are in the files of answers
+_WEAK = 0.2  # below it, agreement is at most slight (Landis & Koch 1977)
 
 
 @dataclass(frozen=True)
@@ -54,13 +85,13 @@ def score_study(folder: Path, study: Study, answered: Sequence[Answered]) -> Res
     note = ""
     if study.settings.task == "qa":
         replies = said(answered)
-        marked, note = _marks(study, folder / MARKS, marking.draft_marks(study, replies))
-        found = marking.apply_marks(replies, marked)
+        marked, note = _marks(study, folder / MARKS, draft_marks(study, replies))
+        found = apply_marks(replies, marked)
     else:
         found = judgements(answered)
     scores = score_judgements(found, study.settings.seed)
     written = sections(study, scores, answered, note)
-    write_whole(folder / JUDGEMENTS, _table(found))
+    write_whole(folder / JUDGEMENTS, _judgements_csv(found))
     write_whole(folder / PAGE, page(f"Human evaluation of {study.name}: {study.settings.task}", written))
     results = results_section(study, scores, note)
     missing = sorted(set(study.forms) - {one.rater for one in answered})
@@ -72,12 +103,12 @@ def score_study(folder: Path, study: Study, answered: Sequence[Answered]) -> Res
     )
 
 
-def _marks(study: Study, file: Path, drafts: marking.Marked) -> tuple[marking.Marked, str]:
+def _marks(study: Study, file: Path, drafts: Marked) -> tuple[Marked, str]:
     """Return the marks in a file, with drafts for answers that it does not have; the file then holds all."""
-    before = marking.from_csv(_text(file), str(file)) if file.exists() else {}
+    before = marks_from_csv(_text(file), str(file)) if file.exists() else {}
     marked = {**drafts, **before}
     if marked != before:
-        write_whole(file, marking.to_csv(study, marked))
+        write_whole(file, marks_to_csv(study, marked))
     unchecked = sum(not marked[answer][1] for answer in drafts)
     note = (
         f"The marks of {unchecked:,} of {len(drafts):,} different answers are drafts, by the values that they share "
@@ -88,9 +119,9 @@ def _marks(study: Study, file: Path, drafts: marking.Marked) -> tuple[marking.Ma
     return marked, note
 
 
-def _table(found: Sequence[Judgement]) -> str:
+def _judgements_csv(found: Sequence[Judgement]) -> str:
     rows = ((one.rater, one.article, one.system, one.measure, one.unit, f"{one.value:g}") for one in found)
-    return to_csv(("rater", "article", "system", "measure", "question", "value"), rows)
+    return csv_text(("rater", "article", "system", "measure", "question", "value"), rows)
 
 
 def _text(file: Path) -> str:
@@ -98,3 +129,173 @@ def _text(file: Path) -> str:
         return file.read_text(encoding="utf-8-sig")
     except UnicodeDecodeError as error:
         raise ValueError(f"{file}: expected UTF-8, got the byte {error.object[error.start]:#04x}") from error
+
+
+def sections(
+    study: Study, scores: Sequence[MeasureScores], answered: Sequence[Answered], note: str
+) -> list[ReportSection]:
+    """Return the sections of the report. Scores are one a measure; `note` is what readers must know of the marks, or
+    empty."""
+    found = [results_section(study, scores, note), _pairs(scores), _raters(scores), _study(study, answered)]
+    if comments := _comments(answered):
+        found.insert(3, ReportSection("comments", "Comments of the raters", [Lines(comments)]))
+    return found
+
+
+@section("results", "Human evaluation")
+def results_section(study: Study, scores: Sequence[MeasureScores], note: str) -> Iterator[Block]:
+    """Return the scores of the systems, with the papers' below."""
+    if note:
+        yield Text(note)
+    yield from (Text(sentence(one)) for one in scores)
+    yield _table(scores)
+    first = scores[0]
+    values = {system: _scaled(first, first.means[system]) for system in first.systems}
+    label = f"{_name(first.measure)} ({_unit(first.measure)})"
+    yield Picture(f"{label}, with intervals", plots.bars(values, label))
+    published = WORDS["published"][study.settings.task]
+    yield Text(published["source"])
+    yield table_of("Published", published["columns"], published["rows"])
+
+
+def sentence(scores: MeasureScores) -> str:
+    """Return what the raters found under a measure, in a sentence."""
+    best, *others = scores.systems
+    beaten = [pair.worse for pair in scores.comparisons if pair.better == best and scores.significant(pair)]
+    mean = _scaled(scores, scores.means[best])[0]
+    order = f"{_name(scores.measure)}: {best} is best with {_figure(scores.measure, mean)}"
+    told = f"significantly above {', '.join(beaten)}" if beaten else "not significantly above any other"
+    why = too_few_articles(scores.comparisons, SIGNIFICANCE.level)
+    rest = [system for system in others if system not in beaten]
+    open_ = f", not above {', '.join(rest)}" if beaten and rest else ""
+    agreement = "no text was judged twice, so agreement is unknown"
+    if scores.alpha is not None:
+        care = ", which is slight: read it with care" if scores.alpha < _WEAK else ""
+        agreement = f"Krippendorff's alpha {scores.alpha:.2f}{care}"
+    return (
+        f"{order}, {told}{open_} (p <= {SIGNIFICANCE.level:.2f} after Holm's correction, "
+        f"{scores.articles:,} articles{f'; {why}' if why else ''}); {agreement}."
+    )
+
+
+def _table(scores: Sequence[MeasureScores]) -> Table:
+    """Return a row a system and a column a measure; for a single measure also strength and number of judgements."""
+    rows: list[Row] = []
+    for system in scores[0].systems:
+        cells: list[Cell | str | int] = [system]
+        for one in scores:
+            mean = one.means[system]
+            best = mean.mean == max(other.mean for other in one.means.values())
+            cells.append(_interval(one, mean, strong=best))
+        if len(scores) == 1:
+            fitted = None if one.strengths is None else one.strengths[system]
+            shown = NONE if fitted is None else Cell(f"{fitted.mean:+.2f}", f"{fitted.low:+.2f} to {fitted.high:+.2f}")
+            cells += [shown, one.judged[system]]
+        rows.append(cells)
+    columns = ["system", *(_name(one.measure) for one in scores)]
+    if len(scores) == 1:
+        columns += ["strength (Bradley-Terry)", "judgements"]
+    unit = _unit(scores[0].measure)
+    caption = f"{unit[0].upper()}{unit[1:]}, with {percent(SIGNIFICANCE.confidence)} intervals over articles"
+    return table_of(caption, columns, rows)
+
+
+@section("pairs", "Pairs of systems")
+def _pairs(scores: Sequence[MeasureScores]) -> Iterator[Block]:
+    for one in scores:
+        rows: list[Row] = [
+            [
+                Cell(f"{pair.better} - {pair.worse}", strong=one.significant(pair)),
+                _interval(one, pair.difference, "+"),
+                _shown(one.preferred.get((pair.better, pair.worse))),
+                _shown(pair.p_value),
+                _shown(pair.p_adjusted),
+                _shown(one.tukey.get(frozenset((pair.better, pair.worse)))),
+                pair.articles,
+            ]
+            for pair in one.comparisons
+        ]
+        yield Heading(_name(one.measure))
+        yield table_of(
+            "Difference on the articles on which both were judged; head to head: share of the comparisons that the "
+            "first won, ties as half (Shen et al. 2023); p by approximate randomisation over articles; Tukey's test, "
+            "as in Liu & Lapata 2019, takes all judgements as independent",
+            ["pair", "difference", "head to head", "p", "p (Holm)", "p (Tukey)", "articles"],
+            rows,
+        )
+
+
+@section("raters", "Raters")
+def _raters(scores: Sequence[MeasureScores]) -> Iterator[Block]:
+    for one in scores:
+        alpha = "unknown, because no text was judged twice" if one.alpha is None else f"{one.alpha:.3f}"
+        rows: list[Row] = [
+            [str(who.rater), who.judgements, _shown(who.severity, "+.2f"), _shown(who.agreement, ".2f")]
+            for who in one.raters
+        ]
+        yield Heading(_name(one.measure))
+        yield Text(f"Krippendorff's alpha (ordinal): {alpha}. 1 is full agreement, 0 that of chance.")
+        yield table_of(
+            "Severity: how far below the expected a rater's values are; agreement: rank correlation with the others",
+            ["rater", "judgements", "severity", "agreement"],
+            rows,
+        )
+
+
+@section("study", "The study")
+def _study(study: Study, answered: Sequence[Answered]) -> Iterator[Block]:
+    settings = study.settings
+    partly = sum(len(one.items) < len(study.forms[one.rater]) for one in answered)
+    facts = {
+        "study": study.id,
+        "corpus": study.name,
+        "build": study.build,
+        "task": settings.task,
+        "systems": ", ".join(study.systems),
+        "articles": f"{len(study.articles):,}",
+        "raters": f"{len(answered)} of {settings.raters}{f', {partly} of them in part' if partly else ''}",
+        "texts shown at a time": str(settings.shown),
+        "questions": f"{sum(map(len, study.questions.values())):,}",
+        "seed": str(settings.seed),
+    }
+    if not study.questions:
+        del facts["questions"]
+    yield table_of("This study", ["fact", "value"], facts.items(), range(0))
+
+
+def _comments(answered: Sequence[Answered]) -> list[str]:
+    found = [
+        f"rater {one.rater}, {item.article.title} ({', '.join(item.systems)}): {answer['comment']}"
+        for one in answered
+        for item, answer in one.items
+        if answer.get("comment")
+    ]
+    left_out = len(found) - _COMMENTS
+    return found[:_COMMENTS] + ([f"{left_out:,} more are in the files of answers"] if left_out > 0 else [])
+
+
+def _name(measure: Measure) -> str:
+    return {OVERALL: "rating", QUESTIONS: "QA"}.get(measure) or CRITERIA[measure][0]
+
+
+def _unit(measure: Measure) -> str:
+    units = {OVERALL: "share of choices as best minus as worst, -1 to 1", QUESTIONS: "questions answered, %"}
+    return units.get(measure, "mean rating, 1 to 5")
+
+
+def _scaled(scores: MeasureScores, value: Interval) -> tuple[float, float, float]:
+    scale = 100 if scores.measure == QUESTIONS else 1
+    return scale * value.mean, scale * value.low, scale * value.high
+
+
+def _figure(measure: Measure, value: float, sign: str = "") -> str:
+    return f"{value:{sign}.3f}" if measure == OVERALL else f"{value:{sign}.2f}"
+
+
+def _interval(scores: MeasureScores, value: Interval, sign: str = "", *, strong: bool = False) -> Cell:
+    mean, low, high = (_figure(scores.measure, x, sign) for x in _scaled(scores, value))
+    return Cell(mean, f"{low} to {high}", strong=strong)
+
+
+def _shown(value: float | None, form: str = ".3f") -> str:
+    return NONE if value is None else format(value, form)

@@ -7,27 +7,122 @@ minus that as worst (Liu & Lapata 2019, sec. 5), and of questions the mean of th
 
 Preferences are wins between systems, and strengths by the model of Bradley & Terry (1952). Under it the chance that
 system i is preferred to j is s_i / (s_i + s_j). Strengths are fitted by Hunter's (2004) MM iterations and given as
-logarithms with mean 0, so a difference of 1.1 means odds of 3 to 1."""
+logarithms with mean 0, so a difference of 1.1 means odds of 3 to 1.
+
+Agreement of raters is Krippendorff's alpha = 1 - observed disagreement / disagreement expected by chance (Krippendorff
+2011, *Computing Krippendorff's Alpha-Reliability*). Values are compared as ranks (its ordinal metric), because neither
+ratings nor choices have equal steps. Raters need not judge the same units."""
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
-from scipy.stats import tukey_hsd
+from scipy.sparse.csgraph import connected_components
+from scipy.stats import spearmanr, tukey_hsd
 
 from storage.schemas import SCORES
 from tasks.evaluation.significance import SIGNIFICANCE, Comparison, Interval, compare_systems
-from tasks.human_evaluation.agreement import RaterFinding, by_unit, krippendorff_alpha, rater_findings
 from tasks.human_evaluation.answers import Judgement, Measure
 
 Floats = NDArray[np.float64]
-_PRIOR = 0.5  # wins of each side that every pair that met has in advance: without, a system that never wins has no
-# finite strength
+# Wins of each side that every pair that met has in advance: without, a system that never wins has no finite strength.
+_PRIOR = 0.5
 _ITERATIONS, _CLOSE = 2000, 1e-7
+Unit = tuple[str, str, str]  # article, system, question
+
+
+@dataclass(frozen=True)
+class RaterFinding:
+    """A rater beside the others."""
+
+    rater: int  # number
+    judgements: int  # how many
+    # by how much the rater's values are below what article, system and the other raters let expect (least squares);
+    # None where every rater's values must have the same mean, as in best-worst scaling
+    severity: float | None
+    # rank correlation with the mean of the other raters on the same units, -1 to 1; None without such units, or if all
+    # values are equal
+    agreement: float | None
+
+
+def krippendorff_alpha(values: Sequence[Sequence[float]]) -> float | None:
+    """Return ordinal alpha, at most 1; None if no unit was judged twice, or all values are equal. For each unit
+    `values` has those that raters gave it, in any order."""
+    paired = [unit for unit in values if len(unit) > 1]
+    levels = sorted({value for unit in paired for value in unit})
+    if len(levels) < 2:
+        return None
+    index = {level: number for number, level in enumerate(levels)}
+    coincidences = np.zeros((len(levels), len(levels)))
+    for unit in paired:
+        counts = np.bincount([index[value] for value in unit], minlength=len(levels)).astype(np.float64)
+        coincidences += (np.outer(counts, counts) - np.diag(counts)) / (len(unit) - 1)
+    totals = coincidences.sum(axis=1)
+    # The ordinal metric: all values between two, and half of each of the two themselves.
+    middle = np.cumsum(totals) - totals / 2
+    distance = (middle[:, None] - middle[None, :]) ** 2
+    expected = (np.outer(totals, totals) * distance).sum() / (totals.sum() - 1)
+    return float(1 - (coincidences * distance).sum() / expected)
+
+
+def by_unit(judgements: Sequence[Judgement]) -> dict[Unit, dict[int, float]]:
+    """Return unit -> rater -> value, of judgements under one measure."""
+    units: dict[Unit, dict[int, float]] = defaultdict(dict)
+    for one in judgements:
+        units[one.article, one.system, one.unit][one.rater] = one.value
+    return units
+
+
+def rater_findings(judgements: Sequence[Judgement]) -> list[RaterFinding]:
+    """Return every rater's severity and agreement with the others, under one measure."""
+    units = by_unit(judgements)
+    severity = _severity(judgements)
+    findings = []
+    for rater in sorted({one.rater for one in judgements}):
+        pairs = [
+            (values[rater], float(np.mean([value for other, value in values.items() if other != rater])))
+            for values in units.values()
+            if rater in values and len(values) > 1
+        ]
+        varied = all(len(set(column)) > 1 for column in zip(*pairs, strict=True)) if pairs else False
+        agreement = float(spearmanr(*zip(*pairs, strict=True)).statistic) if varied else None
+        count = sum(one.rater == rater for one in judgements)
+        findings.append(RaterFinding(rater, count, severity.get(rater), agreement))
+    return findings
+
+
+def _severity(judgements: Sequence[Judgement]) -> Mapping[int, float]:
+    """Fit value = article and question + system - severity of the rater; severities add up to 0."""
+    raters = sorted({one.rater for one in judgements})
+    if len(raters) < 2 or len({one.value for one in judgements}) < 2 or _balanced(judgements):
+        return {}
+    units = sorted({(one.article, one.unit) for one in judgements})
+    systems = sorted({one.system for one in judgements})
+    names = [
+        *(("unit", *unit) for unit in units),
+        *(("system", one) for one in systems),
+        *(("rater", one) for one in raters),
+    ]
+    column = {name: number for number, name in enumerate(names)}
+    design = np.zeros((len(judgements), len(names)))
+    for row, one in enumerate(judgements):
+        for name in (("unit", one.article, one.unit), ("system", one.system), ("rater", one.rater)):
+            design[row, column[name]] = 1
+    fitted, *_ = np.linalg.lstsq(design, np.array([one.value for one in judgements]), rcond=None)
+    effects = fitted[-len(raters) :]
+    return {rater: float(effects.mean() - effect) for rater, effect in zip(raters, effects, strict=True)}
+
+
+def _balanced(judgements: Sequence[Judgement]) -> bool:
+    """Whether a rater's values on every article have the same sum, as a best and a worst choice have."""
+    sums: dict[tuple[int, str], float] = defaultdict(float)
+    for one in judgements:
+        sums[one.rater, one.article] += one.value
+    return len(set(sums.values())) == 1
 
 
 def wins(judgements: Sequence[Judgement], systems: Sequence[str]) -> Floats:
@@ -52,14 +147,25 @@ def strengths(found: Floats, seed: int) -> list[Interval] | None:
     """Return each system's strength with its bootstrap interval over articles; None where the systems never met.
     `found` are the [A, S, S] `wins`."""
     total = found.sum(axis=0)
-    if not _connected(total + total.T > 0):
+    met = total + total.T > 0
+    if connected_components(met, return_labels=False) > 1:
         return None
-    random, articles = np.random.default_rng(seed), len(found)
-    weights = random.multinomial(articles, np.full(articles, 1 / articles), size=SIGNIFICANCE.resamples)
-    fitted = _fit(np.concatenate([total[None], np.einsum("ra,aij->rij", weights, found)]), total + total.T > 0)
+    weights = _resamples(len(found), seed)
+    fitted = _fit(np.concatenate([total[None], np.einsum("ra,aij->rij", weights, found)]), met)
+    return _intervals(fitted[0], fitted[1:])
+
+
+def _resamples(articles: int, seed: int) -> NDArray[np.int64]:
+    """Return how often each article is drawn in each resample: [R, A]."""
+    random = np.random.default_rng(seed)
+    return random.multinomial(articles, np.full(articles, 1 / articles), size=SIGNIFICANCE.resamples)
+
+
+def _intervals(values: Floats, resampled: Floats) -> list[Interval]:
+    """Return each system's value with its percentile interval; NaN of a resample says nothing."""
     tail = (1 - SIGNIFICANCE.confidence) / 2
-    low, high = np.quantile(fitted[1:], [tail, 1 - tail], axis=0)
-    return [Interval(*map(float, column)) for column in zip(fitted[0], low, high, strict=True)]
+    low, high = np.nanquantile(resampled, [tail, 1 - tail], axis=0)
+    return [Interval(*map(float, column)) for column in zip(values, low, high, strict=True)]
 
 
 def _fit(found: Floats, met: NDArray[np.bool_]) -> Floats:
@@ -77,14 +183,6 @@ def _fit(found: Floats, met: NDArray[np.bool_]) -> Floats:
     return np.log(strength)
 
 
-def _connected(met: NDArray[np.bool_]) -> bool:
-    """Whether every system can be compared with every other, over others if need be."""
-    reached = np.eye(len(met), dtype=bool)[0]
-    for _ in met:
-        reached = reached | met[reached].any(axis=0)
-    return bool(reached.all())
-
-
 @dataclass(frozen=True)
 class MeasureScores:
     """The systems under one measure."""
@@ -95,8 +193,7 @@ class MeasureScores:
     means: dict[str, Interval]  # each system's mean judgement with its interval
     judged: dict[str, int]  # number of its judgements
     strengths: dict[str, Interval] | None  # of Bradley and Terry; None where no rater compared two systems
-    # [S, S] share of the comparisons in which a system was preferred to another, ties as half (Shen et al. 2023, app.
-    # E); NaN where they were not compared
+    # (system, other) -> share of their comparisons in which it was preferred, ties as half (Shen et al. 2023, app. E)
     preferred: dict[tuple[str, str], float]
     # Of each pair, on the articles on which both were judged: p by approximate randomisation and after Holm's
     # correction
@@ -128,7 +225,8 @@ def _score(measure: Measure, judgements: Sequence[Judgement], seed: int) -> Meas
     means = _means(values, seed)
     systems = sorted(means, key=lambda system: (-means[system].mean, system))
     found = wins(judgements, systems)
-    met, total = found.sum(axis=0) + found.sum(axis=0).T, found.sum(axis=0)
+    total = found.sum(axis=0)
+    met = total + total.T
     fitted = strengths(found, seed)
     table = pa.Table.from_pylist(
         [
@@ -145,12 +243,7 @@ def _score(measure: Measure, judgements: Sequence[Judgement], seed: int) -> Meas
         means=means,
         judged={system: sum(map(len, values[system].values())) for system in systems},
         strengths=None if fitted is None else dict(zip(systems, fitted, strict=True)),
-        preferred={
-            (first, second): float(total[i, j] / met[i, j])
-            for i, first in enumerate(systems)
-            for j, second in enumerate(systems)
-            if met[i, j]
-        },
+        preferred={(systems[i], systems[j]): float(total[i, j] / met[i, j]) for i, j in np.argwhere(met)},
         comparisons=compare_systems(table, SIGNIFICANCE, seed),
         tukey=_tukey(values, systems),
         alpha=krippendorff_alpha([list(raters.values()) for raters in by_unit(judgements).values()]),
@@ -163,15 +256,11 @@ def _means(values: dict[str, dict[str, list[float]]], seed: int) -> dict[str, In
     articles = sorted({article for by_article in values.values() for article in by_article})
     sums = np.array([[sum(by_article.get(article, ())) for by_article in values.values()] for article in articles])
     counts = np.array([[len(by_article.get(article, ())) for by_article in values.values()] for article in articles])
-    random = np.random.default_rng(seed)
-    size = len(articles)
-    weights = random.multinomial(size, np.full(size, 1 / size), size=SIGNIFICANCE.resamples)
-    drawn, tail = weights @ counts, (1 - SIGNIFICANCE.confidence) / 2
+    weights = _resamples(len(articles), seed)
+    drawn = weights @ counts
     # A resample without any article of a system says nothing of it.
     means = np.where(drawn > 0, (weights @ sums) / np.maximum(drawn, 1), np.nan)
-    low, high = np.nanquantile(means, [tail, 1 - tail], axis=0)
-    columns = zip(sums.sum(axis=0) / counts.sum(axis=0), low, high, strict=True)
-    return {system: Interval(*map(float, column)) for system, column in zip(values, columns, strict=True)}
+    return dict(zip(values, _intervals(sums.sum(axis=0) / counts.sum(axis=0), means), strict=True))
 
 
 def _tukey(values: dict[str, dict[str, list[float]]], systems: Sequence[str]) -> dict[frozenset[str], float]:
@@ -179,9 +268,4 @@ def _tukey(values: dict[str, dict[str, list[float]]], systems: Sequence[str]) ->
     if min(map(len, samples)) < 2 or all(len(set(sample)) < 2 for sample in samples):
         return {}  # without any spread the test is not defined
     p_values = tukey_hsd(*samples).pvalue
-    return {
-        frozenset((first, second)): float(p_values[i, j])
-        for i, first in enumerate(systems)
-        for j, second in enumerate(systems)
-        if i < j
-    }
+    return {frozenset((systems[i], systems[j])): float(p_values[i, j]) for i, j in combinations(range(len(systems)), 2)}

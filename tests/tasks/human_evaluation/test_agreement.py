@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from tasks.human_evaluation.agreement import krippendorff_alpha, rater_findings
 from tasks.human_evaluation.answers import Judgement, judgements, read_answers
+from tasks.human_evaluation.scoring import krippendorff_alpha, rater_findings
 from tests.tasks.human_evaluation.studies import chooser, filled, grader, study
 
 # Krippendorff 2011, example of four observers and twelve units, whose ordinal alpha he gives as .815; 0 = missing.

@@ -5,7 +5,7 @@ from itertools import combinations
 
 import pytest
 
-from tasks.human_evaluation.design import assign, draw_articles, form_groups
+from tasks.human_evaluation.study import assign, draw_articles, form_groups
 
 SYSTEMS = ("ht", "t-dmca", "ft", "lead")
 ARTICLES = [f"{number:04}" for number in range(50)]

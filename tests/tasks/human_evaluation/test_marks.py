@@ -2,8 +2,16 @@
 
 import pytest
 
-from tasks.human_evaluation.answers import RaterAnswer, read_answers, said
-from tasks.human_evaluation.marks import apply_marks, draft_mark, draft_marks, from_csv, to_csv
+from tasks.human_evaluation.answers import (
+    RaterAnswer,
+    apply_marks,
+    draft_mark,
+    draft_marks,
+    marks_from_csv,
+    marks_to_csv,
+    read_answers,
+    said,
+)
 from tests.tasks.human_evaluation.studies import all_filled, pupil, study
 
 
@@ -30,11 +38,11 @@ def test_each_answer_is_marked_once_whoever_gave_it() -> None:
     replies = said(read_answers(of, all_filled(of, pupil(dict.fromkeys(of.systems, 1.0), 1))))
     marked = draft_marks(of, replies)
     assert len(marked) == 4 * 2
-    table = to_csv(of, marked)
+    table = marks_to_csv(of, marked)
     assert "t-dmca" not in table
-    assert from_csv(table, "marks.csv") == marked
+    assert marks_from_csv(table, "marks.csv") == marked
     corrected = {**marked, ("0000", 1, "Answer 1"): (0.5, "me")}
-    assert from_csv(to_csv(of, corrected), "marks.csv") == corrected
+    assert marks_from_csv(marks_to_csv(of, corrected), "marks.csv") == corrected
     values = {(one.article, one.unit): one.value for one in apply_marks(replies, corrected)}
     assert values["0000", "1"] == 0.5
     assert values["0000", "0"] == 1
@@ -59,4 +67,4 @@ HEAD = "article,number,question,right answer,given answer,mark,checked\n"
 )
 def test_a_table_that_cannot_be_used(table: str, problem: str) -> None:
     with pytest.raises(ValueError, match=rf"^{problem}"):
-        from_csv(table, "m.csv")
+        marks_from_csv(table, "m.csv")

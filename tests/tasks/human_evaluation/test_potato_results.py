@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tasks.human_evaluation.answers import judgements, said
-from tasks.human_evaluation.potato import potato_files
+from tasks.human_evaluation.platforms import potato_files
 from tasks.human_evaluation.results import read_folder, score_study
 from tasks.human_evaluation.study import Study
 from tests.tasks.human_evaluation.studies import study
