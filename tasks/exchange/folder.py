@@ -1,17 +1,21 @@
 """The folder of an export: recognised when the command is run again, so that finished files are kept and no other
 folder is touched. While an export is unfinished, `.unfinished` has its description and what is done; at the end
-`export.json` describes it and lists its files."""
+`export.json` describes it and lists its files. And the card in it: Markdown with a YAML header."""
 
 import json
 import shutil
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
+
+import yaml
 
 from storage.directories import DirectoryRecord
 from storage.errors import CorruptShardError
 from storage.sealed import seal, unseal
 from storage.store import Store
 from storage.writing import HashingSink
+from tasks.reporting.page import templates
 
 DONE = "export.json"
 _UNFINISHED = ".unfinished"
@@ -113,3 +117,16 @@ class ExportFolder:
             return unseal(self.target.read_bytes(name))
         except ValueError as error:
             raise ValueError(f"{self.target.root}/{name} does not describe an export: {error}") from error
+
+
+def render_card(template: str, header: Mapping[str, Any], **values: Any) -> str:
+    """Return a card from a template of this folder; what comes from outside is escaped by its caller."""
+    environment = templates(Path(__file__).parent, escaped=False)
+    head = yaml.safe_dump(dict(header), sort_keys=False, allow_unicode=True)
+    return f"---\n{head}---\n\n{environment.get_template(template).render(**values)}"
+
+
+def markdown_table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """Return a table of texts that are Markdown already."""
+    lines = [columns, ["---"] * len(columns), *rows]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)

@@ -14,7 +14,7 @@ from storage.root_format import check_root
 from storage.store import Store
 from tasks.exchange.shared_corpus.exporting import export_corpus
 from tasks.exchange.shared_corpus.settings import PARTS, PageText, Part, SharedCorpusSettings
-from tasks.exchange.shared_model.exporting import export_model
+from tasks.exchange.shared_model import export_model
 
 
 @dataclass(frozen=True)

@@ -3,22 +3,24 @@ store becomes one file per split, `{name}.{split}.{shard}`, with items in the or
 for article ids, titles as text, and what `storage.formats.ranked_wikisum` lists."""
 
 import hashlib
+import io
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
+import torch
 
 from models.sentences import split_sentences
 from models.vocabulary import Vocabulary
-from storage.formats.ranked_wikisum import SPLITS, Edge, RankedItem, ShardFile, write_item
+from storage.formats.ranked_wikisum import SPLITS, Edge, Layout, RankedItem, ShardFile, write_item
 from storage.recipes import ShardRecord, whole
 from storage.store import Store
 from tasks.engine.recipe import StageResult
-from tasks.exchange.ranked_wikisum.files import items_bytes, marks_of
+from tasks.exchange.ranked_wikisum.importing import marks_of
 from tasks.exchange.ranked_wikisum.settings import ExportSettings
 from tasks.text.vocabulary import read_vocabulary
 
@@ -82,6 +84,15 @@ def items_of(
             graph = graphs.slice(row_of[row["article_id"]], 1)
             similarity, discourse = (_edges(graph, name, len(row["source"])) for name in ("similarity", "discourse"))
         yield row["split"], RankedItem(row["title"], row["source"], target, sentences, similarity, discourse)
+
+
+def items_bytes(items: Sequence[dict[str, Any]], layout: Layout) -> bytes:
+    """Return the file of a shard."""
+    if layout == "json":
+        return json.dumps(list(items), ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
+    buffer = io.BytesIO()
+    torch.save(list(items), buffer)
+    return buffer.getvalue()
 
 
 def mark_sentences(target: list[int], text: str, words: Vocabulary) -> tuple[list[int], list[str]]:

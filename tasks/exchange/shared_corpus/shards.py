@@ -1,24 +1,125 @@
-"""The rows that one shard of a build gives to a shared corpus."""
+"""The rows of a shared corpus, each an article, whatever stages of a build it comes from: their columns, what one shard
+gives to them, and what they hold, counted while they are written. Labels and ranked paragraphs name a paragraph by its
+document and its line, so that they stay where texts may not be shared."""
 
 import hashlib
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
+from pydantic import TypeAdapter
 
 from models.values import ValueIndex, find_values
 from storage.recipes import gather, whole
 from storage.schemas import Dataset
 from storage.store import Store
+from tasks.engine.data_files import read_data
 from tasks.engine.grouping import join_by_article
 from tasks.engine.hashing import unit_interval
 from tasks.engine.recipe import StageResult
-from tasks.exchange.shared_corpus.columns import SPLITS
-from tasks.exchange.shared_corpus.settings import PageText
+from tasks.exchange.shared_corpus.settings import PARTS, PageText, Part, SharedCorpusSettings
 from tasks.rights.licences import terms_of
+from tasks.rights.totals import PageTotals
+
+# Names that readers of shared corpora expect.
+SPLITS: Mapping[str, str] = {"train": "train", "valid": "validation", "test": "test"}
+STAGES: Mapping[Part, tuple[str, ...]] = {
+    "summary": (),
+    "urls": (),
+    "documents": ("paragraphs",),
+    "labels": ("features",),
+    "ranked": ("ranked",),
+    "graphs": ("graphs",),
+}
+_DOCUMENT = ("url", "title", "provenance", "sha256", "text", "licence", "licence_source", "reservations", "language")
+_PLACE = [("document", pa.int32()), ("paragraph", pa.int32())]
+_LABEL = [("sha256", pa.string()), ("rouge2_recall", pa.float32()), ("title_similarity", pa.float32())]
+
+
+_TYPES = {
+    "text": pa.string(),
+    "texts": pa.list_(pa.string()),
+    "documents": pa.list_(pa.struct([(name, pa.string()) for name in _DOCUMENT])),
+    "labels": pa.list_(pa.struct([*_PLACE, *_LABEL])),
+    "ranked": pa.list_(pa.struct([*_PLACE, ("score", pa.float32())])),
+    "edges": pa.list_(pa.struct([("i", pa.int32()), ("j", pa.int32()), ("weight", pa.float32())])),
+}
+_COLUMNS: Mapping[str, list[pa.Field]] = {
+    part: [pa.field(name, _TYPES[kind], metadata={"doc": doc}) for name, (kind, doc) in columns.items()]
+    for part, columns in read_data("tasks.exchange.shared_corpus", "descriptions.toml")["columns"].items()
+}
+
+
+def chosen_parts(settings: SharedCorpusSettings, stages: Mapping[str, object]) -> tuple[Part, ...]:
+    """Return the parts to export, in their order: those of the settings, else all for which a build has the stages.
+    Raises ValueError: the settings name one whose stage the build lacks."""
+    for part in settings.columns or ():
+        missing = [stage for stage in STAGES[part] if stage not in stages]
+        if missing:
+            raise ValueError(f"columns has {part}, but the build has no stage {missing[0]}: leave it out, or build it")
+    wanted = settings.columns if settings.columns is not None else PARTS
+    return tuple(part for part in PARTS if part in wanted and all(stage in stages for stage in STAGES[part]))
+
+
+def shared_dataset(parts: tuple[Part, ...]) -> Dataset:
+    """Return the schema of the exported rows; each field's metadata describes it under `doc`."""
+    fields = [field for part in ("always", *parts) for field in _COLUMNS[part]]
+    return Dataset(name="shared corpus", version=1, schema=pa.schema(fields))
+
+
+UNRECORDED = "not recorded"
+
+
+@dataclass
+class Counts:
+    """Counts of the rows of a split; those of a part that is not exported are 0."""
+
+    articles: int = 0  # rows
+    summary_words: int = 0  # words of the summaries, separated by white space
+    documents: int = 0  # documents with usable text
+    texts: int = 0  # of these, the ones whose text is exported
+    without_documents: int = 0  # articles that have no document
+    paragraphs: int = 0  # labelled paragraphs
+    unlabelled: int = 0  # articles with documents, but no paragraph
+    measured: int = 0  # articles whose summary's values were looked up
+    values: int = 0  # names, numbers and dates of their summaries
+    found: int = 0  # of these, the ones that the article's paragraphs contain, exported or not
+    best: float = 0.0  # sum over articles with paragraphs of their highest ROUGE-2 recall
+    licences: Counter[str] = field(default_factory=Counter)  # articles by the licence of their summary
+    sources: Counter[str] = field(default_factory=Counter)  # articles by source
+    pages: PageTotals = field(default_factory=PageTotals)  # rights, languages and personal data of the documents
+
+    def add(self, rows: Iterable[Mapping[str, Any]]) -> None:
+        """Count rows (`CorpusShards.batches`)."""
+        for row in rows:
+            self.articles += 1
+            self.summary_words += len((row.get("summary") or "").split())
+            self.licences[row["licence"] or UNRECORDED] += 1
+            self.sources[row["source"]] += 1
+            self.pages.add(row.get("pages") or ())
+            documents, labels = row.get("documents") or [], row.get("labels") or []
+            self.documents += len(documents)
+            self.texts += sum(document["text"] is not None for document in documents)
+            self.without_documents += not documents
+            self.paragraphs += len(labels)
+            self.unlabelled += bool(documents) and not labels
+            if (values := row.get("values")) is not None:
+                self.measured += 1
+                self.values += values[0]
+                self.found += values[1]
+            self.best += max((label["rouge2_recall"] for label in labels), default=0.0)
+
+    def __add__(self, other: "Counts") -> "Counts":
+        mine, others = vars(self), vars(other)
+        return Counts(**{name: mine[name] + others[name] for name in mine})
+
+
+COUNTS = TypeAdapter(Counts)  # to and from JSON
+
 
 _BATCH = 64  # articles: 525 paragraphs each are 15 MB
 _PARAGRAPHS = ["article_id", "paragraph_id", "url", "provenance", "position", "text", "drop_reason"]

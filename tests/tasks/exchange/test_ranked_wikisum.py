@@ -24,9 +24,8 @@ from storage.store import Store
 from tasks.engine.recipe import every
 from tasks.engine.stage import Executor, Run, StageFailedError
 from tasks.exchange.ranked_wikisum.__main__ import main
-from tasks.exchange.ranked_wikisum.exporting import items_of, mark_sentences
-from tasks.exchange.ranked_wikisum.files import items_bytes, marks_of
-from tasks.exchange.ranked_wikisum.importing import import_corpus, import_examples, import_graphs, item_id
+from tasks.exchange.ranked_wikisum.exporting import items_bytes, items_of, mark_sentences
+from tasks.exchange.ranked_wikisum.importing import import_corpus, import_examples, import_graphs, item_id, marks_of
 from tasks.exchange.ranked_wikisum.settings import ImportSettings
 from tasks.summarization.training import train_summarizer
 from tests.tasks.summarization import summarizer_examples as ours

@@ -15,11 +15,10 @@ import yaml
 
 from storage.errors import CorruptShardError, StorageError
 from storage.store import Store
-from tasks.exchange.shared_corpus.card import yaml_features
-from tasks.exchange.shared_corpus.columns import shared_dataset
+from tasks.exchange.shared_corpus.card import hub_licence, yaml_features
 from tasks.exchange.shared_corpus.exporting import export_corpus
 from tasks.exchange.shared_corpus.settings import PARTS, SharedCorpusSettings
-from tasks.exchange.shared_corpus.statistics import hub_licence
+from tasks.exchange.shared_corpus.shards import shared_dataset
 from tasks.exchange.sharing import Sharing, share
 from tasks.reporting.markdown import escape
 from tests.tasks.exchange import corpus_root
@@ -278,7 +277,7 @@ import os, signal, sys
 from storage.store import Store
 from tasks.exchange.shared_corpus.exporting import export_corpus
 from tasks.exchange.shared_corpus.settings import SharedCorpusSettings
-from tasks.exchange.shared_corpus.plan import SplitFiles
+from tasks.exchange.shared_corpus.exporting import SplitFiles
 
 add, calls = SplitFiles.add, []
 

@@ -23,7 +23,7 @@ from storage.registry import Version, save_version
 from storage.schemas import SCORES
 from storage.store import Store
 from tasks.cited_summary.systems import find_system
-from tasks.exchange.shared_model.exporting import export_model
+from tasks.exchange.shared_model import export_model
 from tasks.exchange.sharing import Sharing, share
 from tasks.summarization.decoding import decode_shard
 from tasks.summarization.settings import DecodingSettings

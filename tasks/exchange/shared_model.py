@@ -18,8 +18,7 @@ from storage.store import Store
 from tasks.engine.recipe import finished_build, finished_stage
 from tasks.evaluation.metrics import METRICS, metric_name
 from tasks.evaluation.significance import SIGNIFICANCE, summarise_scores
-from tasks.exchange.cards import markdown_table, render_card
-from tasks.exchange.folder import ExportFolder
+from tasks.exchange.folder import ExportFolder, markdown_table, render_card
 from tasks.reporting.facts import flatten
 from tasks.summarization.directory import BEST, weights_of
 from tasks.summarization.settings import DecodingSettings
@@ -96,7 +95,7 @@ def model_card(chosen: ChosenModel, config: Mapping[str, Any], guided: Sequence[
     have."""
     metrics = chosen.record.metrics
     return render_card(
-        "shared_model/card.md.j2",
+        "shared_model.md.j2",
         {"pipeline_tag": "summarization", "library_name": "wikisum", "tags": ["multi-document-summarization"]},
         chosen=chosen,
         config=config,

@@ -1,1 +1,0 @@
-"""Export of a trained summarizer as a folder that `models.exported.load_exported` opens."""
