@@ -21,10 +21,9 @@ from rich.table import Table
 
 from benchmarks.frame import command
 from tasks.evaluation.significance import signed_randomisation_test
-from tasks.retraining.evidence import Evidence, MetricComparison
 from tasks.retraining.settings import FLIPS, RECENT_WEEKS, RetrainingSettings
 from tasks.retraining.splits import FROZEN, POOLED, RECENT
-from tasks.retraining.verdict import criteria_of, decide
+from tasks.retraining.verdict import Evidence, MetricComparison, criteria_of, decide
 
 YEAR = 52
 GAINS = (0.1, 0.2, 0.3, 0.5, 0.75, 1.0, 1.5)

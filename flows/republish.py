@@ -20,7 +20,7 @@ from tasks.engine.recipe import finished_build, finished_stage
 from tasks.engine.stage import StagePlan
 from tasks.reporting.overview import publish_overview
 from tasks.reporting.publishing import publish_parts, publish_stage, publish_training
-from tasks.retraining.published_version import publish_versions
+from tasks.retraining.card import publish_versions
 
 
 @notifying_flow("republish", "republish-{build}")

@@ -49,7 +49,7 @@ COVERED: dict[str, dict[str, str]] = {
         "models/training/token_objective.py": "models/training/test_loss.py models/training/test_update.py",
         "models/training/state.py": "models/training/test_schedule.py",
         "models/training/checkpoints.py": "models/training/test_checkpoints.py models/training/test_trainer.py",
-        "tasks/tables/capacity.py": "models/test_live_memory.py",
+        "tasks/tables/efficiency.py": "models/test_live_memory.py",
         "models/training/distributed.py": "models/training/test_distributed.py models/training/test_trainer.py",
         "models/training": "models/training/test_update.py models/training/test_checkpoints.py "
         "models/training/test_trainer.py",

@@ -28,7 +28,7 @@ def articles(session: Session, kept_out: Articles | None = None) -> Articles:
     inputs: dict[str, Input] = {"parts": gathered(intake)}
     if kept_out is not None:
         refused = stage(
-            Recipe(schemas.ARTICLES, "tasks.retraining.frozen:find_kept_out"),
+            Recipe(schemas.ARTICLES, "tasks.retraining.splits:find_kept_out"),
             shards=config.shards.articles,
             inputs={**inputs, "frozen": every(kept_out)},
             name="kept_out_articles",

@@ -19,8 +19,7 @@ from tasks.tables.plan import (
     system_sees_sentences,
     training_of,
 )
-from tasks.tables.published import Measure
-from tasks.tables.systems import MOST_PARAGRAPHS, SYSTEMS
+from tasks.tables.published import MOST_PARAGRAPHS, SYSTEMS, Measure
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal, cast
+from typing import Any, Literal
 
 from pydantic import ValidationError
 
@@ -13,7 +13,7 @@ from storage.errors import StorageError
 from storage.root_format import check_root
 from storage.store import Store
 from tasks.exchange.shared_corpus.exporting import export_corpus
-from tasks.exchange.shared_corpus.settings import PARTS, PageText, Part, SharedCorpusSettings
+from tasks.exchange.shared_corpus.settings import PARTS, SharedCorpusSettings
 from tasks.exchange.shared_model import export_model
 
 
@@ -65,9 +65,7 @@ def _settings(sharing: Sharing) -> SharedCorpusSettings:
         if unknown:
             raise ValueError(f"unknown column {unknown[0]!r}: expected some of {', '.join(PARTS)}")
     try:
-        return SharedCorpusSettings(
-            columns=cast("tuple[Part, ...] | None", columns), page_text=cast(PageText, sharing.page_text)
-        )
+        return SharedCorpusSettings.model_validate({"columns": columns, "page_text": sharing.page_text})
     except ValidationError as error:
         first = error.errors()[0]
         message = first["msg"].removeprefix("Value error, ")
@@ -76,14 +74,11 @@ def _settings(sharing: Sharing) -> SharedCorpusSettings:
         raise ValueError(f"{first['loc'][0]}: {message}, got {first['input']!r}") from None
 
 
-# The package of the hub is the optional extra `hub`.
-Kind = Literal["dataset", "model"]
-
-
 class HubTarget:
-    """A repository on the hub. `huggingface_hub` takes server, token and proxies from its environment variables."""
+    """A repository on the hub. `huggingface_hub`, of the extra `hub`, takes server, token and proxies from its
+    environment variables."""
 
-    def __init__(self, name: str, kind: Kind) -> None:
+    def __init__(self, name: str, kind: Literal["dataset", "model"]) -> None:
         """Take ORG/NAME; nothing is asked of the hub yet. Raises ValueError: the name is not one that the hub takes, or
         its package is not installed."""
         try:

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -87,13 +87,12 @@ def read_article(corpus: ExplorerCorpus, shard: int, article_id: str) -> Article
     if not found:
         raise StorageError(f"shard {shard} of build {corpus.build.name} has no article {article_id!r}")
     article = found[0]
-    candidates = _candidates(corpus, shard, this)
-    ranked = sorted((one for one in candidates if one.rank is not None), key=lambda one: one.rank or 0)
+    rows = _paragraphs(corpus, shard, this)
+    ranked = sorted((row for row in rows if row["rank"] is not None), key=lambda row: int(row["rank"]))
     addresses = _addresses(corpus, shard, article_id)
     numbers = {address.url: number for number, address in enumerate(addresses, 1)}
-    citations = PassageNumbers(
-        [one.text for one in ranked], [(numbers.get(one.url, 0), one.position) for one in ranked]
-    )
+    places = [(numbers.get(row["url"], 0), row["position"]) for row in ranked]
+    citations = PassageNumbers([row["text"] for row in ranked], places)
     written = [
         StoredSummary(row["system"], row["summary"], citations.of(article["title"], _summary(row)))
         for stage in (*filter(lambda name: name.startswith("predictions"), corpus.build.stages), "written", "baselines")
@@ -101,7 +100,12 @@ def read_article(corpus: ExplorerCorpus, shard: int, article_id: str) -> Article
         for row in corpus.rows(stage, shard, ["system", "summary", "tokens", "attention"], this).to_pylist()
     ]
     passages = {(passage.source, passage.position): passage.number for passage in citations.passages}
-    candidates = [_with_citations(one, numbers.get(one.url, 0), passages, written) for one in candidates]
+    candidates = []
+    for row in rows:
+        number = numbers.get(row["url"], 0)
+        passage = None if row["rank"] is None else passages.get((number, row["position"]))
+        cited_by = [one.system for one in written if any(passage in each.passages for each in one.sentences)]
+        candidates.append(Candidate(**row, number=number or None, passage=passage, cited_by=cited_by))
     return ArticleView(article, addresses, candidates, written, citations.passages)
 
 
@@ -130,43 +134,28 @@ def read_page(corpus: ExplorerCorpus, host_shard: int, url: str) -> SourcePage |
     return SourcePage(rows[0]["mime"], rows[0]["charset"], rows[0]["body"])
 
 
-def _with_citations(
-    one: Candidate, number: int, passages: Mapping[tuple[int, int], int], written: Sequence[StoredSummary]
-) -> Candidate:
-    passage = None if one.rank is None else passages.get((number, one.position))
-    cited_by = [summary.system for summary in written if any(passage in each.passages for each in summary.sentences)]
-    return replace(one, number=number or None, passage=passage, cited_by=cited_by)
-
-
 def _summary(row: Row) -> Summary:
     return Summary(row["summary"], tokens=row["tokens"], attention=np.array(row["attention"], np.float32))
 
 
-def _candidates(corpus: ExplorerCorpus, shard: int, this: list[tuple[str, str, Any]]) -> list[Candidate]:
+def _paragraphs(corpus: ExplorerCorpus, shard: int, this: list[tuple[str, str, Any]]) -> list[dict[str, Any]]:
+    """Return the fields of the candidates but for citations, in their order."""
     features = _by_paragraph(corpus, "features", shard, ["rouge2_recall", "title_similarity"], this)
     ranked = _by_paragraph(corpus, "ranked", shard, ["rank", "score"], this)
     stage = compared_paragraphs(corpus.build.stages)
     if not corpus.has(stage):
         return []
-    columns = ["paragraph_id", "url", "position", "text", "drop_reason"]
-    candidates = []
-    for row in corpus.rows(stage, shard, columns, this).to_pylist():
-        reason, number = row.pop("drop_reason"), row["paragraph_id"]
-        feature, place = features.get(number, {}), ranked.get(number, {})
-        candidates.append(
-            Candidate(
-                **row,
-                reason=reason,
-                meaning="" if reason is None else meaning(stage, reason),
-                label=feature.get("rouge2_recall"),
-                similarity=feature.get("title_similarity"),
-                rank=place.get("rank"),
-                score=place.get("score"),
-            )
-        )
-    return sorted(
-        candidates, key=lambda one: (one.reason is not None, one.rank is None, one.rank or 0, one.paragraph_id)
-    )
+    rows: list[dict[str, Any]] = corpus.rows(
+        stage, shard, ["paragraph_id", "url", "position", "text", "drop_reason"], this
+    ).to_pylist()
+    for row in rows:
+        row["reason"] = row.pop("drop_reason")
+        row["meaning"] = meaning(stage, row["reason"] or "")
+        feature, place = features.get(row["paragraph_id"], {}), ranked.get(row["paragraph_id"], {})
+        row |= {"label": feature.get("rouge2_recall"), "similarity": feature.get("title_similarity")}
+        row |= {"rank": place.get("rank"), "score": place.get("score")}
+    rows.sort(key=lambda row: (row["reason"] is not None, row["rank"] is None, row["rank"] or 0, row["paragraph_id"]))
+    return rows
 
 
 def _by_paragraph(
@@ -174,7 +163,7 @@ def _by_paragraph(
 ) -> dict[int, Row]:
     if not corpus.has(stage):
         return {}
-    rows = corpus.rows(stage, shard, ["paragraph_id", *columns], this).to_pylist()
+    rows: list[dict[str, Any]] = corpus.rows(stage, shard, ["paragraph_id", *columns], this).to_pylist()
     return {row["paragraph_id"]: row for row in rows}
 
 
@@ -190,7 +179,7 @@ def _addresses(corpus: ExplorerCorpus, shard: int, article_id: str) -> list[Addr
     with ThreadPoolExecutor(_READERS, thread_name_prefix="explorer") as pool:
         parts = pool.map(lambda part: _fetched(corpus, shard, article_id, *part), fetched.items())
         known = {url: columns for part in parts for url, columns in part.items()}
-    return [_address(row, known) for row in rows] + _given(corpus, shard, article_id)
+    return [_address(row, known.get(row["url"], {})) for row in rows] + _given(corpus, shard, article_id)
 
 
 def _fetched(corpus: ExplorerCorpus, shard: int, article_id: str, host_shard: int, urls: list[str]) -> dict[str, Row]:
@@ -205,23 +194,21 @@ def _fetched(corpus: ExplorerCorpus, shard: int, article_id: str, host_shard: in
     return known
 
 
-def _address(row: Row, known: Mapping[str, Row]) -> Address:
-    if row["drop_reason"] is not None:
-        reason = row["drop_reason"]
-        return Address(row["url"], row["provenance"], None, reason=reason, meaning=meaning("frontier", reason))
-    page = known.get(row["url"], {})
+def _address(row: Row, page: Row) -> Address:
+    if (refused := row["drop_reason"]) is not None:
+        return Address(row["url"], row["provenance"], None, reason=refused, meaning=meaning("frontier", refused))
     reason = page.get("reason")
-    said = "" if reason is None else meaning("pages", reason) or meaning("documents", reason)
+    unfetched = meaning("pages", reason or "")
     return Address(
         row["url"],
         row["provenance"],
         row["host_shard"],
         page.get("status"),
         reason,
-        said,
+        unfetched or meaning("documents", reason or ""),
         page.get("title"),
         page.get("engine"),
-        fetched=bool(page.get("bytes")) and meaning("pages", reason or "") == "",
+        fetched=bool(page.get("bytes")) and not unfetched,
     )
 
 
@@ -229,15 +216,12 @@ def _given(corpus: ExplorerCorpus, shard: int, article_id: str) -> list[Address]
     if not corpus.has("given"):
         return []
     filters = [("article_shard", "==", shard), ("article_id", "==", article_id)]
-    return [
-        Address(
-            row["url"],
-            "given",
-            None,
-            reason=row["reason"],
-            meaning=meaning("given", row["reason"] or ""),
-            title=row["title"],
-        )
+    rows = [
+        row
         for part in corpus.build.stages["given"]
         for row in corpus.rows("given", int(part), ["url", "title", "reason"], filters).to_pylist()
+    ]
+    return [
+        Address(row["url"], "given", None, None, row["reason"], meaning("given", row["reason"] or ""), row["title"])
+        for row in rows
     ]

@@ -18,84 +18,27 @@ from storage.errors import StorageError
 from storage.registry import FOLDER
 from storage.root_format import check_root
 from storage.store import Store
+from tasks.engine.data_files import read_data
 
 _COUNTED = 60  # values of a filter, those with the most rows
 _WAIT_SECONDS = 1.0  # how long an answer waits for shards that are not read yet
-_HOST = "split_part(split_part(url, '//', 2), '/', 1)"
-_KEPT = "coalesce({}, 'kept')"
 _log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
 class Kind:
-    """Rows that are listed. Each is about an article; what is null is the text `none`, and a reason `kept`."""
+    """Rows that are listed (`kinds.toml`)."""
 
-    stages: Sequence[str]  # whose shards are read, those of them that the build has
-    read: Sequence[str]  # columns of these stages
-    columns: Mapping[str, str]  # columns shown -> SQL over those read
-    filters: Sequence[str]  # columns shown whose values are counted and chosen
-    text: str  # SQL over columns shown: what a search looks in
-    number: str = ""  # column shown with bounds
-    most: int = 5_000_000  # rows read, so that they fit in memory: the first ones
+    stages: Sequence[str]
+    read: Sequence[str]
+    columns: Mapping[str, str]
+    filters: Sequence[str]
+    text: str
+    number: str = ""
+    most: int = 5_000_000
 
 
-_ARTICLE_TEXT = {"text": "left(text, 300)", "url": "url", "host": _HOST}
-KINDS: Mapping[str, Kind] = {
-    "articles": Kind(
-        ("articles",),
-        ("title", "split", "source", "licence", "drop_reason"),
-        {
-            "title": "title",
-            "split": "coalesce(split, 'none')",
-            "source": "source",
-            "licence": "coalesce(licence, 'none')",
-            "reason": _KEPT.format("drop_reason"),
-        },
-        ("split", "reason", "licence", "source"),
-        "title",
-    ),
-    "documents": Kind(
-        ("documents", "given"),
-        ("article_shard", "title", "url", "provenance", "language", "licence", "reason"),
-        {
-            "page": "coalesce(title, 'none')",
-            "url": "url",
-            "host": _HOST,
-            "provenance": "provenance",
-            "language": "coalesce(language, 'none')",
-            "licence": "coalesce(licence, 'none')",
-            "reason": _KEPT.format("reason"),
-        },
-        ("host", "provenance", "reason", "licence", "language"),
-        "page || ' ' || url",
-        most=2_000_000,
-    ),
-    "paragraphs": Kind(
-        ("compared", "paragraphs"),
-        ("text", "url", "provenance", "drop_reason"),
-        {**_ARTICLE_TEXT, "provenance": "provenance", "reason": _KEPT.format("drop_reason")},
-        ("host", "provenance", "reason"),
-        "text",
-        most=500_000,
-    ),
-    "ranked": Kind(
-        ("ranked",),
-        ("text", "url", "rank", "score"),
-        {**_ARTICLE_TEXT, "rank": "rank + 1", "score": "score"},
-        ("host",),
-        "text",
-        "score",
-        most=500_000,
-    ),
-    "scores": Kind(
-        ("scores", "baseline_scores", "written_scores"),
-        ("system", "metric", "value"),
-        {"system": "system", "metric": "metric", "value": "value"},
-        ("metric", "system"),
-        "system",
-        "value",
-    ),
-}
+KINDS: Mapping[str, Kind] = {name: Kind(**kind) for name, kind in read_data("tasks.explorer", "kinds.toml").items()}
 
 
 @dataclass(frozen=True)
@@ -230,24 +173,20 @@ class _Reader(threading.Thread):
         super().__init__(name=f"reads {name}", daemon=True)
         self.corpus, self.kind, self.tables, self.table = corpus, KINDS[name], tables, name
         stages = [stage for stage in self.kind.stages if corpus.has(stage)]
-        stages = (
-            stages[:1] if name == "paragraphs" else stages
-        )  # the compared ones are the same, refused also by others
+        if name == "paragraphs":
+            del stages[1:]  # the compared ones are the same, refused also by others
         self.parts = [(stage, int(shard)) for stage in stages for shard in corpus.build.stages[stage]]
         self.shards, self.read = len(self.parts), 0
-        nothing = pa.schema([(column, _TYPES.get(column, pa.string())) for column in self._columns]).empty_table()
+        self.columns = ["article_id", *self.kind.read]
+        nothing = pa.schema([(column, _TYPES.get(column, pa.string())) for column in self.columns]).empty_table()
         self._insert(nothing, 0, f"CREATE TABLE {name} AS")
-
-    @property
-    def _columns(self) -> list[str]:
-        return ["article_id", *self.kind.read]
 
     def run(self) -> None:
         """Read until all is read, or as much as may be."""
         rows = 0
         for stage, shard in self.parts:
             try:
-                part = self.corpus.rows(stage, shard, self._columns, None)
+                part = self.corpus.rows(stage, shard, self.columns, None)
             except StorageError as error:
                 _log.warning("%s: its rows are not listed", error)
             else:

@@ -19,9 +19,9 @@ from tasks.evaluation.significance import (
     too_few_articles,
 )
 from tasks.reporting import plots
-from tasks.reporting.blocks import Block, Cell, Heading, Picture, Quote, Row, Table, Text, percent, section, table_of
+from tasks.reporting.blocks import Block, Cell, Heading, Picture, Quote, Row, Table, Text, section, table_of
 from tasks.reporting.samples import shorten
-from tasks.reporting.scores import counted_articles, few_articles
+from tasks.reporting.scores import COVERED, counted_articles, few_articles
 from tasks.reporting.settings import ReportSettings
 
 _CHAMPION, _CHALLENGER = "champion", "challenger"
@@ -73,7 +73,6 @@ class Challenge:
     differences: Sequence[float]
     # The article where the challenger does best, the middle one, and the one where it does worst
     examples: Sequence[SummaryPair]
-    confidence: float  # coverage probability of the intervals, 0-1
 
     @property
     def decisive(self) -> ContenderScores:
@@ -82,8 +81,8 @@ class Challenge:
 
     @property
     def significant(self) -> bool:
-        """Whether they differ significantly in the headline metric, at 1 - confidence."""
-        return self.decisive.test.p_value <= 1 - self.confidence
+        """Whether they differ significantly in the headline metric."""
+        return self.decisive.test.p_value <= SIGNIFICANCE.level
 
 
 def compare_contenders(
@@ -115,7 +114,6 @@ def compare_contenders(
         measures=measures,
         differences=[after - before for _, before, after in differences],
         examples=_examples(differences, champion, challenger, articles),
-        confidence=SIGNIFICANCE.confidence,
     )
 
 
@@ -124,10 +122,10 @@ def verdict(challenge: Challenge) -> str:
     decisive = challenge.decisive
     low, mean, high = (100 * x for x in (decisive.difference.low, decisive.difference.mean, decisive.difference.high))
     side = "above" if mean >= 0 else "below"
-    why = too_few_articles([decisive.test], 1 - challenge.confidence)
+    why = too_few_articles([decisive.test], SIGNIFICANCE.level)
     return (
         f"The challenger ({challenge.challenger}) is {abs(mean):.2f} points of {metric_name(challenge.headline)} "
-        f"{side} the champion ({challenge.champion}); {percent(challenge.confidence)} interval of the difference "
+        f"{side} the champion ({challenge.champion}); {COVERED} interval of the difference "
         f"{low:+.2f} to {high:+.2f}: {'significant' if challenge.significant else 'not significant'} "
         f"(p = {decisive.test.p_value:.3f}{f'; {why}' if why else ''}).{few_articles(challenge.articles)}"
     )

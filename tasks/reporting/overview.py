@@ -126,13 +126,8 @@ def _code(records: Sequence[ShardRecord | DirectoryRecord]) -> tuple[str, ...]:
     return tuple(sorted(commit[:7] + "-dirty" * commit.endswith("-dirty") for commit in commits if commit))
 
 
-@dataclass(frozen=True)
-class IndexEntry:
-    """A line of the index: what it is about, the key of its artifact, and what that shows."""
-
-    name: str
-    key: str
-    shows: str
+IndexEntry = tuple[str, str, str]
+"""A line of the index: what it is about, the key of its artifact, and what that shows."""
 
 
 def publish_overview(
@@ -158,42 +153,35 @@ def index_entries(
         if origin.name in stages:
             summary = summarise(stages[origin.name])
             refused = sum(summary["drops"].values())
-            shows = (
-                f"{summary['rows']:,} rows in {origin.shards:,} shard{'s' * (origin.shards != 1)}, {refused:,} refused"
-            )
-            yield IndexEntry(origin.name, stage_key(corpus, origin.name), shows)
+            size = f"{summary['rows']:,} rows in {origin.shards:,} shard{'s' * (origin.shards != 1)}"
+            yield origin.name, stage_key(corpus, origin.name), f"{size}, {refused:,} refused"
             if summary["worst"]:
-                yield IndexEntry(
-                    f"{origin.name}: failures", failures_key(corpus, origin.name), "where most rows were refused"
-                )
+                yield f"{origin.name}: failures", failures_key(corpus, origin.name), "where most rows were refused"
             continue
         record = directories[origin.name]
         if METRICS in record.files:
-            yield IndexEntry(origin.name, training_key(corpus, record.name), "training curves")
+            yield origin.name, training_key(corpus, record.name), "training curves"
         for file in record.files:
             if file.startswith(ARTIFACTS):
                 key = report_key(corpus, file)
                 part = key.removeprefix(artifact_key(corpus, "report-")).strip("-")
-                yield IndexEntry(f"{origin.name}: {part}", key, "a part of the report")
-    yield IndexEntry("lineage", artifact_key(corpus, LINEAGE), "what each stage was made from, by digests")
-    yield IndexEntry("spending", artifact_key(corpus, SPENDING), "money and hours of the last run, and of its month")
+                yield f"{origin.name}: {part}", key, "a part of the report"
+    yield "lineage", artifact_key(corpus, LINEAGE), "what each stage was made from, by digests"
+    yield "spending", artifact_key(corpus, SPENDING), "money and hours of the last run, and of its month"
 
 
 def index_page(build: Build, corpus: str, entries: Sequence[IndexEntry]) -> str:
     """Return the index as Markdown; links are relative, for both UIs and wherever they are served."""
-    rows = [f"| {escape(one.name)} | [{one.key}](../key/{one.key}) | {escape(one.shows)} |" for one in entries]
-    return "\n".join(
-        [
-            f"## {escape(f'{corpus}: build {build.name}')}",
-            "",
-            "An artifact keeps its history: the newest entry of a page is that of the last run that published it.",
-            "",
-            "| part | artifact | shows |",
-            "| --- | --- | --- |",
-            *rows,
-            "",
-        ]
-    )
+    head = [
+        f"## {escape(f'{corpus}: build {build.name}')}",
+        "",
+        "An artifact keeps its history: the newest entry of a page is that of the last run that published it.",
+        "",
+        "| part | artifact | shows |",
+        "| --- | --- | --- |",
+    ]
+    rows = [f"| {escape(name)} | [{key}](../key/{key}) | {escape(shows)} |" for name, key, shows in entries]
+    return "\n".join([*head, *rows, ""])
 
 
 def lineage_section(build: str, origins: Sequence[Origin]) -> ReportSection:

@@ -77,31 +77,22 @@ def publish_stage(result: StageResult, planned: StagePlan, corpus: str) -> str:
         }
         for shard, record in list(result.records.items())[:_SHOWN_SHARDS]
     ]
-    line = (
-        f"{planned.stage}: {summary['rows']:,} rows in {planned.shards} shards, {summary['bytes'] / 1e6:.1f} MB"
-        f"{f'; refused: {drops}' if drops else ''}"
-    )
+    line = f"{planned.stage}: {summary['rows']:,} rows in {planned.shards} shards, {summary['bytes'] / 1e6:.1f} MB"
+    line += f"; refused: {drops}" if drops else ""
     create_table_artifact(
         key=stage_key(corpus, planned.stage),
         table=rows,
         description=f"{line}. Computed {planned.shards - planned.done} of {planned.shards} shards in this run.",
     )
     if summary["worst"]:
-        create_table_artifact(
-            key=failures_key(corpus, planned.stage),
-            table=[
-                {
-                    str(DATASETS[result.stage].blamed): value,
-                    "rows": counts["rows"],
-                    "refused": sum(counts["drops"].values()),
-                    "reasons": ", ".join(
-                        f"{reason} {count:,}" for reason, count in most_first(counts["drops"]).items()
-                    ),
-                }
-                for value, counts in summary["worst"].items()
-            ],
-            description=f"{planned.stage}: where the most rows were refused.",
-        )
+        blamed = str(DATASETS[result.stage].blamed)
+        rows = []
+        for value, counts in summary["worst"].items():
+            reasons = ", ".join(f"{reason} {count:,}" for reason, count in most_first(counts["drops"]).items())
+            refused = sum(counts["drops"].values())
+            rows.append({blamed: value, "rows": counts["rows"], "refused": refused, "reasons": reasons})
+        about = f"{planned.stage}: where the most rows were refused."
+        create_table_artifact(key=failures_key(corpus, planned.stage), table=rows, description=about)
     return line
 
 

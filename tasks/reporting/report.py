@@ -7,18 +7,10 @@ from typing import Any
 
 from tasks.engine.recipe import Shards
 from tasks.engine.settings import Settings
+from tasks.reporting import corpus, facts, stages
 from tasks.reporting.blocks import Text
-from tasks.reporting.corpus import (
-    across_section,
-    count_overlaps,
-    count_rights,
-    distributions,
-    distributions_section,
-    rights_section,
-)
 from tasks.reporting.corpus_size import SAMPLED_SHARDS
 from tasks.reporting.curves import model_curves, training_section
-from tasks.reporting.facts import built, gather_facts, settings_section
 from tasks.reporting.markdown import artifact
 from tasks.reporting.page import page, summary
 from tasks.reporting.samples import attention_section, graphs_section, read_samples, samples_section
@@ -35,7 +27,6 @@ from tasks.reporting.scores import (
     table1_section,
 )
 from tasks.reporting.settings import ReportSettings
-from tasks.reporting.stages import costs_section, failing_hosts, funnel, funnel_section, hosts_section
 
 PAGE, SUMMARY, ARTIFACTS = "report.html", "summary.txt", "artifacts"
 _SAMPLES = 5  # test articles shown with their summaries and source URLs
@@ -102,26 +93,27 @@ def write_report(
     ranking = rank_systems(baseline_scores, trained_scores, settings, seed)
     recalls = table1(ranking_scores)
     collected = read_samples(samples, _SAMPLES, SAMPLED_SHARDS)
-    lengths = distributions(texts, len(texts), SAMPLED_SHARDS)
-    facts = gather_facts(recipe, counts, ranker, summarizer, seed=seed, test_articles=ranking.articles)
-    stages = funnel(counts)
-    instances = next((row.kept for row in stages if row.name == "articles"), lengths.statistics.articles)
+    lengths = corpus.distributions(texts, len(texts), SAMPLED_SHARDS)
+    head = facts.gather_facts(recipe, counts, ranker, summarizer, seed=seed, test_articles=ranking.articles)
+    rows = stages.funnel(counts)
+    pages = [some for some in (documents, given) if some]
+    instances = next((row.kept for row in rows if row.name == "articles"), lengths.statistics.articles)
     written = [
         headline_section(ranking),
         samples_section(collected),
-        built(facts),
-        funnel_section(stages),
-        *([] if overlaps is None else [across_section(count_overlaps(overlaps), counts)]),
-        *([rights_section(count_rights(pages))] if (pages := [some for some in (documents, given) if some]) else []),
-        hosts_section(failing_hosts(counts)),
+        facts.built(head),
+        stages.funnel_section(rows),
+        *([] if overlaps is None else [corpus.across_section(corpus.count_overlaps(overlaps), counts)]),
+        *([corpus.rights_section(corpus.count_rights(pages))] if pages else []),
+        stages.hosts_section(stages.failing_hosts(counts)),
         table1_section(recalls),
         scores_section(ranking, recipe.get("writer"), counts.get("written", {}).get("tally", {})),
         training_section(model_curves("ranker", ranker) if ranker else [], model_curves("summarizer", summarizer)),
-        distributions_section(lengths, collected.summary_words, instances),
+        corpus.distributions_section(lengths, collected.summary_words, instances),
         attention_section(collected),
         graphs_section(collected),
-        costs_section({stage: {**count, **took.get(stage, {})} for stage, count in counts.items()}),
-        settings_section(recipe),
+        stages.costs_section({stage: {**count, **took.get(stage, {})} for stage, count in counts.items()}),
+        facts.settings_section(recipe),
     ]
     folded = [replace(section, folded=section.key not in _OPEN) for section in written]
     files = {PAGE: page(f"WikiSum build: {recipe.get('preset', 'no preset')}, seed {seed}", folded)}

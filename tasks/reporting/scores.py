@@ -44,6 +44,7 @@ PUBLISHED_TABLE1: Mapping[str, Mapping[int, float]] = {
     "similarity": {5: 24.86, 10: 32.43, 20: 40.87, 40: 49.49},
     "ranking": {5: 39.38, 10: 46.74, 20: 53.84, 40: 60.42},
 }
+COVERED = percent(SIGNIFICANCE.confidence)  # by the intervals
 NOTHING_SCORED = "No summary of the test split was scored: there are no test articles with paragraphs."
 SHOWN_THE_TARGET = ("greedy-rouge2", "ceiling")  # bounds, and no competitors
 _FEW = 30  # articles below which percentile intervals are known to be too narrow
@@ -78,7 +79,6 @@ class Ranking:
     scores: Mapping[tuple[str, str], SystemScore] = field(default_factory=dict)  # (system, metric) -> score
     # Of every pair of systems, under the headline metric, in order of the systems
     comparisons: Sequence[Comparison] = ()
-    confidence: float = SIGNIFICANCE.confidence  # coverage probability of the intervals, 0-1
 
     @property
     def metrics(self) -> list[str]:
@@ -179,7 +179,7 @@ def headline_section(ranking: Ranking) -> Iterator[Block]:
     yield Text(headline_sentence(ranking))
     if system is not None:
         meanings = "; ".join(f"{metric_name(metric)}: {METRICS[metric].meaning}" for metric in metrics)
-        yield Text(f"With each figure its {percent(ranking.confidence)} interval. {meanings}.")
+        yield Text(f"With each figure its {COVERED} interval. {meanings}.")
 
 
 def headline_sentence(ranking: Ranking) -> str:
@@ -198,11 +198,11 @@ def headline_sentence(ranking: Ranking) -> str:
     difference = pair.difference
     side = "above" if pair.better == best_trained else "below"
     low, high = 100 * difference.low, 100 * difference.high
-    why = too_few_articles(ranking.comparisons, 1 - ranking.confidence)
+    why = too_few_articles(ranking.comparisons, SIGNIFICANCE.level)
     return (
         f"{best_trained} is {100 * difference.mean:.2f} points of {metric_name(ranking.headline)} {side} "
-        f"{best_baseline} ({percent(ranking.confidence)} interval {low:.2f} to {high:.2f}): "
-        f"{_significance(pair, ranking)} (p = {pair.p_adjusted:.3f} after Holm's correction"
+        f"{best_baseline} ({COVERED} interval {low:.2f} to {high:.2f}): "
+        f"{_significance(pair)} (p = {pair.p_adjusted:.3f} after Holm's correction"
         f"{f'; {why}' if why else ''}).{few_articles(pair.articles)}"
     )
 
@@ -214,9 +214,9 @@ def _best_systems(ranking: Ranking) -> tuple[str | None, str | None]:
     return next(trained, None), next(others, None)
 
 
-def _significance(pair: Comparison, ranking: Ranking) -> str:
-    """Return whether a difference is significant at 1 - confidence after correction, in words."""
-    return "significant" if pair.p_adjusted <= 1 - ranking.confidence else "not significant"
+def _significance(pair: Comparison) -> str:
+    """Return whether a difference is significant after correction, in words."""
+    return "significant" if pair.p_adjusted <= SIGNIFICANCE.level else "not significant"
 
 
 def counted_articles(count: int) -> str:
@@ -257,7 +257,7 @@ def scores_section(
         )
     yield Text(
         "ROUGE-L takes a summary as one line, ROUGE-Lsum sentence by sentence. Intervals are "
-        f"{percent(ranking.confidence)} bootstrap intervals over articles."
+        f"{COVERED} bootstrap intervals over articles."
     )
     yield Heading(f"Differences in {metric_name(ranking.headline)}")
     if ranking.comparisons:
@@ -274,7 +274,7 @@ def short_score_table(ranking: Ranking) -> Table:
     chosen = [metric for metric in wanted if metric in ranking.metrics]
     if ranking.headline not in chosen:
         chosen.append(ranking.headline)
-    interval = f"{metric_name(ranking.headline)}, {percent(ranking.confidence)} interval"
+    interval = f"{metric_name(ranking.headline)}, {COVERED} interval"
     rows = [
         [
             system,
@@ -338,7 +338,7 @@ def _score_picture(ranking: Ranking) -> Picture:
     for system in ranking.systems:
         if score := ranking.scores.get((system, ranking.headline)):
             values[system] = (100 * score.value.mean, 100 * score.value.low, 100 * score.value.high)
-    caption = f"{name} of each system, with its {percent(ranking.confidence)} interval"
+    caption = f"{name} of each system, with its {COVERED} interval"
     return Picture(caption, plots.bars(values, name))
 
 
@@ -347,6 +347,6 @@ def _comparison_table(ranking: Ranking) -> Table:
     for pair in ranking.comparisons:
         mean, low, high = (f"{100 * x:.2f}" for x in (pair.difference.mean, pair.difference.low, pair.difference.high))
         p_values = f"{pair.p_value:.3f}", f"{pair.p_adjusted:.3f}"
-        rows.append([pair.better, pair.worse, Cell(mean, f"{low} to {high}"), *p_values, _significance(pair, ranking)])
+        rows.append([pair.better, pair.worse, Cell(mean, f"{low} to {high}"), *p_values, _significance(pair)])
     caption = "Each pair on the articles both summarized: points of 100, paired randomisation test, Holm's correction"
     return table_of(caption, ["higher", "lower", "difference", "p", "p, corrected", "verdict"], rows, range(2, 5))

@@ -5,7 +5,7 @@ names exists too, and after a kill between the last two only the pointer has to 
 import math
 import time
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from typing import Any
 
 import pyarrow as pa
@@ -17,13 +17,12 @@ from tasks.engine.recipe import Shards, StageResult, every
 from tasks.engine.stage import Run
 from tasks.evaluation.significance import SIGNIFICANCE
 from tasks.reporting.challenge import Challenge, Contender, compare_contenders
-from tasks.retraining.card import Effort, model_card
+from tasks.reporting.settings import ReportSettings
+from tasks.retraining.card import keep_pages, model_card, publish_version
 from tasks.retraining.champion_change import describe, settle
-from tasks.retraining.evidence import find_all_evidence, scored_otherwise
-from tasks.retraining.published_version import keep_pages, publish_version
 from tasks.retraining.settings import FLIPS, RetrainingSettings
 from tasks.retraining.splits import FROZEN, EvaluatedVersion, HeldOutSplits
-from tasks.retraining.verdict import Verdict, criteria_of, decide, first_verdict, judging
+from tasks.retraining.verdict import Verdict, criteria_of, decide, find_all_evidence, first_verdict, scored_otherwise
 from tasks.retraining.warm_start import VersionModels
 
 
@@ -43,13 +42,12 @@ def finish_retraining(
     `champion` are the models in use, None before the first; `start` those from which training continued where they fit,
     None where it started from scratch. The run `started` at that `time.monotonic`."""
     store = run.store
-    scores = {split: _table(store, part) for split, part in splits.apart(challenger.scores).items()}
     number = max(version_numbers(store), default=0) + 1
     verdict = first_verdict()
     challenges: dict[str, Challenge] = {}
     if champion is not None:
-        sides = Contested(champion[0].version.number, champion[1], number, challenger)
-        verdict, challenges = _contest(store, sides, scores, splits, settings, seed)
+        sides = {f"version {champion[0].version.number}": champion[1], f"version {number}": challenger}
+        verdict, challenges = _contest(store, sides, splits, settings, seed)
     build = run.record_build(config)
     if read_frozen(store) is None:
         save_frozen(store, FrozenSplit(build.name, seed, *map(_paths, vars(splits.frozen).values())))
@@ -63,7 +61,7 @@ def finish_retraining(
         models={name: model.record.path for name, model in challenger.models.items() if model.record is not None},
         vocabulary=challenger.vocabulary.in_order[0].path,
         settings=dict(config),
-        scores=_means(scores[FROZEN]),
+        scores=_means(_table(store, splits.apart(challenger.scores)[FROZEN])),
         verdict=asdict(verdict),
         computed=_computed(run),
         recent={
@@ -71,58 +69,38 @@ def finish_retraining(
         },
     )
     counts = {name: summarise(result.records.values()) for name, result in run.stages.items()}
-    effort = Effort(
-        time.monotonic() - started,
-        sum(count["seconds"] for count in counts.values())
-        + sum(model.record.seconds for model in run.directories.values() if model.record is not None),
-        max(count["peak_bytes"] for count in counts.values()),
-    )
-    keep_pages(store, version, model_card(version, counts, effort), challenges, describe(version).partition("\n")[0])
+    work = sum(count["seconds"] for count in counts.values())
+    work += sum(model.record.seconds for model in run.directories.values() if model.record is not None)
+    card = model_card(version, counts, seconds=time.monotonic() - started, work_seconds=work)
+    keep_pages(store, version, card, challenges, describe(version).partition("\n")[0])
     publish_version(store, version, str(config.get("name", "")))
     save_version(store, version)
     return settle(store, version, settings)
 
 
-@dataclass(frozen=True)
-class Contested:
-    """Champion and challenger: their numbers and results."""
-
-    champion_number: int
-    champion: EvaluatedVersion
-    challenger_number: int
-    challenger: EvaluatedVersion
-
-
 def _contest(
-    store: Store,
-    sides: Contested,
-    scores: Mapping[str, pa.Table],
-    splits: HeldOutSplits,
-    settings: RetrainingSettings,
-    seed: int,
+    store: Store, sides: Mapping[str, EvaluatedVersion], splits: HeldOutSplits, settings: RetrainingSettings, seed: int
 ) -> tuple[Verdict, dict[str, Challenge]]:
     """Return the verdict, and both side by side on each test split where the metric that must improve was scored.
-    `scores` are the challenger's, by test split."""
+    `sides` are champion and challenger by their names."""
     criteria = criteria_of(settings)
-    before = {split: _table(store, part) for split, part in splits.apart(sides.champion.scores).items()}
+    before, after = (
+        {split: _table(store, part) for split, part in splits.apart(side.scores).items()} for side in sides.values()
+    )
     metrics = [criterion.metric for criterion in criteria]
-    evidence = find_all_evidence(before, scores, metrics, SIGNIFICANCE, flips=FLIPS, seed=seed)
-    flaws = scored_otherwise(sides.champion.scores, sides.challenger.scores)
+    evidence = find_all_evidence(before, after, metrics, SIGNIFICANCE, flips=FLIPS, seed=seed)
+    flaws = scored_otherwise(*(side.scores for side in sides.values()))
     evidence = replace(evidence, flaws=[*flaws, *evidence.flaws])
     scored = {finding.split for finding in evidence.findings if finding.metric == settings.metric}
+    shown = ReportSettings(headline=settings.metric)
     challenges = {}
     for split, part in splits.apart(splits.articles).items():
         if split in scored:
-            texts = [
-                _table(store, splits.apart(side.predictions)[split]) for side in (sides.champion, sides.challenger)
-            ]
-            challenges[split] = compare_contenders(
-                Contender(f"version {sides.champion_number}", before[split], texts[0]),
-                Contender(f"version {sides.challenger_number}", scores[split], texts[1]),
-                _table(store, part),
-                judging(settings),
-                seed,
+            champion, challenger = (
+                Contender(name, scores[split], _table(store, splits.apart(side.predictions)[split]))
+                for (name, side), scores in zip(sides.items(), (before, after), strict=True)
             )
+            challenges[split] = compare_contenders(champion, challenger, _table(store, part), shown, seed)
     return decide(evidence, criteria, settings), challenges
 
 

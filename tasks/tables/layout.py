@@ -1,20 +1,29 @@
-"""A published table with our column beside the paper's, as blocks of the report."""
+"""A published table with our column beside the paper's, as blocks of the report, and what its paper tests and looks at
+beside it."""
 
 from collections.abc import Sequence
 
+import numpy as np
+import pyarrow.compute as pc
+from scipy import stats
+
 from tasks.evaluation.metrics import metric_name
-from tasks.evaluation.significance import Interval, too_few_articles
-from tasks.reporting.blocks import Block, Cell, ReportSection, Table, Text, percent
-from tasks.tables.analyses import ANALYSES
-from tasks.tables.attention import METRIC
-from tasks.tables.measures import TableFigures
+from tasks.evaluation.significance import Interval, bootstrap, too_few_articles
+from tasks.reporting.blocks import NONE, Block, Cell, Picture, ReportSection, Row, Text, percent, table_of
+from tasks.reporting.plots import bars
+from tasks.tables.figures import METRIC, TableFigures
 from tasks.tables.plan import NEEDS_WEIGHTS
-from tasks.tables.published import ROUGE_COLUMNS, Measure, PublishedTable, Row
+from tasks.tables.published import ROUGE_COLUMNS, Measure, PublishedRow, PublishedTable
 
 NOT_RUN = "not run"
 _TRUTH = ("values-input", "values-right")  # beside ROUGE, which does not tell whether a summary is true
-_NONE = "–"
 _BYTES = 12  # a parameter in fp32 with Adam's two moments, as Table 5 of Ma & Zong 2022 counts
+_ROUGE = ("rouge1", "rouge2", "rougeL")
+# Metric, what it says, and the ratio in Figure 3, which prints no numbers.
+_LOOKS = (
+    ("own-document", "encoder: to a token's own document", "above 1 on ten corpora"),
+    ("cds", "decoder: deviation over documents (CDS)", "below 1 on nine corpora"),
+)
 
 
 def section(table: PublishedTable, measured: TableFigures) -> ReportSection:
@@ -24,14 +33,17 @@ def section(table: PublishedTable, measured: TableFigures) -> ReportSection:
     rows = [
         [*_row(table, row, measured), *(_truth(row.system, name, measured) for name in truth)] for row in table.rows
     ]
+    notes = (table.note, _batches(table, measured), _missing(table, measured))
     blocks: list[Block] = [
-        Table(f"{table.source}: {_unit(table)}", columns, rows, frozenset(range(1, len(columns)))),
-        *[Text(text) for text in (table.note, _batches(table, measured), _missing(table, measured)) if text],
+        table_of(f"{table.source}: {_unit(table)}", columns, rows),
+        *[Text(text) for text in notes if text],
     ]
     if table.measure in (Measure.ROUGE, Measure.ATTENTION):
         blocks += _differences(table, measured)
-    if table.name in ANALYSES:
-        blocks += ANALYSES[table.name](measured)
+    if table.name == "003-2":
+        blocks += attention_to_documents(measured)
+    if table.name == "004-1":
+        blocks.append(Text(rank_tests(measured)))
     paper, number = table.name.split("-")
     return ReportSection(f"table-{table.name}", f"Table {number} of {paper}: {table.title}", blocks)
 
@@ -45,26 +57,26 @@ def _headings(table: PublishedTable) -> list[str]:
     return [heading for name in names for heading in (f"{name}, paper", f"{name}, here")]
 
 
-def _row(table: PublishedTable, row: Row, measured: TableFigures) -> list[Cell]:
+def _row(table: PublishedTable, row: PublishedRow, measured: TableFigures) -> list[Cell]:
     here = [_measured(table, row, column, measured) for column in table.columns]
     shown = [_figure(table, row, figure) for figure in row.figures]
     if not table.corpora:
         return [Cell(row.label), *(cell for pair in zip(map(Cell, shown), here, strict=True) for cell in pair)]
     size = len(table.columns)
     of_corpora = [shown[start : start + size] for start in range(0, len(shown), size)]
-    return [Cell(row.label), *(Cell(_NONE if set(part) == {_NONE} else "/".join(part)) for part in of_corpora), *here]
+    return [Cell(row.label), *(Cell(NONE if set(part) == {NONE} else "/".join(part)) for part in of_corpora), *here]
 
 
-def _figure(table: PublishedTable, row: Row, figure: float | None) -> str:
+def _figure(table: PublishedTable, row: PublishedRow, figure: float | None) -> str:
     if figure is None:
-        return _NONE
+        return NONE
     if row.relative:
         return f"{figure:+.1f}"
     digits = {Measure.RECALL: 2, Measure.ROUGE: table.digits, Measure.ATTENTION: 4}
     return f"{figure:.{digits[table.measure]}f}" if table.measure in digits else f"{figure:g}"
 
 
-def _measured(table: PublishedTable, row: Row, column: str, measured: TableFigures) -> Cell:
+def _measured(table: PublishedTable, row: PublishedRow, column: str, measured: TableFigures) -> Cell:
     match table.measure:
         case Measure.RECALL:
             value = measured.table1.measured.get(row.system, {}).get(int(column))
@@ -91,7 +103,7 @@ def _truth(system: str, metric: str, measured: TableFigures) -> Cell:
     if score is not None:
         return _interval(score.value, 100, 2)
     # A summary without a name, a number or a date has no share of them that is right.
-    return Cell(_NONE) if any(scored == system for scored, _ in measured.scores) else _unrun(system, measured)
+    return Cell(NONE) if any(scored == system for scored, _ in measured.scores) else _unrun(system, measured)
 
 
 def _unrun(system: str, measured: TableFigures) -> Cell:
@@ -145,7 +157,7 @@ def _missing(table: PublishedTable, measured: TableFigures) -> str:
     return "".join(f"Not run: {', '.join(labels)} ({reason}). " for reason, labels in by_reason.items()).strip()
 
 
-def _unscored(table: PublishedTable, row: Row, measured: TableFigures) -> str:
+def _unscored(table: PublishedTable, row: PublishedRow, measured: TableFigures) -> str:
     if table.measure is Measure.EFFICIENCY:
         return "" if row.system in measured.parameters else "its parameters were not counted"
     wanted = METRIC if table.measure is Measure.ATTENTION else measured.headline
@@ -169,16 +181,64 @@ def _differences(table: PublishedTable, measured: TableFigures) -> Sequence[Bloc
         f"{len(certain)} of {len(pairs)} pairs of rows differ significantly in {name}, at {level} after Holm"
         f"{f': {why}' if why else ''}."
     )
-    rows = [
-        [
-            Cell(labels[pair.better]),
-            Cell(labels[pair.worse]),
-            _interval(pair.difference, factor, digits),
-            Cell(f"{pair.p_adjusted:.3f}"),
-        ]
+    if not certain:
+        return [Text(sentence)]
+    rows: list[Row] = [
+        [labels[pair.better], labels[pair.worse], _interval(pair.difference, factor, digits), f"{pair.p_adjusted:.3f}"]
         for pair in certain
     ]
-    shown = Table(
-        f"Significant differences in {name}", ["higher", "lower", "difference", "p, corrected"], rows, frozenset({2, 3})
+    columns = ["higher", "lower", "difference", "p, corrected"]
+    return [Text(sentence), table_of(f"Significant differences in {name}", columns, rows, range(2, 4))]
+
+
+def rank_tests(measured: TableFigures) -> str:
+    """Return Wilcoxon-Mann-Whitney tests, two-sided and unpaired, of Hie-BART and BART (Akiyama et al. 2021, 4.3)."""
+    hie, bart = (_scores(measured, system, _ROUGE) for system in ("hie-bart", "bart"))
+    if not all(hie[metric] and bart[metric] for metric in _ROUGE):
+        return "Hie-BART and BART were not both run: no Wilcoxon-Mann-Whitney test."
+    found = ", ".join(
+        f"{metric_name(metric)} p = "
+        f"{stats.mannwhitneyu(list(hie[metric].values()), list(bart[metric].values())).pvalue:.3f}"
+        for metric in _ROUGE
     )
-    return [Text(sentence), *([shown] if rows else [])]
+    return (
+        f"Wilcoxon-Mann-Whitney test of Hie-BART against BART: {found}; published, R-1 and R-L with p of .05 and .10."
+    )
+
+
+def attention_to_documents(measured: TableFigures) -> list[Block]:
+    """Return how BART+HED attends to documents beside BART, with Welch's test (Shen et al. 2023, 6.3, Figure 3)."""
+    rows: list[Row] = []
+    drawn, articles = {}, 0
+    for metric, where, published in _LOOKS:
+        hed, bart = (_scores(measured, system, (metric,))[metric] for system in ("hed", "bart"))
+        common = [article for article in hed if bart.get(article)]
+        if len(common) < 2:
+            rows.append([where, *[NONE] * 4, published])
+            continue
+        first, second = (np.array([scores[article] for article in common]) for scores in (hed, bart))
+        ratio = bootstrap((first / second)[:, None], measured.significance, measured.seed)[0]
+        p = stats.ttest_ind(first, second, equal_var=False).pvalue
+        drawn[where] = (ratio.mean, ratio.low, ratio.high)
+        articles = max(articles, len(common))
+        means = [f"{100 * side.mean():.2f}" for side in (second, first)]
+        rows.append([where, *means, _interval(ratio, 1, 3), f"{p:.3f}", published])
+    if not drawn:
+        return [Text("BART+HED and BART have no two articles with two documents in common: no analysis of attention.")]
+    columns = ["attention to documents", "BART", "BART+HED", "BART+HED / BART", "p, Welch's test", "published ratio"]
+    caption = f"Shen et al. 2023, sec. 6.3: points of 100, and their ratio on {articles:,} articles"
+    picture = bars(drawn, "BART+HED relative to BART; 1 = equal")
+    return [
+        table_of(caption, columns, rows, range(1, 5)),
+        Picture("Attention of BART+HED to documents relative to that of BART (Shen et al. 2023, Figure 3)", picture),
+    ]
+
+
+def _scores(measured: TableFigures, system: str, metrics: tuple[str, ...]) -> dict[str, dict[str, float]]:
+    rows = measured.scored.filter(pc.equal(measured.scored["system"], system))
+    found: dict[str, dict[str, float]] = {metric: {} for metric in metrics}
+    columns = (rows[name].to_pylist() for name in ("article_id", "metric", "value"))
+    for article, metric, value in zip(*columns, strict=True):
+        if metric in found:
+            found[metric][article] = value
+    return found

@@ -8,9 +8,8 @@ import pyarrow as pa
 from models.presets import SOURCE_LIMITED, check_library, find_preset, sees_sentences
 from storage.schemas import PREDICTIONS
 from tasks.summarization.settings import AttentionSettings, DecodingSettings, SummarizerSettings, TrainingSettings
-from tasks.tables.published import PUBLISHED, Measure
+from tasks.tables.published import PUBLISHED, SYSTEMS, Measure, TableSystem
 from tasks.tables.settings import TableSettings
-from tasks.tables.systems import SYSTEMS, TableSystem
 
 _UNGUIDED: Mapping[str, Any] = {
     "alignment": "none",

@@ -1,12 +1,14 @@
-"""The papers' tables: figures by row and column, and the system that corresponds to each row (`published.toml`)."""
+"""The papers' tables: figures by row and column (`published.toml`), and the system that corresponds to each row
+(`systems.toml`): its preset at either size, and what it reads."""
 
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any
+from typing import Any, Literal
 
 from tasks.engine.data_files import read_data
+from tasks.summarization.settings import Graph
 
 Figures = tuple[float | None, ...]
 
@@ -21,11 +23,11 @@ class Measure(StrEnum):
 
 
 @dataclass(frozen=True)
-class Row:
+class PublishedRow:
     """A row of a published table."""
 
     label: str  # its name in the paper
-    system: str  # key of `tasks.tables.systems.SYSTEMS`; for recalls the method of RANKING_SCORES
+    system: str  # key of SYSTEMS; for recalls the method of RANKING_SCORES
     figures: Figures  # one per column, or those of each corpus one after another; None is an unknown figure
     relative: bool = False  # the figures are differences from the table's base
 
@@ -39,7 +41,7 @@ class PublishedTable:
     source: str  # paper and number of the table
     measure: Measure
     columns: Sequence[str]  # headings of the figures
-    rows: Sequence[Row]  # in the paper's order
+    rows: Sequence[PublishedRow]  # in the paper's order
     note: str = ""  # note on the figures for readers
     corpora: Sequence[str] = ()  # the corpora of its figures, where it has several; ours is another one
     base: str = ""  # system of the row from which relative rows differ
@@ -54,9 +56,9 @@ ROUGE_COLUMNS = {
 }
 
 
-def _row(row: Mapping[str, Any], figures: int) -> Row:
+def _row(row: Mapping[str, Any], figures: int) -> PublishedRow:
     given = row.get("figures", [math.nan] * figures)
-    return Row(**{**row, "figures": tuple(None if math.isnan(figure) else figure for figure in given)})
+    return PublishedRow(**{**row, "figures": tuple(None if math.isnan(figure) else figure for figure in given)})
 
 
 def _table(table: Mapping[str, Any]) -> PublishedTable:
@@ -66,3 +68,56 @@ def _table(table: Mapping[str, Any]) -> PublishedTable:
 
 
 PUBLISHED: Sequence[PublishedTable] = tuple(map(_table, read_data("tasks.tables", "published.toml")["table"]))
+
+
+Kind = Literal["extractive", "flat", "hierarchical"]
+
+
+@dataclass(frozen=True)
+class TableSystem:
+    """A row of a table."""
+
+    kind: Kind  # extractive systems are not trained; flat ones read one sequence, hierarchical ones paragraphs
+    preset: str = ""  # of the papers' size (`models/presets.toml`)
+    small: str = ""  # preset for laptops
+    overrides: Mapping[str, Any] = field(default_factory=dict)  # fields of the small preset that make it this system
+    paragraphs: int = 24  # ranked paragraphs read in training, before `source_scale`
+    tokens: int | None = None  # maximum number of tokens read of all paragraphs, before `source_scale`; None = no limit
+    graph: Graph = "none"  # paragraph graph it reads
+    ranked: bool = True  # whether paragraphs are ranked, or read as found
+    model: str = ""  # the system whose trained model is used; "" = its own
+    test_paragraphs: int | None = None  # paragraphs read when decoding, before `source_scale`; None = as in training
+    # maximum number of tokens read of all paragraphs when decoding, before `source_scale`; None = as in training
+    test_tokens: int | None = None
+    # fields of the decoding settings that make it this system
+    decoding: Mapping[str, Any] = field(default_factory=dict)
+    # s, paragraphs of highest predicted attention read when decoding, before `source_scale`; None = all
+    kept: int | None = None
+    # pre-trained weights from which its paper began: without them it is run at the small size alone, and not even
+    # there if it has no small preset
+    weights: str = ""
+
+    def lacks_weights(self, *, small: bool) -> bool:
+        """Whether it cannot be run at a size, for lack of its weights."""
+        return bool(self.weights) and not (small and self.small)
+
+    @property
+    def stands_for_its_kind(self) -> bool:
+        """Whether it is compared with the other kind: complete, on ranked paragraphs, with plain search."""
+        return self.kind != "extractive" and self.ranked and not self.overrides and not self.model
+
+
+# kept by ranking (Liu & Lapata 2019, Table 1), and all that the released examples have (Ma & Zong 2022, sec. 5.1)
+MOST_PARAGRAPHS = 40
+
+
+def _read() -> Iterator[tuple[str, TableSystem]]:
+    data = read_data("tasks.tables", "systems.toml")
+    for family in data["family"]:
+        common = {name: value for name, value in family.items() if name not in ("systems", "by_length")}
+        beneath = data["by_length"] if family.get("by_length") else {}
+        for name, own in family["systems"].items():
+            yield name, TableSystem(**{**common, **own, "decoding": {**beneath, **own.get("decoding", {})}})
+
+
+SYSTEMS: Mapping[str, TableSystem] = dict(_read())

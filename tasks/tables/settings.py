@@ -5,8 +5,7 @@ from typing import Literal
 from pydantic import Field, ValidationInfo, field_validator
 
 from tasks.engine.settings import Settings
-from tasks.tables.published import PUBLISHED
-from tasks.tables.systems import SYSTEMS
+from tasks.tables.published import PUBLISHED, SYSTEMS
 
 TABLES = tuple(table.name for table in PUBLISHED)
 

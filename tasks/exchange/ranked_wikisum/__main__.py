@@ -12,8 +12,7 @@ from pydantic import ValidationError
 from storage.errors import StorageError
 from storage.root_format import check_root
 from storage.store import Store
-from tasks.engine.recipe import finished_build, finished_stage
-from tasks.exchange.ranked_wikisum.exporting import VOCABULARY_FILE, RankedShardExport, export_corpus
+from tasks.exchange.ranked_wikisum.exporting import export_corpus
 from tasks.exchange.ranked_wikisum.settings import ExportSettings
 
 _PROGRAM = "python -m tasks.exchange.ranked_wikisum"
@@ -23,7 +22,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Parse the options and export; return the exit code: 0, 1 for an error, 2 for a wrong option."""
     options = _parser().parse_args(arguments)
     try:
-        _export(options)
+        settings = ExportSettings(**{name: getattr(options, name) for name in ExportSettings.model_fields})
+        store = Store(options.root)
+        check_root(store)
+        export_corpus(store, Store(options.folder), settings, options.build, _say)
     except ValidationError as error:
         for problem in error.errors():
             sys.stderr.write(f"{_PROGRAM}: {'.'.join(map(str, problem['loc']))}: {problem['msg']}\n")
@@ -35,36 +37,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
         sys.stderr.write("interrupted; finished shards are kept: run the same command again to continue\n")
         return 130
     return 0
-
-
-def _export(options: argparse.Namespace) -> None:
-    settings = ExportSettings(**{name: getattr(options, name) for name in ExportSettings.model_fields})
-    store, target = Store(options.root), Store(options.folder)
-    check_root(store)
-    build = finished_build(store, options.build)
-    if "slot-examples" in build.stages:
-        raise ValueError(
-            f"the summarizer of build {build.name} reads names and numbers as slots, which other readers of shards do "
-            "not know: expected a build with --summarizer.no-slots"
-        )
-    target.check_writable()
-    shards = len(build.stages.get("examples", {}))
-
-    def tell(one: RankedShardExport) -> None:
-        files = ", ".join(one.files) or "no articles"
-        left = f", {one.unmarked:,} leads left without sentence marks" if one.unmarked else ""
-        _say(f"{one.shard + 1} of {shards}: {files}, {one.items:,} items{left}{', done before' if one.done else ''}")
-
-    exported = export_corpus(
-        store,
-        target,
-        settings,
-        examples=finished_stage(store, build, "examples"),
-        vocabulary=finished_stage(store, build, "vocabulary"),
-        graphs=finished_stage(store, build, "graphs") if settings.layout == "json" else None,
-        tell=tell,
-    )
-    _say(f"{sum(one.items for one in exported):,} items and {VOCABULARY_FILE} in {options.folder}")
 
 
 def _parser() -> argparse.ArgumentParser:

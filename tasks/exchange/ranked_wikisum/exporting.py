@@ -6,7 +6,6 @@ import hashlib
 import io
 import json
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import accumulate
 from typing import Any
 
@@ -19,7 +18,7 @@ from models.vocabulary import Vocabulary
 from storage.formats.ranked_wikisum import SPLITS, Edge, Layout, RankedItem, ShardFile, write_item
 from storage.recipes import ShardRecord, whole
 from storage.store import Store
-from tasks.engine.recipe import StageResult
+from tasks.engine.recipe import finished_build, finished_stage
 from tasks.exchange.ranked_wikisum.importing import marks_of
 from tasks.exchange.ranked_wikisum.settings import ExportSettings
 from tasks.text.vocabulary import read_vocabulary
@@ -27,45 +26,33 @@ from tasks.text.vocabulary import read_vocabulary
 VOCABULARY_FILE = "spm.model"
 
 
-@dataclass(frozen=True)
-class RankedShardExport:
-    """The export of one shard of the store."""
-
-    shard: int  # its number
-    files: dict[str, int]  # name of each file -> its bytes
-    items: int  # articles in them
-    unmarked: int  # leads of several sentences whose ids could not be given sentence marks
-    done: bool  # whether the files were there already
-
-
 def export_corpus(
-    store: Store,
-    target: Store,
-    settings: ExportSettings,
-    *,
-    examples: StageResult,
-    vocabulary: StageResult,
-    graphs: StageResult | None = None,
-    tell: Callable[[RankedShardExport], None] | None = None,
-) -> list[RankedShardExport]:
-    """Write the missing ranked shards of a corpus. `target` gets them, the vocabulary, and below `records` what each
-    was made from. Layout json needs `graphs`; `tell` is called after each shard of the store. Raises ValueError: there
-    are no graphs for json, or an example could not be read back from the layout; StorageError: a file cannot be read or
-    written."""
-    if settings.layout == "json" and graphs is None:
-        raise ValueError("the layout json holds graphs: expected a corpus with the stage graphs, or the layout pt")
-    words_record = vocabulary.in_order[0]
-    words = read_vocabulary(whole(words_record).read(store))
+    store: Store, target: Store, settings: ExportSettings, build: str | None, tell: Callable[[str], None]
+) -> None:
+    """Write the missing ranked shards of a build, the latest if None. `target` gets them, the vocabulary, and below
+    `records` what each was made from; `tell` gets a line on each shard of the store. Raises ValueError: the build's
+    examples have slots, or could not be read back from the layout; StorageError: there is no such build, it has no
+    graphs for json, or a file cannot be read or written."""
+    found = finished_build(store, build)
+    if "slot-examples" in found.stages:
+        raise ValueError(
+            f"the summarizer of build {found.name} reads names and numbers as slots, which other readers of shards do "
+            "not know: expected a build with --summarizer.no-slots"
+        )
+    target.check_writable()
+    names = ("examples", "graphs") if settings.layout == "json" else ("examples",)
+    stages = [finished_stage(store, found, name) for name in names]
+    words = read_vocabulary(whole(finished_stage(store, found, "vocabulary").in_order[0]).read(store))
     target.write_bytes(VOCABULARY_FILE, words.model)
-    used = graphs if settings.layout == "json" else None
-    exported = []
-    for shard in examples.shards:
-        records = [examples.records[shard], *([used.records[shard]] if used is not None else [])]
-        one = _export_shard(store, target, settings, shard, records, words)
-        exported.append(one)
-        if tell is not None:
-            tell(one)
-    return exported
+    items = 0
+    for shard in stages[0].shards:
+        record, done = _export_shard(store, target, settings, shard, [stage.records[shard] for stage in stages], words)
+        files = ", ".join(record["files"]) or "no articles"
+        left = f", {record['unmarked']:,} leads left without sentence marks" if record["unmarked"] else ""
+        end = f"{left}{', done before' if done else ''}"
+        tell(f"{shard + 1} of {len(stages[0].shards)}: {files}, {record['items']:,} items{end}")
+        items += record["items"]
+    tell(f"{items:,} items and {VOCABULARY_FILE} in {target.root}")
 
 
 def items_of(
@@ -128,14 +115,16 @@ def _marked_sentences(body: list[int], words: Vocabulary) -> list[str]:
 
 def _export_shard(
     store: Store, target: Store, settings: ExportSettings, shard: int, records: list[ShardRecord], words: Vocabulary
-) -> RankedShardExport:
+) -> tuple[dict[str, Any], bool]:
+    """Return the record of a shard, and whether its files were there already. `unmarked` are leads of several sentences
+    whose ids could not be given sentence marks."""
     recipe = [settings.recipe(), hashlib.sha256(words.model).hexdigest(), *(r.written.digest for r in records)]
     key = hashlib.sha256(json.dumps(recipe, sort_keys=True).encode()).hexdigest()[:16]
     sidecar = f"records/{settings.name}-{settings.layout}-{shard:05d}.json"
     old = json.loads(target.read_bytes(sidecar)) if target.exists(sidecar) else {"files": {}}
     sizes = target.sizes("")
     if old.get("key") == key and all(sizes.get(name) == size for name, size in old["files"].items()):
-        return RankedShardExport(shard, old["files"], old["items"], old["unmarked"], done=True)
+        return old, True
     target.delete(sidecar)
     tables = [whole(record).read(store) for record in records]
     files, unmarked = {}, 0
@@ -156,7 +145,7 @@ def _export_shard(
         target.delete(name)
     record: dict[str, Any] = {"key": key, "files": files, "items": tables[0].num_rows, "unmarked": unmarked}
     target.write_bytes(sidecar, json.dumps(record, indent=1).encode())
-    return RankedShardExport(shard, files, tables[0].num_rows, unmarked, done=False)
+    return record, False
 
 
 def _edges(graph: pa.Table, name: str, nodes: int) -> list[Edge]:

@@ -180,8 +180,27 @@ def croissant(
         "version": "1.0.0",
         **({"license": [licence_url(licence) for licence in licences]} if licences else {}),
         "distribution": [
-            *(_file_set(split) for split in counts),
-            *(_file(name, file) for name, file in sorted(files.items())),
+            *(
+                {
+                    "@type": "cr:FileSet",
+                    "@id": f"files-{split}",
+                    "description": f"the files of the split {split}",
+                    "encodingFormat": _PARQUET,
+                    "includes": f"data/{split}-*.parquet",
+                }
+                for split in counts
+            ),
+            *(
+                {
+                    "@type": "cr:FileObject",
+                    "@id": name,
+                    "contentUrl": name,
+                    "contentSize": f"{file['bytes']} B",
+                    "encodingFormat": _PARQUET,
+                    "sha256": file["sha256"],
+                }
+                for name, file in sorted(files.items())
+            ),
         ],
         "recordSet": [
             {
@@ -195,27 +214,6 @@ def croissant(
         ],
     }
     return json.dumps(described, indent=1, ensure_ascii=False) + "\n"
-
-
-def _file_set(split: str) -> Mapping[str, Any]:
-    return {
-        "@type": "cr:FileSet",
-        "@id": f"files-{split}",
-        "description": f"the files of the split {split}",
-        "encodingFormat": _PARQUET,
-        "includes": f"data/{split}-*.parquet",
-    }
-
-
-def _file(name: str, file: Mapping[str, Any]) -> Mapping[str, Any]:
-    return {
-        "@type": "cr:FileObject",
-        "@id": name,
-        "contentUrl": name,
-        "contentSize": f"{file['bytes']} B",
-        "encodingFormat": _PARQUET,
-        "sha256": file["sha256"],
-    }
 
 
 def _field(field: pa.Field, split: str) -> Mapping[str, Any]:

@@ -97,7 +97,7 @@ def test_the_lineage_is_a_picture_and_a_table(run: Run) -> None:
 def test_the_index_links_artifacts_in_the_order_of_the_work(run: Run) -> None:
     stages, directories = parts(run)
     entries = list(index_entries("tiny", trace(stages, directories), stages, directories))
-    assert [(entry.name, entry.key) for entry in entries] == [
+    assert [(name, key) for name, key, _ in entries] == [
         ("articles", "tiny-stage-articles"),
         ("documents", "tiny-stage-documents"),
         ("paragraphs", "tiny-stage-paragraphs"),
@@ -107,7 +107,7 @@ def test_the_index_links_artifacts_in_the_order_of_the_work(run: Run) -> None:
         ("lineage", "tiny-lineage"),
         ("spending", "tiny-spending"),
     ]
-    assert entries[0].shows == "4 rows in 2 shards, 2 refused"
+    assert entries[0][2] == "4 rows in 2 shards, 2 refused"
     page = index_page(Build("b1", "", {}, {}, {}, {}), "tiny", entries)
     assert "| [tiny-stage-paragraphs](../key/tiny-stage-paragraphs) |" in page
 

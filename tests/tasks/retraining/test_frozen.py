@@ -4,7 +4,7 @@ import pyarrow as pa
 
 from storage.schemas import ARTICLES, INTAKE, PARAGRAPHS
 from tasks.articles.articles import merge_articles
-from tasks.retraining.frozen import find_kept_out, freeze_articles, freeze_paragraphs
+from tasks.retraining.splits import find_kept_out, freeze_articles, freeze_paragraphs
 from tests.tasks.ranking.ranker_world import InMemory, articles, paragraphs
 
 

@@ -26,9 +26,9 @@ from storage.registry import (
 from storage.store import Store
 from tasks.engine.recipe import DirectoryResult, Recipe, StageResult
 from tasks.engine.stage import Executor, Run
+from tasks.retraining.card import publish_versions
 from tasks.retraining.champion_change import move_late_pointer, promote_by_hand, settle
 from tasks.retraining.outcome import finish_retraining
-from tasks.retraining.published_version import publish_versions
 from tasks.retraining.settings import RetrainingSettings
 from tasks.retraining.splits import EvaluatedVersion, HeldOutSplits, TestSplit, joined
 from tasks.retraining.warm_start import RANKER, SUMMARIZER, champion_models, starting_models

@@ -13,9 +13,19 @@ from storage.schemas import SCORES
 from storage.store import WrittenTable
 from tasks.engine.recipe import StageResult
 from tasks.evaluation.significance import Significance, randomisation_test, signed_randomisation_test
-from tasks.retraining.evidence import Evidence, MetricComparison, find_all_evidence, find_evidence, scored_otherwise
 from tasks.retraining.settings import FLIPS, RetrainingSettings
-from tasks.retraining.verdict import Criterion, Verdict, criteria_of, decide, first_verdict
+from tasks.retraining.verdict import (
+    Criterion,
+    Evidence,
+    MetricComparison,
+    Verdict,
+    criteria_of,
+    decide,
+    find_all_evidence,
+    find_evidence,
+    first_verdict,
+    scored_otherwise,
+)
 
 EASY = RetrainingSettings(guards=(), metric="rouge2", margin=0.2)
 LEVEL = 0.05 / 53  # one test split; two share it

@@ -4,7 +4,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from tasks.tables.attention import attention_cosine, gold_attention, lead_attention, mean_attention, score_attention
+from tasks.tables.figures import attention_cosine, gold_attention, lead_attention, mean_attention, score_attention
 from tests.tasks.reporting.reporting_tables import articles, prediction, predictions, ranked
 
 

@@ -7,7 +7,7 @@ from models.presets import PRESETS
 from models.registry import build_summarizer, to_config_dict
 from models.training import token_objective
 from models.training.layout import Layout
-from tasks.tables.capacity import find_capacity, largest, longest_batch, peak_bytes
+from tasks.tables.efficiency import find_capacity, largest, longest_batch, peak_bytes
 from tests.models.systems import TINY, distinct_presets
 
 pytestmark = pytest.mark.integration
@@ -59,16 +59,16 @@ def test_a_longest_batch_is_as_long_as_the_layout_allows() -> None:
 def test_the_largest_batch_fits_and_one_more_example_does_not(preset: str) -> None:
     settings = config(preset)
     limit = peak_bytes(settings, LAYOUT, 40, 12) + 1000
-    found = find_capacity(settings, LAYOUT, source_tokens=40, memory_bytes=limit, device=CPU)
-    assert found.batch == 12
-    assert peak_bytes(settings, LAYOUT, 40, found.batch + 1) > limit
+    most, _ = find_capacity(settings, LAYOUT, source_tokens=40, memory_bytes=limit, device=CPU)
+    assert most == 12
+    assert peak_bytes(settings, LAYOUT, 40, most + 1) > limit
 
 
 def test_a_small_batch_is_measured_itself() -> None:
     settings = config("ht")
     one = peak_bytes(settings, LAYOUT, 40, 1)
     for limit, expected in ((one - 1, 0), (one, 1)):
-        assert find_capacity(settings, LAYOUT, source_tokens=40, memory_bytes=limit, device=CPU).batch == expected
+        assert find_capacity(settings, LAYOUT, source_tokens=40, memory_bytes=limit, device=CPU)[0] == expected
 
 
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA device here")

@@ -10,8 +10,8 @@ from tasks.evaluation.significance import Significance
 from tasks.ranking.settings import RankingSettings
 from tasks.reporting.settings import ReportSettings
 from tasks.summarization.settings import AttentionSettings, DecodingSettings, SummarizerSettings, TrainingSettings
+from tasks.tables.figures import TableFigures, measure
 from tasks.tables.layout import section
-from tasks.tables.measures import TableFigures, measure
 from tasks.tables.plan import (
     attention_of,
     decoding_of,
@@ -22,11 +22,9 @@ from tasks.tables.plan import (
     systems_to_run,
     training_of,
 )
-from tasks.tables.published import PUBLISHED, ROUGE_COLUMNS, Measure
+from tasks.tables.published import PUBLISHED, ROUGE_COLUMNS, SYSTEMS, Measure, TableSystem
 from tasks.tables.settings import TABLES, TableSettings
-from tasks.tables.systems import SYSTEMS, TableSystem
-from tasks.tables.tables import write_tables
-from tasks.tables.verdicts import expected_order
+from tasks.tables.tables import expected_order, write_tables
 from tests.tasks.reporting.reporting_tables import prediction, predictions, ranking_scores, scores
 
 RATIOS = (16, 15, 14, 13, 12, 11, 10, 9, 8)  # heads of 16 for words (Akiyama et al. 2021, Table 2)
@@ -38,9 +36,7 @@ NOWHERE = SCORES.schema.empty_table()
 
 
 def measured(table: pa.Table, reasons: dict[str, str] | None = None, ranking: pa.Table | None = None) -> TableFigures:
-    return measure(
-        [(RANKING_SCORES.schema.empty_table() if ranking is None else ranking, table)],
-        NOWHERE,
+    known = TableFigures(
         parameters={"ft-3": 13_753_600},
         validation={"ft-3": (2.04, 40)},
         batches={"ft-3": (1234, "on this CPU")},
@@ -49,6 +45,8 @@ def measured(table: pa.Table, reasons: dict[str, str] | None = None, ranking: pa
         significance=Significance(resamples=200),
         seed=1,
     )
+    shard = (RANKING_SCORES.schema.empty_table() if ranking is None else ranking, table)
+    return measure([shard], NOWHERE, known)
 
 
 def constant(**f1: float) -> pa.Table:
