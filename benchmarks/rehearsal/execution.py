@@ -78,8 +78,8 @@ def _frontier(run: Run) -> dict[str, Any]:
         for record in run.stages["frontier"].in_order:
             yield from run.store.read_table(record.path, record.written.sha256).to_batches()
 
-    plan = plan_hosts(batches(), done=(), delay=CRAWL_DELAY)
-    return {"urls": plan.urls, "domains": [load.urls for load in plan.loads]}
+    urls = [load.urls for load in plan_hosts(batches(), done=(), delay=CRAWL_DELAY)]
+    return {"urls": sum(urls), "domains": urls}
 
 
 def _crawl(run: Run) -> dict[str, int]:

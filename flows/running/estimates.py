@@ -218,6 +218,7 @@ def _table_reads(run: Run, looked_up: StageResult) -> Reads | None:
 
 # Shards of the frontier that are read, of 1,000 some 1.8 M URLs: seconds, and enough for large domains.
 _FRONTIER_SAMPLE = 20
+_LARGEST = 10  # domains that a plan names
 
 
 def host_lines(run: Run, settings: CrawlSettings) -> list[str]:
@@ -245,18 +246,19 @@ def _domain_lines(store: Store, frontier: StageResult, done: Collection[int], se
         settings.budget_domain_pages,
     )
     batches = (batch for one in records for batch in store.read_batches(one.path, one.written.sha256, columns))
-    plan = plan_hosts(batches, done=done, delay=delay, share=share, budget=budget)
-    if not plan.loads:
+    loads = plan_hosts(batches, done=done, delay=delay, share=share, budget=budget)
+    if not loads:
         return []
     about = "" if share == 1 else f", as estimated from {len(records)} of its {len(frontier.shards):,} shards"
-    lines = [f"Crawl: at most {plan.urls:,} URLs of the frontier are left to ask for{about}."]
+    lines = [f"Crawl: at most {sum(load.urls for load in loads):,} URLs of the frontier are left to ask for{about}."]
     if delay:
         lines[0] += (
             f" A registered domain is asked once in {delay:g} s, so the crawl takes at least "
-            f"{plan.loads[0].days:,.2f} days, however many workers it has. The largest domains:"
+            f"{loads[0].days:,.2f} days, however many workers it has. The largest domains:"
         )
-        lines += [f"  {_load(load)}" for load in plan.largest]
-    return lines + [f"  {load.domain} is a web archive ({_load(load)}): {load.archive}." for load in plan.archives]
+        lines += [f"  {_load(load)}" for load in loads[:_LARGEST]]
+    archives = [load for load in loads if load.archive is not None]
+    return lines + [f"  {load.domain} is a web archive ({_load(load)}): {load.archive}." for load in archives]
 
 
 def _load(load: DomainLoad) -> str:

@@ -4,8 +4,9 @@ and `twin_words`), and parts of the leads of held-out articles (stages `lead_ngr
 What is nearly equal meets in a bucket. The MinHash bands of every kept paragraph and document are sent to the shards of
 their buckets, and compared there, so that no machine ever holds the sketches of a whole corpus."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from itertools import chain, groupby
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -31,7 +32,8 @@ class Ngrams:
 
     def __init__(self, words: Sequence[Sequence[str]], n: int) -> None:
         lengths = np.fromiter(map(len, words), np.int64, len(words))
-        flat = _word_hashes(words, int(lengths.sum()))
+        hashed: Any = RMinHash.hash_token_sets(words)  # the same on every machine
+        flat = np.fromiter(chain.from_iterable(hashed), np.uint64, int(lengths.sum()))
         count = max(0, len(flat) - n + 1)
         hashes = np.zeros(count, np.uint64)
         for offset in range(n):
@@ -70,12 +72,6 @@ def band_hashes(ngrams: Ngrams) -> np.ndarray:
     return bands
 
 
-def _word_hashes(words: Sequence[Sequence[str]], count: int) -> np.ndarray:
-    """Return the hashes of all words, uint64 [count]: a hash that is the same on every machine."""
-    hashed: Any = RMinHash.hash_token_sets(words)
-    return np.fromiter((value for values in hashed for value in values), np.uint64, count)
-
-
 def _mixed(values: np.ndarray) -> np.ndarray:
     """Return the finaliser of SplitMix64 (Steele et al. 2014): every bit of a value changes half of the bits."""
     values = (values ^ (values >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
@@ -96,14 +92,22 @@ def sketch_paragraphs(
     articles: pa.Table, paragraphs: pa.Table, *, words: WordRule, buckets: int, article_shard: int
 ) -> pa.Table:
     """Return SKETCHES rows, by bucket shard: the bands of a shard's kept paragraphs and, joined by page, documents."""
-    kept = paragraphs.filter(pc.is_null(paragraphs["drop_reason"])).select(
-        ["article_id", "paragraph_id", "url", "text"]
-    )
+    kept = _kept(paragraphs)
     tables = [SKETCHES.schema.empty_table()]
     for article, rows, own in join_by_article(articles, kept):
         if own.num_rows:
-            sketched = _sketch(own, words)
-            tables.append(_table(article, sketched, buckets, article_shard, held_out(rows)[0].as_py()))
+            ids, whole, bands = _sketch(own, words)
+            bucket = np.where(whole[:, None], bands ^ _WHOLE, bands).reshape(-1)
+            columns = [
+                (bucket % np.uint64(buckets)).astype(np.int32),
+                bucket,
+                np.repeat(whole, BANDS),
+                np.full(len(bucket), int(article, 16), np.uint64),
+                np.full(len(bucket), article_shard, np.int32),
+                np.full(len(bucket), held_out(rows)[0].as_py()),
+                np.repeat(ids, BANDS).astype(np.int32),
+            ]
+            tables.append(pa.table(columns, schema=SKETCHES.schema))
     return pa.concat_tables(tables).sort_by([("bucket_shard", "ascending")])
 
 
@@ -118,30 +122,6 @@ def _sketch(rows: pa.Table, rule: WordRule) -> tuple[np.ndarray, np.ndarray, np.
     long_enough = [i for i, text in enumerate(texts) if len(text) >= _LEAST_WORDS]
     bands = band_hashes(Ngrams([texts[i] for i in long_enough], SHINGLE_WORDS))
     return all_ids[long_enough], whole[long_enough], bands
-
-
-def _table(
-    article: str,
-    sketched: tuple[np.ndarray, np.ndarray, np.ndarray],
-    buckets: int,
-    article_shard: int,
-    is_held_out: bool,
-) -> pa.Table:
-    ids, whole, bands = sketched
-    bucket = np.where(whole[:, None], bands ^ _WHOLE, bands).reshape(-1)
-    count = len(bucket)
-    return pa.table(
-        [
-            (bucket % np.uint64(buckets)).astype(np.int32),
-            bucket,
-            np.repeat(whole, BANDS),
-            np.full(count, int(article, 16), np.uint64),
-            np.full(count, article_shard, np.int32),
-            np.full(count, is_held_out),
-            np.repeat(ids, BANDS).astype(np.int32),
-        ],
-        schema=SKETCHES.schema,
-    )
 
 
 def match_sketches(sketches: pa.Table) -> pa.Table:
@@ -221,6 +201,11 @@ def _similar(own: set[str], other: list[str]) -> bool:
     return common >= LEAST_SIMILARITY * (len(own) + len(other) - common)
 
 
+def _kept(paragraphs: pa.Table) -> pa.Table:
+    kept = paragraphs.filter(pc.is_null(paragraphs["drop_reason"]))
+    return kept.select(["article_id", "paragraph_id", "url", "text"])
+
+
 def _keys(pairs: pa.Table, article: str, paragraph: str) -> list[Key]:
     return list(zip(*(pairs[name].to_pylist() for name in (article, paragraph, "whole")), strict=True))
 
@@ -228,31 +213,20 @@ def _keys(pairs: pa.Table, article: str, paragraph: str) -> list[Key]:
 def _word_sets(paragraphs: pa.Table, keys: set[Key], rule: WordRule) -> dict[Key, set[str]]:
     """Return the different words of the paragraphs and documents with these keys."""
     articles = {article for article, *_ in keys}
-    kept = paragraphs.filter(pc.is_null(paragraphs["drop_reason"])).select(
-        ["article_id", "paragraph_id", "url", "text"]
-    )
     found: dict[Key, set[str]] = {}
-    for name, own in by_article(kept):
-        if (article := int(name, 16)) in articles:
-            for first, id_, text in _by_document(own):
-                paragraph, document = (article, id_, False), (article, first, True)
-                if paragraph in keys or document in keys:
-                    words = set(split_words(text, rule))
-                    if paragraph in keys:
-                        found[paragraph] = words
-                    if document in keys:
-                        found[document] = found.get(document, set()) | words
+    for name, own in by_article(_kept(paragraphs)):
+        if (article := int(name, 16)) not in articles:
+            continue
+        rows = zip(*(own[name].to_pylist() for name in ("url", "paragraph_id", "text")), strict=True)
+        for _, group in groupby(rows, key=itemgetter(0)):
+            document: Key | None = None
+            for _, id_, text in group:
+                document, paragraph = document or (article, id_, True), (article, id_, False)
+                wanted = {document, paragraph} & keys
+                words = split_words(text, rule) if wanted else []
+                for key in wanted:
+                    found.setdefault(key, set()).update(words)
     return found
-
-
-def _by_document(own: pa.Table) -> Iterator[tuple[int, int, str]]:
-    """Yield for each paragraph of an article the id of the first of its document, its own id, and its text."""
-    columns = (own[name].to_pylist() for name in ("url", "paragraph_id", "text"))
-    for _, group in groupby(zip(*columns, strict=True), key=lambda row: row[0]):
-        first = None
-        for _, id_, text in group:
-            first = id_ if first is None else first
-            yield first, id_, text
 
 
 LEAD_WORDS = 13  # the n of the contamination study of Brown et al. 2020 (app. C); shorter runs are common phrases
@@ -287,16 +261,13 @@ def find_overlaps(
 def _with_lead(articles: pa.Table, paragraphs: pa.Table, wanted: np.ndarray, rule: WordRule) -> pa.Table:
     """Return a row for each kept paragraph of a training article that contains one of the wanted n-grams."""
     training = articles.filter(pc.equal(articles["split"], "train"))
-    kept = paragraphs.filter(pc.is_null(paragraphs["drop_reason"])).select(["article_id", "paragraph_id", "text"])
+    no_twin = dict.fromkeys(("in_article", "in_other", "in_held_out"), False)
     rows = []
-    for article, _, own in join_by_article(training, kept):
+    for article, _, own in join_by_article(training, _kept(paragraphs)):
         found = Ngrams(split_all(own["text"].to_pylist(), rule), LEAD_WORDS).contain(wanted)
         number = int(article, 16)
         rows += [
-            {"article": number, "paragraph_id": id_, "whole": False, "lead": True} | _NO_TWIN
+            {**no_twin, "article": number, "paragraph_id": id_, "whole": False, "lead": True}
             for id_ in own["paragraph_id"].to_numpy()[found].tolist()
         ]
     return pa.Table.from_pylist(rows, schema=OVERLAPS.schema)
-
-
-_NO_TWIN = {"in_article": False, "in_other": False, "in_held_out": False}

@@ -20,24 +20,9 @@ SPLITS = ("train", "valid", "test")
 _TRAIN, _VALID = 0.8, 0.1  # shares of the splits, where the source sets none; the rest is for tests
 
 
-def read_articles(
-    *,
-    partition: Partition,
-    source: SourceSettings,
-    contact: str = "",
-    source_name: str,
-    article_shards: int,
-    seed: int,
-    search_will_follow: bool = False,
-) -> pa.Table:
-    """Return the INTAKE rows of one partition of a source; see `intake_articles`."""
-    return intake_articles(
-        open_source(source, contact).read(partition),
-        source_name,
-        article_shards=article_shards,
-        seed=seed,
-        search_will_follow=search_will_follow,
-    )
+def read_articles(*, partition: Partition, source: SourceSettings, contact: str = "", **given: Any) -> pa.Table:
+    """Return the INTAKE rows of one partition of a source; all else is given to `intake_articles`."""
+    return intake_articles(open_source(source, contact).read(partition), **given)
 
 
 def intake_articles(
@@ -127,21 +112,9 @@ def _split(article: Article, seed: int) -> str:
 _NO_DOCUMENT = GivenDocument("", None, ())
 
 
-def read_given_documents(
-    *,
-    partition: Partition,
-    source: SourceSettings,
-    source_name: str,
-    article_shards: int,
-    search_will_follow: bool = False,
-) -> pa.Table:
-    """Return the GIVEN rows of one partition of a source (`given_documents`)."""
-    return given_documents(
-        open_source(source).read(partition),
-        source_name,
-        article_shards=article_shards,
-        search_will_follow=search_will_follow,
-    )
+def read_given_documents(*, partition: Partition, source: SourceSettings, **given: Any) -> pa.Table:
+    """Return the GIVEN rows of one partition of a source; all else is given to `given_documents`."""
+    return given_documents(open_source(source).read(partition), **given)
 
 
 def given_documents(

@@ -4,39 +4,20 @@ import re
 from itertools import accumulate
 
 from models.sentences import first_sentence
+from tasks.engine.data_files import fill, read_data
 from tasks.sources.dump.prose import mend
 from tasks.sources.source import Article
 from tasks.text.english import has_finite_verb
 
+_DATA = read_data("tasks.articles", "lead_text.toml")
+_CAPTIONS, _LINES, _INSIDE = (
+    [re.compile(fill(pattern, _DATA["parts"])) for pattern in _DATA[kind].values()]
+    for kind in ("captions", "lines", "inside")
+)
+_NOT_PROSE, _FRAGMENT, _HATNOTE, _SHARES = _LINES
+_MARKS, _PAGES, _SENTENCE_END, _ABBREVIATION = _INSIDE
 _LONGEST = 45  # words; no caption that was read is longer
-_SHOWN = (
-    r"(?:maps?|graphs?|charts?|diagrams?|photo(?:graph)?s?|pictures?|images?|portraits?|paintings?|drawings?|engravings?"
-    r"|illustrations?|representations?|depictions?|reconstructions?|locations?|logos?|posters?|screenshots?"
-    r"|statues?|busts?|ruins|skeletons?|flags?|monuments?|memorials?|front page)"
-)
-_BEGINS = re.compile(  # at most six words, then what a picture is, then of what
-    rf"^(?:[\w'’-]+,? ){{0,6}}?(?:{_SHOWN} (?:of|for|from|in|at|by|with|showing|depicting)"
-    r"|(?:features|views?|variety|cover|types|families) of)\b",
-    re.IGNORECASE,
-)
-_JOINING = "of by for in on at the a an and or from with to after before while when".split()  # noqa: SIM905
-_NOT_BEFORE = "".join(rf"(?<!\b{word} )" for word in _JOINING)
-_ACTS = re.compile(  # names or a noun, then directly what they are seen doing
-    rf"^(?!(?:it|he|she|they|we|this|these|there)\b)(?:[\w'’.-]+ ){{1,9}}?{_NOT_BEFORE}"
-    r"(?!(?:during|including|regarding|concerning|according|following|king|being) )[a-z]{2,}ing "
-    r"(?:over|at|on|in|to|with|from|the|a|an|his|her|their|its|through|during|out|up|off|for|towards?)\b",
-    re.IGNORECASE,
-)
-_DATED = re.compile(  # at most nine words, then when it was taken: "The lock in June 1894."
-    rf"^(?!(?:it|he|she|they)\b)(?:[\w'’-]+,? ){{1,9}}?{_NOT_BEFORE}(?:in|c\.|circa|around|about) (?:the )?"
-    r"(?:[A-Z]\w+ )?\d{4}s?\.$"
-)
-_LAYOUT = re.compile(
-    r"[(;:]\s*(?:from )?(?:top|bottom|left|right|clockwise|centre|center|above|below)\b"
-    r"|^(?:from )?(?:top|bottom|left|right|clockwise|pictured)\b.{0,20}[:,]"
-    r"|^(?:the )?number of [^.]{1,60}, by (?:year|month|country|region|age|type)\b",
-    re.IGNORECASE,
-)
+_TEX = "{\\displaystyle"
 
 
 def is_caption(line: str) -> bool:
@@ -47,50 +28,7 @@ def is_caption(line: str) -> bool:
     if len(line.split()) > _LONGEST:
         return False
     first = first_sentence(line)
-    return not has_finite_verb(first) and any(pattern.search(first) for pattern in (_BEGINS, _ACTS, _DATED, _LAYOUT))
-
-
-# A whole line: an edit link of a heading, a row of a table (timelines and infoboxes), or its ruling.
-_NOT_PROSE = re.compile(r"\s*+(?:\[edit\]\s*|\|.*|[^|\n]*\|[^|\n]*\|.*)|[-=_*|:\s]{3,}")
-# A whole line that ends like a sentence: an item of two words at most, a title with an ellipsis, a list of numbers, and
-# a formula, which has no word.
-_FRAGMENT = re.compile(
-    r"\*\s\S+(?:\s\S+)?|(?:\S+\s){0,3}\S+(?:\.\.\.|…)|(?:\d+,\s){5,}.{0,50}|(?=.*=)(?!.*[a-z]{3}).*", re.IGNORECASE
-)
-# A whole line that sends the reader to other pages (MediaWiki calls it a hatnote), or asks editors for help.
-_HATNOTE = re.compile(
-    r"(?:further\ information|main\ (?:article|page)s?|see\ also|part\ of\ a\ series(?:\ on)?)\s*:.*"
-    r"|for\ (?:the\ |other\ |more\ |a\ |an\ )?[^.]{1,100},\ see\ [^.]{1,200}\.?"
-    r"|(?:not\ to\ be\ confused\ with|[\"“][^\"”]{1,80}[\"”]\ redirects\ here)\b.*"
-    r"|[^.]{1,100}\ redirects?\ here\.\ .*"
-    r"|this\ (?:article|section|page|list)\b.*\bplease\ (?:help|improve|consider|add|see|remove)\b.*",
-    re.IGNORECASE | re.VERBOSE,
-)
-# A whole line of shares: "Upper locks 54 %, lower locks 30 %, weirs 16 %."
-_SHARES = re.compile(r"(?:[^%]{1,50}\d\s?%){3,}[^%\w]{0,3}")
-# Inside a line: footnote marks and editors' notes. A letter that belongs to a quoted word is none: "[t]he", "hope[s]".
-_MARKS = re.compile(
-    r"""\[(?:\d{1,3}|(?:note|nb|fn)\ \d{1,3}|edit
-    |(?:[\w’'-]+\ ){1,4}needed|(?:[\w’'-]+\ ){0,3}verification|[\w\ ’'-]{3,30}\ [–-]\ (?:see\ )?discuss
-    |(?:(?:excessive|too\ many|additional|unbalanced|circular|unnecessary)\ )(?:citations?|quotes?|references?)
-    |not\ in\ (?:the\ )?(?:citation|source)(?:\ given)?|(?:permanent\ )?dead\ link|needs\ update|clarify|vague|dubious
-    |disputed|neutrality\ is\ disputed|weasel\ words|peacock\ (?:term|prose)|original\ research|jargon|specify|quantify
-    |(?:unreliable|self-published|third-party|promotional|user-generated|obsolete)\ source|contradictory|editorializing
-    |(?:improper\ )?synthesis|undue\ weight|citation\ not\ found|incomplete\ short\ citation|broken\ anchor
-    |[^\W\d_][\w\ ’'-]{1,30}\?)\]
-    |(?<=[^\s\[\](“‘])(?<![\s(]["'])(?<!^["'])\[(?!(?<=[^\W\d_]\[)[sd]\])[a-z]\](?![^\W\d_])""",
-    re.IGNORECASE | re.VERBOSE,
-)
-# Page numbers after a footnote mark: ": 2, 5, 17-20" behind the end of a clause, or between hair spaces as in a wiki.
-_PAGES = re.compile(
-    r"(?<=[.,;!?]):\ ?\d{1,4}(?:(?:,\ ?|\ ?[–-]\ ?)\d{1,4})*(?=\s|$)|(?<=[.,;!?][”\"’)]):\ ?\d{1,4}"
-    r"(?:(?:,\ ?|\ ?[–-]\ ?)\d{1,4})*(?=\s|$)|:\u200a[^\n:]{1,60}?\u200a"
-)
-_TEX = "{\\displaystyle"
-_SENTENCE_END = re.compile(r"""[.!?…](?:["”'’»)\]])*(?=\s|$)|[。！？।؟۔]""")
-_ABBREVIATION = re.compile(
-    r"(?:\b(?:[A-Z]|c|ca|vs|no|St|Dr|Mr|Mrs|Jr|Sr|km|al|\d?[Ee]ps?|[Vv]ols?|[Pp]t|Ms)|\.[A-Za-z])$"
-)
+    return not has_finite_verb(first) and any(pattern.search(first) for pattern in _CAPTIONS)
 
 
 def target_of(article: Article) -> str:

@@ -195,10 +195,10 @@ class ChatClient(Closing):
         for body in [plain] if self._plain or plain == request else [request, plain]:
             reason = None
             try:
-                status, answer = self._service.post(
+                status, answer = self._service.read(
                     self._url,
-                    json.dumps(body).encode(),
                     partial(_read, body),
+                    body=json.dumps(body).encode(),
                     max_bytes=_MOST_BYTES if heard is None else _EVENT * _MOST_BYTES,
                     headers=self._headers,
                     heard=None if heard is None else _Counter(heard),

@@ -6,7 +6,6 @@ import json
 import logging
 import re
 from collections.abc import Callable, Mapping
-from contextlib import ExitStack
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
@@ -25,6 +24,7 @@ from tasks.crawl.service import Service
 from tasks.crawl.settings import CrawlSettings
 from tasks.crawl.urls import BadUrlError, host_of, normalise_url
 from tasks.crawl.visit import MAX_REDIRECTS, refused_row
+from tasks.engine.closing import Closing
 from tasks.engine.shard import Scratch
 
 logger = logging.getLogger(__name__)
@@ -51,51 +51,6 @@ class IndexLine:
     # normal form of the redirect's target, if the response is a redirect and the index gives its target
     redirect: str | None
     truncated: bool  # whether the index says that the archiver cut the record short
-
-
-class CaptureIndex:
-    """One CDX index server; the caller must close it."""
-
-    def __init__(self, url: str, settings: CrawlSettings, connect_to: Mapping[str, str]) -> None:
-        self._settings = settings
-        delay = settings.common_crawl.delay_seconds
-        self._service = Service(url, settings, PATIENCE, connect_to, delay_seconds=delay, queue=host_of(url))
-
-    def close(self) -> None:
-        """Close the connection."""
-        self._service.close()
-
-    def check(self) -> None:
-        """Check that the index exists; for one that does not it answers 404 as for a URL. ConnectionError if not."""
-        try:
-            answer = self._service.get(self._query(_PROBE, showNumPages="true"), max_bytes=_MAX_LINE_BYTES)
-        except FetchError as fault:
-            raise ConnectionError(f"{self._service.url} does not answer: {fault.reason}") from fault
-        if not answer.success:
-            raise ConnectionError(f"{self._service.url}: expected a CDX index, got HTTP {answer.status}")
-
-    def find(self, url: str) -> list[IndexLine]:
-        """Return the captures of a URL, best first. Raises FetchError: `index_failed` or `index_bad_answer`."""
-        try:
-            answer = self._service.get(
-                self._query(url, limit=str(_INDEX_LINES)), max_bytes=_INDEX_LINES * _MAX_LINE_BYTES
-            )
-        except FetchError as fault:
-            raise FetchError(PageReason.INDEX_FAILED, fault) from fault
-        if answer.status == 404:
-            return []
-        if not answer.success:
-            raise FetchError(PageReason.INDEX_FAILED, f"HTTP {answer.status}")
-        written = answer.body.splitlines()
-        captures = [line for text in written if (line := _parsed(text, self._settings)) is not None]
-        if not captures and any(text.strip() for text in written):
-            raise FetchError(PageReason.INDEX_BAD_ANSWER, repr(answer.body[:80]))
-        return sorted(captures, key=lambda line: self._settings.common_crawl.preference(line.captured_at))
-
-    def _query(self, url: str, **fields: str) -> str:
-        # matchType is explicit, because an index takes a URL that ends in * for a prefix.
-        query = urlencode({"url": url, "matchType": "exact", "output": "json", **fields})
-        return f"{self._service.url}{'&' if '?' in self._service.url else '?'}{query}"
 
 
 def _parsed(text: bytes, settings: CrawlSettings) -> IndexLine | None:
@@ -129,60 +84,44 @@ def look_up_shard(
     connect_to: Mapping[str, str],
     progress: Callable[[CrawlProgress], None],
 ) -> pa.Table:
-    """Return the indexes' captures of a host shard's URLs (`look_up_captures`)."""
-    with Answers(scratch.filesystem, scratch.path, rows=_ANSWERS_A_FILE) as answers:
-        return look_up_captures(
-            frontier, settings, host_shard=shard, answers=answers, connect_to=connect_to, progress=progress
-        )
-
-
-def look_up_captures(
-    frontier: pa.Table,
-    settings: CrawlSettings,
-    *,
-    host_shard: int,
-    answers: Answers,
-    connect_to: Mapping[str, str],
-    progress: Callable[[CrawlProgress], None],
-) -> pa.Table:
-    """Return the captures in the indexes of a frontier's kept URLs, and of their redirects' targets, in order of URL.
-    The rows are of one host shard. New rows are added to `answers`, those looked up so far, dates as strings. A URL
-    that could not be looked up has a row with the reason. Raises ConnectionError: an index does not exist, or no longer
-    answers; `answers` has what was looked up."""
+    """Return the captures in the indexes of a host shard's kept URLs, and of their redirects' targets, in order of URL.
+    What is looked up is kept in the scratch folder, dates as strings. A URL that could not be looked up has a row with
+    the reason. Raises ConnectionError: an index does not exist, or no longer answers; what was looked up is kept."""
     kept = frontier.filter(pc.is_null(frontier.column("drop_reason")))
     urls: list[str] = sorted(set(kept.column("url").to_pylist()))
     rows: list[dict[str, Any]] = []
-    with ExitStack() as stack:
-        finder = _Finder(settings, connect_to, stack)
+    with (
+        Answers(scratch.filesystem, scratch.path, rows=_ANSWERS_A_FILE) as answers,
+        _Indexes(settings, connect_to) as indexes,
+    ):
         count = ProgressCount(sum(url in answers for url in urls), len(urls), progress)
         failed = []
 
         def answered(url: str, captures: list[dict[str, Any]]) -> None:
             answers.add(url, captures)
-            count.add(
-                {**refused_row(url, captures[-1]["reason"] if captures else PageReason.NOT_IN_ARCHIVE), "body": b""}
-            )
+            reason = captures[-1]["reason"] if captures else PageReason.NOT_IN_ARCHIVE
+            count.add({**refused_row(url, reason), "body": b""})
             count.tick()
 
         for url in urls:
             if url not in answers:
-                captures = finder.rows(url)
+                captures = indexes.rows(url)
                 if _has_failed(captures):
                     failed.append(url)
-                    continue
-                answered(url, captures)
+                else:
+                    answered(url, captures)
         for url in failed:  # once more, because an outage may have passed
-            captures = finder.rows(url)
+            captures = indexes.rows(url)
             if _has_failed(captures):
-                finder.check()
+                indexes.check()
             answered(url, captures)
         for url in urls:
             for row in answers[url]:
                 date = row.get("captured_at")
-                rows.append({**row, "captured_at": date and datetime.fromisoformat(date)})
+                rows.append({**row, "host_shard": shard, "captured_at": date and datetime.fromisoformat(date)})
         count.tick(last=True)
     unique = {(row["url"], row.get("file"), row.get("offset")): row for row in rows}
-    return pa.Table.from_pylist([{**row, "host_shard": host_shard} for row in unique.values()], schema=CAPTURES.schema)
+    return pa.Table.from_pylist(list(unique.values()), schema=CAPTURES.schema)
 
 
 def _has_failed(rows: list[dict[str, Any]]) -> bool:
@@ -190,21 +129,30 @@ def _has_failed(rows: list[dict[str, Any]]) -> bool:
     return bool(rows) and rows[-1]["reason"] == PageReason.INDEX_FAILED
 
 
-class _Finder:
-    """The indexes, opened and checked on first use."""
+class _Indexes(Closing):
+    """The CDX index servers of the settings, opened and checked on first use."""
 
-    def __init__(self, settings: CrawlSettings, connect_to: Mapping[str, str], stack: ExitStack) -> None:
+    def __init__(self, settings: CrawlSettings, connect_to: Mapping[str, str]) -> None:
         self._settings = settings
         self._connect_to = connect_to
-        self._stack = stack
-        self._indexes: list[CaptureIndex] = []
+        self._services: list[Service] = []
         self._failures = 0
         self._fault: FetchError | None = None
 
+    def close(self) -> None:
+        """Close the connections."""
+        for service in self._services:
+            service.close()
+
     def check(self) -> None:
         """Check that the indexes answer, so that a failed look-up is due to its URL; ConnectionError if not."""
-        for index in self._indexes:
-            index.check()
+        for service in self._services:  # one that does not exist answers 404 as for a URL
+            try:
+                answer = service.get(_query(service.url, _PROBE, showNumPages="true"), max_bytes=_MAX_LINE_BYTES)
+            except FetchError as fault:
+                raise ConnectionError(f"{service.url} does not answer: {fault.reason}") from fault
+            if not answer.success:
+                raise ConnectionError(f"{service.url}: expected a CDX index, got HTTP {answer.status}")
         self._failures = 0
 
     def rows(self, url: str) -> list[dict[str, Any]]:
@@ -218,24 +166,29 @@ class _Finder:
                 lines = self._lines(target)
             except FetchError as fault:
                 logger.warning("%s was not looked up: %s", target, fault)
-                return [*rows, _row(target, fault.reason)]
-            rows += [self._place(target, line) for line in lines]
+                return [*rows, {"url": target, "decoded": False, "reason": fault.reason}]
+            rows += [self._row(target, line) for line in lines]
             target = lines[0].redirect if lines and 300 <= lines[0].status < 400 else None
         return rows
 
     def _lines(self, url: str) -> list[IndexLine]:
         """Return the captures to try: complete successes of the first index that has any, else one other capture."""
-        if not self._indexes:
-            self._open()
+        chosen = self._settings.common_crawl
+        if not self._services:
+            for index in chosen.indexes:
+                queue, delay = host_of(index), chosen.delay_seconds
+                service = Service(index, self._settings, PATIENCE, self._connect_to, delay_seconds=delay, queue=queue)
+                self._services.append(service)
+            self.check()
         if self._failures >= self._settings.host_failure_limit:
             raise ConnectionError(
-                f"{', '.join(self._settings.common_crawl.indexes)}: {self._failures} look-ups in a row failed, the "
-                f"last one with {self._fault}; finished look-ups are kept, and the next run does the others"
+                f"{', '.join(chosen.indexes)}: {self._failures} look-ups in a row failed, the last one with "
+                f"{self._fault}; finished look-ups are kept, and the next run does the others"
             )
         others: list[IndexLine] = []
         try:
-            for index in self._indexes:
-                lines = index.find(url)
+            for service in self._services:
+                lines = self._find(service, url)
                 good = [line for line in lines if 200 <= line.status < 300 and not line.truncated]
                 if good:
                     self._failures = 0
@@ -249,17 +202,28 @@ class _Finder:
         # A redirect may still lead to a page; an error page or a truncated page does not.
         return sorted(others, key=lambda line: not 300 <= line.status < 400)[:1]
 
-    def _open(self) -> None:
-        for url in self._settings.common_crawl.indexes:
-            index = CaptureIndex(url, self._settings, self._connect_to)
-            self._stack.callback(index.close)
-            index.check()
-            self._indexes.append(index)
+    def _find(self, service: Service, url: str) -> list[IndexLine]:
+        """Return the captures of a URL, best first. Raises FetchError: `index_failed` or `index_bad_answer`."""
+        query = _query(service.url, url, limit=str(_INDEX_LINES))
+        try:
+            answer = service.get(query, max_bytes=_INDEX_LINES * _MAX_LINE_BYTES)
+        except FetchError as fault:
+            raise FetchError(PageReason.INDEX_FAILED, fault) from fault
+        if answer.status == 404:
+            return []
+        if not answer.success:
+            raise FetchError(PageReason.INDEX_FAILED, f"HTTP {answer.status}")
+        written = answer.body.splitlines()
+        captures = [line for text in written if (line := _parsed(text, self._settings)) is not None]
+        if not captures and any(text.strip() for text in written):
+            raise FetchError(PageReason.INDEX_BAD_ANSWER, repr(answer.body[:80]))
+        return sorted(captures, key=lambda line: self._settings.common_crawl.preference(line.captured_at))
 
-    def _place(self, url: str, line: IndexLine) -> dict[str, Any]:
-        reason = PageReason.TOO_LARGE if line.length > MAX_RECORD_BYTES else None
+    def _row(self, url: str, line: IndexLine) -> dict[str, Any]:
         return {
-            **_row(url, reason),
+            "url": url,
+            "decoded": False,
+            "reason": PageReason.TOO_LARGE if line.length > MAX_RECORD_BYTES else None,
             "file": f"{self._settings.common_crawl.data_url}{line.filename}",
             "offset": line.offset,
             "length": line.length,
@@ -267,5 +231,7 @@ class _Finder:
         }
 
 
-def _row(url: str, reason: str | None) -> dict[str, Any]:
-    return {"url": url, "decoded": False, "reason": reason}
+def _query(index: str, url: str, **fields: str) -> str:
+    # matchType is explicit, because an index takes a URL that ends in * for a prefix.
+    query = urlencode({"url": url, "matchType": "exact", "output": "json", **fields})
+    return f"{index}{'&' if '?' in index else '?'}{query}"

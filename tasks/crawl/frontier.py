@@ -75,7 +75,6 @@ def _judge(written: str, mirrors: Iterable[str], allowed: Iterable[str]) -> tupl
     return url, host_of(url), FrontierReason.MIRROR_HOST if mirror else None
 
 
-LARGEST = 10  # domains named in a plan
 _DAY = 86_400.0
 
 ARCHIVES: Mapping[str, str] = read_data("tasks.crawl", "sites.toml")["archives"]
@@ -96,24 +95,6 @@ class DomainLoad:
         return ARCHIVES.get(self.domain)
 
 
-@dataclass(frozen=True)
-class HostPlan:
-    """What is left to ask of sites."""
-
-    urls: int  # URLs of all domains, at most
-    loads: tuple[DomainLoad, ...]  # all domains in what was read of the frontier, those with most URLs first
-
-    @property
-    def largest(self) -> tuple[DomainLoad, ...]:
-        """The domains that a plan names."""
-        return self.loads[:LARGEST]
-
-    @property
-    def archives(self) -> tuple[DomainLoad, ...]:
-        """The web archives."""
-        return tuple(load for load in self.loads if load.archive is not None)
-
-
 def plan_hosts(
     frontier: Iterable[pa.RecordBatch],
     *,
@@ -121,10 +102,11 @@ def plan_hosts(
     delay: float,
     share: float = 1.0,
     budget: int | None = None,
-) -> HostPlan:
-    """Count the URLs of each registered domain that are left to fetch; host shards that are `done` do not count.
-    `delay`: seconds between two requests to a domain. `share` of the frontier's shards is given, above 0: articles are
-    spread over them by a hash, so others have about as many URLs of each large domain. `budget`: None = no limit."""
+) -> list[DomainLoad]:
+    """Return the registered domains with URLs left to fetch, those with most first; host shards that are `done` do not
+    count. `delay`: seconds between two requests to a domain. `share` of the frontier's shards is given, above 0:
+    articles are spread over them by a hash, so others have about as many URLs of each large domain. `budget`: None = no
+    limit."""
     crawled = pa.array(sorted(done), pa.int32())
     by_host: Counter[str] = Counter()
     for batch in frontier:
@@ -142,5 +124,4 @@ def plan_hosts(
     scaled = {domain: round(count / share) for domain, count in urls.items()}
     asked = scaled if budget is None else {domain: min(count, budget) for domain, count in scaled.items()}
     ordered = sorted(asked, key=lambda domain: (-asked[domain], domain))
-    loads = tuple(DomainLoad(domain, hosts[domain], asked[domain], asked[domain] * delay / _DAY) for domain in ordered)
-    return HostPlan(sum(asked.values()), loads)
+    return [DomainLoad(domain, hosts[domain], asked[domain], asked[domain] * delay / _DAY) for domain in ordered]

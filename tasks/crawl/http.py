@@ -167,55 +167,38 @@ class Client:
         """Close the connections that are kept open."""
         self._session.close()
 
-    def get(
+    def request(
         self,
         url: str,
         *,
+        body: bytes | None = None,
         headers: Mapping[str, str] | None = None,
         max_bytes: int | None = None,
         cut: bool = False,
         inspect: Inspector | None = None,
-    ) -> Response:
-        """Send one GET request and read the answer within the limits of the settings. `max_bytes` limits the decoded
-        body; a longer one is cut there if `cut`, else refused. `inspect` is called with None when the headers of a
-        success have arrived, and again with the first bytes of the body; if it returns a reason, the body is refused.
-        Raises FetchError: there is no response."""
-        limit = self._settings.max_bytes if max_bytes is None else max_bytes
-        with self._in_time():
-            answer = self._sent("GET", url, dict(headers or {}))
-            return self._received(url, answer, limit, cut, inspect)
-
-    def post(
-        self,
-        url: str,
-        body: bytes,
-        *,
-        headers: Mapping[str, str],
-        max_bytes: int,
         heard: Callable[[bytes], None] | None = None,
     ) -> Response:
-        """Send one POST request, which must do no harm twice, and read the answer as `get` does; `heard` is called with
-        each part of a success as it comes."""
-        with self._in_time():
-            answer = self._sent("POST", url, dict(headers), body)
-            return self._received(url, answer, max_bytes, False, None, heard)
-
-    @contextlib.contextmanager
-    def _in_time(self) -> Iterator[None]:
+        """Send one GET request, or a POST request with a `body`, which must do no harm twice; read the answer within
+        the settings' limits. `max_bytes` limits the decoded body; a longer one is cut there if `cut`, else refused.
+        `inspect` is called with None when the headers of a success have arrived, and with the first bytes of the body;
+        if it returns a reason, the body is refused. `heard` is called with each part of a success as it comes. Raises
+        FetchError: there is no response."""
         self._guard.current.deadline = time.monotonic() + self._settings.total_seconds
         try:
-            yield
+            answer = self._sent(url, dict(headers or {}), body)
+            limit = self._settings.max_bytes if max_bytes is None else max_bytes
+            return _received(url, answer, limit, cut, inspect, heard)
         finally:
             self._guard.current.deadline = None
 
-    def _sent(self, method: str, url: str, headers: dict[str, str], body: bytes | None = None) -> requests.Response:
+    def _sent(self, url: str, headers: dict[str, str], body: bytes | None) -> requests.Response:
         """Send a request, and again for each kept connection that the server had already closed."""
         while True:
             self._guard.current.reused = False
             try:
                 with named_faults():
                     return self._session.request(
-                        method,
+                        "GET" if body is None else "POST",
                         url,
                         data=body,
                         headers=headers,
@@ -227,34 +210,32 @@ class Client:
                 if fault.reason != PageReason.CONNECTION_RESET or not self._guard.current.reused:
                     raise
 
-    def _received(
-        self,
-        url: str,
-        answer: requests.Response,
-        limit: int,
-        cut: bool,
-        inspect: Inspector | None,
-        heard: Callable[[bytes], None] | None = None,
-    ) -> Response:
-        raw: BaseHTTPResponse = answer.raw
-        headers = {name.lower(): value for name, value in raw.headers.items()}
-        body: bytes | Body = b""
-        received, fault = 0, None
-        try:
-            if raw.status == http.client.PARTIAL_CONTENT and "Range" not in answer.request.headers:
-                raw.close()
-                raise FetchError(PageReason.PARTIAL_CONTENT, url)
-            if 200 <= raw.status < 300:
-                check = None if inspect is None else lambda start: inspect(raw.status, headers, start)
-                body, received = read_body(raw, limit, cut=cut, check=check, heard=heard)
-            else:
-                with contextlib.suppress(
-                    FetchError
-                ):  # the body of an error page is not used, so its faults do not count
-                    _, received = read_body(raw, min(limit, _REFUSED_BODY_BYTES), cut=True)
-        except FetchError as error:
-            fault, received = error, error.received
-        return Response(url, raw.status, headers, body, received, fault, time.time())
+
+def _received(
+    url: str,
+    answer: requests.Response,
+    limit: int,
+    cut: bool,
+    inspect: Inspector | None,
+    heard: Callable[[bytes], None] | None,
+) -> Response:
+    raw: BaseHTTPResponse = answer.raw
+    headers = {name.lower(): value for name, value in raw.headers.items()}
+    body: bytes | Body = b""
+    received, fault = 0, None
+    try:
+        if raw.status == http.client.PARTIAL_CONTENT and "Range" not in answer.request.headers:
+            raw.close()
+            raise FetchError(PageReason.PARTIAL_CONTENT, url)
+        if 200 <= raw.status < 300:
+            check = None if inspect is None else lambda start: inspect(raw.status, headers, start)
+            body, received = read_body(raw, limit, cut=cut, check=check, heard=heard)
+        else:  # the body of an error page is not used, so its faults do not count
+            with contextlib.suppress(FetchError):
+                _, received = read_body(raw, min(limit, _REFUSED_BODY_BYTES), cut=True)
+    except FetchError as error:
+        fault, received = error, error.received
+    return Response(url, raw.status, headers, body, received, fault, time.time())
 
 
 def read_body(

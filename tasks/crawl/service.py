@@ -93,32 +93,14 @@ class Service(Closing):
         reader: Callable[[Response], T],
         *,
         max_bytes: int,
+        body: bytes | None = None,
         headers: Mapping[str, str] | None = None,
         inspect: Inspector | None = None,
-    ) -> T:
-        """Return what `reader` makes of the answer to a GET request, sent again while the service is busy or `reader`
-        raises a transient FetchError."""
-        return self._retried(
-            url, lambda: self._client.get(url, headers=headers, max_bytes=max_bytes, inspect=inspect), reader
-        )
-
-    def post(
-        self,
-        url: str,
-        body: bytes,
-        reader: Callable[[Response], T],
-        *,
-        max_bytes: int,
-        headers: Mapping[str, str],
         heard: Callable[[bytes], None] | None = None,
     ) -> T:
-        """Return what `reader` makes of the answer to a POST request, as `read` does; it does no harm twice. `heard` is
-        called with each part of a success as it comes."""
-        return self._retried(
-            url, lambda: self._client.post(url, body, headers=headers, max_bytes=max_bytes, heard=heard), reader
-        )
-
-    def _retried(self, url: str, send: Callable[[], Response], reader: Callable[[Response], T]) -> T:
+        """Return what `reader` makes of the answer to a GET request, or to a POST request of a `body`, which does no
+        harm twice; it is sent again while the service is busy or `reader` raises a transient FetchError. Other
+        arguments: `Client.request`."""
         assert host_of(url) == self._host, f"{url} is not of {self._host}"
         patience = self._patience
         next_turn = self._turn or OwnTurns(0.0).turn
@@ -126,7 +108,9 @@ class Service(Closing):
             with next_turn() as own:
                 try:
                     with self._site_turn():
-                        answer = send()
+                        answer = self._client.request(
+                            url, body=body, headers=headers, max_bytes=max_bytes, inspect=inspect, heard=heard
+                        )
                     if answer.setback is not None:
                         raise answer.setback
                     return reader(answer)

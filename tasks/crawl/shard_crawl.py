@@ -9,6 +9,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from functools import partial
+from itertools import chain
 from typing import Any
 
 from tasks.crawl.http import Client
@@ -20,7 +21,7 @@ from tasks.crawl.reused_pages import StoredPage
 from tasks.crawl.robots import ROBOTS_PATH, Robots
 from tasks.crawl.safety import FetchError
 from tasks.crawl.settings import CrawlSettings
-from tasks.crawl.site_rules import ReservationFile, RulesCache, SiteReader, SiteRules, Verdict
+from tasks.crawl.site_rules import ReservationFile, RulesCache, SiteRules, Verdict, files_to_read, read_file, rules_of
 from tasks.crawl.turns import Pace
 from tasks.crawl.urls import DEFAULT_PORTS, host_of, origin_of, within_budget
 from tasks.crawl.visit import Answer, RequestResult, Visit, page_row, step
@@ -75,7 +76,6 @@ class ShardCrawl:
         self._journal = journal
         self._progress = progress
         self._queues: HostQueues[Visit] = HostQueues(settings.host_delay_seconds, settings.host_concurrency)
-        self._site_reader = SiteReader(settings)
         self._rules = RulesCache()
         self._origins: dict[str, _Origin] = {}  # the open ones
         self._failures: Counter[str] = Counter()
@@ -159,18 +159,14 @@ class ShardCrawl:
             origin = self._origin(stretch.origin)
             origin.backlog = stretch
             self._advance(origin)
-            self._forget_hosts()
-
-    def _forget_hosts(self) -> None:
-        if len(self._queues) >= self._most_hosts:
-            self._queues.forget_idle(time.monotonic(), lambda host: next(self._origins_of(host), None) is not None)
-            self._most_hosts = 2 * max(ORIGINS, len(self._queues))
+            if len(self._queues) >= self._most_hosts:
+                self._queues.forget_idle(time.monotonic(), lambda host: any(self._origins_of(host)))
+                self._most_hosts = 2 * max(ORIGINS, len(self._queues))
 
     def _origin(self, name: str) -> _Origin:
-        origin = self._origins.get(name)
-        if origin is None:
-            origin = self._origins[name] = _Origin(name)
-        return origin
+        if name not in self._origins:
+            self._origins[name] = _Origin(name)
+        return self._origins[name]
 
     def _origins_of(self, host: str) -> Iterator[_Origin]:
         return (self._origins[name] for scheme in DEFAULT_PORTS if (name := f"{scheme}://{host}") in self._origins)
@@ -272,15 +268,18 @@ class ShardCrawl:
         """Return the rules for an origin's URLs, or None if its robots.txt must be fetched first."""
         if origin.host in self._given_up:
             return SiteRules(Robots(PageReason.HOST_UNAVAILABLE))
-        return self._rules.get(origin.name) or self._site_reader.without_robots()
+        known = self._rules.get(origin.name)
+        if known is None and not self._settings.robots:
+            return SiteRules(Robots(None), files_to_read(self._settings))
+        return known
 
     def _read_site_file(self, url: str, answer: Answer) -> Callable[[], None]:
         """In the judging thread, parse an answer for a site's file; return the function that stores the result."""
         origin = origin_of(url)
         path = url.removeprefix(origin)
         if path == ROBOTS_PATH:
-            return partial(self._admit, origin, self._site_reader.robots(origin, answer))
-        return partial(self._add_file, origin, path, self._site_reader.file(path, answer))
+            return partial(self._admit, origin, rules_of(origin, answer, self._settings))
+        return partial(self._add_file, origin, path, read_file(path, answer, self._settings.user_agent))
 
     def _add_file(self, name: str, path: str, file: ReservationFile | None) -> None:
         """Store what a file about rights says, unless the rules of its origin were dropped meanwhile."""
@@ -333,16 +332,11 @@ class ShardCrawl:
         """Queue the allowed visits and URLs, and end the others."""
         origin.busy = False
         self._slow_down(origin, robots)
-        for (visit, not_before), (reason, reserved) in held:
+        begun = (((Visit(url, url, stored=self._stored(url)), 0.0), verdict) for url, verdict in verdicts)
+        for (visit, not_before), (reason, reserved) in chain(held, begun):
             visit.reserved = reserved
             if reason is None:
                 self._queue(visit, not_before)
-            else:
-                self._end(visit, reason)
-        for url, (reason, reserved) in verdicts:
-            visit = Visit(url, url, stored=self._stored(url), reserved=reserved)
-            if reason is None:
-                self._queue(visit)
             else:
                 self._end(visit, reason)
         if origin.backlog is not None:

@@ -167,28 +167,17 @@ class RulesCache:
         self.bytes -= 0 if rules is None else rules.bytes
 
 
-class SiteReader:
-    """Reads the answers to requests for an origin's own files."""
+def files_to_read(settings: CrawlSettings) -> tuple[str, ...]:
+    """Return the paths of the files besides robots.txt that are read of each origin."""
+    return PATHS if settings.reservation_files else ()
 
-    def __init__(self, settings: CrawlSettings) -> None:
-        """Take whose rules count, how long a delay may be, and which files are read."""
-        self._settings = settings
-        self._files = PATHS if settings.reservation_files else ()
 
-    def robots(self, origin: str, answer: Answer) -> SiteRules:
-        """Return what follows from the answer for robots.txt: it may leave further files to read."""
-        robots = judge_robots(answer, self._settings.user_agent)
-        if robots.delay > self._settings.max_crawl_delay_seconds:
-            robots = replace(robots, refusal=PageReason.CRAWL_DELAY_TOO_LONG)
-        if not self._files:
-            return SiteRules(robots)
-        judge = robots.judge()
-        return SiteRules(robots, tuple(path for path in self._files if judge(origin + path) is None))
-
-    def without_robots(self) -> SiteRules | None:
-        """Return the rules of an origin of which nothing was read; None if its robots.txt must be read."""
-        return None if self._settings.robots else SiteRules(Robots(None), self._files)
-
-    def file(self, path: str, answer: Answer) -> ReservationFile | None:
-        """Return what a further file says, or None."""
-        return read_file(path, answer, self._settings.user_agent)
+def rules_of(origin: str, answer: Answer, settings: CrawlSettings) -> SiteRules:
+    """Return what follows from an origin's answer for robots.txt: it may leave further files to read."""
+    robots = judge_robots(answer, settings.user_agent)
+    if robots.delay > settings.max_crawl_delay_seconds:
+        robots = replace(robots, refusal=PageReason.CRAWL_DELAY_TOO_LONG)
+    if not (files := files_to_read(settings)):
+        return SiteRules(robots)
+    judge = robots.judge()
+    return SiteRules(robots, tuple(path for path in files if judge(origin + path) is None))

@@ -27,7 +27,7 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any, BinaryIO, Protocol, Self
+from typing import Any, BinaryIO, Self
 from urllib.parse import urlsplit
 
 from tasks.crawl.safety import FetchError, Guard
@@ -128,18 +128,8 @@ def take(states: Sequence[State], delays: Sequence[float], now: float) -> tuple[
     return come - now, changed
 
 
-class Turns(Protocol):
-    """A table of turns. Places are any names; usable from many threads."""
-
-    def take(self, delays: Mapping[str, float]) -> float:
-        """Take a turn at places with their delays (seconds); return 0, or the seconds after which to ask again."""
-
-    def give(self, delays: Mapping[str, float]) -> None:
-        """Give a turn back: the next one at each place may be taken after that many seconds."""
-
-
 class MemoryTurns:
-    """Turns in the memory of one process, for one thread at a time."""
+    """Turns in the memory of one process, for one thread at a time. Places are any names."""
 
     def __init__(self, kept: int = 100_000) -> None:
         """Set up an empty table that keeps so many places, some 20 MB, before it removes those where nobody waits."""
@@ -147,7 +137,7 @@ class MemoryTurns:
         self._kept = self._most = kept
 
     def take(self, delays: Mapping[str, float]) -> float:
-        """Take a turn (`Turns.take`)."""
+        """Take a turn at places with their delays (seconds); return 0, or the seconds after which to ask again."""
         now = time.monotonic()
         wait, states = take([self._states.get(place, _FREE) for place in delays], list(delays.values()), now)
         self._states.update(zip(delays, states, strict=True))
@@ -157,7 +147,7 @@ class MemoryTurns:
         return wait
 
     def give(self, delays: Mapping[str, float]) -> None:
-        """Give a turn back (`Turns.give`)."""
+        """Give a turn back: the next one at each place may be taken after that many seconds."""
         now = time.monotonic()
         for place, delay in delays.items():
             self._states[place] = now + delay, self._states.get(place, _FREE)[1]
@@ -176,9 +166,9 @@ class MachineTurns:
         self._path = (folder or turns_folder()) / "sites"
 
     def take(self, delays: Mapping[str, float]) -> float:
-        """Take a turn (`Turns.take`)."""
+        """Take a turn (`MemoryTurns.take`)."""
         entries = [self._entry(place) for place in delays]
-        with _LockedFile(self._path) as file:
+        with _locked(self._path) as file:
             now = time.monotonic()
             wait, states = take([self._read(file, entry, now) for entry in entries], list(delays.values()), now)
             for entry, state in zip(entries, states, strict=True):
@@ -186,8 +176,8 @@ class MachineTurns:
         return wait
 
     def give(self, delays: Mapping[str, float]) -> None:
-        """Give a turn back (`Turns.give`)."""
-        with _LockedFile(self._path) as file:
+        """Give a turn back (`MemoryTurns.give`)."""
+        with _locked(self._path) as file:
             now = time.monotonic()
             for place, delay in delays.items():
                 entry = self._entry(place)
@@ -207,21 +197,17 @@ class MachineTurns:
         os.pwrite(file, self._ENTRY.pack(*state), entry)
 
 
-class _LockedFile:
-    """A file descriptor that no other thread or process has while the context lasts."""
+@contextmanager
+def _locked(path: Path) -> Iterator[int]:
+    """Open a file that no other thread or process has while the block runs; its descriptor."""
+    import fcntl  # here, because only POSIX systems have it
 
-    def __init__(self, path: Path) -> None:
-        self._path = path
-
-    def __enter__(self) -> int:
-        import fcntl  # here, because only POSIX systems have it
-
-        self._file = os.open(self._path, os.O_RDWR | os.O_CREAT, 0o600)
-        fcntl.flock(self._file, fcntl.LOCK_EX)
-        return self._file
-
-    def __exit__(self, *_: object) -> None:
-        os.close(self._file)
+    file = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield file
+    finally:
+        os.close(file)
 
 
 class DaskTurns:
@@ -232,11 +218,11 @@ class DaskTurns:
         client.run_on_scheduler(_keep_turns)
 
     def take(self, delays: Mapping[str, float]) -> float:
-        """Take a turn (`Turns.take`)."""
+        """Take a turn (`MemoryTurns.take`)."""
         return float(self._client.sync(self._client.scheduler.wikisum_take_turn, delays=dict(delays)))
 
     def give(self, delays: Mapping[str, float]) -> None:
-        """Give a turn back (`Turns.give`)."""
+        """Give a turn back (`MemoryTurns.give`)."""
         self._client.sync(self._client.scheduler.wikisum_give_turn, delays=dict(delays))
 
 
@@ -244,6 +230,9 @@ def _keep_turns(dask_scheduler: Any = None) -> None:
     """Add two calls to a scheduler: `run_on_scheduler` itself would log a line for each turn of each request."""
     turns: MemoryTurns = dask_scheduler.extensions.setdefault("wikisum-turns", MemoryTurns())
     dask_scheduler.handlers.update(wikisum_take_turn=turns.take, wikisum_give_turn=turns.give)
+
+
+Turns = MemoryTurns | MachineTurns | DaskTurns
 
 
 def shared_turns() -> Turns:

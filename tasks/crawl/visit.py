@@ -116,7 +116,7 @@ def _step(visit: Visit, client: Client, settings: CrawlSettings, fault: FetchErr
 def _ask(visit: Visit, client: Client, settings: CrawlSettings) -> Answer:
     try:
         if visit.of_site:
-            return client.get(visit.target, max_bytes=ROBOTS_BYTES, cut=True)
+            return client.request(visit.target, max_bytes=ROBOTS_BYTES, cut=True)
 
         def inspect(_status: int, headers: Mapping[str, str], start: bytes | None) -> str | None:
             declared, charset = declared_type(headers.get("content-type"))
@@ -125,7 +125,7 @@ def _ask(visit: Visit, client: Client, settings: CrawlSettings) -> Answer:
             media = settled_type(declared, start, charset)
             return None if media is None or media in settings.accepted_types else PageReason.NOT_HTML
 
-        return client.get(visit.target, headers={"Accept": _ACCEPT, **visit.validators}, inspect=inspect)
+        return client.request(visit.target, headers={"Accept": _ACCEPT, **visit.validators}, inspect=inspect)
     except FetchError as fault:
         return fault
 

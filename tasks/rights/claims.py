@@ -85,7 +85,8 @@ def _is_of_other(link: html.HtmlElement) -> bool:
     if block is None or block.tag == "body":
         return False
     before = text_before(link, block)
-    return speaks_of_other(sentence_around(before[-_AROUND:], text_of(block)[len(before) :][:_AROUND]))
+    after = text_of(block)[len(before) :][:_AROUND]
+    return speaks_of_other(_PROVISO.sub(" ", _last_sentence(before[-_AROUND:]) + _first_sentence(after)))
 
 
 def _in_metas(tree: html.HtmlElement) -> Iterator[str]:
@@ -177,7 +178,6 @@ _NOTICE = re.compile(r"(?:©|\(c\)|copyright\b)[^.;]*$", re.IGNORECASE)
 _LICENCE = re.compile(r"\W{0,4}(?:creative\s+commons\s+)?licen[cs]e\b", re.IGNORECASE)
 _CAPTION = re.compile(r"\W*(?:fig(?:ure)?|image|photo|picture|map|table|abb(?:ildung)?)\b[\s.]*\d*[.:]", re.IGNORECASE)
 _SENTENCE = re.compile(r"[.!?]\s+(?=[^\W\d_a-zß-ÿ]|[“\"(]|$)|;\s+|\s\|\s")
-_STRAIGHT = '"'
 
 
 def speaks_of_page(before: str, after: str = "", *, in_foot: bool = False) -> bool:
@@ -185,7 +185,8 @@ def speaks_of_page(before: str, after: str = "", *, in_foot: bool = False) -> bo
     if _LABEL.search(before):
         return True
     sentence = _PROVISO.sub(" ", _last_sentence(before)).strip()
-    if _CAPTION.match(before) or _UNLIKE.search(sentence) or _is_quoted(sentence):
+    is_quoted = sentence.count("“") > sentence.count("”") or sentence.count('"') % 2 == 1
+    if is_quoted or _CAPTION.match(before) or _UNLIKE.search(sentence):
         return False
     other = _OTHER.search(sentence)
     own = _OWN.search(sentence)
@@ -208,18 +209,9 @@ def speaks_of_other(text: str) -> bool:
     return other is not None and (own is None or other.start() < own.start())
 
 
-def sentence_around(before: str, after: str) -> str:
-    """Return the sentence in which something stands, from the text before it and after it."""
-    return _PROVISO.sub(" ", _last_sentence(before) + _first_sentence(after))
-
-
 def _last_sentence(text: str) -> str:
     return _SENTENCE.split(text)[-1]
 
 
 def _first_sentence(text: str) -> str:
     return _SENTENCE.split(text, maxsplit=1)[0]
-
-
-def _is_quoted(sentence: str) -> bool:
-    return sentence.count("“") > sentence.count("”") or sentence.count(_STRAIGHT) % 2 == 1

@@ -138,10 +138,10 @@ def json_ld_licences(tree: html.HtmlElement) -> Iterator[str]:
                 things += _things(json.loads(text, strict=False))
             except (ValueError, RecursionError):
                 continue
-    works = {str(_first(thing, _NAMES) or id(thing)) for thing in things if _is_work(_types(thing))}
+    works = {str(_first(thing, _NAMES) or id(thing)) for thing in things if _types(thing) & _WORKS}
     for thing in things:
         types = _types(thing)
-        if not _PAGES.isdisjoint(types) or (_is_work(types) and len(works) == 1):
+        if types & _PAGES or (types & _WORKS and len(works) == 1):
             yield from _licences_of(thing)
 
 
@@ -190,10 +190,10 @@ def _microdata_of_page(element: html.HtmlElement) -> bool:
     properties = {name.lower() for name in tokens(item, "itemprop")}
     if properties and properties.isdisjoint(_MAIN):
         return False  # a part of another item, or what that refers to
-    if not _PAGES.isdisjoint(types):
+    if types & _PAGES:
         return True
     alike = [other for other in item.getroottree().iter(item.tag) if other.get("itemtype") == item.get("itemtype")]
-    return _is_work(types) and sum(other.get("itemprop") == item.get("itemprop") for other in alike) == 1
+    return bool(types & _WORKS) and sum(other.get("itemprop") == item.get("itemprop") for other in alike) == 1
 
 
 def _rdfa_of_page(element: html.HtmlElement) -> bool:
@@ -201,7 +201,7 @@ def _rdfa_of_page(element: html.HtmlElement) -> bool:
         if outer.get("about") is not None:
             return outer.get("about").strip() in ("", "#", _canonical(element))
         if outer is not element and (types := {_last_part(name) for name in tokens(outer, "typeof")}):
-            return not _PAGES.isdisjoint(types) or _is_work(types)
+            return bool(types & (_PAGES | _WORKS))
     return True
 
 
@@ -209,10 +209,6 @@ def _canonical(element: html.HtmlElement) -> str | None:
     """Return the page's address as it gives it itself, or None."""
     links = element.getroottree().iter("link")
     return next((link.get("href") for link in links if "canonical" in tokens(link, "rel")), None)
-
-
-def _is_work(types: set[str]) -> bool:
-    return not _WORKS.isdisjoint(types)
 
 
 def _last_part(name: str) -> str:

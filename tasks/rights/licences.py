@@ -8,57 +8,22 @@ with the author's name (BY) or under the same licence (SA). NC forbids commercia
 and a choice of paragraphs, cut and labelled, may count as a change."""
 
 import re
+from collections.abc import Mapping
 from typing import Literal, get_args
 from urllib.parse import urlsplit
 
-from tasks.engine.data_files import read_data
+from tasks.engine.data_files import fill, read_data
 
+_DATA = read_data("tasks.rights", "licences.toml")
+_PARTS: Mapping[str, str] = {part: fill(names, {}) for part, names in _DATA["deed"].items()}
+_DEED_URL, _PUBLIC_URL, _GOVERNMENT_URL = (re.compile(fill(pattern, {})) for pattern in _DATA["addresses"].values())
+_SHORT, _LONG, _ZERO, _GOVERNMENT = (
+    re.compile(fill(pattern, {**_DATA["parts"], "DEED": "|".join(_PARTS.values())}))
+    for pattern in _DATA["names"].values()
+)
+_SIGNS = [re.compile(sign) for sign in _DATA["signs"].values()]
 _DEEDS = frozenset({"by", "by-sa", "by-nd", "by-nc", "by-nc-sa", "by-nc-nd"})
-_DEED_URL = re.compile(
-    r"creativecommons\.org/licen[cs]es/(?P<deed>[a-z-]{2,8})/(?P<version>[1-4]\.\d)(?:/(?P<port>igo|[a-z]{2})(?=/|$))?",
-    re.IGNORECASE,
-)
-_PUBLIC_URL = re.compile(r"creativecommons\.org/publicdomain/(zero|mark)/(\d\.\d)", re.IGNORECASE)
-_GOVERNMENT_URL = re.compile(
-    r"nationalarchives\.gov\.uk/doc/open-government-licence/version/([123])(?!\d)", re.IGNORECASE
-)
-
 _LONGEST = 2_000  # characters of a licence's name, with the sentences that may stand around it
-_VERSION = r"(?:,?\s*(?:v(?:ersion)?\.?\s*)?(?P<{name}>[1-4]\.\d)(?!\d))"
-_SHORT = re.compile(
-    r"\b(?:CC[\s‐-―-]{0,3}BY(?![A-Za-z])|cc[ -]by(?=-(?:nc|nd|sa)\b| [1-4]\.0))"  # else a carbon copy
-    r"(?P<parts>(?:[\s/‐-―-]{0,3}(?:NC|ND|SA|nc|nd|sa)\b){0,2})(?:[\s-]?(?P<igo>IGO))?"
-    rf"[\s-]{{0,2}}{_VERSION.format(name='version')}?(?:[\s-](?P<igo_after>IGO)\b)?"
-)
-_PARTS = {  # what a deed's parts are called, in the languages of its translations
-    "nc": r"non[\s-]?commercial|no[\s-]?comercial|n[ãa]o[\s-]?comercial|pas\s+d['’](?:utilisation|usage)\s+commerciale?"
-    r"|nicht[\s-]?kommerziell|keine\s+kommerzielle\s+nutzung|non\s+commerciale|niet[\s-]?commercieel"
-    r"|użycie\s+niekomercyjne",
-    "nd": r"no[\s-]?deriv\w*|sin[\s-]?(?:obras?[\s-]?)?derivadas?|pas\s+de\s+modifications?"
-    r"|keine[\s-]?bearbeitung(?:en)?|non\s+opere\s+derivate|sem[\s-]?deriva\w+|geen[\s-]?afgeleide\s?werken|bez\s+utworów\s+zależnych",
-    "sa": r"share[\s-]?alike|compartir[\s-]?igual|partage\s+(?:dans\s+les\s+mêmes\s+conditions|à\s+l['’]identique)"
-    r"|weitergabe\s+unter\s+gleichen\s+bedingungen|condividi\s+allo\s+stesso\s+modo|compartilha[\s-]?igual"
-    r"|gelijk[\s-]?delen|na\s+tych\s+samych\s+warunkach",
-}
-_LONG = re.compile(
-    r"\bcreative\s+commons(?:[\s-]+(?:licen\w+|lizenz|\(cc\)))?[\s:–-]{1,4}(?:attribution|paternité|reconocimiento"
-    r"|atribución|attribuzione|atribuição|namensnennung|naamsvermelding|uznanie\s+autorstwa)"
-    rf"(?P<parts>(?:[\s/,‐-―-]{{0,3}}(?:{'|'.join(_PARTS.values())})){{0,2}})(?:\s+(?:public\s+)?licen[cs]e)?"
-    rf"{_VERSION.format(name='version')}?",
-    re.IGNORECASE,
-)
-_ZERO = re.compile(r"\bCC[\s-]?0\b(?:\s*1\.0)?|\bcreative\s+commons\s+zero\b", re.IGNORECASE)
-_GOVERNMENT = re.compile(rf"\bopen\s+government\s+licen[cs]e{_VERSION.format(name='version')}?", re.IGNORECASE)
-
-# A page whose source has none of these names no licence that is known here; most pages end with this look. What follows
-# "CC0" tells it from the colour of style sheets.
-# Each begins with its letters: the search for these is fast.
-_SIGNS = (
-    re.compile(r"CC(?:(?:[ -]|&nbsp;)BY|[ -]?0(?![0-9A-Fa-f;}!]))"),
-    re.compile(r"cc[ -]by[ -](?:nc|nd|sa|\d)"),
-    re.compile(r"overnment [Ll]icen"),
-    re.compile(r"open-government-licence"),
-)
 
 
 def may_name_licence(source: str) -> bool:
@@ -125,14 +90,9 @@ def domain_licence(url: str) -> str | None:
 
 Terms = Literal["free", "non-commercial", "no-derivatives", "other"]
 TERMS: tuple[Terms, ...] = get_args(Terms)
-MEANINGS: dict[Terms, str] = {
-    "free": "may be shared and changed",
-    "non-commercial": "not for commercial use (NC)",
-    "no-derivatives": "not to be shared changed (ND)",
-    "other": "terms that the program does not know",
-}
+MEANINGS: Mapping[Terms, str] = _DATA["meanings"]
 
-# As SPDX writes them, without version; beside those that `tasks.rights.licences` finds, what sources of articles name.
+# As SPDX writes them, without version; beside those that are found here, what sources of articles name.
 _FREE = re.compile(
     r"(?:cc0|cc-by|cc-by-sa|cc-pdm|public-domain|pd|ogl-uk|gfdl|gnu-fdl|odc-by|odbl|pddl|fal|mit|apache|bsd-[23]-clause)"
     r"(?:-v?\d.*|-only|-or-later|-igo)?"

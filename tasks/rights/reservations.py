@@ -59,13 +59,15 @@ def header_reservations(headers: Iterable[str]) -> list[str]:
     """Return the signs among stored headers (`rights_headers`), each with its place, such as "header noai"."""
     found: list[str] = []
     for name, _, value in (header.partition(": ") for header in headers):
-        if name == "tdm-reservation" and _is_reserved(value):
+        if name == "tdm-reservation" and value.strip() == "1":
             found.append("header tdm-reservation")
         elif name == "x-robots-tag":
             found += [f"header {directive}" for directive in _no_ai(value)]
         elif name in PREFERENCES:
             found += [f"header {preference}" for preference in preferences(name, value)]
-        elif name == "link" and any(_RSL_TYPE in link.lower() and _LINK.match(link) for link in _each_link(value)):
+        elif name == "link" and any(
+            _RSL_TYPE in link.lower() and _LINK.match(f"<{link}") for link in value.split("<")[1:]
+        ):
             found.append(f"header {RSL}")
         elif name == "robots.txt":
             found += [f"robots.txt {preference}" for preference in value.split(", ")]
@@ -89,10 +91,6 @@ def preferences(name: str, value: str) -> list[str]:
     ]
 
 
-def _each_link(value: str) -> list[str]:
-    return [f"<{link}" for link in value.split("<")[1:]]
-
-
 def of_other_files(headers: Iterable[str], files: Iterable[str]) -> list[str]:
     """Return stored headers with other entries for the site's files, such as `AI_TXT`."""
     of_page = (header for header in headers if header not in (AI_TXT, TDMREP) and not header.startswith(ROBOTS_TXT))
@@ -111,7 +109,7 @@ def page_reservations(tree: "html.HtmlElement") -> list[str]:
     for meta in tree.iter("meta"):
         name = (meta.get("name") or meta.get("http-equiv") or "").strip().lower()
         content = (meta.get("content") or "")[:_MOST]
-        if name == "tdm-reservation" and _is_reserved(content):
+        if name == "tdm-reservation" and content.strip() == "1":
             found.append("meta tdm-reservation")
         elif name in ("robots", "x-robots-tag"):
             found += [f"meta {directive}" for directive in _no_ai(content)]
@@ -124,10 +122,6 @@ def page_reservations(tree: "html.HtmlElement") -> list[str]:
         if is_terms and (element.get("type") or "").strip().lower() == _RSL_TYPE:
             found.append(f"{element.tag} {RSL}")
     return list(dict.fromkeys(found))
-
-
-def _is_reserved(value: str) -> bool:
-    return value.strip() == "1"
 
 
 def _no_ai(value: str, crawler: str = "*") -> Iterator[str]:

@@ -10,63 +10,24 @@ that versions, headings and private networks do not count. Names and addresses o
 
 import ipaddress
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from storage.page_columns import PERSONAL_DATA
+from tasks.engine.data_files import fill, read_data
 from tasks.text.language import sure_language
 
-_EMAIL = re.compile(
-    r"(?<![\w.+%-])[A-Za-z0-9](?:[\w.+%'-]{0,62}[\w+-])?@(?:[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?\.){1,8}"
-    r"(?!(?:png|jpe?g|gif|svg|webp|avif|ico|bmp|tiff?|css|js|json|html?|xml|php|pdf|mp[34]|woff2?|ttf)\b)"  # foo@2x.png
-    r"[A-Za-z]{2,24}(?![\w@-])"
+_PERSONAL = read_data("tasks.rights", "personal.toml")
+_EMAIL, _PHONE, _CALLED, _DIGITS, _IP4, _IP6, _NUMBERED, _ADDRESS, _CARD, _ACCOUNT = (
+    re.compile(fill(pattern, _PERSONAL["parts"])) for pattern in _PERSONAL["patterns"].values()
 )
-_GAP = r"[\s.‐-―/-]{0,2}"
-_PHONE = re.compile(
-    rf"(?<![\w+.,/@=#$€£-])(?:"
-    rf"\(?\+\d{{1,3}}\)?{_GAP}(?:\(\d{{1,5}}\){_GAP})?\d{{1,5}}(?:{_GAP}\d{{2,5}}){{1,5}}"  # +44 20 7946 0018
-    rf"|(?<!\d )00[ -]?[1-9]\d{{0,2}}(?:[\s./-]{{1,2}}\d{{2,8}}){{2,5}}"  # 0044 20 7946 0018
-    rf"|(?:\+?1[\s.-])?\(\d{{3}}\)\s?\d{{3}}[\s.‐-―-]\d{{4}}"  # (212) 555-0123
-    rf"|(?:1[\s.-])?[2-9]\d{{2}}([.-])[2-9]\d{{2}}\1\d{{4}}"  # 212-555-0123
-    rf"|\(0\d{{1,5}}\)\s?\d{{2,5}}(?:[\s-]\d{{2,5}}){{0,3}}"  # (020) 7946 0018
-    # Britain: 020 7946 0018, 0161 496 0018, 01632 960018, 07700 900 018
-    r"|02\d[ -]\d{4}[ -]\d{4}|0(?:1\d1|11\d|[38]\d\d)[ -]\d{3}[ -]\d{4}|0[17]\d{3}[ -]\d{6}"
-    r"|07\d{3}[ -]\d{3}[ -]\d{3}"
-    r"|0[1-9](?:([ .])\d\d)(?:\2\d\d){3}"  # France: 01 42 68 53 00
-    rf")(?![\w]|[-./,]\d)"
-)
-_CALLED = re.compile(
-    rf"\b(?:tel|telephone|phone|fax|mobile|t|f)\W{{1,4}}(0\d{{1,5}}(?:{_GAP}\d{{2,5}}){{1,4}}(?:-\d{{1,2}})?)(?![\w]|[-./,]\d)",
-    re.IGNORECASE,
-)
-_DIGITS = re.compile(r"\d[\d\s().‐-―/-]{6,}\d")  # a text without it has no telephone number; it is quick to find
+_MASKS: Mapping[str, str] = _PERSONAL["masks"]
 _PHONE_DIGITS = range(8, 16)  # E.164 allows 15; shorter ones are extensions and short codes
-_IP4 = re.compile(r"(?<![\w.:-])(?:\d{1,3}\.){3}\d{1,3}(?![\w-]|\.\d)")
-_IP6 = re.compile(r"(?<![\w:.])(?:[0-9a-fA-F]{1,4}:){2,7}(?::?[0-9a-fA-F]{1,4}){1,6}(?![\w:])")
 _LEAST_OCTET = 12  # of an address's first number: smaller ones number sections of texts and versions of programs
 _SMALL = 32  # four numbers below it are an address only where the text says so
-_NUMBERED = re.compile(  # what an address before it is the number of
-    r"(?:version|release|build|update|firmware|section|chapter|clause|paragraph|article|rule|table|figure|appendix|part"
-    r"|step|item|no\.?|§|v\.?|[vr])\s*$",
-    re.IGNORECASE,
-)
-_ADDRESS = re.compile(r"\b(?:IP|IPv4|address|server|host)\b[^.]{0,12}$", re.IGNORECASE)
-_NEAR = 24  # characters before a number in which such words stand
-_CARD = re.compile(
-    r"(?<![\w.,/=#+-])(?:(?:4\d{3}|5[1-5]\d\d|2[2-7]\d\d|6(?:011|5\d\d))(?:([ -]?)\d{4})(?:\1\d{4}){2}"
-    r"|3[47]\d\d([ -]?)\d{6}\2\d{5}|3(?:0[0-5]|[68]\d)\d([ -]?)\d{6}\3\d{4})(?![\w/]|[-.,]\d)"
-)
-_ACCOUNT = re.compile(r"(?<![\w/])[A-Z]{2}\d{2}(?: ?[A-Z0-9]{4}){2,7}(?: ?[A-Z0-9]{1,4})?(?!\w)")
+_NEAR = 24  # characters before a number in which words stand that say whether it is an address
 _LEAST_ACCOUNT = 15  # characters, of Norway
-
-_MASKS = {
-    "emails": "[e-mail]",
-    "phones": "[telephone]",
-    "ip_addresses": "[IP address]",
-    "cards": "[card number]",
-    "accounts": "[IBAN]",
-}
 
 
 @dataclass(frozen=True)
@@ -234,14 +195,10 @@ def text_columns(paragraphs: Sequence[str]) -> dict[str, Any]:
 
 def language_of(paragraphs: Sequence[str]) -> str | None:
     """Return the language of a page's longest paragraphs, which are seldom menus or names; None if it is not sure."""
-    return sure_language(_longest(paragraphs))
-
-
-def _longest(paragraphs: Sequence[str]) -> str:
     text, missing = [], _SAMPLE
     for paragraph in sorted(paragraphs, key=len, reverse=True):
         text.append(paragraph[:missing])
         missing -= len(text[-1])
         if missing <= 0:
             break
-    return " ".join(text)
+    return sure_language(" ".join(text))

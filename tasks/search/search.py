@@ -7,7 +7,7 @@ from contextlib import nullcontext
 from functools import cache, lru_cache
 from hashlib import sha256
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, urlencode, urlsplit
 
 import numpy as np
@@ -111,20 +111,6 @@ class SearchError(Exception):
         self.reason = reason  # reason in the table `search`: query_failed | bad_answer
 
 
-class SearchProvider(Protocol):
-    """A service that answers queries."""
-
-    @property
-    def name(self) -> str:
-        """Name of the provider in the table `search`."""
-
-    def search(self, query: str, results: int) -> list[str]:
-        """Return the URLs of at most `results` results, best first. Raises SearchError: there is no answer."""
-
-    def close(self) -> None:
-        """Release the provider's connections."""
-
-
 class _RecordedLine(BaseModel):
     model_config = ConfigDict(strict=True)
 
@@ -194,25 +180,21 @@ class JsonSearch:
         self._service = Service(self._endpoint, web, PATIENCE, connect_to, delay_seconds=settings.delay_seconds)
 
     def search(self, query: str, results: int) -> list[str]:
-        """Ask the provider; see `SearchProvider`."""
+        """Return the URLs of at most `results` results, best first. Raises SearchError: there is no answer."""
         values = self._values | {"query": query[:_MAX_QUERY_CHARACTERS], "results": results}
         fields, body, headers = (
             filled(part, values) for part in (self._interface.query, self._interface.body, self._interface.headers)
         )
         try:
+            url, sent = self._endpoint, None
             if body:
                 headers |= {"Content-Type": "application/json"}
                 sent = json.dumps(body).encode()
-                answer = self._service.post(
-                    self._endpoint, sent, as_it_is, max_bytes=_MAX_ANSWER_BYTES, headers=headers
-                )
             else:
-                url = normalise_url(f"{self._endpoint}?{urlencode(fields)}", allowed_hosts=[host_of(self._endpoint)])
-                answer = self._service.get(url, max_bytes=_MAX_ANSWER_BYTES, headers=headers)
-        except FetchError as fault:
-            raise SearchError(
-                SearchReason.QUERY_FAILED, fault.reason
-            ) from None  # the reason alone: the URL may hold a key
+                url = normalise_url(f"{url}?{urlencode(fields)}", allowed_hosts=[host_of(url)])
+            answer = self._service.read(url, as_it_is, body=sent, max_bytes=_MAX_ANSWER_BYTES, headers=headers)
+        except FetchError as fault:  # the reason alone is passed on: the URL may hold a key
+            raise SearchError(SearchReason.QUERY_FAILED, fault.reason) from None
         if not answer.success:
             raise SearchError(SearchReason.QUERY_FAILED, http_reason(answer.status))
         try:
@@ -226,6 +208,7 @@ class JsonSearch:
         self._service.close()
 
 
+SearchProvider = RecordedSearch | CorpusSearch | JsonSearch
 _LOCAL: Mapping[str, type[RecordedSearch] | type[CorpusSearch]] = {"recorded": RecordedSearch, "bm25": CorpusSearch}
 
 

@@ -22,12 +22,12 @@ URLS = [
 ]
 
 
-def walk(root: Path, *, shards: int = 1, done: int = 1, crawled: int = 0) -> Run:
+def walk(root: Path, *, shards: int = 1, done: int = 1, crawled: int = 0, urls: list[str] = URLS) -> Run:
     """A planned walk with a frontier of which some shards are done, and pages of which some are."""
     run = Run(Store(str(root)), Executor(), planning=True)
     records: dict[int, ShardRecord] = {}
     for shard in range(done):
-        rows = [{"article_id": f"{shard}", "title": "", "references": URLS, "drop_reason": None}]
+        rows = [{"article_id": f"{shard}", "title": "", "references": urls, "drop_reason": None}]
         table = build_frontier(pa.Table.from_pylist(rows), None, CrawlSettings(), article_shard=shard, host_shards=2)
         record = ShardRecord(FRONTIER.name, shard, "k", WrittenTable(0, 0, "", ""), {}, {}, {}, 2, 1.0, 1)
         written = run.store.write_table(record.path, table, FRONTIER)
@@ -52,6 +52,13 @@ def test_domains_days_and_archives(tmp_path: Path) -> None:
         "captures in bulk, as WARC files for crawl.archive."
     )
     assert "site.com: 1 URLs, 2 hosts" in said(walk(tmp_path), budget_domain_pages=1)
+
+
+def test_the_largest_are_ten_and_archives_are_named_however_small(tmp_path: Path) -> None:
+    urls = [f"http://{n}.com/{page}" for n in range(10, 30) for page in range(2)] + ["http://archive.ph/a"]
+    lines = said(walk(tmp_path, urls=urls)).splitlines()[1:]
+    assert [line.partition(":")[0].strip() for line in lines[:-1]] == [f"{n}.com" for n in range(10, 20)]
+    assert lines[-1].startswith("  archive.ph is a web archive")
 
 
 def test_some_shards_of_many_stand_for_all(tmp_path: Path) -> None:

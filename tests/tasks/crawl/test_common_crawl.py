@@ -15,11 +15,12 @@ import pytest
 
 from storage.schemas import CAPTURES
 from tasks.crawl.answers import Answers
-from tasks.crawl.common_crawl import look_up_captures
+from tasks.crawl.common_crawl import look_up_shard
 from tasks.crawl.reasons import CaptureReason, PageReason
 from tasks.crawl.remote_files import GAP_BYTES
 from tasks.crawl.service import Patience
 from tasks.crawl.settings import CrawlSettings
+from tasks.engine.shard import Scratch
 from tests.patience import PATIENCE
 from tests.tasks.crawl.loopback_server import (
     FAST,
@@ -123,15 +124,14 @@ def options(server: LoopbackServer, **settings: Any) -> CrawlSettings:
 
 
 def looked_up(server: LoopbackServer, tmp_path: Path, urls: list[str], settings: CrawlSettings) -> Any:
-    with Answers(pafs.LocalFileSystem(), str(tmp_path / "look-ups"), rows=1000) as made:
-        return look_up_captures(
-            frontier(urls),
-            settings,
-            host_shard=3,
-            answers=made,
-            connect_to={"*.test": server.address},
-            progress=lambda _: None,
-        )
+    return look_up_shard(
+        frontier(urls),
+        settings,
+        shard=3,
+        scratch=Scratch(pafs.LocalFileSystem(), str(tmp_path / "look-ups")),
+        connect_to={"*.test": server.address},
+        progress=lambda _: None,
+    )
 
 
 def pages(server: LoopbackServer, tmp_path: Path, urls: list[str], **settings: Any) -> dict[str, dict[str, Any]]:
@@ -338,7 +338,9 @@ def test_pages_of_the_archive_are_of_no_budget(budget: dict[str, int], archive: 
         assert [rows[url]["reason"] for url in live] == [None, None, "budget_spent", "budget_spent"]
 
 
-def test_nothing_is_asked_twice_after_a_stop(archive: CommonCrawl, tmp_path: Path) -> None:
+def test_nothing_is_asked_twice_after_a_stop(
+    archive: CommonCrawl, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     urls = [f"http://a.test/{n}" for n in range(8)]
     for url in urls:
         archive.add(url, http(b"<p>" + url.encode()))
@@ -352,15 +354,9 @@ def test_nothing_is_asked_twice_after_a_stop(archive: CommonCrawl, tmp_path: Pat
             if len(self) == 5:
                 raise KilledError
 
-    with pytest.raises(KilledError), Killed(pafs.LocalFileSystem(), str(tmp_path / "look-ups"), rows=1000) as made:
-        look_up_captures(
-            frontier(urls),
-            options(archive),
-            host_shard=0,
-            answers=made,
-            connect_to={"*.test": archive.address},
-            progress=lambda _: None,
-        )
+    with monkeypatch.context() as patch, pytest.raises(KilledError):
+        patch.setattr("tasks.crawl.common_crawl.Answers", Killed)
+        looked_up(archive, tmp_path, urls, options(archive))
     torn = next((tmp_path / "look-ups").iterdir())
     torn.write_bytes(torn.read_bytes() + b'{"url": "http://a.test/5", "ro')
     rows = pages(archive, tmp_path, urls)
@@ -383,10 +379,10 @@ look_up_and_read(sys.argv[1], Path(sys.argv[2]), json.loads(sys.argv[3]), CrawlS
 def look_up_and_read(address: str, folder: Path, urls: list[str], settings: CrawlSettings) -> list[dict[str, Any]]:
     """Both stages of a shard, in folders that outlive a stop."""
     connect_to = {"*.test": address}
-    with Answers(pafs.LocalFileSystem(), str(folder / "look-ups"), rows=1000) as made:
-        captures = look_up_captures(
-            frontier(urls), settings, host_shard=0, answers=made, connect_to=connect_to, progress=lambda _: None
-        )
+    scratch = Scratch(pafs.LocalFileSystem(), str(folder / "look-ups"))
+    captures = look_up_shard(
+        frontier(urls), settings, shard=0, scratch=scratch, connect_to=connect_to, progress=lambda _: None
+    )
     with local_journal(folder) as journal:
         table = crawl_pages(
             frontier(urls), captures, settings, journal=journal, connect_to=connect_to, progress=lambda _: None
@@ -547,16 +543,12 @@ def test_service_at_a_private_address_is_only_asked_where_the_settings_name_it(t
     with CommonCrawl() as server:
         port = server.address.rpartition(":")[2]
         chosen = options(server, common_crawl={"indexes": [f"http://127.0.0.1:{port}/index"]})
-        with Answers(pafs.LocalFileSystem(), str(tmp_path), rows=9) as made:
-            table = look_up_captures(
-                frontier([URL]), chosen, host_shard=0, answers=made, connect_to={}, progress=lambda _: None
-            )
-        assert table.num_rows == 0
+        scratch = Scratch(pafs.LocalFileSystem(), str(tmp_path))
+        elsewhere: Any = {"scratch": scratch, "connect_to": {}, "progress": lambda _: None}
+        assert look_up_shard(frontier([URL]), chosen, shard=0, **elsewhere).num_rows == 0
         chosen = options(server, common_crawl={"indexes": ["http://index.commoncrawl.org/index"]})
-        with Answers(pafs.LocalFileSystem(), str(tmp_path / "b"), rows=9) as made, pytest.raises(ConnectionError):
-            look_up_captures(
-                frontier([URL]), chosen, host_shard=0, answers=made, connect_to={}, progress=lambda _: None
-            )
+        with pytest.raises(ConnectionError):
+            look_up_shard(frontier([f"{URL}b"]), chosen, shard=0, **elsewhere)
 
 
 def test_index_that_is_not_there_stops_the_shard(archive: CommonCrawl, tmp_path: Path) -> None:

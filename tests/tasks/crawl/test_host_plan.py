@@ -5,11 +5,11 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from tasks.crawl.frontier import ARCHIVES, DomainLoad, HostPlan, plan_hosts
+from tasks.crawl.frontier import ARCHIVES, DomainLoad, plan_hosts
 from tasks.crawl.reasons import FrontierReason
 
 
-def planned(*rows: tuple[str | None, int, str | None], **options: Any) -> HostPlan:
+def planned(*rows: tuple[str | None, int, str | None], **options: Any) -> list[DomainLoad]:
     """The plan of rows: host, host shard, reason; in batches of two."""
     names = ("host", "host_shard", "drop_reason")
     schema = pa.schema([("host", pa.string()), ("host_shard", pa.int32()), ("drop_reason", pa.string())])
@@ -28,24 +28,21 @@ def test_kept_urls_of_a_domain_are_counted_over_its_hosts() -> None:
         (None, 0, "bad_url"),
     )
     # 864 s are a hundredth of a day.
-    assert plan == HostPlan(
-        4, (DomainLoad("site.com", 2, 3, pytest.approx(0.03)), DomainLoad("other.org", 1, 1, pytest.approx(0.01)))
-    )
+    assert plan == [
+        DomainLoad("site.com", 2, 3, pytest.approx(0.03)),
+        DomainLoad("other.org", 1, 1, pytest.approx(0.01)),
+    ]
 
 
 def test_crawled_shards_are_left_out_and_a_sample_is_scaled_up_to_the_budget() -> None:
     rows = [("a.com", 0, None)] * 6 + [("b.com", 1, None)] * 3 + [("c.com", 2, None)]
-    assert [(load.domain, load.urls) for load in planned(*rows, done=[0]).loads] == [("b.com", 3), ("c.com", 1)]
+    assert [(load.domain, load.urls) for load in planned(*rows, done=[0])] == [("b.com", 3), ("c.com", 1)]
     plan = planned(*rows, share=0.25, budget=20)
-    assert [(load.domain, load.urls) for load in plan.loads] == [("a.com", 20), ("b.com", 12), ("c.com", 4)]
-    assert plan.urls == 36
-    assert planned() == HostPlan(0, ())
+    assert [(load.domain, load.urls) for load in plan] == [("a.com", 20), ("b.com", 12), ("c.com", 4)]
+    assert planned() == []
 
 
-def test_archives_are_named_however_small_and_the_largest_are_ten() -> None:
-    rows = [(f"{n}.com", 0, None) for n in range(10, 30)] * 2 + [("web.archive.org", 0, None), ("archive.ph", 0, None)]
-    plan = planned(*rows)
-    assert [load.domain for load in plan.archives] == ["archive.org", "archive.ph"]
-    assert [load.domain for load in plan.largest] == [f"{n}.com" for n in range(10, 20)]
-    assert plan.archives[0].archive == ARCHIVES["archive.org"]
-    assert plan.largest[0].archive is None
+def test_archives_are_told_from_other_sites() -> None:
+    archive, site = planned(("web.archive.org", 0, None), ("web.archive.org", 0, None), ("10.com", 0, None))
+    assert (archive.domain, archive.archive) == ("archive.org", ARCHIVES["archive.org"])
+    assert (site.domain, site.archive) == ("10.com", None)
