@@ -72,7 +72,7 @@ def _captures_in_tables(session: Session, frontier: Frontier) -> IndexedCaptures
         shards=hosts,
         inputs={"frontier": gathered(frontier), "index": every(index)},
     )
-    files = [file for table in tables for file in table.files]
+    files = [file for table in tables for file in table]
     recipe = Recipe(schemas.CAPTURES, "tasks.crawl.columnar:look_up_in_file", settings=crawl, per_shard={"file": files})
     inputs = {"lookups": gathered(lookups)}
     return IndexedCaptures(

@@ -2,6 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Container
+from functools import reduce
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -46,18 +47,12 @@ def refuse_overlaps(paragraphs: pa.Table, overlaps: pa.Table, settings: AcrossSe
         (AcrossReason.LEAK, _LEAKS[settings.leakage]),
         (AcrossReason.NEAR_DUPLICATE, _DUPLICATES[settings.near_duplicates]),
     ):
-        for found in _any(overlaps, columns).select(["article", "paragraph_id", "whole"]).to_pylist():
+        chosen = reduce(pc.or_, (overlaps[column] for column in columns), pa.scalar(False))
+        some = overlaps.filter(chosen) if columns else overlaps.slice(0, 0)
+        for found in some.select(["article", "paragraph_id", "whole"]).to_pylist():
             place = places[found["article"], found["paragraph_id"]]
             for row in documents[articles[place], urls[place]] if found["whole"] else (place,):
                 reasons[row] = reasons[row] or reason
     column = paragraphs.schema.get_field_index("drop_reason")
     field = paragraphs.schema.field(column)
     return paragraphs.set_column(column, field, pa.array(reasons, field.type))
-
-
-def _any(overlaps: pa.Table, columns: tuple[str, ...]) -> pa.Table:
-    """Return the rows in which one of some columns is true."""
-    chosen = pa.scalar(False)
-    for column in columns:
-        chosen = pc.or_(overlaps[column], chosen)
-    return overlaps.filter(chosen) if columns else overlaps.slice(0, 0)

@@ -31,7 +31,15 @@ class Answers(Closing):
         selector = pafs.FileSelector(directory, allow_not_found=True)
         for info in sorted(filesystem.get_file_info(selector), key=lambda info: info.path):
             if info.path.endswith(_SUFFIX):
-                self._read(info.path)
+                with filesystem.open_input_stream(info.path) as stream:
+                    lines = stream.read().split(b"\n")
+                for line in filter(None, lines):
+                    try:
+                        question, answer = json.loads(line)
+                    except ValueError:
+                        logger.warning("%s is torn: its complete lines are kept", info.path)
+                    else:
+                        self._found[question] = answer
 
     def __len__(self) -> int:
         return len(self._found)
@@ -60,15 +68,3 @@ class Answers(Closing):
         if self._sink is not None:
             self._sink.close()
         self._sink, self._written = None, 0
-
-    def _read(self, path: str) -> None:
-        with self._filesystem.open_input_stream(path) as stream:
-            lines = stream.read().split(b"\n")
-        for line in lines:
-            try:
-                question, answer = json.loads(line)
-            except ValueError:
-                if line:
-                    logger.warning("%s is torn: its complete lines are kept", path)
-                continue
-            self._found[question] = answer

@@ -48,16 +48,13 @@ def find_archives(settings: CrawlSettings) -> list[ArchiveFile]:
     matches nothing, or there is no such file."""
     files: list[str] = []
     for pattern in settings.archive:
-        matches = [pattern] if "://" in pattern else _matches(pattern)
+        # glob.glob rather than Path.glob: a pattern may be absolute.
+        paths = [pattern] if "://" in pattern else glob.glob(pattern, recursive=True)  # noqa: PTH207
+        matches = [path for path in paths if "://" in path or Path(path).is_file()]
         if not matches:
             raise FileNotFoundError(f"crawl.archive: no file matches {pattern!r}")
         files += matches
     return [ArchiveFile(file, _state(file)) for file in sorted(set(files))]
-
-
-def _matches(pattern: str) -> list[str]:
-    # glob.glob rather than Path.glob: a pattern may be absolute.
-    return [name for name in glob.glob(pattern, recursive=True) if Path(name).is_file()]  # noqa: PTH207
 
 
 def _state(file: str) -> str:

@@ -225,7 +225,12 @@ class Member(io.RawIOBase):
     def readinto(self, buffer: Any) -> int:
         """Decode into a buffer; 0 at the end. Raises DamagedError: it cannot be decoded, or exceeds its limit."""
         while not (self._decoder.eof or self.cut):
-            data = self._input() if self._decoder.needs_input else b""
+            data = b""
+            if self._decoder.needs_input:
+                self._stream.seek(self._place)
+                data = self._stream.read(_BLOCK)
+                self._place += len(data)
+                self.cut = not data
             try:
                 decoded = self._decoder.decompress(data, len(buffer))
             except (zlib.error, zstd.ZstdError) as error:
@@ -239,13 +244,6 @@ class Member(io.RawIOBase):
                 return len(decoded)
         return 0
 
-    def _input(self) -> bytes:
-        self._stream.seek(self._place)
-        data = self._stream.read(_BLOCK)
-        self._place += len(data)
-        self.cut = not data
-        return data
-
     @property
     def end(self) -> int | None:
         """Offset after the member once all of it has been read; None at the end of the file."""
@@ -256,7 +254,6 @@ class Member(io.RawIOBase):
         return offset if self._stream.read(1) else None
 
     def _skip(self) -> None:
-        """Skip the skippable frames, such as that of the dictionary."""
         while True:
             self._stream.seek(self._place)
             head = self._stream.read(8)

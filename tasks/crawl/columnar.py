@@ -1,14 +1,11 @@
 """Common Crawl's columnar index: millions of URLs looked up in Parquet tables, file by file: the shuffle from hosts to
-files. The files of a table are in a folder, in an object store, or named by a list on the web. The table is described
-at https://github.com/commoncrawl/cc-index-table. Of its thirty columns seven are read.
+files. A table's files are in a folder, in an object store, or named by a list on the web; of its thirty columns
+(https://github.com/commoncrawl/cc-index-table) seven are read.
 
 A table is sorted by key, so the URLs of a shard of hosts lie all over it. Grouped by file, every file is read once for
-all URLs, instead of once for each shard of hosts. Only row groups whose keys may include a wanted one are read, of
-these first the column of keys, and the other columns only where one of them is wanted; batch by batch, so that memory
-does not grow with the file.
-
-Which captures of a URL are tried is decided by the rule of the CDX look-up (`tasks.crawl.common_crawl`), for whole
-columns."""
+all URLs. Only row groups whose keys may include a wanted one are read, of these first the column of keys, and the other
+columns only where one of them is wanted; batch by batch, so that memory does not grow with the file. Which captures of
+a URL are tried is decided by the rule of the CDX look-up (`tasks.crawl.common_crawl`), for whole columns."""
 
 import logging
 import re
@@ -83,15 +80,12 @@ class TableFile:
         return {"name": self.name, "state": self.state}
 
 
-@dataclass(frozen=True)
-class IndexFiles:
+class IndexFiles(tuple[TableFile, ...]):
     """The files of one crawl, in order of name."""
-
-    files: tuple[TableFile, ...]
 
     def recipe(self) -> list[dict[str, str]]:
         """Return the fields that decide what is found in it."""
-        return [file.recipe() for file in self.files]
+        return [file.recipe() for file in self]
 
 
 def find_tables(settings: CrawlSettings, connect_to: Mapping[str, str]) -> list[IndexFiles]:
@@ -107,7 +101,7 @@ def find_tables(settings: CrawlSettings, connect_to: Mapping[str, str]) -> list[
                 f"crawl.common_crawl.tables: {named!r} has no Parquet file of subset=warc; expected a folder of the "
                 "columnar index, or a list of its files such as cc-index-table.paths.gz"
             )
-        tables.append(IndexFiles(tuple(wanted)))
+        tables.append(IndexFiles(wanted))
     return tables
 
 
@@ -162,7 +156,7 @@ def open_table(file: TableFile, files: RemoteFiles) -> Iterator[pq.ParquetFile]:
     one a row group at a time, because each read is a request. Raises ValueError: it is not Parquet; StorageError: it
     cannot be read, or is damaged; ConnectionError: it is on the web, and could not be fetched."""
     remote = file.folder.startswith(_ON_THE_WEB)
-    with _named_errors(file):
+    try:
         if remote:
             source = pa.PythonFile(RemoteFile(files, str(file)), "r")
         else:
@@ -171,13 +165,6 @@ def open_table(file: TableFile, files: RemoteFiles) -> Iterator[pq.ParquetFile]:
             source = store.filesystem.open_input_file(store.path(file.name))
         with source:
             yield pq.ParquetFile(source, pre_buffer=remote, buffer_size=0 if remote else _BUFFER_BYTES)
-
-
-@contextmanager
-def _named_errors(file: TableFile) -> Iterator[None]:
-    """Turn errors of reading a file into errors that name it."""
-    try:
-        yield
     except ConnectionError:
         raise
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
@@ -212,7 +199,7 @@ def index_files(settings: CrawlSettings, *, table: IndexFiles, connect_to: Mappi
         RemoteFiles(settings, connect_to) as remote,
         ThreadPoolExecutor(settings.common_crawl.connections, "footers") as pool,
     ):
-        rows = list(pool.map(lambda file: _file_row(file, remote), table.files))
+        rows = list(pool.map(lambda file: _file_row(file, remote), table))
     _warn_if_unsorted(rows)
     return pa.Table.from_pylist(rows, schema=INDEX_FILES.schema)
 
@@ -244,7 +231,6 @@ def _check(schema: pa.Schema, file: TableFile) -> None:
 
 
 def _column_bytes(parquet: pq.ParquetFile) -> int:
-    """Return the compressed bytes of the columns that are read."""
     names, metadata = parquet.schema_arrow.names, parquet.metadata
     columns = [names.index(name) for name in (KEY, *place_columns(parquet))]
     groups = (metadata.row_group(number) for number in range(metadata.num_row_groups))
@@ -256,15 +242,11 @@ def _warn_if_unsorted(rows: list[dict[str, Any]]) -> None:
     ordered = sorted((row for row in rows if row["first"] is not None), key=lambda row: str(row["first"]))
     overlapping = sum(after["first"] < before["last"] for before, after in pairwise(ordered))
     if unsorted or overlapping:
-        logger.warning(
+        message = (
             "%s: the table is not sorted by %s, or lacks its statistics (in %d of %d files; %d files overlap): every "
-            "URL is still found, but more of the table is read",
-            rows[0]["file"],
-            KEY,
-            len(unsorted),
-            len(rows),
-            overlapping,
+            "URL is still found, but more of the table is read"
         )
+        logger.warning(message, rows[0]["file"], KEY, len(unsorted), len(rows), overlapping)
 
 
 _TIME = pa.timestamp("us", tz="UTC")

@@ -54,7 +54,6 @@ class IndexLine:
 
 
 def _parsed(text: bytes, settings: CrawlSettings) -> IndexLine | None:
-    """Return the parsed line of an index, or None if it cannot be used."""
     try:
         fields = json.loads(text)
         timestamp, filename = str(fields["timestamp"]), str(fields["filename"])

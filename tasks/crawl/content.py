@@ -4,6 +4,8 @@ import contextlib
 import re
 from collections.abc import Collection
 
+from tasks.engine.data_files import read_data
+
 SNIFF_BYTES = 1024
 
 _MEDIA_TYPE = re.compile(r"\s*([\w!#$&^.+-]+/[\w!#$&^.+-]+)\s*(?:[;,]|$)", re.ASCII)
@@ -13,24 +15,10 @@ _CHARSET = re.compile(r"charset\s*=\s*[\"']?\s*([\w.:+-]+)", re.ASCII | re.IGNOR
 _VAGUE = frozenset({"application/octet-stream", "binary/octet-stream", "application/unknown", "unknown/unknown"})
 _TEXT_OR_MARKUP = frozenset({"text/plain", "text/xml", "application/xml"})
 
-_BINARY = (
-    (b"%PDF-", "application/pdf"),
-    (b"\x89PNG\r\n\x1a\n", "image/png"),
-    (b"GIF87a", "image/gif"),
-    (b"GIF89a", "image/gif"),
-    (b"\xff\xd8\xff", "image/jpeg"),
-    (b"PK\x03\x04", "application/zip"),
-    (b"\x1f\x8b\x08", "application/gzip"),
-    (b"%!PS-Adobe-", "application/postscript"),
-    (b"OggS\x00", "application/ogg"),
-    (b"ID3", "audio/mpeg"),
-    (b"Rar!\x1a\x07", "application/x-rar-compressed"),
-    (b"7z\xbc\xaf\x27\x1c", "application/x-7z-compressed"),
-    (b"\x7fELF", "application/x-elf"),
-    (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "application/msword"),
-    (b"\x1aE\xdf\xa3", "video/webm"),
-    (b"wOFF", "font/woff"),
-)
+_BINARY: list[tuple[bytes, str]] = [
+    (signature.encode("latin-1"), media)
+    for signature, media in read_data("tasks.crawl", "media_types.toml")["signatures"].items()
+]
 _HTML = re.compile(
     rb"<(?:!doctype\s+html|html|head|body|script|iframe|h1|div|font|table|a|style|title|b|br|p|!--)[\s>/]",
     re.IGNORECASE,

@@ -4,7 +4,9 @@ come from the web (`tasks.crawl.shard_crawl`), from archives, or from an earlier
 
 import itertools
 import logging
+import sys
 from collections.abc import Iterator, Mapping
+from functools import partial
 from typing import Any
 
 import pyarrow as pa
@@ -114,10 +116,13 @@ def crawl_batches(
     guard = Guard(settings.allowed_hosts, connect_to, BoundedResolver(resolver, LOOKUP_SECONDS))
     client = Client(settings, guard)
     pace = Pace(shared_turns() if turns is None else turns, guard, settings.host_delay_seconds)
-    _forget_bodiless(journal, earlier)
     stored: StoredPages = earlier.get if earlier is not None else lambda _url: None
+    for url, digest in list(journal.bodiless.items()):
+        page = stored(url)
+        if page is None or page.sha256 != digest:  # the earlier crawl no longer has its body
+            journal.forget(url)
     try:
-        with on_sigterm(_end_process):
+        with on_sigterm(partial(sys.exit, 143)):  # an exception, so that the journal is closed
             ShardCrawl(client, pace, settings, journal, progress).run(urls, stored)
     finally:
         journal.close()
@@ -127,15 +132,7 @@ def crawl_batches(
         page = stored(url)
         return unfetched_row(url, page, settings) if page is None or page.due else None
 
-    yield from journal.batches(urls, unfetched, None if earlier is None else earlier.reader().complete)
-
-
-def _forget_bodiless(journal: Journal, earlier: EarlierPages | None) -> None:
-    """Remove rows from the journal whose bodies the earlier crawl no longer has."""
-    for url, digest in list(journal.bodiless.items()):
-        page = None if earlier is None else earlier.get(url)
-        if page is None or page.sha256 != digest:
-            journal.forget(url)
+    yield from journal.batches(urls, unfetched, None if earlier is None else earlier.completing())
 
 
 def _replay(urls: UrlList, captures: pa.Table, settings: CrawlSettings, progress: Report) -> Iterator[pa.RecordBatch]:
@@ -155,7 +152,3 @@ def _replay(urls: UrlList, captures: pa.Table, settings: CrawlSettings, progress
     if group:
         yield pa.RecordBatch.from_pylist(group, schema=PAGES.schema)
     count.tick(last=True)
-
-
-def _end_process() -> None:
-    raise SystemExit(143)  # as an exception, so that the journal is closed

@@ -36,7 +36,6 @@ def build_frontier(
 
 
 def _results(search: pa.Table | None) -> dict[str, list[tuple[int, str]]]:
-    """Return the used search results of each article: (rank, URL), by rank."""
     by_article: dict[str, list[tuple[int, str]]] = {}
     for row in [] if search is None else search.to_pylist():
         if row["reason"] is None and row["url"] is not None:
@@ -65,7 +64,6 @@ def _article_rows(
 
 
 def _judge(written: str, mirrors: Iterable[str], allowed: Iterable[str]) -> tuple[str, str | None, str | None]:
-    """Return normal form, host and reason of a URL."""
     try:
         url = normalise_url(written, allowed_hosts=allowed)
     except BadUrlError as error:

@@ -22,9 +22,8 @@ from urllib3.response import GzipDecoderState
 from urllib3.util import Retry
 from urllib3.util.request import ACCEPT_ENCODING
 
-from tasks.crawl.final_response import ChunkSizeError, CutHeadersError
 from tasks.crawl.reasons import PageReason, http_reason
-from tasks.crawl.safety import FetchError, Guard, GuardedAdapter
+from tasks.crawl.safety import ChunkSizeError, CutHeadersError, FetchError, Guard, GuardedAdapter
 from tasks.crawl.settings import CrawlSettings
 
 _IN_MEMORY_BYTES = 256 << 10
@@ -326,7 +325,6 @@ def named_faults(received: int = 0) -> Iterator[None]:
 
 
 def _causes(error: BaseException) -> Iterator[BaseException]:
-    """Yield an error and the errors it wraps, innermost last."""
     seen: set[int] = set()
     waiting: list[Any] = [error]
     while waiting:

@@ -121,11 +121,6 @@ def row_batch(row: dict[str, Any]) -> pa.RecordBatch:
     return pa.RecordBatch.from_struct_array(pa.array([row], _ROW))
 
 
-def new_segment_path(directory: str) -> str:
-    """Return a unique path for a segment that sorts after all earlier ones."""
-    return str(PurePosixPath(directory, f"{time.time_ns():020d}-{os.getpid()}-{uuid.uuid4().hex[:8]}{SUFFIX}"))
-
-
 class SegmentWriter:
     """A segment being written."""
 
@@ -302,7 +297,8 @@ class Journal(Closing):
         with SegmentReader(self._filesystem) as reader:
             for url in urls:
                 batch = self._row(url, absent, reader)
-                if complete is not None and (batch is None or _is_bodiless(batch)):
+                has_no_body = batch is None or (batch["reason"].null_count and batch["body"].null_count)
+                if complete is not None and has_no_body:
                     batch = complete(url, batch)
                 if batch is None:
                     raise KeyError(url)
@@ -353,7 +349,9 @@ class Journal(Closing):
         return self._numbers
 
     def _begin(self) -> SegmentWriter:
-        path = new_segment_path(self._directory)
+        # A unique name, which sorts after all earlier ones.
+        name = f"{time.time_ns():020d}-{os.getpid()}-{uuid.uuid4().hex[:8]}{SUFFIX}"
+        path = str(PurePosixPath(self._directory, name))
         return SegmentWriter(self._filesystem, path, self._number(path))
 
     def _closed(self, number: int, size: int) -> None:
@@ -375,7 +373,3 @@ class Journal(Closing):
             else:
                 self._filesystem.delete_file(self._paths.pop(part))
         self._closed(merged.number, merged.size)
-
-
-def _is_bodiless(batch: pa.RecordBatch) -> bool:
-    return bool(batch.column("reason").null_count and batch.column("body").null_count)

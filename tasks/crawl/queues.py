@@ -57,15 +57,6 @@ class UrlList(Collection[str]):
             yield from self._urls.slice(start, _PIECE).to_pylist()
 
 
-@dataclass(slots=True)
-class Stretch:
-    """The remaining URLs of an origin: a range of a `Backlog`."""
-
-    origin: str  # scheme://host[:port]
-    start: int  # index of the next URL
-    stop: int  # index after the last URL
-
-
 class Backlog:
     """URLs to fetch, origin by origin. Within an origin, URLs that were never fetched come first, then the others,
     least recently fetched first. Origins are ordered likewise by their first URL; on a tie, the origin with the most
@@ -104,14 +95,15 @@ class Backlog:
     def __iter__(self) -> Iterator[str]:
         return (self._urls[index] for index in self._indices)
 
-    def next_stretch(self) -> Stretch | None:
-        """Return the URLs of the next origin, or None after the last one."""
+    def next_origin(self) -> tuple[str, int, int] | None:
+        """Return the next origin (scheme://host[:port]), the index of its first URL and the index after its last one;
+        None after the last origin."""
         if self._next >= len(self._order):
             return None
         group = int(self._order[self._next])
         self._next += 1
         start, stop = int(self._bounds[group]), int(self._bounds[group + 1])
-        return Stretch(origin_of(self._urls[self._indices[start]]), start, stop)
+        return origin_of(self._urls[self._indices[start]]), start, stop
 
     def urls(self, start: int, stop: int) -> list[str]:
         """Return the URLs in a range of the backlog."""

@@ -8,7 +8,7 @@ import re
 import threading
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from contextlib import closing, suppress
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from typing import TypeVar
@@ -204,7 +204,7 @@ def archived_pages(
     writing = threading.Lock()
     workers = settings.common_crawl.connections
     with (
-        closing(RemoteFiles(settings, connect_to)) as files,
+        RemoteFiles(settings, connect_to) as files,
         Replay(captures, settings) as replay,
         ThreadPoolExecutor(workers, "archive") as pool,
     ):

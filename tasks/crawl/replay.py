@@ -16,10 +16,9 @@ from urllib3 import HTTPHeaderDict, HTTPResponse
 
 from tasks.crawl.archive import concerns_file, is_truncated, parse_date
 from tasks.crawl.archive_file import DamagedError, OpenArchive, gzip_member
-from tasks.crawl.final_response import FinalResponse
 from tasks.crawl.http import Body, Response, named_faults, read_body
 from tasks.crawl.reasons import PageReason
-from tasks.crawl.safety import FetchError
+from tasks.crawl.safety import FetchError, FinalResponse
 from tasks.crawl.settings import CrawlSettings
 from tasks.crawl.urls import BadUrlError, normalise_url, surt_key
 from tasks.crawl.visit import Visit, page_row, redirect_target, refused_row
@@ -130,7 +129,6 @@ class Replay(Closing):
             visit.seen.append(target)
 
     def _read(self, url: str, capture: Capture, remote: ReadRange | None) -> Response | dict[str, Any]:
-        """Return a captured response, or the columns of a captured failure."""
         if capture.length is None:
             with self._reading:
                 return self._patient(
@@ -199,7 +197,6 @@ class Replay(Closing):
         return Response(url, answer.status, headers, body, received, fault, date.timestamp() if date else None)
 
     def _target(self, record: Any) -> str:
-        """Return the URL at which the page of an exported record was found."""
         target = record.rec_headers.get_header("WARC-Target-URI") or ""
         try:
             return normalise_url(target, allowed_hosts=self._settings.allowed_hosts)

@@ -4,7 +4,7 @@ URLs, validators and times are in memory; bodies are read again, in order, when 
 
 import logging
 import re
-from collections.abc import Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from email.utils import parsedate_to_datetime
@@ -90,38 +90,34 @@ class EarlierPages:
         """Return the page of a URL, or None if the earlier crawl has no body for it."""
         return self._pages.get(url)
 
-    def reader(self) -> "EarlierReader":
-        """Return a reader of whole rows."""
-        return EarlierReader(self._store.read_batches(self._record.path, self._record.written.sha256))
+    def completing(self) -> Callable[[str, pa.RecordBatch | None], pa.RecordBatch]:
+        """Return a function that returns the whole row of a URL, to be called in the shard's order; a row of None is
+        unchanged. One batch is in memory at a time. It raises CorruptShardError."""
+        batches = self._store.read_batches(self._record.path, self._record.written.sha256)
+        batch: pa.RecordBatch | None = None
+        rows: dict[str, int] = {}
+
+        def complete(url: str, row: pa.RecordBatch | None) -> pa.RecordBatch:
+            nonlocal batch, rows
+            while batch is None or url not in rows:
+                batch = None  # else two would be in memory while the next one is read
+                batch = next(batches)
+                rows = {key: number for number, key in enumerate(batch.column("url").to_pylist())}
+            earlier = batch.take(pa.array([rows[url]]))  # a slice would keep all of the batch in memory
+            return earlier if row is None else _updated(earlier, row)
+
+        return complete
 
 
-class EarlierReader:
-    """Reads the rows of an earlier shard in order of URL; one batch is in memory at a time."""
-
-    def __init__(self, batches: Iterator[pa.RecordBatch]) -> None:
-        self._batches = batches
-        self._batch: pa.RecordBatch | None = None
-        self._rows: dict[str, int] = {}
-
-    def complete(self, url: str, row: pa.RecordBatch | None) -> pa.RecordBatch:
-        """Return the whole row of a URL, in the shard's order; `row` None is unchanged. Raises CorruptShardError."""
-        while self._batch is None or url not in self._rows:
-            self._batch = None  # else two would be in memory while the next one is read
-            self._batch = next(self._batches)
-            self._rows = {key: row_number for row_number, key in enumerate(self._batch.column("url").to_pylist())}
-        earlier = self._batch.take(pa.array([self._rows[url]]))  # a slice would keep all of the batch in memory
-        newer: tuple[str, ...] = ()
-        if row is not None:
-            newer = _OF_A_REQUEST if row.column("stale_reason").null_count else ("stale_reason",)
-        columns = [
-            row.column(name) if row is not None and name in newer else earlier.column(name)
-            for name in PAGES.schema.names
-        ]
-        if row is not None and (files := row.column("rights_headers").to_pylist()[0]) is not None:
-            rights = PAGES.schema.get_field_index("rights_headers")
-            kept = of_other_files(columns[rights].to_pylist()[0] or (), files)
-            columns[rights] = pa.array([kept], columns[rights].type)
-        return pa.RecordBatch.from_arrays(columns, schema=PAGES.schema)
+def _updated(earlier: pa.RecordBatch, row: pa.RecordBatch) -> pa.RecordBatch:
+    """Return an earlier row with what a request for it has found."""
+    newer = _OF_A_REQUEST if row.column("stale_reason").null_count else ("stale_reason",)
+    columns = {name: (row if name in newer else earlier).column(name) for name in PAGES.schema.names}
+    files = row.column("rights_headers").to_pylist()[0]
+    if files is not None:
+        kept = of_other_files(columns["rights_headers"].to_pylist()[0] or (), files)
+        columns["rights_headers"] = pa.array([kept], columns["rights_headers"].type)
+    return pa.RecordBatch.from_arrays(list(columns.values()), schema=PAGES.schema)
 
 
 _OF_A_REQUEST = ("fetched_at", "seconds", "attempts", "stale_reason")

@@ -159,7 +159,7 @@ def group_for(agent: str, text: str) -> Group:
                 is_own = is_everyones = ruled = False
             if _EVERYONE.match(value):
                 is_everyones = True
-            elif _names(value, agent):
+            elif (token := _TOKEN.match(value)) and token[0].lower() == agent.lower():  # whatever follows it
                 named = is_own = True
             continue
         if kind == "licence":  # of all crawlers, wherever it stands (RSL 1.0); an open licence reserves nothing
@@ -188,12 +188,6 @@ def _lines(text: str) -> Iterator[tuple[str, str]]:
             name = match[1].lower()
             kind = name if name in PREFERENCES else _KINDS.get(name[0]) or _KINDS[name[:2]]
             yield kind, (match[2] or match[3] or "").strip()
-
-
-def _names(value: str, agent: str) -> bool:
-    """Tell whether a User-agent line names a crawler: by its whole token, in any case, whatever follows it."""
-    token = _TOKEN.match(value)
-    return token is not None and token[0].lower() == agent.lower()
 
 
 def _rules(allows: bool, pattern: str) -> Iterator[tuple[bool, str]]:
@@ -307,17 +301,10 @@ def read_rules(body: bytes, user_agent: str, name: str = "a robots.txt") -> Robo
         text = text[: max(text.rfind("\n"), text.rfind("\r")) + 1]
     group = group_for(user_agent.partition("/")[0], text)
     wildcards = [pattern.count("*") for _, pattern in group.rules if "*" in pattern]
-    if len(group.rules) > MAX_RULES or len(wildcards) > MAX_WILDCARD_RULES or sum(wildcards) > MAX_WILDCARDS:
-        logger.warning(
-            "%s has %d rules for us, %d of them with %d wildcards: expected at most %d, %d and %d; it is refused",
-            name,
-            len(group.rules),
-            len(wildcards),
-            sum(wildcards),
-            MAX_RULES,
-            MAX_WILDCARD_RULES,
-            MAX_WILDCARDS,
-        )
+    found, most = (len(group.rules), len(wildcards), sum(wildcards)), (MAX_RULES, MAX_WILDCARD_RULES, MAX_WILDCARDS)
+    if any(number > limit for number, limit in zip(found, most, strict=True)):
+        message = "%s has %d rules for us, %d of them with %d wildcards: expected at most %d, %d and %d; it is refused"
+        logger.warning(message, name, *found, *most)
         return Robots(PageReason.ROBOTS_TOO_COMPLEX)
     uses = tuple(group.uses)
     if len(uses) > _MOST_USES or sum(path.count("*") for path, _ in uses) > _MOST_USES:

@@ -8,6 +8,7 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import chain
 from typing import Any
@@ -15,7 +16,7 @@ from typing import Any
 from tasks.crawl.http import Client
 from tasks.crawl.journal import Journal
 from tasks.crawl.progress import CrawlProgress, ProgressCount
-from tasks.crawl.queues import Backlog, HostQueues, Stretch, UrlList
+from tasks.crawl.queues import Backlog, HostQueues, UrlList
 from tasks.crawl.reasons import PageReason
 from tasks.crawl.reused_pages import StoredPage
 from tasks.crawl.robots import ROBOTS_PATH, Robots
@@ -50,18 +51,17 @@ def _raise(error: Exception) -> None:
     raise error
 
 
+@dataclass(slots=True)
 class _Origin:
     """The state of one origin. Nothing is requested from it before its robots.txt allows it."""
 
-    __slots__ = ("backlog", "busy", "held", "host", "name")
-
-    def __init__(self, name: str) -> None:
-        self.name = name  # scheme://host[:port]
-        self.host = host_of(name)  # host[:port]
-        self.backlog: Stretch | None = None  # its URLs that have not been checked against robots.txt
-        # visits that redirects led here, with the time before which they must not continue
-        self.held: list[tuple[Visit, float]] = []
-        self.busy = False  # whether its robots.txt is being fetched, or URLs are being checked
+    name: str  # scheme://host[:port]
+    host: str  # host[:port]
+    start: int = 0  # its URLs that have not been checked against robots.txt, as a range of the backlog: the next one
+    stop: int = 0  # the one after the last
+    # visits that redirects led here, with the time before which they must not continue
+    held: list[tuple[Visit, float]] = field(default_factory=list)
+    busy: bool = False  # whether its robots.txt is being fetched, or URLs are being checked
 
 
 class ShardCrawl:
@@ -95,7 +95,11 @@ class ShardCrawl:
         self._backlog = Backlog(urls, self._wanted(urls), self._fetched_at)
         self._count = ProgressCount(len(urls) - len(self._backlog), len(urls), self._progress)
         self._open = len(self._backlog)
-        self._start_workers(min(self._settings.connections, max(1, self._open)))
+        number = min(self._settings.connections, max(1, self._open))
+        # Daemons: an interrupted crawl must not wait for its slowest server.
+        self._workers = [threading.Thread(target=self._fetch, name=f"crawl-{n}", daemon=True) for n in range(number)]
+        for worker in (*self._workers, threading.Thread(target=self._judge, name="crawl-robots", daemon=True)):
+            worker.start()
         try:
             while self._open and not self._budget_spent():
                 self._open_origins()
@@ -122,13 +126,6 @@ class ShardCrawl:
         page = self._stored(url)
         return 0.0 if page is None else page.fetched_at
 
-    def _start_workers(self, number: int) -> None:
-        # Daemons: an interrupted crawl must not wait for its slowest server.
-        self._workers = [threading.Thread(target=self._fetch, name=f"crawl-{n}", daemon=True) for n in range(number)]
-        for worker in self._workers:
-            worker.start()
-        threading.Thread(target=self._judge, name="crawl-robots", daemon=True).start()
-
     def _fetch(self) -> None:
         while (job := self._jobs.get()) is not None:
             host, visit, delay = job
@@ -151,13 +148,13 @@ class ShardCrawl:
             self._results.put(job())
 
     def _open_origins(self) -> None:
-        """Open further origins while few are open."""
         while len(self._origins) < ORIGINS and self._queues.waiting < WAITING:
-            stretch = self._backlog.next_stretch()
-            if stretch is None:
+            following = self._backlog.next_origin()
+            if following is None:
                 return
-            origin = self._origin(stretch.origin)
-            origin.backlog = stretch
+            name, start, stop = following
+            origin = self._origin(name)
+            origin.start, origin.stop = start, stop
             self._advance(origin)
             if len(self._queues) >= self._most_hosts:
                 self._queues.forget_idle(time.monotonic(), lambda host: any(self._origins_of(host)))
@@ -165,7 +162,7 @@ class ShardCrawl:
 
     def _origin(self, name: str) -> _Origin:
         if name not in self._origins:
-            self._origins[name] = _Origin(name)
+            self._origins[name] = _Origin(name, host_of(name))
         return self._origins[name]
 
     def _origins_of(self, host: str) -> Iterator[_Origin]:
@@ -232,7 +229,6 @@ class ShardCrawl:
         self._open -= 1
 
     def _queue(self, visit: Visit, not_before: float = 0.0) -> None:
-        """Queue a visit at the host of its next request."""
         host = host_of(visit.target)
         if host in self._given_up:
             self._end(visit, PageReason.HOST_UNAVAILABLE)
@@ -247,7 +243,7 @@ class ShardCrawl:
         """Check the next URLs of an origin, or fetch its own files first; close the origin if nothing is left."""
         if origin.busy:
             return
-        if origin.backlog is None and not origin.held:
+        if origin.start >= origin.stop and not origin.held:
             del self._origins[origin.name]
             return
         if not origin.held and self._queues.waiting_at(origin.host) >= AHEAD:
@@ -260,8 +256,7 @@ class ShardCrawl:
             self._queue(Visit(url, url, of_site=True))
             return
         held, origin.held = origin.held, []
-        rest = origin.backlog
-        urls = [] if rest is None else self._backlog.urls(rest.start, min(rest.stop, rest.start + _JUDGED))
+        urls = self._backlog.urls(origin.start, min(origin.stop, origin.start + _JUDGED))
         self._judgements.put(partial(self._apply_rules, origin, rules, held, urls))
 
     def _known_rules(self, origin: _Origin) -> SiteRules | None:
@@ -285,7 +280,8 @@ class ShardCrawl:
         """Store what a file about rights says, unless the rules of its origin were dropped meanwhile."""
         rules = self._known_rules(self._origins[name])
         if rules is not None and path in rules.unread:
-            self._rules.put(name, rules.with_file(path, file))
+            unread = tuple(other for other in rules.unread if other != path)
+            self._rules.put(name, replace(rules, unread=unread, files=(*rules.files, *([file] if file else []))))
         self._resume(name)
 
     def _admit(self, name: str, rules: SiteRules) -> None:
@@ -339,10 +335,7 @@ class ShardCrawl:
                 self._queue(visit, not_before)
             else:
                 self._end(visit, reason)
-        if origin.backlog is not None:
-            origin.backlog.start += len(verdicts)
-            if origin.backlog.start >= origin.backlog.stop:
-                origin.backlog = None
+        origin.start += len(verdicts)
         self._advance(origin)
 
     def _end(self, visit: Visit, reason: str) -> None:

@@ -84,16 +84,10 @@ def _locations(body: bytes, name: str) -> bytes | None:
         for rule in (written if isinstance(written, list) else [written])
         if isinstance(rule, dict) and isinstance(rule.get("location"), str) and "tdm-reservation" in rule
     ]
-    stars = [location.count("*") for location, _ in rules]
-    if len(rules) > MAX_WILDCARD_RULES or sum(stars) > MAX_WILDCARDS:
-        logger.warning(
-            "%s has %d rules with %d wildcards: expected at most %d and %d; its site counts as reserved",
-            name,
-            len(rules),
-            sum(stars),
-            MAX_WILDCARD_RULES,
-            MAX_WILDCARDS,
-        )
+    stars = sum(location.count("*") for location, _ in rules)
+    if len(rules) > MAX_WILDCARD_RULES or stars > MAX_WILDCARDS:
+        message = "%s has %d rules with %d wildcards: expected at most %d and %d; its site counts as reserved"
+        logger.warning(message, name, len(rules), stars, MAX_WILDCARD_RULES, MAX_WILDCARDS)
         rules = [("/", True)]
     if not any(reserved for _, reserved in rules):
         return None
@@ -132,11 +126,6 @@ class SiteRules:
             return reason, signs
 
         return verdict
-
-    def with_file(self, path: str, file: ReservationFile | None) -> "SiteRules":
-        """Return the rules with a further file that was read; None if it says nothing."""
-        unread = tuple(other for other in self.unread if other != path)
-        return replace(self, unread=unread, files=(*self.files, *([file] if file else [])))
 
 
 class RulesCache:

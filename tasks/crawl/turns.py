@@ -1,22 +1,21 @@
 """Turns: who may send the next request, over all shards, processes and runs.
 
-At a service, such as an archive, one request is sent at a time. It serves all shards and sees only this machine's
-address; so the processes of the machine take turns by a locked file with the earliest time of the next request.
+At a service, such as an archive, one request is sent at a time: the processes of the machine, whose address is all that
+it sees, take turns by a locked file with the earliest time of the next request.
 
-At web sites a request takes its turn at the host, the registered domain and the addresses (`Pace`). The shard of a URL
-is that of its host's registered domain, so most of a site's requests come from one shard. That is not enough for a
-second between two requests: a redirect leads to a domain of another shard, and domains share addresses, which nobody
-knows before they are looked up. So each request takes a turn in a table that all shards of the run share, whichever
-shard sends it; dividing URLs by domain only makes it rare that shards wait for each other.
+At web sites a request takes its turn at the host, the registered domain and the addresses (`Pace`). Most of a site's
+requests come from the shard of its domain. That is not enough for a second between two: a redirect leads to a domain
+of another shard, and domains share addresses, which nobody knows before they are looked up. So each request takes a
+turn in a table that all shards of the run share.
 
-On one machine the table is a locked file, which also holds for several runs on it. The workers of a Dask cluster may
-be on many machines, whose only common place may be an object store without locks; but all are connected to one
-scheduler, which runs one function at a time, so it keeps the table. A turn costs it two calls of about a millisecond,
-so that a whole cluster can fetch some hundreds of pages a second; polite crawls are slower, because of large hosts.
+On one machine the table is a locked file, which also holds for several runs on it. The workers of a Dask cluster may be
+on many machines, whose only common place may be an object store without locks; but all are connected to one scheduler,
+which runs one function at a time, so it keeps the table. A turn costs it two calls of about a millisecond, so that a
+whole cluster can fetch some hundreds of pages a second; polite crawls are slower, because of large hosts.
 
-A request holds its turn until it has been sent, connecting included, so that a slow connection and a quick one after
-it do not arrive together; the delay counts from then. A caller that has to wait is told when to ask again, each a
-turn later than the one before, so that a thousand waiting callers do not ask all the time."""
+A request holds its turn until it has been sent, connecting included, so that a slow connection and a quick one after it
+do not arrive together; the delay counts from then. A caller that has to wait is told when to ask again, each a turn
+later than the one before, so that a thousand waiting callers do not ask all the time."""
 
 import hashlib
 import os
@@ -26,8 +25,9 @@ import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, BinaryIO, Self
+from typing import Any, Self
 from urllib.parse import urlsplit
 
 from tasks.crawl.safety import FetchError, Guard
@@ -36,11 +36,11 @@ from tasks.crawl.urls import DEFAULT_PORTS, registered_domain
 LONGEST_WAIT = 900.0  # seconds; a later time in the file must be from a wrong clock and is ignored
 
 
+@dataclass
 class Turn:
     """A request's turn."""
 
-    def __init__(self) -> None:
-        self.pause = 0.0  # seconds from now during which the service wants no further request
+    pause: float = 0.0  # seconds from now during which the service wants no further request
 
 
 @contextmanager
@@ -50,7 +50,11 @@ def turn(service: str, delay: float) -> Iterator[Turn]:
 
     with (turns_folder() / hashlib.sha256(service.encode()).hexdigest()[:16]).open("a+b") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
-        wait = _read(file) - time.time()
+        file.seek(0)
+        try:
+            wait = float(file.read(64) or b"0") - time.time()
+        except ValueError:
+            wait = 0.0
         if 0 < wait <= LONGEST_WAIT:
             time.sleep(wait)
         taken = Turn()
@@ -89,14 +93,6 @@ def turns_folder() -> Path:
     if folder.stat().st_uid != os.getuid():
         raise PermissionError(f"{folder} belongs to another user; expected a folder of our own")
     return folder
-
-
-def _read(file: BinaryIO) -> float:
-    file.seek(0)
-    try:
-        return float(file.read(64) or b"0")
-    except ValueError:
-        return 0.0
 
 
 # Maximum time to connect and send: after it, others may go on, because the holder may have been killed. An address has
@@ -277,42 +273,34 @@ class Pace:
         return RequestTurn(self._turns, self._guard, delays, wait=wait)
 
 
+@dataclass
 class RequestTurn:
     """The turn of one request; a context manager around it, if there is nothing to wait for."""
 
-    def __init__(
-        self,
-        turns: Turns,
-        guard: Guard,
-        delays: dict[str, float],
-        *,
-        wait: float = 0.0,
-        fault: FetchError | None = None,
-    ) -> None:
-        self._turns = turns
-        self._guard = guard
-        self._delays = delays
-        self.wait = wait  # seconds after which to ask again; 0 = the turn is taken
-        self.fault = fault  # fault known before the request, which is then not sent, or None
-        # monotonic time when the request had been sent, or its turn was given back unused; None without a delay
-        self.sent: float | None = None
+    turns: Turns  # where it is taken
+    guard: Guard  # which knows when the request has been sent
+    delays: Mapping[str, float]  # the places where it is taken, with their delays in seconds
+    wait: float = 0.0  # seconds after which to ask again; 0 = the turn is taken
+    fault: FetchError | None = None  # fault known before the request, which is then not sent, or None
+    # monotonic time when the request had been sent, or its turn was given back unused; None without a delay
+    sent: float | None = None
 
     def __enter__(self) -> Self:
         assert not self.wait
-        if self._delays:
-            self._guard.current.on_sent = self._give
+        if self.delays:
+            self.guard.current.on_sent = self._give
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._guard.current.on_sent = None
-        if self._delays and self.sent is None:
+        self.guard.current.on_sent = None
+        if self.delays and self.sent is None:
             self._give()
 
     def _give(self) -> None:
-        self._turns.give(self._delays)
+        self.turns.give(self.delays)
         self.sent = time.monotonic()
 
     def pause(self, seconds: float) -> None:
         """Delay the next request to the host, of any shard, by that many seconds."""
-        if seconds and self._delays:
-            self._turns.give({place: seconds for place in self._delays if place.startswith("host ")})
+        if seconds and self.delays:
+            self.turns.give({place: seconds for place in self.delays if place.startswith("host ")})

@@ -62,7 +62,10 @@ def normalise_url(url: str, *, allowed_hosts: Iterable[str] = ()) -> str:
         normal = requote_uri(_parsed(requote_uri(_parsed(_in_ascii(text), url)), url))
     except (LocationParseError, InvalidURL, UnicodeError) as error:
         raise BadUrlError(FrontierReason.BAD_URL, url) from error
-    _check_port(normal, allowed_hosts, url)
+    port = urlsplit(normal).port
+    of_the_web = port is None or port in DEFAULT_PORTS.values() or (port >= 1024 and port not in _OTHER_SERVICES)
+    if not of_the_web and not host_matches(host_of(normal), allowed_hosts):
+        raise BadUrlError(FrontierReason.BAD_PORT, url)
     return normal
 
 
@@ -94,14 +97,6 @@ def _parsed(text: str, url: str) -> str:
     return f"{parts.scheme}://{host}{port}{parts.path or '/'}{query}"
 
 
-def _check_port(normal: str, allowed_hosts: Iterable[str], url: str) -> None:
-    port = urlsplit(normal).port
-    if port is None or port in DEFAULT_PORTS.values():
-        return
-    if (port < 1024 or port in _OTHER_SERVICES) and not host_matches(host_of(normal), allowed_hosts):
-        raise BadUrlError(FrontierReason.BAD_PORT, url)
-
-
 def join_url(base: str, reference: str, *, allowed_hosts: Iterable[str] = ()) -> str:
     """Return the normal form of a reference found at the normal URL `base`, or raise BadUrlError."""
     try:
@@ -120,11 +115,6 @@ def origin_of(url: str) -> str:
     """Return the scheme://host[:port] of a URL in normal form: the scope of one robots.txt."""
     parts = urlsplit(url)
     return f"{parts.scheme}://{parts.netloc}"
-
-
-def bare_host(host: str) -> str:
-    """Return a host or host:port without port and without the brackets of an IPv6 address."""
-    return _without_port(host).strip("[]")
 
 
 def _without_port(host: str) -> str:
@@ -165,7 +155,7 @@ def registered_domain(host: str) -> str:
     and a name that no registry knows (`localhost`, `a.test`), is its own domain. `host`: host[:port] of a URL in normal
     form."""
     found = tld.get_fld(f"http://{host}/", fail_silently=True, search_private=False)
-    return found or bare_host(host)
+    return found or _without_port(host).strip("[]")
 
 
 def within_budget(
@@ -213,19 +203,14 @@ def surt_key(url: str) -> str:
     path = _path(slash + path)
     if question:
         query = _query(query)
-    return f"{_host(host)}){path}?{query}" if query else f"{_host(host)}){path}"
-
-
-def _host(host: str) -> str:
-    """Return the labels backwards; the port, which in a normal form is not the scheme's own, stays at the end."""
-    name, colon, port = host.partition(":")
+    name, colon, port = host.partition(":")  # a port, which in a normal form is not the scheme's own, stays at the end
     name = _WWW.sub("", name, count=1) if name.startswith("www") else name
-    return f"{','.join(name.split('.')[::-1])}{colon}{port}"
+    return f"{','.join(name.split('.')[::-1])}{colon}{port}){path}{f'?{query}' if query else ''}"
 
 
 def _path(path: str) -> str:
     if "%" in path:
-        path = _escaped(_unescaped(path))
+        path = _escaped_once(path)
     if _SLASHES_OR_DOTS.search(path):
         path = _resolved(path)
     path = path.lower()
@@ -250,7 +235,7 @@ def _resolved(path: str) -> str:
 
 def _query(query: str) -> str:
     if "%" in query:
-        query = _escaped(_unescaped(query))
+        query = _escaped_once(query)
     if "id=" in query.lower() or "sessionid" in query.lower():
         for pattern in _IN_QUERY:
             if match := pattern.fullmatch(query):
@@ -259,13 +244,9 @@ def _query(query: str) -> str:
     return "&".join(sorted(query.split("&"), key=lambda field: field.split("=", 1))) if "&" in query else query
 
 
-def _unescaped(text: str) -> bytes:
-    """Return the bytes behind percent escapes, and behind escapes of escapes."""
+def _escaped_once(text: str) -> str:
+    """Return a text without escapes of escapes, and only with those that are needed."""
     before = text.encode()
     while (after := unquote_to_bytes(before)) != before:
         before = after
-    return after
-
-
-def _escaped(raw: bytes) -> str:
-    return quote_from_bytes(raw, safe=_UNESCAPED)
+    return quote_from_bytes(after, safe=_UNESCAPED)

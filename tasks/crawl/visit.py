@@ -104,7 +104,12 @@ def _step(visit: Visit, client: Client, settings: CrawlSettings, fault: FetchErr
         visit.seen.append(visit.target)
     answer = _ask(visit, client, settings) if fault is None else fault
     if isinstance(answer, Response) and answer.status == 304 and visit.validators:
-        return _confirm(visit, answer)
+        assert visit.stored is not None
+        if visit.stored.contradicted_by(answer.headers.get("etag")):
+            visit.doubted = True
+            return RequestResult(None, host_failed=False)
+        visit.confirmed = True
+        return RequestResult(answer, host_failed=False)
     retry = _retry(visit, answer, settings)
     if retry is not None:
         return retry
@@ -130,16 +135,6 @@ def _ask(visit: Visit, client: Client, settings: CrawlSettings) -> Answer:
         return fault
 
 
-def _confirm(visit: Visit, answer: Response) -> RequestResult:
-    """Accept the answer to a conditional request as confirmation of the stored page, if it is valid."""
-    assert visit.stored is not None
-    if visit.stored.contradicted_by(answer.headers.get("etag")):
-        visit.doubted = True
-        return RequestResult(None, host_failed=False)
-    visit.confirmed = True
-    return RequestResult(answer, host_failed=False)
-
-
 def _retry(visit: Visit, answer: Answer, settings: CrawlSettings) -> RequestResult | None:
     """Return the step that retries the request later, or None if it must not be retried."""
     fault = answer if isinstance(answer, FetchError) else answer.setback
@@ -154,12 +149,11 @@ def _retry(visit: Visit, answer: Answer, settings: CrawlSettings) -> RequestResu
     return RequestResult(None, delay=wait, pause=pause, host_failed=failed)
 
 
-def _host_failed(answer: Answer) -> bool | None:
-    if isinstance(answer, FetchError):
-        return answer.reason in HOST_FAULTS
-    if answer.fault is not None:
-        return answer.fault.reason in HOST_FAULTS
-    return answer.status == 429
+def _host_failed(answer: Answer) -> bool:
+    fault = answer if isinstance(answer, FetchError) else answer.fault
+    if fault is not None:
+        return fault.reason in HOST_FAULTS
+    return isinstance(answer, Response) and answer.status == 429
 
 
 def _follow(visit: Visit, answer: Response, settings: CrawlSettings) -> RequestResult:
@@ -215,7 +209,6 @@ def page_row(visit: Visit, answer: Answer, settings: CrawlSettings) -> dict[str,
 
 
 def _passing_fault(answer: Answer) -> str | None:
-    """Return the reason of an answer that says nothing about the page, or None."""
     fault = answer if isinstance(answer, FetchError) else answer.setback
     return fault.reason if fault is not None and (fault.transient or fault.reason in _NO_ANSWER) else None
 

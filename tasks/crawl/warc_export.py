@@ -37,6 +37,7 @@ from tasks.engine.recipe import finished_build, finished_stage
 # The URL in the frontier; WARC-Target-URI is the URL after redirects.
 CITED_URL = "WikiSum-Cited-URL"
 
+_FIELDS = ("reason", "status", "final_url", "mime", "charset", "bytes")  # of a metadata record
 _FIELDS_TYPE = "application/warc-fields"
 _MAX_FIELDS_BYTES = 65_536
 _HEADER_VALUE = re.compile(r"[\x20-\x7e]*")
@@ -48,7 +49,8 @@ def write_row(writer: WARCWriter, row: Mapping[str, Any], undated: datetime) -> 
     """Write a row of `pages` as one record of WARC 1.1; `undated` dates a row from which nothing arrived."""
     date = warc_date(row["fetched_at"] or undated)
     target = row["final_url"] or row["url"]
-    own = {"WARC-Date": date, "WARC-Record-ID": _record_id(row, date), CITED_URL: row["url"]}
+    id_ = uuid.uuid5(uuid.NAMESPACE_URL, f"{row['url']} {date} {row['sha256'] or row['reason']}")
+    own = {"WARC-Date": date, "WARC-Record-ID": f"<urn:uuid:{id_}>", CITED_URL: row["url"]}
     if row["reason"] is None:
         record = writer.create_warc_record(
             target,
@@ -59,7 +61,8 @@ def write_row(writer: WARCWriter, row: Mapping[str, Any], undated: datetime) -> 
             warc_headers_dict=own,
         )
     else:
-        fields = _fields(row)
+        written = (f"{name}: {row[name]}\r\n" for name in _FIELDS if row[name] is not None)
+        fields = "".join(written).encode()
         record = writer.create_warc_record(
             target,
             "metadata",
@@ -76,11 +79,6 @@ def warc_date(date: datetime) -> str:
     return date.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
 
 
-def _record_id(row: Mapping[str, Any], date: str) -> str:
-    name = f"{row['url']} {date} {row['sha256'] or row['reason']}"
-    return f"<urn:uuid:{uuid.uuid5(uuid.NAMESPACE_URL, name)}>"
-
-
 def _http_headers(row: Mapping[str, Any]) -> StatusAndHeaders:
     charset = f"; charset={row['charset']}" if row["charset"] else ""
     rights = (header.split(": ", 1) for header in row.get("rights_headers") or ())
@@ -94,11 +92,6 @@ def _http_headers(row: Mapping[str, Any]) -> StatusAndHeaders:
     kept = [(name, value) for name, value in fields if value is not None and _HEADER_VALUE.fullmatch(value)]
     phrase = HTTPStatus(row["status"]).phrase if row["status"] in set(HTTPStatus) else ""
     return StatusAndHeaders(f"{row['status']} {phrase}".strip(), kept, protocol="HTTP/1.1")
-
-
-def _fields(row: Mapping[str, Any]) -> bytes:
-    names = ("reason", "status", "final_url", "mime", "charset", "bytes")
-    return "".join(f"{name}: {row[name]}\r\n" for name in names if row[name] is not None).encode()
 
 
 def read_outcome(record: Any, allowed_hosts: tuple[str, ...]) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from storage.schemas import PAGES
 from tasks.crawl.http import Response
 from tasks.crawl.journal import Journal
 from tasks.crawl.reasons import PageReason
-from tasks.crawl.reused_pages import EarlierPages, StoredPage
+from tasks.crawl.reused_pages import EarlierPages
 from tasks.crawl.safety import FetchError
 from tasks.crawl.service import Patience, Service
 from tasks.crawl.settings import CrawlSettings
@@ -150,7 +150,7 @@ def replace_dead(
     """Yield rows of `pages` in order, with those of dead links replaced by `Wayback.row`. If the archive does not
     answer, a page that an earlier crawl got from it is kept, with the reason beside it. The dead links' journal is in a
     separate directory. Raises CorruptShardError: the earlier crawl's file has been damaged since it was opened."""
-    complete = None if earlier is None else earlier.reader().complete
+    complete = None if earlier is None else earlier.completing()
     dead = replaced = 0
     with Wayback(settings, connect_to) as archive:
         for batch in batches:
@@ -164,10 +164,15 @@ def replace_dead(
                 row = batch.slice(index, 1).to_pylist()[0]
                 url = row["url"]
                 stored = None if earlier is None else earlier.get(url)
-                if url in journal and not _has_lost_its_body(url, journal, stored):  # from before a stop
+                has_body = url not in journal.bodiless or (
+                    stored is not None and stored.sha256 == journal.bodiless[url]
+                )
+                if url in journal and has_body:  # from before a stop
                     kept = next(journal.batches([url], complete=complete))
                 else:
-                    row = _kept_page(archive.row(row), stored)
+                    row = archive.row(row)
+                    if stored is not None and stored.archived and row["reason"] in _NO_ANSWER:
+                        row = {**refused_row(url, None), "sha256": stored.sha256, "stale_reason": row["reason"]}
                     journal.append(row)
                     kept = pa.RecordBatch.from_pylist([row], schema=PAGES.schema)
                     if url in journal.bodiless and complete is not None:
@@ -180,15 +185,3 @@ def replace_dead(
             if start < batch.num_rows:
                 yield batch.slice(start)
     logger.info("%d of %d dead links are in the archive", replaced, dead)
-
-
-def _has_lost_its_body(url: str, journal: Journal, stored: StoredPage | None) -> bool:
-    """Tell whether a journalled row has no body and the earlier crawl no longer has its body either."""
-    return url in journal.bodiless and (stored is None or stored.sha256 != journal.bodiless[url])
-
-
-def _kept_page(row: dict[str, Any], stored: StoredPage | None) -> dict[str, Any]:
-    """Return a bodiless row that keeps the stored archived page if the archive did not answer, else the row itself."""
-    if stored is None or not stored.archived or row["reason"] not in _NO_ANSWER:
-        return row
-    return {**refused_row(row["url"], None), "sha256": stored.sha256, "stale_reason": row["reason"]}

@@ -12,7 +12,7 @@ from itertools import islice
 
 from lxml import html
 
-from tasks.engine.data_files import read_data
+from tasks.engine.data_files import fill, read_data
 from tasks.rights.described import (
     block_of,
     describes_page,
@@ -146,7 +146,7 @@ def _label(block: html.HtmlElement) -> str:
 # What a sentence with a licence in it says: that the page's own text is under it, or something else. The words of ten
 # languages are in `wording.toml`. A sentence counts if it points at the page ("this article", "our texts"), or has no
 # subject at all ("Distributed under ..."); a noun alone, such as "the book", may be any book.
-_WORDS: dict[str, dict[str, list[str]]] = read_data("tasks.rights", "wording.toml")
+_WORDS = read_data("tasks.rights", "wording.toml")
 
 
 def _any(kind: str) -> str:
@@ -166,17 +166,9 @@ _GRANT = re.compile(rf"\b(?:{_any('grant')})\b", re.IGNORECASE)
 _OTHER = re.compile(rf"\b(?:{_any('other')})\b", re.IGNORECASE)
 _PROVISO = re.compile(rf"(?:\b|(?=,))(?:{_any('proviso')})", re.IGNORECASE)
 _UNLIKE = re.compile(rf"\b(?:{_any('unlike')})\b", re.IGNORECASE)
-_LABEL = re.compile(
-    r"(?:^|[.|•:]\s*)(?:(?:text|contents?)\s+)?(?:licen[cs]e|text|lizenz|licencia|licenza)\W{0,4}$", re.I
+_LABEL, _NO_SUBJECT, _NOTICE, _LICENCE, _CAPTION = (
+    re.compile(fill(pattern, {}), re.IGNORECASE) for pattern in _WORDS["patterns"].values()
 )
-_NO_SUBJECT = re.compile(
-    r"^\W*+(?:open access\W*+)?(?:this is an open[- ]access\b.*|(?:is |are )?(?:re)?(?:licen[cs]ed|available|published"
-    r"|distributed|released|shared|provided)?\s*(?:under|with|by)\b.{0,60}|licen[cs]ed\W*)$",
-    re.IGNORECASE,
-)
-_NOTICE = re.compile(r"(?:©|\(c\)|copyright\b)[^.;]*$", re.IGNORECASE)
-_LICENCE = re.compile(r"\W{0,4}(?:creative\s+commons\s+)?licen[cs]e\b", re.IGNORECASE)
-_CAPTION = re.compile(r"\W*(?:fig(?:ure)?|image|photo|picture|map|table|abb(?:ildung)?)\b[\s.]*\d*[.:]", re.IGNORECASE)
 _SENTENCE = re.compile(r"[.!?]\s+(?=[^\W\d_a-zß-ÿ]|[“\"(]|$)|;\s+|\s\|\s")
 
 

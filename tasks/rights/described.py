@@ -206,7 +206,6 @@ def _rdfa_of_page(element: html.HtmlElement) -> bool:
 
 
 def _canonical(element: html.HtmlElement) -> str | None:
-    """Return the page's address as it gives it itself, or None."""
     links = element.getroottree().iter("link")
     return next((link.get("href") for link in links if "canonical" in tokens(link, "rel")), None)
 

@@ -69,7 +69,6 @@ class PageTotals:
         return [*rows, (_PERSONAL, [*personal, self._row("documents with any of it", self.with_personal)])]
 
     def _terms(self) -> Counter[str]:
-        """Return documents by what their licence allows; those without a claim are left out."""
         counts: Counter[str] = Counter()
         for licence, number in self.licences.items():
             if licence != NO_CLAIM:

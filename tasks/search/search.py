@@ -103,14 +103,6 @@ _MAX_QUERY_CHARACTERS = 300
 _MAX_ANSWER_BYTES = 4_000_000
 
 
-class SearchError(Exception):
-    """A query failed."""
-
-    def __init__(self, reason: str, detail: object) -> None:
-        super().__init__(f"{reason}: {detail}")
-        self.reason = reason  # reason in the table `search`: query_failed | bad_answer
-
-
 class _RecordedLine(BaseModel):
     model_config = ConfigDict(strict=True)
 
@@ -180,7 +172,7 @@ class JsonSearch:
         self._service = Service(self._endpoint, web, PATIENCE, connect_to, delay_seconds=settings.delay_seconds)
 
     def search(self, query: str, results: int) -> list[str]:
-        """Return the URLs of at most `results` results, best first. Raises SearchError: there is no answer."""
+        """Return the URLs of at most `results` results, best first. Raises FetchError: there is no answer."""
         values = self._values | {"query": query[:_MAX_QUERY_CHARACTERS], "results": results}
         fields, body, headers = (
             filled(part, values) for part in (self._interface.query, self._interface.body, self._interface.headers)
@@ -194,13 +186,13 @@ class JsonSearch:
                 url = normalise_url(f"{url}?{urlencode(fields)}", allowed_hosts=[host_of(url)])
             answer = self._service.read(url, as_it_is, body=sent, max_bytes=_MAX_ANSWER_BYTES, headers=headers)
         except FetchError as fault:  # the reason alone is passed on: the URL may hold a key
-            raise SearchError(SearchReason.QUERY_FAILED, fault.reason) from None
+            raise FetchError(SearchReason.QUERY_FAILED, fault.reason) from None
         if not answer.success:
-            raise SearchError(SearchReason.QUERY_FAILED, http_reason(answer.status))
+            raise FetchError(SearchReason.QUERY_FAILED, http_reason(answer.status))
         try:
             urls = self._interface.urls(json.loads(answer.body))
         except (ValueError, KeyError, TypeError, RecursionError) as error:
-            raise SearchError(SearchReason.BAD_ANSWER, type(error).__name__) from error
+            raise FetchError(SearchReason.BAD_ANSWER, type(error).__name__) from error
         return list(dict.fromkeys(urls))[:results]
 
     def close(self) -> None:
@@ -230,7 +222,6 @@ def open_provider(
 
 
 def _place(settings: WebSearchSettings) -> str:
-    """Return where a provider on this machine finds its results."""
     (name,) = interfaces()[settings.provider].needs
     return str(getattr(settings, name))
 
@@ -279,7 +270,7 @@ def _ask(provider: SearchProvider, article: Mapping[str, Any], results: int, ans
     title = article["title"]
     try:
         urls = answers[title] if title in answers else provider.search(title, results)
-    except SearchError as error:
+    except FetchError as error:
         logger.warning("search for %r at %s failed: %s", article["title"], provider.name, error)
         return [_row(article["article_id"], None, 0, provider.name, error.reason)]
     except Exception:

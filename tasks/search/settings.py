@@ -1,15 +1,14 @@
 """Settings of the search for sources, and what `providers.toml` says of search providers."""
 
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache
-from pathlib import Path
 from typing import Any, Literal
 
 from pydantic import Field, SecretStr, model_validator
 
 from tasks.crawl.settings import WrittenUrl
+from tasks.engine.data_files import read_data
 from tasks.engine.settings import Settings, tuning
 
 
@@ -46,8 +45,7 @@ class Interface:
 @cache
 def interfaces() -> Mapping[str, Interface]:
     """Return the interface of each provider by its name."""
-    tables = tomllib.loads(Path(__file__).with_name("providers.toml").read_text(encoding="utf-8"))
-    return {name: Interface(**table) for name, table in tables.items()}
+    return {name: Interface(**table) for name, table in read_data("tasks.search", "providers.toml").items()}
 
 
 def filled(template: Any, values: Mapping[str, Any]) -> Any:

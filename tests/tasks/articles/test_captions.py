@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from models.sentences import split_sentences
-from tasks.articles.lead_text import is_caption
+from tasks.articles.articles import is_caption
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,6 @@
 import pytest
 
-from tasks.articles.lead_text import clean_lead
+from tasks.articles.articles import clean_lead
 
 
 @pytest.mark.parametrize(

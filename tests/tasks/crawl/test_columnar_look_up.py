@@ -32,7 +32,7 @@ def looked_up(
     """The captures of URLs in the only file of a table."""
     common = {"tables": [str(where)], "data_url": DATA, "requests_per_second": 10_000.0, **common}
     settings = CrawlSettings.model_validate({**FAST, "common_crawl": common})
-    ((file,),) = (table.files for table in find_tables(settings, connect_to or {}))
+    ((file,),) = find_tables(settings, connect_to or {})
     rows = [{"url": url, "key": surt_key(url), "host_shard": 5, "file": 0} for url in urls]
     lookups = pa.Table.from_pylist(rows, schema=URL_LOOKUPS.schema)
     table = look_up_in_file(lookups, settings, file=file, connect_to=connect_to or {})

@@ -30,7 +30,7 @@ def settings(*tables: str) -> CrawlSettings:
 
 def names(chosen: CrawlSettings, server: LoopbackServer | None = None) -> list[list[str]]:
     tables = find_tables(chosen, {} if server is None else {"*.test": server.address})
-    return [[file.name for file in table.files] for table in tables]
+    return [[file.name for file in table] for table in tables]
 
 
 def write_tables(folder: Path) -> None:
@@ -77,7 +77,7 @@ def test_list_on_the_web_names_the_files(compressed: bool, tmp_path: Path) -> No
             lines = gzip.decompress(bytes(server.pages[f"/data/{LIST}"]).partition(b"\r\n\r\n")[2])  # type: ignore[arg-type]
             server.pages[f"/data/{LIST}"] = answer(lines, Content_Type="text/plain")
         found = find_tables(settings(f"http://data.cc.test/data/{LIST}"), {"*.test": server.address})
-    assert [str(file) for file in found[0].files] == [f"http://data.cc.test/data/{name}" for name in PARTS]
+    assert [str(file) for file in found[0]] == [f"http://data.cc.test/data/{name}" for name in PARTS]
 
 
 LISTS: dict[str, tuple[bytes, type[Exception], str]] = {
