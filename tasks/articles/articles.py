@@ -24,12 +24,12 @@ from tasks.sources.source import Article, ArticleReason, GivenDocument, GivenRea
 from tasks.text.english import has_finite_verb
 
 _DATA = read_data("tasks.articles", "lead_text.toml")
-_CAPTIONS, _LINES, _INSIDE = (
-    [re.compile(fill(pattern, _DATA["parts"])) for pattern in _DATA[kind].values()]
-    for kind in ("captions", "lines", "inside")
+_PARTS = _DATA["parts"]
+_CAPTIONS = [re.compile(fill(pattern, _PARTS)) for pattern in _DATA["captions"].values()]
+_NOT_PROSE, _FRAGMENT, _HATNOTE, _SHARES = (re.compile(fill(pattern, _PARTS)) for pattern in _DATA["lines"].values())
+_MARKS, _PAGES, _SENTENCE_END, _ABBREVIATION = (
+    re.compile(fill(pattern, _PARTS)) for pattern in _DATA["inside"].values()
 )
-_NOT_PROSE, _FRAGMENT, _HATNOTE, _SHARES = _LINES
-_MARKS, _PAGES, _SENTENCE_END, _ABBREVIATION = _INSIDE
 _LONGEST = 45  # words; no caption that was read is longer
 _TEX = "{\\displaystyle"
 

@@ -89,14 +89,14 @@ def test_progress_adds_up(tmp_path: Path) -> None:
 
 
 def test_fault_of_ours_costs_one_url(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    real = Client.get
+    real = Client.request
 
     def broken(self: Client, url: str, **options: object) -> object:
         if url.endswith("/1"):
             raise ZeroDivisionError("a fault of ours")
         return real(self, url, **options)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(Client, "get", broken)
+    monkeypatch.setattr(Client, "request", broken)
     with LoopbackServer({f"/{n}": answer() for n in range(3)}) as server:
         rows = crawl(server, [f"http://a.test/{n}" for n in range(3)], local_journal(tmp_path))
     assert [row["reason"] for row in rows.values()] == [None, "internal_error", None]
