@@ -48,32 +48,32 @@ def agreement(texts: Mapping[str, Sequence[str]]) -> dict[str, float]:
         raise ValueError(f"agreement needs at least two texts, got {list(texts)}")
     agreements = dict.fromkeys(texts, 0.0)
     for pair in combinations(texts, 2):
-        words = [_compared(tuple(texts[name])) for name in pair]
-        shared = _shared(*words)
-        sizes = [max(len(each) - _SHINGLE + 1, 0) for each in words]
+        shared, *sizes = _shared(*(tuple(texts[name]) for name in pair))
         for name, size, other in zip(pair, sizes, reversed(sizes), strict=True):
             f_measure = (1 + _RECALL_WEIGHT) * shared / (size + _RECALL_WEIGHT * other) if shared else 0.0
             agreements[name] += f_measure / (len(texts) - 1)
     return agreements
 
 
-@lru_cache(maxsize=8)  # a page's texts are compared two or three times
+@lru_cache(maxsize=8)
 def _compared(lines: tuple[str, ...]) -> list[str]:
     return [word for line in lines for word in split_words(line, "unicode")][:_COMPARED]
 
 
-def _shared(text: list[str], other: list[str]) -> int:
-    """Return how many runs two texts share, repetitions included; those within their common beginning and end are
-    counted without being looked up."""
+@lru_cache(maxsize=8)  # a page's texts are compared two or three times
+def _shared(lines: tuple[str, ...], other_lines: tuple[str, ...]) -> tuple[int, int, int]:
+    """Return how many runs two texts share, repetitions included, and how many each has; those within their common
+    beginning and end are counted without being looked up."""
+    text, other = _compared(lines), _compared(other_lines)
     most, outside = min(len(text), len(other)), _SHINGLE - 1
     start = next((n for n, (a, b) in enumerate(zip(text, other, strict=False)) if a != b), most)
     ends = enumerate(zip(reversed(text), reversed(other), strict=False))
     end = min(next((n for n, (a, b) in ends if a != b), most), most - start)
     start, end = max(start - outside, 0), max(end - outside, 0)
     runs, others = (_shingles(words[start : len(words) - end]) for words in (text, other))
-    shared = runs.keys() & others.keys()
-    once = any(len(each) == each.total() for each in (runs, others))  # as in most texts
-    return start + end + (len(shared) if once else sum(min(runs[run], others[run]) for run in shared))
+    again = sum(min(count, others[run]) - 1 for run, count in runs.items() if count > 1 and others[run] > 1)
+    shared = start + end + len(runs.keys() & others.keys()) + again
+    return shared, max(len(text) - outside, 0), max(len(other) - outside, 0)
 
 
 def _shingles(words: list[str]) -> Counter[tuple[str, ...]]:

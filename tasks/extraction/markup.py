@@ -30,6 +30,8 @@ _UNREAD = names(
 )
 _KEPT = names("html body img br hr tr td th")  # without text, yet something is read of them
 _PARSER = html.HTMLParser(encoding="utf-8", remove_comments=True, remove_pis=True)
+# lxml's own look-up of classes, which makes forms of <form>, is a Python function called for each element of each copy.
+_PARSER.set_element_class_lookup(etree.ElementDefaultClassLookup(element=html.HtmlElement))
 _CONTROL = bytes([*range(9), 11, 12, *range(14, 32), 127])
 _BLANK_LINE = re.compile(r"\n[ \t]*\n")
 _OPEN_END = re.compile(r"""[^.!?…:;|"”'’)\]>。！？]$""")
