@@ -33,3 +33,9 @@ def test_equal_texts_agree_whatever_their_length_and_lines():
 def test_one_text_agrees_with_nobody():
     with pytest.raises(ValueError, match=r"at least two texts, got \['own'\]"):
         agreement({"own": ["one two three four"]})
+
+
+def test_a_run_that_both_repeat_counts_as_often_as_the_one_that_has_it_less():
+    # `a b c d` twice and three times, no other run of four in both; 7 and 13 runs.
+    found = agreement({"less": ["a b c d p a b c d q"], "more": ["r a b c d s a b c d t a b c d u"]})
+    assert found == {"less": pytest.approx(1.5 * 2 / (7 + 0.5 * 13)), "more": pytest.approx(1.5 * 2 / (13 + 0.5 * 7))}
