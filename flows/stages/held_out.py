@@ -46,33 +46,19 @@ def freeze(session: Session, corpus: Corpus) -> TestSplit:
     chosen = session.config.retraining
     count = min(chosen.test_shards, session.config.shards.articles)
     shards: dict[str, Input] = {"shards": every(corpus.articles, corpus.paragraphs)}
-    articles = session.run.stage(
-        Recipe(
-            schemas.ARTICLES,
-            "tasks.retraining.splits:freeze_articles",
-            arguments={"of": count, "articles": chosen.test_articles, "seed": session.config.seed},
-            per_shard={"shard": range(count)},
-        ),
-        shards=count,
-        inputs={**shards, "corpus": every(corpus.articles)},
-        name="frozen_articles",
-    )
+    arguments = {"of": count, "articles": chosen.test_articles, "seed": session.config.seed}
+    function, per_shard = "tasks.retraining.splits:freeze_articles", {"shard": range(count)}
+    recipe = Recipe(schemas.ARTICLES, function, arguments=arguments, per_shard=per_shard)
+    inputs = {**shards, "corpus": every(corpus.articles)}
+    articles = session.run.stage(recipe, shards=count, inputs=inputs, name="frozen_articles")
     if not session.run.planning and not any(record.written.rows for record in articles.in_order):
         raise ValueError(
             "the corpus has no test article with a candidate paragraph: expected at least one, on which the models of "
             "all weeks are judged"
         )
-    paragraphs = session.run.stage(
-        Recipe(
-            schemas.PARAGRAPHS,
-            "tasks.retraining.splits:freeze_paragraphs",
-            arguments={"of": count},
-            per_shard={"shard": range(count)},
-        ),
-        shards=count,
-        inputs={"articles": same(articles), **shards},
-        name="frozen_paragraphs",
-    )
+    function, inputs = "tasks.retraining.splits:freeze_paragraphs", {"articles": same(articles), **shards}
+    recipe = Recipe(schemas.PARAGRAPHS, function, arguments={"of": count}, per_shard=per_shard)
+    paragraphs = session.run.stage(recipe, shards=count, inputs=inputs, name="frozen_paragraphs")
     return TestSplit(articles=articles, paragraphs=paragraphs)
 
 
