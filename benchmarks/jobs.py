@@ -18,8 +18,8 @@ from typing import Any
 import psutil
 
 from benchmarks.frame import processor_seconds
+from flows.running.display import StageTaskRun
 from flows.running.execution import PrefectExecutor
-from flows.running.graph import StageTaskRun
 from flows.running.settings import EngineSettings
 from tasks.engine.shard import Job
 from tasks.engine.stage import Executor, Outcome

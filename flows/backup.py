@@ -10,8 +10,7 @@ from flows.running.session import held_root
 from storage.backup import Copied, back_up
 from storage.backup import restore as restore_files
 from storage.errors import StorageError
-from storage.lock import root_lock
-from storage.root_format import check_root
+from storage.root import check_root, root_lock
 from storage.store import Store
 from tasks.engine.failure_logs import log_expected_failures_in_one_line
 

@@ -8,7 +8,7 @@ if __name__ == "__main__":  # help and mistakes are answered before the imports 
 from flows import dag
 from flows.config import DEFAULT, BuildConfig
 from flows.evaluate import evaluate, published
-from flows.running.graph import run_within
+from flows.running.display import run_within
 from flows.running.notification import notifying_flow
 from flows.running.session import Session, walk_flow
 from flows.stages.intake import check_splits

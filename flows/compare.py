@@ -8,7 +8,7 @@ if __name__ == "__main__":  # help and mistakes are answered before the imports 
 from collections.abc import Sequence
 from pathlib import Path
 
-from storage.root_format import check_root
+from storage.root import check_root
 from storage.store import Store
 from tasks.reporting.page import page, summary
 from tasks.reporting.side_by_side import compared_builds

@@ -14,13 +14,13 @@ from pydantic import ValidationError
 from rich.console import Console
 
 from flows.config import BuildConfig
-from flows.running.plan_table import show_plan
+from flows.running.building import show_plan
 from flows.running.session import Session
 from storage.builds import Build, build_names, latest_build
 from storage.directories import read_directory_record
 from storage.recipes import read_record
 from storage.registry import read_champion, read_version, version_numbers
-from storage.root_format import FORMAT, check_root
+from storage.root import FORMAT, check_root
 from storage.store import Store
 from tasks.engine.provenance import running_code
 

@@ -9,10 +9,10 @@ if __name__ == "__main__":  # help and mistakes are answered before the imports 
     main("judge")
 
 from flows.config import name_of
-from flows.running.graph import tagged
+from flows.running.display import tagged
 from flows.running.notification import notifying_flow
 from flows.running.temporary_server import use_prefect_api
-from storage.root_format import check_root
+from storage.root import check_root
 from storage.store import Store
 from tasks.engine.failure_logs import log_expected_failures_in_one_line
 from tasks.engine.recipe import finished_build

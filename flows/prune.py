@@ -12,7 +12,7 @@ from flows.running.session import held_root
 from flows.running.temporary_server import use_prefect_api
 from storage.builds import pin_build, pinned_builds, unpin_build
 from storage.pruning import carry_out, plan_pruning
-from storage.root_format import check_root
+from storage.root import check_root
 from storage.store import Store
 from tasks.engine.failure_logs import log_expected_failures_in_one_line
 from tasks.retraining.champion_change import describe_pruning

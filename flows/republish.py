@@ -6,14 +6,14 @@ if __name__ == "__main__":  # help and mistakes are answered before the imports 
     main("republish")
 
 from flows.config import name_of
-from flows.running.graph import tagged
+from flows.running.display import tagged
 from flows.running.notification import notifying_flow
 from flows.running.temporary_server import use_prefect_api
 from storage.builds import Build
 from storage.directories import DirectoryRecord, find_directory
 from storage.errors import StorageError
 from storage.registry import split_path
-from storage.root_format import check_root
+from storage.root import check_root
 from storage.store import Store
 from tasks.engine.failure_logs import log_expected_failures_in_one_line
 from tasks.engine.recipe import finished_build, finished_stage

@@ -12,7 +12,7 @@ from flows.running.notification import notifying_flow
 from flows.running.session import held_root
 from flows.running.temporary_server import use_prefect_api
 from storage.errors import CorruptShardError
-from storage.root_format import check_root
+from storage.root import check_root
 from storage.store import Store
 from storage.verification import verify as verify_store
 from tasks.engine.failure_logs import log_expected_failures_in_one_line

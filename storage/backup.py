@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 from storage.file_names import parse_file_name
 from storage.registry import read_champion, read_frozen, read_version, version_numbers
-from storage.root_format import check_root, prepare_root
+from storage.root import check_root, prepare_root
 from storage.sealed import unseal
 from storage.spending import FOLDER as SPENDING
 from storage.store import Store

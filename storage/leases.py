@@ -1,5 +1,5 @@
 """Runs on an object store, which has no locks: the lease of a root, a file with the token of the run that renews it
-(`storage.lock`), and changes of S3 objects on condition that they are still what was seen of them.
+(`storage.root`), and changes of S3 objects on condition that they are still what was seen of them.
 
 Pyarrow's streams take no conditions, so these go through botocore, which finds keys where pyarrow does."""
 

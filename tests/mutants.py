@@ -65,7 +65,7 @@ COVERED: dict[str, dict[str, str]] = {
         "storage/directories.py": "storage/test_directories.py tasks/engine/test_stage.py",
         "storage/recipes.py": "storage/test_recipes.py tasks/engine/test_stage.py",
         "storage/builds.py": "storage/test_builds_and_lock.py storage/test_pruning.py",
-        "storage/lock.py": "storage/test_builds_and_lock.py storage/test_store_s3.py",
+        "storage/root.py": "storage/test_builds_and_lock.py storage/test_store_s3.py",
         "storage": "storage/test_store.py storage/test_recipes.py tasks/engine/test_stage.py storage/test_store_s3.py",
     },
     "engine": {

@@ -22,21 +22,29 @@ from prefect.states import Completed, Crashed, Failed, Running
 from prefect.task_runners import TaskRunner, ThreadPoolTaskRunner
 from prefect.tasks import Task, exponential_backoff
 
-from flows.running.graph import StageTaskRun, current_flow_run, edges_from, finish, show
+from flows.running.display import (
+    StageTaskRun,
+    add_shard,
+    current_flow_run,
+    edges_from,
+    finish,
+    show,
+    show_logs_of_trainings,
+    span,
+)
+from flows.running.estimates import COUNT_SECONDS, Hours
 from flows.running.notification import report_full_disk
-from flows.running.progress import add_shard, show_logs_of_trainings, span
 from flows.running.settings import EngineSettings
-from flows.running.spending import COUNT_SECONDS, Hours
 from flows.running.worker_processes import ProcessPool, end_when_output_is_lost, prefect_settings, start_worker
 from models.training.stopping import stop_trainings
 from storage.directories import DirectoryRecord
 from storage.errors import BudgetSpentError, CorruptShardError, RootBusyError, StorageError, StorageFullError
 from storage.spending import Account, Ledger
 from storage.store import Store
+from tasks.engine.closing import on_sigterm
 from tasks.engine.failure_logs import describe, log_expected_failures_in_one_line, unless_prefect_is_away
 from tasks.engine.recipe import StageResult
 from tasks.engine.shard import Job
-from tasks.engine.sigterm import on_sigterm
 from tasks.engine.stage import Executor, Outcome, StagePlan
 from tasks.reporting.publishing import publish_stage, publish_training
 

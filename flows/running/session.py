@@ -11,17 +11,14 @@ import prefect.runtime
 from prefect import get_run_logger
 
 from flows.config import BuildConfig
-from flows.running.estimates import check_budget
+from flows.running.display import ProgressLog, current_flow_run, span, tagged
+from flows.running.estimates import check_budget, shown_spending
 from flows.running.execution import PrefectExecutor
-from flows.running.graph import current_flow_run, tagged
 from flows.running.machine import check_machine
 from flows.running.metrics import metrics_file
-from flows.running.progress import ProgressLog, span
-from flows.running.spending import shown_spending
 from storage.builds import Build
 from storage.directories import DirectoryRecord
-from storage.lock import root_lock
-from storage.root_format import check_format, check_root, prepare_root
+from storage.root import check_format, check_root, prepare_root, root_lock
 from storage.spending import Account
 from storage.store import Store
 from tasks.engine.recipe import DirectoryResult, Input, Recipe

@@ -3,8 +3,8 @@ settings' archive files, and look-ups in Common Crawl's index), and the crawl ho
 
 from prefect import get_run_logger
 
+from flows.running.display import current_flow_run
 from flows.running.estimates import host_lines
-from flows.running.graph import current_flow_run
 from flows.running.session import Session
 from flows.stages.results import Articles, Captures, FetchedPages, Frontier, IndexedCaptures, SearchResults
 from storage import schemas

@@ -1,7 +1,7 @@
 """Train a summarizer (Liu & Lapata 2019, sec. 3.2), and the predictor of its attention to paragraphs; pre-train a BART
 on the paragraphs of a corpus (Lewis et al. 2020)."""
 
-from flows.running.progress import ProgressLog
+from flows.running.display import ProgressLog
 from flows.running.session import Session
 from flows.stages.results import (
     Articles,

@@ -14,7 +14,7 @@ def main(pipe: Connection) -> None:
     from storage.errors import StorageError
     from tasks.cited_summary.pipeline import summarize
     from tasks.cited_summary.systems import chosen_system
-    from tasks.engine.sigterm import on_sigterm
+    from tasks.engine.closing import on_sigterm
 
     model = pipe.recv()
     while True:

@@ -18,7 +18,7 @@ from storage.builds import build_names, latest_build, read_build
 from storage.directories import DirectoryRecord, fetch_directory, find_directory
 from storage.errors import StorageError
 from storage.registry import FOLDER, read_version, split_path, version_numbers
-from storage.root_format import check_root
+from storage.root import check_root
 from storage.store import Store
 from tasks.cited_summary.cited import SummarySentence
 from tasks.cited_summary.settings import Choice

@@ -26,8 +26,8 @@ from tasks.crawl.shard_crawl import Report, ShardCrawl, StoredPages, unfetched_r
 from tasks.crawl.turns import Pace, Turns, shared_turns
 from tasks.crawl.urls import host_matches, host_of
 from tasks.crawl.wayback import replace_dead
+from tasks.engine.closing import on_sigterm
 from tasks.engine.shard import Scratch
-from tasks.engine.sigterm import on_sigterm
 
 logger = logging.getLogger(__name__)
 

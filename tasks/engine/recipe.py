@@ -74,7 +74,7 @@ class StageResult:
     stage: str  # stage name
     shards: Sequence[int]  # all shard numbers of the stage
     records: Mapping[int, ShardRecord]  # shard number -> record, for finished shards
-    # its reference in the UI, such as its Prefect task run (`flows.running.graph`), after which its readers are
+    # its reference in the UI, such as its Prefect task run (`flows.running.display`), after which its readers are
     # shown
     shown: Any = field(default=None, compare=False, repr=False)
 

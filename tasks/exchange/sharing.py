@@ -10,7 +10,7 @@ from typing import Any, Literal
 from pydantic import ValidationError
 
 from storage.errors import StorageError
-from storage.root_format import check_root
+from storage.root import check_root
 from storage.store import Store
 from tasks.exchange.shared_corpus.exporting import export_corpus
 from tasks.exchange.shared_corpus.settings import PARTS, SharedCorpusSettings

@@ -16,7 +16,7 @@ import pyarrow.parquet as pq
 from storage.builds import latest_build
 from storage.errors import StorageError
 from storage.registry import FOLDER
-from storage.root_format import check_root
+from storage.root import check_root
 from storage.store import Store
 from tasks.engine.data_files import read_data
 

@@ -12,7 +12,7 @@ from rich.console import Console
 from flows.doctor import examine
 from storage.builds import latest_build, save_build
 from storage.errors import StorageError
-from storage.root_format import FILE, FORMAT, prepare_root
+from storage.root import FORMAT, FORMAT_FILE, prepare_root
 from storage.sealed import seal
 from storage.store import Store
 from tests.end_to_end.faults import PROJECT, TINY
@@ -32,7 +32,7 @@ def test_an_empty_root_and_a_newer_one(tmp_path: Path, capsys: pytest.CaptureFix
         f"root {tmp_path}: format {FORMAT}, 0 builds, 0 model versions",
         "No build has finished here: `wikisum build --dry-run` says what one would do.",
     ]
-    store.write_bytes(FILE, seal({"format": FORMAT + 1}))
+    store.write_bytes(FORMAT_FILE, seal({"format": FORMAT + 1}))
     with pytest.raises(StorageError, match=f"has format {FORMAT + 1}, and this version of wikisum reads format"):
         examine(str(tmp_path), Console())
 

@@ -10,12 +10,11 @@ from prefect import flow
 from rich.console import Console
 
 from flows import dag
-from flows.running.building import checked
+from flows.running.building import checked, show_plan
+from flows.running.estimates import gpus_of
 from flows.running.execution import PrefectExecutor
-from flows.running.plan_table import show_plan
 from flows.running.session import Session
 from flows.running.settings import BudgetSettings, EngineSettings
-from flows.running.spending import gpus_of
 from storage.errors import BudgetSpentError
 from storage.schemas import FEATURES
 from storage.spending import Account, spent, this_month
@@ -49,7 +48,7 @@ def spending_flow(root: str, budget: BudgetSettings) -> int:
 def test_a_run_stops_at_its_hours_and_the_next_goes_on(
     prefect_server: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for module in ("spending", "execution"):
+    for module in ("estimates", "execution"):
         monkeypatch.setattr(f"flows.running.{module}.COUNT_SECONDS", 0.1)
     with pytest.raises(BudgetSpentError, match=r"budget.run_core_hours is 0.0002: .* are spent"):
         spending_flow(str(tmp_path), BudgetSettings(run_core_hours=0.0002))

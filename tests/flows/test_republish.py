@@ -11,7 +11,7 @@ from prefect.client.orchestration import get_client
 from prefect.settings import PREFECT_API_URL
 
 from flows.republish import republish
-from flows.running.graph import current_flow_run, tagged
+from flows.running.display import current_flow_run, tagged
 from storage.errors import StorageError
 from storage.registry import Version, save_version
 from storage.schemas import FEATURES

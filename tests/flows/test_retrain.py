@@ -28,9 +28,9 @@ from storage import schemas
 from storage.builds import Build, build_names, save_build
 from storage.directories import DirectoryRecord
 from storage.errors import RootBusyError
-from storage.lock import root_lock
 from storage.recipes import ShardRecord
 from storage.registry import FrozenSplit, Version, read_frozen, save_frozen, save_version
+from storage.root import root_lock
 from storage.store import Store, WrittenTable
 from tasks.engine.recipe import DirectoryResult, Recipe, StageResult, every, same
 from tasks.engine.shard import Job

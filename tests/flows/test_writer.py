@@ -12,8 +12,7 @@ from rich.console import Console
 
 from flows import dag
 from flows.config import BuildConfig
-from flows.running.building import checked
-from flows.running.plan_table import show_plan, writer_line
+from flows.running.building import checked, show_plan, writer_line
 from flows.running.session import Session
 from storage.store import Store
 from tasks.chat.client import ChatError

@@ -11,7 +11,7 @@ from storage.backup import back_up, restore
 from storage.builds import pinned_builds
 from storage.errors import StorageError
 from storage.registry import Version, missing_files, read_champion, read_frozen, read_version, save_version
-from storage.root_format import prepare_root
+from storage.root import prepare_root
 from storage.store import Store
 from tests.storage.test_verification import BUILD, filled, flip
 

@@ -8,8 +8,8 @@ import pytest
 
 from storage.builds import Build, build_names, latest_build, read_build, record_build, save_build, summarise
 from storage.errors import RootBusyError, StorageError
-from storage.lock import root_lock
 from storage.recipes import ShardRecord
+from storage.root import root_lock
 from storage.store import Store, WrittenTable
 from tests.patience import PATIENCE, wait_until
 
@@ -60,7 +60,7 @@ def test_an_unknown_build_is_answered_with_those_there_are(tmp_path: Path) -> No
 
 def test_a_second_run_is_refused_and_told_who_holds_the_root(tmp_path: Path) -> None:
     script = (
-        "import sys; from storage.lock import root_lock; from storage.store import Store\n"
+        "import sys; from storage.root import root_lock; from storage.store import Store\n"
         "with root_lock(Store(sys.argv[1])):\n    print('held', flush=True); sys.stdin.read()\n"
     )
     holder = subprocess.Popen(

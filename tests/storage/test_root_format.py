@@ -10,7 +10,7 @@ from flows.prune import prune_root
 from flows.running.session import planning_session
 from flows.verify import verify_root
 from storage.errors import StorageError
-from storage.root_format import FILE, FORMAT, check_root, prepare_root
+from storage.root import FORMAT, FORMAT_FILE, check_root, prepare_root
 from storage.sealed import seal, unseal
 from storage.store import Store
 from tasks.cited_summary.systems import find_system
@@ -28,23 +28,23 @@ def test_a_root_gets_its_number_when_it_is_made_and_keeps_it(store: Store) -> No
     with pytest.raises(StorageError, match="does not exist"):
         check_root(store)
     prepare_root(store)
-    written = store.read_bytes(FILE)
+    written = store.read_bytes(FORMAT_FILE)
     assert unseal(written) == {"format": FORMAT}
     prepare_root(store)
     check_root(store)
-    assert (store.names(), store.read_bytes(FILE)) == ([FILE], written)
+    assert (store.names(), store.read_bytes(FORMAT_FILE)) == ([FORMAT_FILE], written)
 
 
 def test_a_root_of_before_the_numbers_is_read_and_gets_one_from_its_next_build(store: Store) -> None:
     store.write_bytes("builds/latest.json", b"{}")
     check_root(store)
-    assert not store.exists(FILE)
+    assert not store.exists(FORMAT_FILE)
     prepare_root(store)
-    assert store.exists(FILE)
+    assert store.exists(FORMAT_FILE)
 
 
 def test_a_newer_root_is_refused_in_one_sentence_by_whoever_opens_it(store: Store) -> None:
-    store.write_bytes(FILE, seal({"format": FORMAT + 1, "surprise": True}))
+    store.write_bytes(FORMAT_FILE, seal({"format": FORMAT + 1, "surprise": True}))
     refused = (
         rf"root '.*' has format {FORMAT + 1}, and this version of wikisum reads format {FORMAT}: use the version that "
         r"wrote it or a later one \(docs/upgrading\.md\)$"
@@ -59,10 +59,10 @@ def test_a_newer_root_is_refused_in_one_sentence_by_whoever_opens_it(store: Stor
     ):
         with pytest.raises(StorageError, match=refused):
             opening()
-    assert store.names() == [FILE]
+    assert store.names() == [FORMAT_FILE]
 
 
 def test_a_damaged_number_is_named(store: Store) -> None:
-    store.write_bytes(FILE, seal({"format": FORMAT}).replace(str(FORMAT).encode(), b"9", 1))
+    store.write_bytes(FORMAT_FILE, seal({"format": FORMAT}).replace(str(FORMAT).encode(), b"9", 1))
     with pytest.raises(StorageError, match=r"root\.json below .*, the root's format, cannot be read \(its fields"):
         check_root(store)

@@ -18,8 +18,8 @@ import pytest
 from storage.errors import BudgetSpentError, CorruptShardError, RootBusyError, StorageError
 from storage.leases import LOCK, Lease, holder, leased
 from storage.limits import Limits
-from storage.lock import root_lock
 from storage.recipes import find_record, gather, save_record, set_aside
+from storage.root import root_lock
 from storage.schemas import FEATURES
 from storage.spending import Account, Ledger, spent, this_month
 from storage.store import Store
@@ -161,7 +161,7 @@ def test_a_server_that_only_fails_is_named_and_its_shards_are_not_called_damaged
 def short_lease(monkeypatch: pytest.MonkeyPatch) -> None:
     """Leases that are renewed and lapse within seconds."""
     for name, seconds in {"RENEW_SECONDS": 0.5, "LEASE_SECONDS": 3.0, "WATCH_SECONDS": 0.1}.items():
-        monkeypatch.setattr(f"storage.lock.{name}", seconds)
+        monkeypatch.setattr(f"storage.root.{name}", seconds)
 
 
 def test_a_lease_keeps_a_second_run_out_and_is_let_go(store: Store, short_lease: None) -> None:
@@ -186,7 +186,7 @@ def test_a_lease_that_nobody_renews_is_taken_over(store: Store, written: bytes |
 def test_a_lease_of_another_clock_that_is_renewed_is_respected(
     store: Store, short_lease: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("storage.lock.time.time", iter(range(4_000_000_000)).__next__)
+    monkeypatch.setattr("storage.root.time.time", iter(range(4_000_000_000)).__next__)
     with root_lock(store), pytest.raises(RootBusyError), root_lock(store):
         pass
 
@@ -194,12 +194,12 @@ def test_a_lease_of_another_clock_that_is_renewed_is_respected(
 HOLDER = """
 import signal, sys
 signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGUSR1})  # before Arrow's threads begin, which inherit it
-import storage.lock
+import storage.root
 from storage.errors import RootBusyError
 from storage.store import Store
-storage.lock.RENEW_SECONDS = 0.5
+storage.root.RENEW_SECONDS = 0.5
 store = Store(sys.argv[1])
-with storage.lock.root_lock(store):
+with storage.root.root_lock(store):
     store.write_bytes("registry/champion.json", b"mine")
     print("held", flush=True)
     signal.sigwait({signal.SIGUSR1})
@@ -253,12 +253,12 @@ def test_a_holder_that_was_paused_for_too_long_changes_nothing_any_more(
 
 WRITER = """
 import sys
-import storage.lock
+import storage.root
 from storage.errors import RootBusyError
 from storage.store import Store
-storage.lock.RENEW_SECONDS = 1000
+storage.root.RENEW_SECONDS = 1000
 store = Store(sys.argv[1])
-with storage.lock.root_lock(store):
+with storage.root.root_lock(store):
     if "over" in sys.argv:
         store.write_bytes("registry/champion.json", b"mine")
     print("held", flush=True)

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from pydantic import ValidationError
 
 from storage.errors import StorageError
-from storage.root_format import check_root
+from storage.root import check_root
 from storage.store import Store
 from tasks.exchange.ranked_wikisum.exporting import export_corpus
 from tasks.exchange.ranked_wikisum.settings import ExportSettings

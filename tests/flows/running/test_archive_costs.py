@@ -9,8 +9,8 @@ from rich.console import Console
 
 from flows import dag
 from flows.config import BuildConfig
+from flows.running.building import show_plan
 from flows.running.estimates import archive_line
-from flows.running.plan_table import show_plan
 from storage.recipes import ShardRecord
 from storage.schemas import DATASETS, INDEX_FILES
 from storage.store import Store, WrittenTable

@@ -17,7 +17,7 @@ from flows.prune import prune_root
 from flows.running.command_line import CommandLine, options
 from flows.running.machine import check_machine
 from storage.errors import RootBusyError, StorageError
-from storage.lock import root_lock
+from storage.root import root_lock
 from storage.store import Store
 from tasks.sources.mediawiki import MediaWikiSource
 from tasks.sources.mediawiki_api import PATIENCE

@@ -25,8 +25,8 @@ from prefect.context import FlowRunContext, SettingsContext
 from prefect.exceptions import TerminationSignal
 from prefect.settings import PREFECT_API_URL
 
+from flows.running.display import ProgressLog
 from flows.running.execution import PrefectExecutor, is_transient, start_worker
-from flows.running.progress import ProgressLog
 from flows.running.settings import EngineSettings
 from flows.running.worker_processes import prefect_settings
 from models.training.state import TrainingStopped

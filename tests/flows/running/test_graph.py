@@ -19,8 +19,8 @@ import flows.build_wikisum
 import flows.evaluate
 import flows.running.session
 from flows.config import BuildConfig
+from flows.running.display import current_flow_run, run_within, show
 from flows.running.execution import PrefectExecutor
-from flows.running.graph import current_flow_run, run_within, show
 from flows.running.session import Session
 from flows.running.settings import EngineSettings
 from storage.schemas import ARTICLES, FEATURES, PARAGRAPHS

@@ -2,8 +2,8 @@ from dataclasses import dataclass
 
 import pytest
 
-from flows.running import progress
-from flows.running.progress import ProgressLog
+from flows.running import display
+from flows.running.display import ProgressLog
 
 
 @dataclass(frozen=True)
@@ -16,7 +16,7 @@ class Half:
 
 def test_outside_a_run_nothing_is_told_to_a_server(monkeypatch: pytest.MonkeyPatch) -> None:
     told: list[object] = []
-    monkeypatch.setattr(progress, "create_progress_artifact", lambda *given, **named: told.append(given))
+    monkeypatch.setattr(display, "create_progress_artifact", lambda *given, **named: told.append(given))
     log = ProgressLog("pages")
     for _ in range(3):
         log(Half())

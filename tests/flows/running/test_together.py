@@ -8,8 +8,8 @@ import requests
 from prefect import flow
 from prefect.settings import PREFECT_API_URL
 
+from flows.running.display import ProgressLog
 from flows.running.execution import PrefectExecutor
-from flows.running.progress import ProgressLog
 from flows.running.settings import EngineSettings
 from storage.store import Store
 from tasks.engine.recipe import DirectoryResult, Recipe

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from opentelemetry import trace
 
-from flows.running.progress import add_shard, span
+from flows.running.display import add_shard, span
 from storage.store import Store
 from tests.storage.test_store import documents, record_of
 
@@ -22,7 +22,7 @@ def spans(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
     kept = InMemorySpanExporter()
     provider = sdk.TracerProvider()
     provider.add_span_processor(SimpleSpanProcessor(kept))
-    monkeypatch.setattr("flows.running.progress._tracer", provider.get_tracer("wikisum"))
+    monkeypatch.setattr("flows.running.display._tracer", provider.get_tracer("wikisum"))
     yield kept
     provider.shutdown()
 

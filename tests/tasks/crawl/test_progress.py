@@ -9,7 +9,7 @@ import requests
 from prefect import flow
 from prefect.settings import PREFECT_API_URL
 
-from flows.running.progress import ProgressLog
+from flows.running.display import ProgressLog
 from tasks.crawl.progress import CrawlProgress, ProgressCount
 from tests.patience import PATIENCE
 from tests.tasks.crawl.loopback_server import PAGE, LoopbackServer, answer, crawl, local_journal

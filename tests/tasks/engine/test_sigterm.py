@@ -4,7 +4,7 @@ import os
 import signal
 import threading
 
-from tasks.engine.sigterm import on_sigterm
+from tasks.engine.closing import on_sigterm
 
 
 def test_the_signal_is_handled_inside_the_block_alone() -> None:

@@ -1,4 +1,8 @@
-"""One build at a time below a root: two would fetch and compute the same shards twice."""
+"""A root: the lock that one build at a time holds, as two would compute the same shards twice, and its format.
+
+The format is how the files below a root are named and sealed, and what the small ones hold; what a stage's shards hold
+is up to the stage's version. A change that an older program would misread raises `FORMAT` (`docs/upgrading.md` lists
+what changed). A root without the file gets it from its next build."""
 
 import logging
 import time
@@ -11,12 +15,15 @@ from threading import Event, Thread
 
 from storage.errors import RootBusyError, StorageError
 from storage.leases import LOCK, ConditionalWrites, Lease, busy, conditional_writes, holder, leased, token_of
+from storage.sealed import seal, unseal
 from storage.store import Store
 
 LEASE_SECONDS = 60.0
 RENEW_SECONDS = 15.0
 WATCH_SECONDS = 1.0
 _log = logging.getLogger(__name__)
+FORMAT = 2
+FORMAT_FILE = "root.json"
 
 
 @contextmanager
@@ -152,3 +159,36 @@ def _lapses(store: Store, lease: bytes) -> bool:
             return False
     store.delete(renewal)
     return True
+
+
+def prepare_root(store: Store) -> None:
+    """Make the root if there is none, check that it can be written, and give it its format number. Raises StorageError:
+    it cannot be written, or has a format that this version does not read."""
+    store.check_writable()
+    check_format(store)
+    if not store.exists(FORMAT_FILE):
+        store.write_bytes(FORMAT_FILE, seal({"format": FORMAT}))
+
+
+def check_root(store: Store) -> None:
+    """Check that there is a root to read. Raises StorageError: there is none, or none of a format that is read here."""
+    store.check_exists()
+    check_format(store)
+
+
+def check_format(store: Store) -> None:
+    """Check the format of a root, if there is one. Raises StorageError: it is not read here, or is damaged."""
+    try:
+        number = unseal(store.read_bytes(FORMAT_FILE)).get("format")
+    except FileNotFoundError:
+        return
+    except ValueError as error:
+        raise StorageError(
+            f"{FORMAT_FILE} below {store.root}, the root's format, cannot be read ({error}): restore it from a backup, "
+            "or delete it if no newer version of wikisum has written there"
+        ) from error
+    if number != FORMAT:
+        raise StorageError(
+            f"root {store.root!r} has format {number}, and this version of wikisum reads format {FORMAT}: use the "
+            "version that wrote it or a later one (docs/upgrading.md)"
+        )
