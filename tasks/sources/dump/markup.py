@@ -47,13 +47,9 @@ def without_comments(text: str) -> str:
             position = len(text)
             break
         position = end + 3
-        if _alone_on_its_line(text, start, position):
+        if (start == 0 or text[start - 1] == "\n") and text[position : position + 1] == "\n":
             position += 1  # also remove the line break, so that no empty line is left
     return _without_verbatim("".join([*parts, text[position:]]))
-
-
-def _alone_on_its_line(text: str, start: int, end: int) -> bool:
-    return (start == 0 or text[start - 1] == "\n") and text[end : end + 1] == "\n"
 
 
 def _without_verbatim(text: str) -> str:
@@ -134,7 +130,8 @@ def references_of(text: str) -> Iterator[RefElement]:
             continue
         closing = _REF_END.search(text, position) if closed else None
         closed = closing is not None
-        end = closing.start() if closing else _line_end(text, position)
+        end = closing.start() if closing else text.find("\n", position)
+        end = len(text) if end < 0 else end
         body = text[match.end() : end]
         position = closing.end() if closing else end
         yield RefElement(match.start(), position, name, body)
@@ -168,11 +165,6 @@ def _name_in(attributes: str) -> str | None:
     if match is None:
         return None
     return " ".join((match[1] or match[2] or match[3] or "").split()) or None
-
-
-def _line_end(text: str, position: int) -> int:
-    end = text.find("\n", position)
-    return len(text) if end < 0 else end
 
 
 _URL = re.compile(r"(?:https?:)?(?<![a-z0-9/])//[^\s<>\[\]{}|\"\u3000]+", re.I)
@@ -226,10 +218,8 @@ class CitedUrls:
         position = 0
         for reference in references_of(section.text):
             yield from self._outside(section.text[position : reference.start], listing=listing)
-            body = (
-                reference.body if reference.body and reference.body.strip() else self._named.get(reference.name or "")
-            )
-            yield from self._urls_of(body or "")
+            own = reference.body or ""
+            yield from self._urls_of(own if own.strip() else self._named.get(reference.name or "", ""))
             position = reference.end
         yield from self._outside(section.text[position:], listing=listing)
 
@@ -244,21 +234,15 @@ class CitedUrls:
                 continue
             if names := _REFERENCE_TEMPLATE.match(text, match.start()):
                 position = names.end()
-                yield from self._urls_named(names[1])
+                for name in names[1].split("|"):
+                    body = self._named.get(" ".join(name.split())) if "=" not in name else None
+                    yield from self._urls_of(body or "")
             elif _CITATION.match(text, match.start()):
-                end = next(
-                    (end for _, end in outer_templates(text[match.start() : match.start() + _LONGEST_CITATION])), 2
-                )
-                position = match.start() + end
+                template = outer_templates(text[match.start() : match.start() + _LONGEST_CITATION])
+                position = match.start() + next((end for _, end in template), 2)
                 yield from self._urls_of(text[match.start() : position])
 
-    def _urls_named(self, names: str) -> Iterator[str]:
-        for name in names.split("|"):
-            if "=" not in name and (body := self._named.get(" ".join(name.split()))):
-                yield from self._urls_of(body)
-
     def _urls_of(self, body: str) -> list[str]:
-        """Return the URLs of a citation's text in order."""
         body = html.unescape(body.replace("{{=}}", "=").replace("{{!}}", "%7C"))
         urls: list[str] = []
         position = 0
@@ -300,13 +284,13 @@ def is_archive_template(name: str) -> bool:
 def field_urls(fields: Mapping[str, str], archived: Archived) -> list[str]:
     """Return the URLs in the fields of a citation template, none if no field is for a URL."""
     values = {name.lower(): value.strip() for name, value in fields.items()}
-    archives = [link for name, value in values.items() if _ARCHIVE_FIELD.match(name) for link in links_in(value)[:1]]
-    urls = [
-        link
-        for name, value in values.items()
-        if _URL_FIELD.match(name) and not _ARCHIVE_FIELD.match(name)
-        for link in links_in(value)[:1]
-    ]
+    archives: list[str] = []
+    urls: list[str] = []
+    for name, value in values.items():
+        if _ARCHIVE_FIELD.match(name):
+            archives += links_in(value)[:1]
+        elif _URL_FIELD.match(name):
+            urls += links_in(value)[:1]
     if not urls:
         return archives[:1]
     if archives and archived == "after":
@@ -322,14 +306,13 @@ def links_in(text: str) -> list[str]:
     """Return the links of free text, without the punctuation that follows them."""
     urls = []
     for match in _URL.finditer(text):
-        url = match[0]
+        url, before = match[0], text[max(0, match.start() - 1) : match.start()]
         if url.startswith("//"):
-            if text[max(0, match.start() - 1) : match.start()] not in ("[", "", "="):
+            if before not in ("[", "", "="):
                 continue  # no link, but two slashes
             url = f"https:{url}"
         url = url.partition("''")[0]
-        bracketed = text[max(0, match.start() - 1) : match.start()] == "["
-        if not bracketed:
+        if before != "[":
             url = url.rstrip(_ENDS if "(" in url else f"{_ENDS})")
         if len(url) > len("https://"):
             urls.append(url)

@@ -75,25 +75,14 @@ def paragraphs_of(text: str) -> list[str]:
             lines = []
         if line.startswith(ITEM):
             blocks.append("")
-    after = [*blocks, ""][1:]
-    paragraphs = [
-        block
-        if following or not block.endswith(":")
-        else _before_the_last_sentence(block)  # it introduces what was removed
-        for block, following in zip(blocks, after, strict=True)
-    ]
-    return [paragraph for paragraph in paragraphs if paragraph]
-
-
-def _before_the_last_sentence(paragraph: str) -> str:
-    end = 0
-    for match in _SENTENCE_END.finditer(paragraph):
-        end = match.end()
-    return paragraph[:end]
+    for place, following in enumerate([*blocks, ""][1:]):
+        if not following and blocks[place].endswith(":"):  # its last sentence introduces what was removed
+            ends = [match.end() for match in _SENTENCE_END.finditer(blocks[place])]
+            blocks[place] = blocks[place][: max(ends, default=0)]
+    return list(filter(None, blocks))
 
 
 def _clean(text: str) -> str:
-    """Return text without the remains of unbalanced markup."""
     text = text.replace(ITEM, " ")
     text = re.sub(rf"(?<=\d){RAISED}", "^", text).replace(RAISED, "")
     text = re.sub(r"\{\{|\}\}|\[\[|\]\]", "", text)
@@ -109,11 +98,11 @@ class _Writer:
         self._site = site
         self._writers: Mapping[type, Callable[..., str]] = {
             Text: lambda node: str(node.value),
-            HTMLEntity: _entity,
+            HTMLEntity: lambda node: html.unescape(str(node)).replace("\n", " "),
             Tag: self._tag,
             Template: lambda node: expand(self.text(node.name), Arguments(node, self.text)),
             Wikilink: self._link,
-            ExternalLink: self._external_link,
+            ExternalLink: lambda node: self.text(node.title) if node.brackets and node.title is not None else GONE,
         }
 
     def text(self, code: Wikicode | None) -> str:
@@ -150,13 +139,6 @@ class _Writer:
             return ""  # a sound, or the same article in another language
         return html.unescape(title.removeprefix(":").replace("_", " "))
 
-    def _external_link(self, node: ExternalLink) -> str:
-        return self.text(node.title) if node.brackets and node.title is not None else GONE
-
-
-def _entity(node: HTMLEntity) -> str:
-    return html.unescape(str(node)).replace("\n", " ")
-
 
 _INVISIBLE = re.compile("[\u00ad\u200b-\u200f\u202a-\u202e\u2060\u2066-\u2069\ufeff]")
 # Between slashes or square brackets, with at least one letter that only phonetic script has.
@@ -170,6 +152,7 @@ _BARE_LABEL = re.compile(
     r"(?:\s|:|[$£€¥₹]|\b(?:or|and|also|sometimes|occasionally|rarely|often|usually|commonly|now|named|age|aged|years|ago|in"
     r"|from|equivalent|to|about|approximately|roughly|today|adjusted|for|inflation|US)\b)*"
 )
+_OPEN, _CLOSE = "\ue002", "\ue003"  # brackets that are already repaired
 _BRACKET = re.compile(r"\(([^()]*)\)")
 _EMPTY_BRACKET = re.compile(r" ?(?:\([ ;,:.–—-]*\)|\[ ?\])")
 _OUTSIDE = re.compile(
@@ -195,11 +178,7 @@ def mend(text: str) -> str:
     return re.sub(r",(?: ?,)+", ",", text).strip()
 
 
-_OPEN, _CLOSE = "\ue002", "\ue003"  # brackets that are already repaired
-
-
 def _gap(match: re.Match[str]) -> str:
-    """Return the space to leave for a gap between words."""
     opened = match.start() == 0 or match.string[match.start() - 1] in "(["
     return "" if opened or match[1] is not None or " " not in match[0] else " "
 

@@ -6,6 +6,7 @@ templates are removed."""
 
 import re
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 from mwparserfromhell.nodes import Template
@@ -17,10 +18,6 @@ _DATA: dict[str, Any] = read_data("tasks.sources.dump", "templates.toml")
 
 RAISED = "\ue004"  # marks a number that was written as an exponent or a mass number
 GONE = "\ue000"  # marks a removed template until the punctuation around it has been repaired
-_MONTHS = (
-    *("January", "February", "March", "April", "May", "June"),
-    *("July", "August", "September", "October", "November", "December"),
-)
 _NUMBER = re.compile(r"[-−+]?[\d.,]+(?:[/⁄]\d+)?(?:\+\d+[/⁄]\d+)?|\d+[/⁄]\d+")
 _PAIRS = {tuple(pair) for pair in _DATA["convert"]["pairs"]}
 _BETWEEN: Mapping[str, str] = _DATA["convert"]["between"]
@@ -81,7 +78,7 @@ def _parser_function(function: str, value: str, arguments: Arguments) -> str:
 
 
 def _argument(*keys: int | str) -> Expansion:
-    """Return an expansion to the first non-empty one of some arguments."""
+    """{{zh|c=北京|p=Běijīng}}: the first non-empty one of some arguments."""
     return lambda arguments: next((text for key in keys if (text := arguments[key])), "")
 
 
@@ -94,9 +91,9 @@ def _around(before: str, after: str = "") -> Expansion:
     return lambda arguments: f"{before}{arguments[1]}{after}" if arguments[1] else ""
 
 
-def _money(sign: str) -> Expansion:
+def _money(arguments: Arguments, sign: str) -> str:
     """{{HK$|5 million}}: HK$5 million; without an amount the sign alone."""
-    return lambda arguments: f"{sign}{arguments[1]}".strip()
+    return f"{sign}{arguments[1]}".strip()
 
 
 def _currency(arguments: Arguments) -> str:
@@ -129,11 +126,6 @@ def _power(arguments: Arguments) -> str:
     return f"10^{arguments[1]}" if arguments[1] else "10"
 
 
-def _circa(arguments: Arguments) -> str:
-    """{{circa|1900|1910}}: c. 1900 – c. 1910."""
-    return " – ".join(f"c. {year}" for year in arguments.positional()[:2] if year)
-
-
 def _percentage(arguments: Arguments) -> str:
     """{{percentage|1|8|1}}: 12.5%, rounded to some decimal places."""
     part, whole, places = (arguments[key].replace(",", "") for key in (1, 2, 3))
@@ -149,20 +141,10 @@ def _gauge(arguments: Arguments) -> str:
     return f"{found[1]} {found[2]}" if found else ""
 
 
-def _nuclide(arguments: Arguments) -> str:
-    """{{nuclide|einsteinium|254}}: einsteinium-254."""
-    return "-".join(filter(None, arguments.positional()[:2]))
-
-
 def _height(arguments: Arguments) -> str:
     """{{height|ft=6|in=2}}: 6 ft 2 in."""
     units = ("m", "cm", "ft", "in")
     return " ".join(f"{arguments[unit]} {unit}" for unit in units if arguments[unit]) or _measure(arguments)
-
-
-def _chinese(arguments: Arguments) -> str:
-    """{{zh|c=北京|p=Běijīng}}: the word in its own script, else transcribed."""
-    return next((arguments[key] for key in ("c", "t", "s", "p", "w", "hp") if arguments[key]), "")
 
 
 def _note(arguments: Arguments) -> str:
@@ -176,12 +158,18 @@ def _joined(separator: str) -> Expansion:
     return lambda arguments: separator.join(arguments.positional())
 
 
+def _pair(separator: str, before: str = "") -> Expansion:
+    """{{circa|1900|1910}}: c. 1900 – c. 1910; {{nuclide|einsteinium|254}}: einsteinium-254."""
+    return lambda arguments: separator.join(f"{before}{text}" for text in arguments.positional()[:2] if text)
+
+
 def _measure(arguments: Arguments) -> str:
-    """{{convert|5|to|6|km|mi}}: numbers and unit as given, without the conversion."""
+    """{{convert|5|to|6|km|mi}}: numbers and unit as given, without the conversion. A number after a unit belongs to a
+    measure in two of them (6 ft 2 in), or is the rounding."""
     words = arguments.positional()
     text, unit = "", ""
     for index, word in enumerate(words):
-        if _NUMBER.fullmatch(word) and (not unit or _continues(unit, words[index : index + 2])):
+        if _NUMBER.fullmatch(word) and (not unit or (unit, *words[index + 1 : index + 2]) in _PAIRS):
             number = f"{int(word):,}" if word.isdigit() else word
             text += f" {unit} {number}" if unit else number
             unit = ""
@@ -194,17 +182,12 @@ def _measure(arguments: Arguments) -> str:
     return f"{text} {unit}".strip()
 
 
-def _continues(unit: str, following: list[str]) -> bool:
-    """Tell whether a number belongs to a measure in two units (6 ft 2 in), and is not the rounding."""
-    return len(following) == 2 and (unit, following[1]) in _PAIRS
-
-
 def _date(arguments: Arguments) -> str:
     """{{start date|1950|5|1}}: 1 May 1950, or with mf=y May 1, 1950; text other than numbers is unchanged."""
     year, month, day = (arguments[key] for key in (1, 2, 3))
     if not (month.isdigit() and 1 <= int(month) <= 12):
         return year
-    named = _MONTHS[int(month) - 1]
+    named = _DATA["months"][int(month) - 1]
     if not day.isdigit():
         return f"{named} {year}"
     if arguments["mf"].startswith("y"):
@@ -248,17 +231,12 @@ def _value(arguments: Arguments) -> str:
     return " ".join(text for text in (f"{number}{power}", arguments["u"] or arguments["ul"]) if text)
 
 
-def _ship(arguments: Arguments) -> str:
-    """{{ship|HMS|Victory|1765}}: HMS Victory (1765)."""
-    return _named_ship(" ".join(text for text in arguments.positional()[:2] if text), arguments[3], arguments[4])
-
-
-def _ship_of(prefix: str) -> Expansion:
-    """{{USS|Enterprise|CV-6}}: USS Enterprise (CV-6)."""
-    return lambda arguments: _named_ship(f"{prefix} {arguments[1]}" if arguments[1] else "", arguments[2], arguments[3])
-
-
-def _named_ship(name: str, hull: str, form: str) -> str:
+def _ship(arguments: Arguments, prefix: str = "") -> str:
+    """{{ship|HMS|Victory|1765}}: HMS Victory (1765); {{USS|Enterprise|CV-6}}, of a `prefix`: USS Enterprise (CV-6)."""
+    if prefix:
+        name, hull, form = f"{prefix} {arguments[1]}" if arguments[1] else "", arguments[2], arguments[3]
+    else:
+        name, hull, form = " ".join(filter(None, arguments.positional()[:2])), arguments[3], arguments[4]
     return f"{name} ({hull})" if name and hull and form not in ("2", "3", "6") else name
 
 
@@ -273,34 +251,23 @@ def _orbiter(arguments: Arguments) -> str:
     return f"Space Shuttle {name}" if name else ""
 
 
-def _by_name(meanings: Mapping[str, list[str]]) -> dict[str, str]:
-    """Return name -> meaning, from the names of each meaning."""
-    return {name: meaning for meaning, names in meanings.items() for name in names}
-
-
-_FIXED = _by_name(_DATA["fixed"])
-_SIGNS = _by_name(_DATA["currencies"])
-_NAMED: tuple[Expansion, ...] = (
-    *(_last, _measure, _height, _date, _old_style_date, _as_of, _circa, _ordinal, _power),
-    *(_percentage, _gauge, _nuclide, _chinese, _note, _fraction, _value, _currency, _rupees),
-    *(_ship, _orbiter, _ship_class),
-)
-_CALLS: Mapping[str, Expansion] = {
-    "raised": lambda arguments: raised(arguments[1]),
-    **{function.__name__.removeprefix("_"): function for function in _NAMED},
-}
-_MAKERS: Mapping[str, Callable[..., Expansion]] = {
-    function.__name__.removeprefix("_"): function for function in (_argument, _around, _era, _joined, _span)
-}
+def _raised(arguments: Arguments) -> str:
+    return raised(arguments[1])
 
 
 def _expansion(entry: Mapping[str, Any]) -> Expansion:
-    call = entry["call"]
-    return _MAKERS[call](*entry["with"]) if "with" in entry else _CALLS[call]
+    """Return the function of this file that an entry calls, or what it makes of the entry's values."""
+    function = globals()[f"_{entry['call']}"]
+    expansion: Expansion = function(*entry["with"]) if "with" in entry else function
+    return expansion
 
 
+_FIXED, _SIGNS = (
+    {str(name): str(meaning) for meaning, names in _DATA[kind].items() for name in names}
+    for kind in ("fixed", "currencies")
+)
 _EXPANSIONS: Mapping[str, Expansion] = {
-    **{name: _money(sign) for name, sign in _SIGNS.items()},
+    **{name: partial(_money, sign=sign) for name, sign in _SIGNS.items()},
     **{name: _expansion(entry) for entry in _DATA["expansion"] for name in entry["names"]},
-    **{prefix.lower(): _ship_of(prefix) for prefix in _DATA["ships"]["prefixes"]},
+    **{prefix.lower(): partial(_ship, prefix=prefix) for prefix in _DATA["ships"]["prefixes"]},
 }

@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 from tasks.sources.dump.articles import PageRules
 from tasks.sources.dump.prose import paragraphs_of
 from tasks.sources.settings import Archived
-from tasks.sources.source import Article
+from tasks.sources.source import Article, ArticleReason
 
 
 @dataclass(frozen=True)
@@ -68,18 +68,20 @@ def identifier_in(row: Mapping[str, Any], column: str) -> str | None:
     return None if found is None else str(found)
 
 
-def page_in(row: Mapping[str, Any]) -> str | None:
-    """Return the number of the page of a row of Wikimedia Enterprise, else that of its Wikidata entity, or None."""
-    found = row.get("identifier")
-    return identifier_in(row, "main_entity") if found is None else str(found)
-
-
-def licence_in(row: Mapping[str, Any], column: str) -> str | None:
-    """Return the identifiers of the licences in a column, or None."""
-    value = row.get(column)
-    found = [value] if isinstance(value, Mapping) else objects(value, column)
+def of_enterprise(row: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the fields of an `EncyclopediaPage` that rows of Wikimedia Enterprise have in common: licences by their
+    identifiers, the number of the page, else that of its Wikidata entity, and a reason if it is no article; None for
+    what a row lacks. Raises ValueError: it has no title, or its licences are something else."""
+    page, licences = row.get("identifier"), row.get("license")
+    found = [licences] if isinstance(licences, Mapping) else objects(licences, "license")
     names = (one.get("identifier") or one.get("name") or one.get("url") for one in found)
-    return ", ".join(dict.fromkeys(str(name) for name in names if name)) or None
+    return {
+        "title": title_in(row, "name"),
+        "reason": None if identifier_in(row, "namespace") in (None, "0") else ArticleReason.OTHER_NAMESPACE,
+        "revision": identifier_in(row, "version"),
+        "licence": ", ".join(dict.fromkeys(str(name) for name in names if name)) or None,
+        "page": identifier_in(row, "main_entity") if page is None else str(page),
+    }
 
 
 def one_line(parts: Iterable[str]) -> str:

@@ -26,16 +26,7 @@ from tasks.sources.dump.markup import (
 )
 from tasks.sources.dump.prose import ITEM
 from tasks.sources.dump.templates import GONE, raised
-from tasks.sources.encyclopedia.entry import (
-    EncyclopediaPage,
-    cited_urls,
-    identifier_in,
-    is_source,
-    licence_in,
-    objects,
-    page_in,
-    title_in,
-)
+from tasks.sources.encyclopedia.entry import EncyclopediaPage, cited_urls, is_source, objects, of_enterprise
 from tasks.sources.settings import WikitextSettings
 from tasks.sources.source import ArticleReason
 from tasks.text.tokens import tokens
@@ -50,7 +41,7 @@ def parsoid_entry(row: Mapping[str, Any], settings: WikitextSettings) -> Encyclo
     text = content.get("html") if isinstance(content, Mapping) else None
     if not isinstance(text, str) or not text.strip():
         raise ValueError(f"column 'article_body': expected an object with 'html', got {content!r:.60}")
-    title = title_in(row, "name")
+    fields = of_enterprise(row)
     try:
         document = html.document_fromstring(text, parser=html.HTMLParser(huge_tree=True))
     except etree.LxmlError as error:
@@ -58,22 +49,17 @@ def parsoid_entry(row: Mapping[str, Any], settings: WikitextSettings) -> Encyclo
     body = document.find("body")
     assert body is not None  # document_fromstring makes one
     lead = body.find("section[@data-mw-section-id='0']")
+    fields["reason"] = fields["reason"] or _reason(document)
     return EncyclopediaPage(
-        title,
         text="" if lead is None else marked_text(lead),
         references=tuple(cited_in(body, settings)),
-        revision=identifier_in(row, "version"),
-        licence=licence_in(row, "license"),
-        page=page_in(row),
-        reason=_reason(row, document),
         templates=tuple(_names(row, "templates")),
         categories=tuple(_names(row, "categories")),
+        **fields,
     )
 
 
-def _reason(row: Mapping[str, Any], document: html.HtmlElement) -> str | None:
-    if identifier_in(row, "namespace") not in (None, "0"):
-        return ArticleReason.OTHER_NAMESPACE
+def _reason(document: html.HtmlElement) -> str | None:
     if any("mw:PageProp/redirect" in tokens(link, "rel") for link in document.iter("link")):
         return ArticleReason.REDIRECT
     marked = any("mw:PageProp/disambiguation" in tokens(meta, "property") for meta in document.iter("meta"))
@@ -98,22 +84,13 @@ _BLOCK_TAGS = frozenset(["p", "div", "blockquote", "center", "hr"])
 _KEPT_EXTENSIONS = frozenset(["mw:Extension/poem", "mw:Extension/math", "mw:Extension/nowiki"])
 
 
-def marked_text(section: html.HtmlElement) -> str:
-    """Return the prose of a section without its subsections, as `paragraphs_of` reads it. Left out are boxes, tables,
-    pictures, lists, citations, notes, pronunciation, coordinates and maths in TeX."""
-    return _inner(section)
-
-
-def _inner(element: html.HtmlElement) -> str:
-    return "".join(_pieces(element))
-
-
-def _pieces(element: html.HtmlElement) -> Iterator[str]:
-    yield _plain(element.text)
+def marked_text(element: html.HtmlElement) -> str:
+    """Return the prose in a section without its subsections, or in an element of it, as `paragraphs_of` reads it. Left
+    out are boxes, tables, pictures, lists, citations, notes, pronunciation, coordinates and maths in TeX."""
+    pieces = [_plain(element.text)]
     for child in element:
-        if isinstance(child.tag, str):  # else a comment
-            yield _text(child)
-        yield _plain(child.tail)
+        pieces += [_text(child) if isinstance(child.tag, str) else "", _plain(child.tail)]  # else a comment
+    return "".join(pieces)
 
 
 def _plain(text: str | None) -> str:
@@ -123,9 +100,7 @@ def _plain(text: str | None) -> str:
 def _text(element: html.HtmlElement) -> str:
     """Return the text of an element with the marks of what is left out."""
     tag, kinds = element.tag, tokens(element, "typeof")
-    if "mw:Extension/ref" in kinds or any(kind.startswith("mw:File") for kind in kinds):
-        return ""
-    if tag in _SKIPPED_TAGS:
+    if tag in _SKIPPED_TAGS or "mw:Extension/ref" in kinds or any(kind.startswith("mw:File") for kind in kinds):
         return ""
     if tag in _BREAKING_TAGS:
         return "\n"
@@ -137,7 +112,7 @@ def _text(element: html.HtmlElement) -> str:
         return "\n" if tag == "div" else GONE
     if "mw:Extension/math" in kinds:
         return _formula(element)
-    inner = _inner(element)
+    inner = marked_text(element)
     if tag == "sup":
         return raised(inner)
     return f"\n\n{inner}\n\n" if tag in _BLOCK_TAGS else inner
@@ -165,7 +140,6 @@ def _formula(element: html.HtmlElement) -> str:
     return GONE if "\\" in source else str(source).replace("{", "").replace("}", "")
 
 
-# The URLs that a page in Parsoid's HTML cites, in order of first citation.
 # A citation is a footnote mark, whose text is in an `<ol class="mw-references">`; a citation template elsewhere; or a
 # link in a section that lists references. Of a template the fields count that were written (`data-mw`), as in wikitext:
 # a template's elements have one `about`, and the first of them has the fields. Of other text the links count, without
@@ -218,10 +192,9 @@ class _Links:
     """The URLs cited in one element, gathered in the order of the document."""
 
     def __init__(self, settings: WikitextSettings, notes: Mapping[str, list[str]], *, listing: bool) -> None:
-        """Take what counts. `notes` has the URLs of each footnote by its id; `listing`: every link counts."""
         self._settings = settings
-        self._notes = notes
-        self._listing = listing
+        self._notes = notes  # the URLs of each footnote by its id
+        self._listing = listing  # whether every link counts
         self._urls: list[str] = []
         self._waiting: list[str] = []  # links of one citation without fields
 
@@ -239,7 +212,9 @@ class _Links:
                 walk.skip_subtree()
             elif "mw:Extension/ref" in tokens(node, "typeof"):
                 self._end_citation()
-                self._urls += self._notes.get(_target(node), [])
+                link = next(node.iter("a"), None)  # to the footnote
+                target = "" if link is None else (link.get("href") or "").rpartition("#")[2]
+                self._urls += self._notes.get(target, [])
                 walk.skip_subtree()
             elif fields is not None and about is not None and self._take_templates(fields):
                 templates.add(about)
@@ -274,17 +249,10 @@ class _Links:
 def _templates(data: str) -> Iterator[tuple[str, dict[str, str]]]:
     """Yield name and fields of the templates in a `data-mw` attribute, none if it holds something else."""
     try:
-        parts = json.loads(data).get("parts", [])
-        for part in parts:
+        for part in json.loads(data).get("parts", []):
             if isinstance(part, Mapping) and "template" in part:
                 template = part["template"]
                 fields = {name: str(field["wt"]) for name, field in template["params"].items()}
                 yield str(template["target"]["wt"]).strip(), fields
     except (ValueError, KeyError, TypeError, AttributeError):
         return
-
-
-def _target(mark: html.HtmlElement) -> str:
-    """Return the id of the footnote that a mark leads to."""
-    link = next(mark.iter("a"), None)
-    return "" if link is None else (link.get("href") or "").rpartition("#")[2]

@@ -16,19 +16,8 @@ from typing import Any
 
 from tasks.sources.dump.markup import field_urls, plain_heading
 from tasks.sources.dump.prose import ITEM
-from tasks.sources.encyclopedia.entry import (
-    EncyclopediaPage,
-    cited_urls,
-    identifier_in,
-    is_source,
-    licence_in,
-    objects,
-    one_line,
-    page_in,
-    title_in,
-)
+from tasks.sources.encyclopedia.entry import EncyclopediaPage, cited_urls, is_source, objects, of_enterprise, one_line
 from tasks.sources.settings import WikitextSettings
-from tasks.sources.source import ArticleReason
 
 COLUMNS = ("name", "identifier", "main_entity", "abstract", "sections", "references", "version", "license", "namespace")
 Part = Mapping[str, Any]
@@ -43,19 +32,15 @@ def structured_entry(row: Mapping[str, Any], settings: WikitextSettings) -> Ency
     urls = {str(one.get("identifier")): _reference_urls(one, settings) for one in references}
     cited = [url for section in sections for url in _section_urls(section, urls, settings)]
     return EncyclopediaPage(
-        title_in(row, "name"),
         text=_lead(sections, row.get("abstract")),
         references=(*cited, *(url for found in urls.values() for url in found)),
-        revision=identifier_in(row, "version"),
-        licence=licence_in(row, "license"),
-        page=page_in(row),
-        reason=None if identifier_in(row, "namespace") in (None, "0") else ArticleReason.OTHER_NAMESPACE,
+        **of_enterprise(row),
     )
 
 
 def _lead(sections: Sequence[Part], abstract: Any) -> str:
     if sections and str(sections[0].get("name") or "").casefold() in ("", "abstract"):
-        text = "\n\n".join(map(_line, _parts(sections[0])))
+        text = "\n\n".join(map(_line, _listed(sections[0], "has_parts")))
         if text.strip():
             return text
     return "\n\n".join(abstract.splitlines()) if isinstance(abstract, str) else ""
@@ -83,7 +68,7 @@ def _section_urls(
     yield from (url for one in _listed(section, "citations") for url in urls.get(str(one.get("identifier")), ()))
     if listing:
         yield from cited_urls(_urls_of_links(section), settings.archived)
-    for part in _parts(section):
+    for part in _listed(section, "has_parts"):
         yield from _section_urls(part, urls, settings, inherited=listing)
 
 
@@ -96,23 +81,14 @@ def _reference_urls(reference: Part, settings: WikitextSettings) -> list[str]:
     fields = {str(name).replace("_", "-"): str(value) for name, value in pairs if value}
     if found := [url for url in field_urls(fields, settings.archived) if is_source(url)]:
         return found
-    shown, source = (reference.get(name) for name in ("text", "source"))
-    return next(
-        (
-            found
-            for holder in (shown, source)
-            if isinstance(holder, Mapping) and (found := cited_urls(_urls_of_links(holder), settings.archived))
-        ),
-        [],
-    )
+    for holder in (reference.get("text"), reference.get("source")):
+        if isinstance(holder, Mapping) and (found := cited_urls(_urls_of_links(holder), settings.archived)):
+            return found
+    return []
 
 
 def _urls_of_links(holder: Part) -> Iterator[str]:
     return (link["url"] for link in _listed(holder, "links") if isinstance(link.get("url"), str))
-
-
-def _parts(section: Part) -> list[Part]:
-    return _listed(section, "has_parts")
 
 
 def _listed(part: Part, name: str) -> list[Part]:

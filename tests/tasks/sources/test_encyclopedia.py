@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from tasks.sources.choice import check_beginnings, open_source
-from tasks.sources.encyclopedia.entry import page_in
+from tasks.sources.encyclopedia.entry import of_enterprise
 from tasks.sources.encyclopedia.source import EncyclopediaSource
 from tasks.sources.settings import EncyclopediaLayout, EncyclopediaSettings, SourceSettings, WikitextSettings
 from tasks.sources.source import Article
@@ -254,6 +254,6 @@ def test_rows_may_hold_json_in_strings(tmp_path: Path) -> None:
 
 
 def test_a_page_is_known_by_its_number_or_its_entity() -> None:
-    assert page_in({"identifier": 7, "main_entity": {"identifier": "Q1"}}) == "7"
-    assert page_in({"identifier": None, "main_entity": {"identifier": "Q1"}}) == "Q1"
-    assert page_in({"main_entity": None}) is None
+    assert of_enterprise({"name": "A", **{"identifier": 7, "main_entity": {"identifier": "Q1"}}})["page"] == "7"
+    assert of_enterprise({"name": "A", **{"identifier": None, "main_entity": {"identifier": "Q1"}}})["page"] == "Q1"
+    assert of_enterprise({"name": "A", "main_entity": None})["page"] is None
