@@ -2,7 +2,7 @@
 2019, sec. 4), concepts, which a corpus too small for a summarizer can be summarized with, a filler of templates, and
 the ceiling: what could be said at best of the paragraphs read."""
 
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from itertools import islice
 from typing import Any
 
@@ -60,15 +60,22 @@ def predict_baselines(
     for article_id, title, target, passages in passages_by_article(articles, ranked, split):
         texts = [passage.text for passage in passages]
         for system in settings.systems:
-            if system == "filler":
-                assert training is not None, "the filler needs articles to learn from"
-                summary = _filler(training, read).write(title, texts[:read])
+            length = len(target.split())
+            if system == "lead":
+                summary = first_words([title, *texts], length)
+            elif system == "lexrank":
+                summary = first_words((texts[i] for i in _by_lexrank(texts, words)), length)
+            elif system == "concepts":
+                chosen = choose(title, passages, length, weights=_weights(training))
+                summary = " ".join(one.text for one in chosen) or first_words([title, *texts], length)
+            elif system == "greedy-rouge2":
+                best = best_rouge2(split_words(target), [split_words(text) for text in texts])
+                summary = " ".join(" ".join(texts[index].split()) for index in best)
             elif system == "ceiling":
                 summary = ceiling(title, target, texts[:read])
-            elif system == "concepts":
-                summary = _concepts(title, target, passages, _weights(training))
             else:
-                summary = _SYSTEMS[system](title, target, texts, words)
+                assert system == "filler" and training is not None, "the filler needs articles to learn from"
+                summary = _filler(training, read).write(title, texts[:read])
             rows.append(prediction(article_id, system, summary))
     return pa.Table.from_pylist(rows, schema=PREDICTIONS.schema)
 
@@ -132,23 +139,12 @@ def prediction(article_id: str, system: str, summary: str) -> dict[str, Any]:
     return {"article_id": article_id, "system": system, "summary": summary, **no_attention}
 
 
-def _lead(title: str, target: str, texts: Sequence[str], rule: WordRule) -> str:
-    return first_words([title, *texts], len(target.split()))
-
-
-def _lexrank(title: str, target: str, texts: Sequence[str], rule: WordRule) -> str:
+def _by_lexrank(texts: Sequence[str], rule: WordRule) -> list[int]:
     vectors = tfidf_matrix(texts, rule)
-    similarity = (vectors @ vectors.T).toarray()
-    scores = lexrank_scores(similarity)
+    scores = lexrank_scores((vectors @ vectors.T).toarray())
     # Scores that differ only in the last bits are ties, decided by the rank of the paragraphs.
-    order = best_first(scores.round(12)).tolist()
-    return first_words((texts[i] for i in order), len(target.split()))
-
-
-def _concepts(title: str, target: str, passages: Sequence[PilePassage], weights: Weights) -> str:
-    length = len(target.split())
-    chosen = choose(title, passages, length, weights=weights)
-    return " ".join(one.text for one in chosen) or first_words([title, *(one.text for one in passages)], length)
+    order: list[int] = best_first(scores.round(12)).tolist()
+    return order
 
 
 def best_rouge2(target: Sequence[str], texts: Sequence[Sequence[str]]) -> list[int]:
@@ -162,15 +158,3 @@ def best_rouge2(target: Sequence[str], texts: Sequence[Sequence[str]]) -> list[i
 
     useful = [index for index, text in enumerate(texts) if bigrams.matched(text)]
     return sorted(greedy_oracle(useful, f1))
-
-
-def _greedy_rouge2(title: str, target: str, texts: Sequence[str], rule: WordRule) -> str:
-    chosen = best_rouge2(split_words(target), [split_words(text) for text in texts])
-    return " ".join(" ".join(texts[index].split()) for index in chosen)
-
-
-_SYSTEMS: dict[str, Callable[[str, str, Sequence[str], WordRule], str]] = {
-    "lead": _lead,
-    "lexrank": _lexrank,
-    "greedy-rouge2": _greedy_rouge2,
-}

@@ -38,10 +38,7 @@ class JudgeMarks(BaseModel):
 
 
 class ChatJudge(Closing):
-    """Asks for marks, a request a summary, and counts the summaries that have none; a context manager.
-
-    Attributes:
-        unmarked: reason -> summaries without marks."""
+    """Asks for marks, a request a summary; `unmarked` counts those that have none, by reason; a context manager."""
 
     def __init__(self, settings: JudgeSettings, scratch: Scratch, **patience: float) -> None:
         """Make the client. `settings`: whom to ask; `scratch`: where answers are kept while the shard is made: none is

@@ -40,18 +40,12 @@ def prepare(article: ArticleTexts, wanted: Collection[str]) -> SummaryScorer:
 
 
 def citation_scores(cited: Sequence[tuple[str, Sequence[str]]], support: SupportTest) -> tuple[float, float]:
-    """Return citation recall and citation precision of a summary, 0-1.
+    """Return citation recall and citation precision of a summary, 0-1. `cited`: the sentences, each with the texts
+    cited for it. Raises ValueError: there is no sentence.
 
     Recall is the share of sentences that their citations support together. A citation is precise if its sentence is
     supported in this way and the citation is not needless. It is needless if it does not support the sentence alone and
-    the others support it without this one. Precision is the share of precise citations; 0 without citations.
-
-    Args:
-        cited: the sentences, at least one, each with the texts cited for it.
-        support: the test.
-
-    Raises:
-        ValueError: there is no sentence."""
+    the others support it without this one. Precision is the share of precise citations; 0 without citations."""
     if not cited:
         raise ValueError("a summary without sentences has no citations to score: expected at least one sentence")
     supported = precise = 0

@@ -7,9 +7,10 @@ of equally few paragraphs with equally many values, that with the highest produc
 words. Without attention all paragraphs are equally likely."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import chain, combinations
+from operator import itemgetter
 from typing import Literal
 
 import numpy as np
@@ -18,7 +19,7 @@ from models.sentences import sentence_pieces
 from models.values import Value, ValueIndex, find_values
 from tasks.evaluation.metrics import Floats, Summary
 from tasks.text.content_words import content_words, overlap
-from tasks.verification.verifier import Support, Verifier, shipped
+from tasks.verification.verifier import Support, shipped
 
 ENOUGH_WORDS = 0.5  # of the content words of a sentence without values
 MOST_CITED = 3  # paragraphs per sentence, as in ALCE's evaluation (Gao et al. 2023)
@@ -82,23 +83,13 @@ class ValueSupport:
 
 
 class Citer:
-    """Cites the paragraphs of one article for any summaries of it.
+    """Cites the paragraphs of one article for any summaries of it. `title`: of the article, known to all; `paragraphs`:
+    ranked, best first; `context`: further texts on the same subject, such as the lead: they help to distinguish names
+    at the start of a sentence from other words, and are never cited. The verifier of the package decides; `support` has
+    the values of sentences, and what texts lack of them."""
 
-    Args:
-        title: of the article, known to all systems.
-        paragraphs: ranked, best first.
-        context: further texts on the same subject, such as the lead: they help to distinguish names at the start of a
-            sentence from other words, and are never cited.
-        verifier: the one that decides; None = that of the package.
-
-    Attributes:
-        support: the values of sentences, and what texts lack of them.
-        verifier: what says whether paragraphs say a sentence."""
-
-    def __init__(
-        self, title: str, paragraphs: Sequence[str], context: Sequence[str] = (), verifier: Verifier | None = None
-    ) -> None:
-        self.verifier = verifier or shipped()
+    def __init__(self, title: str, paragraphs: Sequence[str], context: Sequence[str] = ()) -> None:
+        self.verifier = shipped()
         self._title, self._paragraphs = title, paragraphs
         self._words = [content_words(paragraph) for paragraph in paragraphs]
         self._evidence = [ValueIndex([title, paragraph]) for paragraph in paragraphs]
@@ -128,16 +119,21 @@ class Citer:
         rest = sentence.removeprefix(self._title).lstrip()
         if rest == sentence or not rest:
             return sentence
-        begins = any(_line(paragraph).startswith(rest[:_SAME_WORDS]) for paragraph in self._paragraphs)
+        begins = any(" ".join(text.split()).startswith(rest[:_SAME_WORDS]) for text in self._paragraphs)
         return self.untitled(rest) if begins else sentence
 
     def _cite(self, sentence: str, claim: str, read: int, prior: Floats | None) -> CitedSentence:
         shares = () if prior is None else tuple(map(float, prior))
         found = self.verifier.finding(claim, self._paragraphs[:read], self._title, prior)
-        if (verdict := _SUPPORTED.get(found.support)) is not None:
+
+        def of(ranks: tuple[int, ...], verdict: Verdict, missing: Sequence[Value] = ()) -> CitedSentence:
+            names = tuple(written(value, claim) for value in missing)
             return CitedSentence(
-                sentence, claim, found.passages, tuple(shares[rank] for rank in found.passages if shares), verdict
+                sentence, claim, ranks, tuple(shares[rank] for rank in ranks if shares), verdict, names
             )
+
+        if found.support in _SUPPORTED:
+            return of(found.passages, _SUPPORTED[found.support])
         words = self.support.words(claim)
         overlaps = np.array([overlap(words, paragraph_words) for paragraph_words in self._words[:read]])
         weights = overlaps if prior is None else overlaps * prior
@@ -146,11 +142,9 @@ class Citer:
         else:
             ranks = self._best_one(claim, weights, overlaps)
         missing = self.support.missing(self.texts(ranks), values)
-        verdict = "partly" if ranks else "not supported"
         if found.support is Support.UNJUDGED:
-            verdict = "not judged"
-        cited_shares = tuple(shares[rank] for rank in ranks if shares)
-        return CitedSentence(sentence, claim, ranks, cited_shares, verdict, tuple(written(v, claim) for v in missing))
+            return of(ranks, "not judged", missing)
+        return of(ranks, "partly" if ranks else "not supported", missing)
 
     def _best_set(self, values: Sequence[Value], weights: Floats, overlaps: Floats) -> tuple[int, ...]:
         """Return at most three paragraphs that contain most of the values; ties: the fewest, then the likeliest. Of
@@ -163,7 +157,8 @@ class Citer:
         most = sorted(likeliest.items(), key=lambda item: -len(item[0]))[:_MOST_TRIED]
         best: tuple[int, ...] = ()
         best_key = (0, 0, 0.0, 0.0)
-        for chosen in _sets(sorted(most, key=lambda item: item[1])):
+        holders = sorted(most, key=itemgetter(1))
+        for chosen in chain.from_iterable(combinations(holders, size) for size in range(1, MOST_CITED + 1)):
             ranks = [rank for _, rank in chosen]
             covered = len(frozenset[int]().union(*(evidence for evidence, _ in chosen)))
             key = (covered, -len(ranks), float(weights[ranks].sum()), float(overlaps[ranks].sum()))
@@ -184,15 +179,6 @@ class Citer:
         """Return the likeliest paragraph that alone has half of the words of a claim without values, if one has."""
         able = [rank for rank in range(len(weights)) if self.support([self._paragraphs[rank]], claim)]
         return tuple(sorted(able, key=lambda rank: (-weights[rank], -overlaps[rank], rank))[:1])
-
-
-def _sets(holders: Sequence[tuple[frozenset[int], int]]) -> Iterator[tuple[tuple[frozenset[int], int], ...]]:
-    for size in range(1, MOST_CITED + 1):
-        yield from combinations(holders, size)
-
-
-def _line(paragraph: str) -> str:
-    return " ".join(paragraph.split())
 
 
 def written(value: Value, sentence: str) -> str:

@@ -23,10 +23,7 @@ _STEM = "-stem"
 
 
 class Words:
-    """The words of one text, by sentence, plain or stemmed.
-
-    Attributes:
-        sentences: words of each sentence."""
+    """The words of each sentence of one text, plain or stemmed."""
 
     def __init__(self, sentences: Sequence[Sequence[str]]) -> None:
         self.sentences = sentences
@@ -67,11 +64,9 @@ class Reference:
         stems = metric.endswith(_STEM)
         reference = self._words[stems]
         kind = metric.removesuffix(_STEM)
-        if kind == "rougeL":
-            hits = lcs_length(reference.line, summary.line)
-            return _rouge(hits, len(summary.line), len(reference.line))
-        if kind == "rougeLsum":
-            hits = _union_hits(reference, summary)
+        if kind.startswith("rougeL"):
+            of_lines = kind == "rougeL"
+            hits = lcs_length(reference.line, summary.line) if of_lines else _union_hits(reference, summary)
             return _rouge(hits, len(summary.line), len(reference.line))
         ngrams = self._ngrams[int(kind[-1]), stems]
         return _rouge(ngrams.matched(summary.line), max(len(summary.line) - ngrams.n + 1, 0), ngrams.total)

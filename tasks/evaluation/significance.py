@@ -103,11 +103,16 @@ def summarise_scores(scores: pa.Table, settings: Significance, seed: int) -> lis
         (system, metric, values) for metric, systems in _by_metric(scores).items() for system, values in systems.items()
     ]
     samples = [tuple(sorted(values)) for _, _, values in cells]
-    columns = [np.array([cell[2][a] for a in sample]) for cell, sample in zip(cells, samples, strict=True)]
-    intervals = _together(samples, columns, lambda stacked: _triples(bootstrap(stacked, settings, seed)))
+    columns = [np.array([values[each] for each in sorted(values)]) for _, _, values in cells]
+
+    def triples(stacked: Floats) -> list[list[Interval]]:
+        intervals = bootstrap(stacked, settings, seed)
+        return [intervals[start : start + len(_MEASURES)] for start in range(0, len(intervals), len(_MEASURES))]
+
+    intervals = _together(samples, columns, triples)
     return [
-        SystemScore(system, metric, len(values), triple[0], *map(_defined, triple[1:]))
-        for (system, metric, values), triple in zip(cells, intervals, strict=True)
+        SystemScore(system, metric, len(values), value, *(None if np.isnan(one.mean) else one for one in others))
+        for (system, metric, values), (value, *others) in zip(cells, intervals, strict=True)
     ]
 
 
@@ -167,15 +172,9 @@ def randomisation_test(differences: Floats, flips: int, seed: int) -> list[float
 
     If two systems were equal, either could have produced either summary, so the signs of the differences would be coin
     flips. p is the share of flips whose mean is at least as far from 0, counting the data as one of them; of few
-    articles all signs are tried, which makes it exact (Fisher 1935).
-
-    Args:
-        differences: [N, K] score of one system minus score of another on each article, for K pairs.
-        flips: random sign flips, where not all are tried.
-        seed: decides the flips, which are the same for all pairs.
-
-    Raises:
-        ValueError: there is no article."""
+    articles all signs are tried, which makes it exact (Fisher 1935). `differences`: [N, K] score of one system minus
+    score of another on each article, for K pairs; `flips`: random sign flips, where not all are tried; `seed`: decides
+    the flips, which are the same for all pairs. Raises ValueError: there is no article."""
     # "not less" rather than "at least", here and below: a NaN, which compares with nothing, then has a p of 1.
     observed = np.abs(differences.sum(axis=0)) - _ROUNDING * len(differences)
     (extreme,) = _shares_of_flips(differences, flips, seed, lambda sums: ~(np.abs(sums) < observed))
@@ -183,18 +182,8 @@ def randomisation_test(differences: Floats, flips: int, seed: int) -> list[float
 
 
 def signed_randomisation_test(differences: Floats, flips: int, seed: int) -> list[tuple[float, float]]:
-    """Return the two one-sided p-values of each mean paired difference (see `randomisation_test`).
-
-    Args:
-        differences: [N, K] score of one system minus score of another on each article, for K pairs.
-        flips: random sign flips, where not all are tried.
-        seed: decides the flips, which are the same for all pairs.
-
-    Returns:
-        For each pair the p-value of the first system being no better than the second, and of its being no worse.
-
-    Raises:
-        ValueError: there is no article."""
+    """Return the two one-sided p-values of each mean paired difference, given and tested as in `randomisation_test`:
+    of the first system being no better than the second, and of its being no worse."""
     observed, rounding = differences.sum(axis=0), _ROUNDING * len(differences)
     above, below = _shares_of_flips(
         differences, flips, seed, lambda sums: ~(sums < observed - rounding), lambda sums: ~(sums > observed + rounding)
@@ -206,15 +195,7 @@ def _shares_of_flips(
     differences: Floats, flips: int, seed: int, *tests: Callable[[Floats], NDArray[np.bool_]]
 ) -> list[list[float]]:
     """Return for each test and pair the share of sign flips, the data among them, whose sum of differences passes.
-
-    Args:
-        differences: [N, K].
-        flips: random sign flips, where not all 2^N are tried.
-        seed: decides them.
-        tests: get sums of the differences under F signs, [F, K], and return which pass.
-
-    Raises:
-        ValueError: there is no article."""
+    `tests`: get sums of the differences under F signs, [F, K], and return which pass."""
     articles, pairs = differences.shape
     if articles == 0:
         raise ValueError("expected at least 1 article for a test, got 0")
@@ -278,14 +259,6 @@ def _together(
         group_results = work(np.concatenate([columns[index] for index in indices], axis=1))
         results.update(zip(indices, group_results, strict=True))
     return [results[index] for index in range(len(samples))]
-
-
-def _triples(intervals: list[Interval]) -> list[tuple[Interval, ...]]:
-    return [tuple(intervals[start : start + 3]) for start in range(0, len(intervals), 3)]
-
-
-def _defined(interval: Interval) -> Interval | None:
-    return None if np.isnan(interval.mean) else interval
 
 
 def _chunks(resamples: int, articles: int) -> Iterator[int]:
