@@ -5,6 +5,8 @@ later one. Every content word of the sentence is given one place in a window, ne
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from itertools import groupby
 
 from tasks.verification.lexicon import family, groups
 from tasks.verification.words import ParsedText, WordKind
@@ -23,6 +25,19 @@ class Window:
     sentences: tuple[int, ...]  # their numbers, one or two
     places: list[int]  # of each content word of the sentence its place in the passage, or NOWHERE
     quality: list[float]  # of each how surely it is the same word, 0-1
+
+    @cached_property
+    def said(self) -> list[int]:
+        """The places of the passage that hold words of the sentence, in the order of these."""
+        return [place for place in self.places if place != NOWHERE]
+
+    def pairs(self, sentence: ParsedText) -> list[tuple[int, int]]:
+        """Return the places of content words, in the sentence and in the passage, of those that the passage holds."""
+        return [(own, there) for own, there in zip(sentence.content, self.places, strict=True) if there != NOWHERE]
+
+    def span(self, passage: ParsedText) -> list[int]:
+        """Return all places of its sentences."""
+        return [place for number in self.sentences for place in range(*passage.bounds[number])]
 
 
 def matches(sentence: ParsedText, passage: ParsedText) -> Matches:
@@ -46,11 +61,7 @@ def matches(sentence: ParsedText, passage: ParsedText) -> Matches:
 
 def longest_gap(found: Matches) -> int:
     """Return how many content words of a sentence, one after another, its passage has in no form."""
-    longest = run = 0
-    for places in found:
-        run = 0 if places else run + 1
-        longest = max(longest, run)
-    return longest
+    return max((len(list(run)) for held, run in groupby(map(bool, found)) if not held), default=0)
 
 
 def windows(found: Matches, weights: Sequence[float], passage: ParsedText) -> tuple[Window, Window]:

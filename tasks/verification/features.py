@@ -6,13 +6,13 @@ differ. Shares are 0-1, the others counts."""
 
 from collections import Counter
 from collections.abc import Callable, Sequence
-from itertools import pairwise
+from itertools import groupby, pairwise
 
 from tasks.engine.data_files import read_data
 from tasks.text.ngrams import lcs_length
 from tasks.verification.alignment import NOWHERE, Matches, Window, matches, windows
 from tasks.verification.lexicon import BE, BOUNDS, NEGATORS, bound_of, opposites, related
-from tasks.verification.relations import relations
+from tasks.verification.relations import Pairs, relations
 from tasks.verification.words import ParsedText, WordKind
 
 _SCOPE = 5  # words after a negator or bound among which the first content word is what it is about
@@ -77,8 +77,7 @@ def _weight(sentence: ParsedText, place: int, weigh: Weigh) -> float:
 
 def _window(sentence: ParsedText, passage: ParsedText, window: Window, weights: Sequence[float]) -> list[float]:
     """Return the numbers of a window, in the order of their names."""
-    places = window.places
-    every = sum(weights)
+    places, pairs, every = window.places, window.pairs(sentence), sum(weights)
     covered = sum(w * q for w, q in zip(weights, window.quality, strict=True)) / every
     exact = sum(w for w, q in zip(weights, window.quality, strict=True) if q == 1) / every
     open_words = [number for number, place in enumerate(places) if place == NOWHERE]
@@ -91,7 +90,7 @@ def _window(sentence: ParsedText, passage: ParsedText, window: Window, weights: 
         heaviest[0],
         heaviest[1],
         *_order(passage, places),
-        _units_changed(sentence, passage, places),
+        _units_changed(sentence, passage, pairs),
         *opposed,
         *negation,
         (opposed[1] + negation[0] + negation[1]) % 2,
@@ -100,10 +99,10 @@ def _window(sentence: ParsedText, passage: ParsedText, window: Window, weights: 
         *_rest(passage, window),
         *_as_written(sentence, passage, window),
         _voice(sentence, passage, window),
-        _joints_crossed(sentence, passage, places),
-        _passives_changed(sentence, passage, places),
+        _joints_crossed(sentence, passage, pairs),
+        _passives_changed(sentence, passage, pairs),
         *_leading(passage, window, weights),
-        *relations(sentence, passage, window),
+        *relations(sentence, passage, window, pairs),
     ]
     return [*measured, sum(measured[place] > 0 for place in _CONTRADICTING)]
 
@@ -128,15 +127,11 @@ def _order(passage: ParsedText, places: Sequence[int]) -> list[float]:
     ]
 
 
-def _units_changed(sentence: ParsedText, passage: ParsedText, places: Sequence[int]) -> float:
+def _units_changed(sentence: ParsedText, passage: ParsedText, pairs: Pairs) -> float:
     """Return how many numbers have another kind of word after them than in the passage."""
-    changed = 0
-    for place, there in zip(sentence.content, places, strict=True):
-        if there == NOWHERE or sentence.words[place].kind is not WordKind.NUMBER:
-            continue
-        own, other = _after(sentence, place), _after(passage, there)
-        changed += own is not None and other is not None and not related(own, other)
-    return changed
+    numbers = [pair for pair in pairs if sentence.words[pair[0]].kind is WordKind.NUMBER]
+    after = [(_after(sentence, place), _after(passage, there)) for place, there in numbers]
+    return sum(own is not None and other is not None and not related(own, other) for own, other in after)
 
 
 def _after(text: ParsedText, place: int) -> str | None:
@@ -152,10 +147,8 @@ def _opposites(sentence: ParsedText, passage: ParsedText, window: Window) -> tup
 
     Small words such as "few" count too: they are no content, but have opposites."""
     held: dict[str, list[int]] = {}
-    for number in window.sentences:
-        start, end = passage.bounds[number]
-        for place in range(start, end):
-            held.setdefault(passage.words[place].key, []).append(place)
+    for place in window.span(passage):
+        held.setdefault(passage.words[place].key, []).append(place)
     taken = {place for place, quality in zip(window.places, window.quality, strict=True) if quality >= 1}
     place_of = dict(zip(sentence.content, window.places, strict=True))
     count = in_place = 0
@@ -183,15 +176,10 @@ def _heads(text: ParsedText, place: int) -> list[int]:
     return found
 
 
-def _marks(text: ParsedText, spans: Sequence[tuple[int, int]], marks: frozenset[str]) -> list[int]:
-    return [place for start, end in spans for place in range(start, end) if text.words[place].text in marks]
-
-
 def _negation(sentence: ParsedText, passage: ParsedText, window: Window) -> tuple[float, float, float]:
     """Return negators that the sentence adds and drops, and whether their number is odd on one side alone."""
-    spans = [passage.bounds[number] for number in window.sentences]
-    own = _marks(sentence, sentence.bounds, NEGATORS)
-    theirs = _marks(passage, spans, NEGATORS)
+    own = [place for place, word in enumerate(sentence.words) if word.text in NEGATORS]
+    theirs = [place for place in window.span(passage) if passage.words[place].text in NEGATORS]
     place_of = dict(zip(sentence.content, window.places, strict=True))
     about_theirs = [set(_heads(passage, place)) for place in theirs]
     about_own = [{place_of[p] for p in _heads(sentence, place)} - {NOWHERE} for place in own]
@@ -205,9 +193,8 @@ def _negation(sentence: ParsedText, passage: ParsedText, window: Window) -> tupl
 def _bounds(sentence: ParsedText, passage: ParsedText, window: Window) -> list[float]:
     """Return how the words that bound a claim change: more of a class than the window has, or fewer than between the
     words that are said."""
-    theirs = Counter(_bound(passage, p) for n in window.sentences for p in range(*passage.bounds[n]))
-    said = [place for place in window.places if place != NOWHERE]
-    first, last = (max(min(said) - 2, 0), max(said)) if said else (0, -1)
+    theirs = Counter(_bound(passage, place) for place in window.span(passage))
+    first, last = (max(min(window.said) - 2, 0), max(window.said)) if window.said else (0, -1)
     inside = Counter(_bound(passage, place) for place in range(first, last + 1))
     own = Counter(_bound(sentence, place) for place in range(len(sentence.words)))
     added = {name: max(0, own[name] - theirs[name]) for name in BOUNDS}
@@ -234,23 +221,17 @@ def _bound(text: ParsedText, place: int) -> str:
 def _as_written(sentence: ParsedText, passage: ParsedText, window: Window) -> tuple[float, float]:
     """Return the share of all words, small ones too, that follow one another in the window; and how many do not."""
     own = [word.key for word in sentence.words]
-    there = [passage.words[place].key for number in window.sentences for place in range(*passage.bounds[number])]
+    there = [passage.words[place].key for place in window.span(passage)]
     common = lcs_length(own, there)
     return common / len(own), len(own) - common
 
 
 def _name_runs(sentence: ParsedText) -> list[list[int]]:
     """Return the runs of names in a sentence, as numbers of content words; numbers count as names here."""
-    runs: list[list[int]] = []
-    before = -2
-    for number, place in enumerate(sentence.content):
-        if sentence.words[place].kind is WordKind.NAME:
-            if place == before + 1:
-                runs[-1].append(number)
-            else:
-                runs.append([number])
-            before = place
-    return runs
+    names = [n for n, place in enumerate(sentence.content) if sentence.words[place].kind is WordKind.NAME]
+    # Names that follow one another are as far from their numbers among the names.
+    runs = groupby(enumerate(names), key=lambda one: sentence.content[one[1]] - one[0])
+    return [[number for _, number in run] for _, run in runs]
 
 
 def _is_passive(words: Sequence[str]) -> bool:
@@ -260,7 +241,7 @@ def _is_passive(words: Sequence[str]) -> bool:
 def _voice(sentence: ParsedText, passage: ParsedText, window: Window) -> float:
     """Return whether the sentence begins with what comes later in the window, and its voice does not say so, or the
     other way."""
-    places = [place for place in window.places if place != NOWHERE]
+    places = window.said
     if len(places) < 2:
         return 0.0
     turned = sum(place < places[0] for place in places[1:]) > len(places[1:]) / 2
@@ -270,20 +251,18 @@ def _voice(sentence: ParsedText, passage: ParsedText, window: Window) -> float:
     return float(turned != (own != theirs))
 
 
-def _joints_crossed(sentence: ParsedText, passage: ParsedText, places: Sequence[int]) -> float:
+def _joints_crossed(sentence: ParsedText, passage: ParsedText, pairs: Pairs) -> float:
     """Return how many clauses begin in the passage between words that are neighbours in the sentence, and not there."""
-    said = [(own, there) for own, there in zip(sentence.content, places, strict=True) if there != NOWHERE]
     steps = (
         (passage.joints[q] - passage.joints[p], sentence.joints[b] - sentence.joints[a])
-        for (a, p), (b, q) in pairwise(said)
+        for (a, p), (b, q) in pairwise(pairs)
     )
     return sum(max(0, abs(theirs) - own) for theirs, own in steps)
 
 
-def _passives_changed(sentence: ParsedText, passage: ParsedText, places: Sequence[int]) -> float:
+def _passives_changed(sentence: ParsedText, passage: ParsedText, pairs: Pairs) -> float:
     """Return how many words stand after a form of "be" in one of both alone."""
-    words = [pair for pair in zip(sentence.content, places, strict=True) if pair[1] != NOWHERE]
-    of_words = [(a, b) for a, b in words if sentence.words[a].kind is WordKind.WORD]
+    of_words = [(own, there) for own, there in pairs if sentence.words[own].kind is WordKind.WORD]
     return sum(_after_be(sentence, own) != _after_be(passage, there) for own, there in of_words)
 
 
@@ -325,9 +304,8 @@ def _subject(
 
 def _rest(passage: ParsedText, window: Window) -> tuple[float, float]:
     """Return the share of the window that the sentence says, and what it leaves out between its words."""
-    spans = [passage.bounds[number] for number in window.sentences]
-    content = sum(bool(passage.words[place].kind) for start, end in spans for place in range(start, end))
-    places = sorted({place for place in window.places if place != NOWHERE})
+    content = sum(bool(passage.words[place].kind) for place in window.span(passage))
+    places = sorted(set(window.said))
     inside = passage.ordinal[places[-1]] - passage.ordinal[places[0]] + 1 if places else 0
     return len(places) / (content or 1), inside - len(places)
 

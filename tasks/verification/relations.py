@@ -25,9 +25,8 @@ _BACKWARD = frozenset(["after", "since", "once", "following"])
 Pairs = Sequence[tuple[int, int]]  # of content words: their place in the sentence and in the passage
 
 
-def relations(sentence: ParsedText, passage: ParsedText, window: Window) -> list[float]:
+def relations(sentence: ParsedText, passage: ParsedText, window: Window, pairs: Pairs) -> list[float]:
     """Return the numbers from `roles_turned` to `times_turned` for a sentence and a window of a passage."""
-    pairs = [(own, there) for own, there in zip(sentence.content, window.places, strict=True) if there != NOWHERE]
     return [
         *_roles(sentence, passage, pairs),
         *_limits(sentence, passage, pairs),

@@ -1,11 +1,13 @@
 """A text as the verifier reads it: its words with what they are, in sentences, and where each stands."""
 
 import re
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from decimal import Decimal, InvalidOperation
 from enum import IntEnum
 from functools import cached_property, lru_cache
+from itertools import accumulate, pairwise
 
 from models.sentences import split_sentences
 from models.values import OPENERS, Value, ValueIndex, find_values
@@ -62,15 +64,8 @@ class ParsedText:
     @cached_property
     def bounds(self) -> list[tuple[int, int]]:
         """The first place of each sentence, and the one after its last."""
-        ends: list[tuple[int, int]] = []
-        start = 0
-        for number in range(len(self.sentences)):
-            end = start
-            while end < len(self.words) and self.words[end].sentence == number:
-                end += 1
-            ends.append((start, end))
-            start = end
-        return ends
+        sizes = Counter(word.sentence for word in self.words)
+        return list(pairwise(accumulate((sizes[number] for number in range(len(self.sentences))), initial=0)))
 
     @cached_property
     def lines(self) -> frozenset[tuple[str, ...]]:
@@ -82,21 +77,13 @@ class ParsedText:
     @cached_property
     def ordinal(self) -> list[int]:
         """For each place, how many content words stand before it."""
-        counts, count = [], 0
-        for word in self.words:
-            counts.append(count)
-            count += bool(word.kind)
-        return counts
+        return list(accumulate((bool(word.kind) for word in self.words), initial=0))[:-1]
 
     @cached_property
     def joints(self) -> list[int]:
         """For each place, how many words that may begin a clause, and ends of sentences, stand before it or there."""
-        counts, count, sentence = [], 0, 0
-        for word in self.words:
-            count += (word.text in _JOINTS) + word.sentence - sentence
-            sentence = word.sentence
-            counts.append(count)
-        return counts
+        counts = accumulate(word.text in _JOINTS for word in self.words)
+        return [count + word.sentence for count, word in zip(counts, self.words, strict=True)]
 
     @cached_property
     def leading(self) -> list[list[int]]:
