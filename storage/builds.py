@@ -36,8 +36,7 @@ class Build:
     config: Mapping[str, Any]
     stages: Mapping[str, Mapping[str, str]]  # stage -> shard number (as a string) -> file relative to the root
     models: Mapping[str, str]  # model -> directory relative to the root
-    # Stage -> rows, refused rows by reason (`drops`), bytes and seconds, added up over its shards
-    counts: Mapping[str, Mapping[str, Any]]
+    counts: Mapping[str, Mapping[str, Any]]  # stage -> what `summarise` adds up over its shards
     report: str | None = None  # the report's path relative to the root, or None
 
 

@@ -48,11 +48,9 @@ class DirectoryRecord:
     inputs: Mapping[str, Any]  # name of each input -> digests of what was read of it
     metrics: Mapping[str, Any]  # figures that the function which filled the directory returned
     seconds: float  # time it took; the sum over all sessions of a resumed run, where that is known
-    # Version and git commit of the code that made it, and versions of libraries; for people, not part of key or digest
-    code: Mapping[str, str] = field(default_factory=dict)
+    code: Mapping[str, str] = field(default_factory=dict)  # versions of code and libraries, for people; in no key
     version: int = 0  # in its recipe; 0 = not recorded
-    # What else decided its content, such as the digest of the weights that a training started from
-    notes: Mapping[str, str] = field(default_factory=dict)
+    notes: Mapping[str, str] = field(default_factory=dict)  # what else decided its content, as the digest of a start
 
     @property
     def path(self) -> str:

@@ -53,8 +53,7 @@ class Pruning:
     sizes: dict[str, int]  # file to delete -> its bytes, in the order of deletion
     kept_bytes: int  # bytes of the files that kept builds and versions need
     young: int  # files that no manifest names, kept because too few builds have finished since
-    # Manifest or version to keep that cannot be read -> why; nothing older than it is deleted
-    damaged: dict[str, str] = field(default_factory=dict)
+    damaged: dict[str, str] = field(default_factory=dict)  # kept and unreadable file -> why; nothing older goes
     aside: tuple[str, ...] = ()  # builds whose damaged manifests are to be set aside
 
     @property
@@ -90,8 +89,7 @@ class _Rules:
     manifests: set[str]  # builds whose manifests go
     unfinished: datetime | None  # files that no manifest names go if they were written before; None = they stay
     trash: datetime | None  # likewise of damaged and temporary files
-    # No file goes that was written before, because a damaged manifest may have named it; None = no such one
-    held: datetime | None
+    held: datetime | None  # no file goes that was written before: a damaged manifest may name it; None = no such one
 
     def fate(self, file: FileName, written: datetime) -> Literal["kept", "young", "gone"]:
         """Return whether a file is needed, too young to be deleted without a need, or to be deleted."""

@@ -50,13 +50,9 @@ class ShardRecord:
     version: int
     seconds: float  # time the shard took
     peak_bytes: int  # highest resident memory of the process that made it
-    # What else a reader should know, such as the name of the model used
-    notes: Mapping[str, str] = field(default_factory=dict)
-    # Value of the dataset's `blamed` column -> its `rows` and its `drops` by reason, for the values with the most
-    # refused rows; empty where the dataset names no such column
-    worst: Mapping[str, JSON] = field(default_factory=dict)
-    # Version and git commit of the code that made it, and versions of libraries; for people, not part of the key
-    code: Mapping[str, str] = field(default_factory=dict)
+    notes: Mapping[str, str] = field(default_factory=dict)  # what else a reader should know, as a model's name
+    worst: Mapping[str, JSON] = field(default_factory=dict)  # worst values of `blamed` -> their `rows` and `drops`
+    code: Mapping[str, str] = field(default_factory=dict)  # versions of code and libraries, for people; in no key
     title: str = ""  # name of the stage, if several share a dataset
     tally: Mapping[str, int] = field(default_factory=dict)  # what the stage counted beside rows
 

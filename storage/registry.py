@@ -32,20 +32,16 @@ class Version:
     label: str  # the period it was made for, such as 2026-W47
     build: str  # name of the build whose examples it was trained on
     parent: int | None  # the champion it was judged against. None for the first version.
-    # models/ranker and models/summarizer (and others, by name) -> directory relative to the root
-    models: Mapping[str, str]
+    models: Mapping[str, str]  # models/ranker, models/summarizer and others -> directory relative to the root
     vocabulary: str  # file of its vocabulary, relative to the root
     settings: Mapping[str, Any]  # the whole configuration it was made with
     scores: Mapping[str, float]  # metric -> mean value on the frozen test split, 0-1 except for ratios
-    # Result of the comparison with the parent; its field `promoted` says whether the version was promoted
-    verdict: Mapping[str, Any]
-    # Stage -> number of shards computed in the run that made it, and number of all shards
-    computed: Mapping[str, Sequence[int]] = field(default_factory=dict)
+    verdict: Mapping[str, Any]  # result of the comparison with the parent; `promoted` says whether it was
+    computed: Mapping[str, Sequence[int]] = field(default_factory=dict)  # stage -> shards computed, of all
     # Week -> files of the `articles` and `paragraphs` that came in then; the second test split on which it was judged,
     # which the next version's split continues
     recent: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
-    # Number of the version from whose models training continued where they fit the settings; None = from scratch
-    start: int | None = None
+    start: int | None = None  # the version from whose models training continued where they fit; None = from scratch
 
 
 @dataclass(frozen=True)
@@ -53,8 +49,7 @@ class Champion:
     """The pointer."""
 
     version: int  # number of the version in use
-    # Every switch, oldest first: `version`, `at` (UTC, ISO 8601) and `why`; the last is the current one
-    history: Sequence[Mapping[str, Any]]
+    history: Sequence[Mapping[str, Any]]  # each `version`, `at` (UTC, ISO 8601) and `why`, oldest first
 
     @property
     def previous(self) -> int | None:

@@ -19,11 +19,8 @@ class Dataset:
     name: str  # stage name, also the directory below the root
     version: int  # rises when a column's meaning or the layout changes
     schema: pa.Schema  # Arrow schema; each field's metadata holds its description under `doc`
-    # column with the destination shard of a row; one Parquet row group is written per value. None for a stage that is
-    # read whole
-    grouped_by: str | None = None
-    # column that says why a row was refused (null = kept), or None for a stage that refuses none
-    reason: str | None = None
+    grouped_by: str | None = None  # column with the destination shard of a row, each a row group; None: read whole
+    reason: str | None = None  # column that says why a row was refused (null = kept); None: none is
     # columns left out of row-group digests, because they differ between equal runs (fetch times)
     unstable: frozenset[str] = field(default_factory=frozenset)
     # column whose values with the most refused rows are listed in a shard's record, or None. All rows of a value must

@@ -49,8 +49,7 @@ class WrittenTable:
     bytes: int  # size of the file
     sha256: str  # digest of the file's bytes, hex
     digest: str  # digest of the stable columns of all rows
-    # Destination shard -> row group, for a dataset that is grouped; else empty
-    groups: Mapping[int, RowGroup] = field(default_factory=dict)
+    groups: Mapping[int, RowGroup] = field(default_factory=dict)  # destination shard -> row group, where grouped
 
 
 class Store:

@@ -77,8 +77,7 @@ class Verification:
     files: int = 0  # files read
     bytes: int = 0  # bytes read
     damaged: dict[str, str] = field(default_factory=dict)  # file -> what is wrong with it
-    # File of `damaged` that no build computes again -> what was done, or what a person can do
-    advice: dict[str, str] = field(default_factory=dict)
+    advice: dict[str, str] = field(default_factory=dict)  # file of `damaged` that no build makes -> what helps
     seconds: float = 0.0  # time it took, without interruptions
     begun: float = 0.0  # when it began, in seconds since 1970
     earlier: int = 0  # files read before the last interruption

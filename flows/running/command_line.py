@@ -203,12 +203,9 @@ def options(settings: type[Settings], above: str = "") -> Iterator[tuple[str, Fi
 
 
 def _section(annotation: Any) -> type[Settings] | None:
-    if typing.get_origin(annotation) is dict:  # whose names are not ours
-        return None
-    for candidate in (annotation, *typing.get_args(annotation)):
-        if isinstance(candidate, type) and issubclass(candidate, Settings):
-            return candidate
-    return None
+    # The names in a dictionary are not ours.
+    kinds = () if typing.get_origin(annotation) is dict else (annotation, *typing.get_args(annotation))
+    return next((kind for kind in kinds if isinstance(kind, type) and issubclass(kind, Settings)), None)
 
 
 def _with_sections(names: Iterable[str]) -> list[str]:
@@ -252,11 +249,8 @@ def _print_first_screen(
             field = fields[name]
             choices = " | ".join(choices_of(field)) or (field.description or "").split(";")[0]
             value = shown_value(name, field, presets[preset])
-            console.print(
-                f"  --{dashed(name):<22} {escape(choices)} [dim]\\[{escape(value)}][/dim]",
-                no_wrap=True,
-                overflow="ellipsis",
-            )
+            line = f"  --{dashed(name):<22} {escape(choices)} [dim]\\[{escape(value)}][/dim]"
+            console.print(line, no_wrap=True, overflow="ellipsis")
     counts = Counter(name.partition(".")[0] for name in fields if "." in name)
     console.print(f"[dim]In brackets: the default, with the preset {preset}.[/dim]")
     console.print("[bold]examples[/bold]")

@@ -85,23 +85,14 @@ def create_automations(to: str | None, late: timedelta = LATE, longest: timedelt
 def _alarms(late: timedelta, longest: timedelta) -> dict[str, tuple[EventTrigger, str, str]]:
     """Return name -> (trigger, subject, text) of every alarm; each is raised once for a run, a week or a disk's day."""
     message = f"{{{{ flow_run.state.message or '' }}}} {_LINK}"
-    starts = ("Pending", "Running", "AwaitingConcurrencySlot")
+    failed = _of_runs(expect=("Failed", "TimedOut", "Crashed"), within=_SOON)
+    delayed = _of_runs(after=("Late",), expect=("Pending", "Running", "AwaitingConcurrencySlot", *_ENDS), within=late)
+    endless = _of_runs(after=("Running",), expect=_ENDS, within=longest)
+    slow = f"{_RUN} has not started {late} after its time"
     return {
-        "wikisum: a run failed or crashed": (
-            _of_runs(expect=("Failed", "TimedOut", "Crashed"), within=_SOON),
-            f"{_RUN} is {{{{ flow_run.state.name }}}}",
-            message,
-        ),
-        "wikisum: a run did not start in time": (
-            _of_runs(after=("Late",), expect=(*starts, *_ENDS), within=late),
-            f"{_RUN} has not started {late} after its time",
-            f"Is a worker running? {_LINK}",
-        ),
-        "wikisum: a run takes too long": (
-            _of_runs(after=("Running",), expect=_ENDS, within=longest),
-            f"{_RUN} takes longer than {longest}",
-            _LINK,
-        ),
+        "wikisum: a run failed or crashed": (failed, f"{_RUN} is {{{{ flow_run.state.name }}}}", message),
+        "wikisum: a run did not start in time": (delayed, slow, f"Is a worker running? {_LINK}"),
+        "wikisum: a run takes too long": (endless, f"{_RUN} takes longer than {longest}", _LINK),
         "wikisum: no promotion for weeks": (_of_ours(UNPROMOTED, _WEEK), "no promotion", "{{ event.payload.text }}"),
         "wikisum: a guard refused a version": (_of_ours(GUARDED, _WEEK), "a guard", "{{ event.payload.text }}"),
         "wikisum: a disk is nearly full": (_of_ours(FULL_DISK, _DAY), "disk", "{{ event.payload.text }}"),

@@ -40,13 +40,10 @@ class Session:
     config: BuildConfig
     executor: PrefectExecutor
     run: Run  # the walk over the DAG
-    # host pattern -> address:port of the embedded web, if that is the source
-    connect_to: Mapping[str, str] = field(default_factory=dict)
-    # whether an interrupted listing of a live wiki leaves its answers on the root; not in a dry run
-    keeps_answers: bool = True
-    # the build's own session and the name in tables, of a walk for one of its further summarizers
-    build: "Session | None" = None
-    system: str | None = None
+    connect_to: Mapping[str, str] = field(default_factory=dict)  # host pattern -> address:port of the embedded web
+    keeps_answers: bool = True  # whether an interrupted listing of a live wiki leaves its answers on the root
+    build: "Session | None" = None  # the build's own, where this walks for a further summarizer
+    system: str | None = None  # that summarizer's name in tables
     _walked: dict[Callable[..., Any], Any] = field(default_factory=dict)
     _walking: list[Callable[..., Any]] = field(default_factory=list)  # the outermost wiring first
 

@@ -3,18 +3,7 @@ on the paragraphs of a corpus (Lewis et al. 2020)."""
 
 from flows.running.display import ProgressLog
 from flows.running.session import Session
-from flows.stages.results import (
-    Articles,
-    Compared,
-    Examples,
-    ExtractorModel,
-    Graphs,
-    Passages,
-    PredictorModel,
-    PretrainedModel,
-    SummarizerModel,
-    VocabularyTable,
-)
+from flows.stages import results
 from storage import schemas
 from tasks.engine.recipe import Recipe, contents, every, only, same
 from tasks.pretraining.settings import check_pretraining
@@ -23,16 +12,16 @@ from tasks.summarization.settings import AttentionSettings, SummarizerSettings, 
 
 def summarizer(
     session: Session,
-    graphs: Graphs | None,
-    examples: Examples,
-    vocabulary: VocabularyTable,
+    graphs: results.Graphs | None,
+    examples: results.Examples,
+    vocabulary: results.VocabularyTable,
     *,
     settings: SummarizerSettings | None = None,
     training: TrainingSettings | None = None,
-    initial: SummarizerModel | None = None,
-    extractor: ExtractorModel | None = None,
+    initial: results.SummarizerModel | None = None,
+    extractor: results.ExtractorModel | None = None,
     name: str = "summarizer",
-) -> SummarizerModel:
+) -> results.SummarizerModel:
     """Train a summarizer, as models/NAME, from weights of `initial` or the encoder of `extractor` if given."""
     settings, name = settings or session.config.summarizer, session.named(name)
     check_lengths(settings, settings.max_target_tokens - 1, "summarizer.max_target_tokens")
@@ -42,18 +31,18 @@ def summarizer(
     inputs = {"shards": every(examples, *([] if graphs is None else [graphs])), "vocabulary": only(vocabulary)}
     inputs |= {} if initial is None else {"initial": contents(initial)}
     inputs |= {} if extractor is None else {"extractor": contents(extractor)}
-    return session.training(SummarizerModel, recipe, inputs, name)
+    return session.training(results.SummarizerModel, recipe, inputs, name)
 
 
 def extractor(
     session: Session,
-    examples: Examples,
-    vocabulary: VocabularyTable,
+    examples: results.Examples,
+    vocabulary: results.VocabularyTable,
     *,
     settings: SummarizerSettings | None = None,
     training: TrainingSettings | None = None,
     name: str = "extractor",
-) -> ExtractorModel | None:
+) -> results.ExtractorModel | None:
     """Train a summarizer's encoder to extract, as models/NAME; None for one that is not trained so."""
     settings, name = settings or session.config.summarizer, session.named(name)
     if not settings.extracts_first:
@@ -61,7 +50,8 @@ def extractor(
     function, notes = "tasks.summarization.extraction:train_extractor", _start(session, settings)
     arguments = {"training": training or session.config.training, "seed": session.config.seed}
     recipe = Recipe(f"models/{name}", function, settings, arguments, notes=notes, version=1)
-    return session.training(ExtractorModel, recipe, {"shards": every(examples), "vocabulary": only(vocabulary)}, name)
+    inputs = {"shards": every(examples), "vocabulary": only(vocabulary)}
+    return session.training(results.ExtractorModel, recipe, inputs, name)
 
 
 def _start(session: Session, settings: SummarizerSettings) -> dict[str, str]:
@@ -78,28 +68,32 @@ def _start(session: Session, settings: SummarizerSettings) -> dict[str, str]:
 
 def attention(
     session: Session,
-    graphs: Graphs | None,
-    examples: Examples,
-    summarizer: SummarizerModel,
+    graphs: results.Graphs | None,
+    examples: results.Examples,
+    summarizer: results.SummarizerModel,
     settings: AttentionSettings | None = None,
-) -> PredictorModel:
+) -> results.PredictorModel:
     """Train the predictor of a summarizer's attention to paragraphs, as models/attention-NAME."""
     name = f"attention-{summarizer.name.removeprefix('models/')}"
     function = "tasks.summarization.attention_training:train_attention"
     settings, seed = settings or session.config.attention, {"seed": session.config.seed}
     recipe = Recipe(f"models/{name}", function, settings, seed, version=1)
-    shards = every(examples, *([] if graphs is None else [graphs]))
-    return session.training(PredictorModel, recipe, {"shards": shards, "summarizer": contents(summarizer)}, name)
+    inputs = {"shards": every(examples, *([] if graphs is None else [graphs])), "summarizer": contents(summarizer)}
+    return session.training(results.PredictorModel, recipe, inputs, name)
 
 
-def passages(session: Session, articles: Articles, paragraphs: Compared, vocabulary: VocabularyTable) -> Passages:
+def passages(
+    session: Session, articles: results.Articles, paragraphs: results.Compared, vocabulary: results.VocabularyTable
+) -> results.Passages:
     """Cut the paragraphs of training and validation articles into passages."""
     recipe = Recipe(schemas.PASSAGES, "tasks.pretraining.passages:build_passages", settings=session.config.pretraining)
     inputs = {"articles": same(articles), "paragraphs": same(paragraphs), "vocabulary": only(vocabulary)}
-    return Passages(session.run.stage(recipe, shards=len(articles.shards), inputs=inputs))
+    return results.Passages(session.run.stage(recipe, shards=len(articles.shards), inputs=inputs))
 
 
-def pretrained(session: Session, passages: Passages, vocabulary: VocabularyTable) -> PretrainedModel:
+def pretrained(
+    session: Session, passages: results.Passages, vocabulary: results.VocabularyTable
+) -> results.PretrainedModel:
     """Train the summarizer to restore passages, as models/pretrained; a wrong checkpoint or setting raises."""
     config, given = session.config, session.config.tokenizer_folder
     check_pretraining(config.summarizer, config.vocabulary.model_type if given is None else None)
@@ -108,4 +102,4 @@ def pretrained(session: Session, passages: Passages, vocabulary: VocabularyTable
     recipe = Recipe("models/pretrained", function, config.pretraining, arguments, notes=notes, version=1, together=True)
     inputs = {"shards": every(passages), "vocabulary": only(vocabulary)}
     context = {"progress": ProgressLog("pretraining"), "device": config.engine.device}
-    return PretrainedModel(session.run.directory(recipe, inputs=inputs, context=context))
+    return results.PretrainedModel(session.run.directory(recipe, inputs=inputs, context=context))

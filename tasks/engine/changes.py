@@ -14,9 +14,10 @@ import pyarrow.fs as pafs
 from storage.directories import DirectoryRecord, newest_directory
 from storage.recipes import ShardRecord, newest_records
 from storage.store import Store
-from tasks.engine.recipe import DirectoryResult, Input, Recipe, StageResult
+from tasks.engine.recipe import DirectoryResult, Inputs, Recipe, StageResult
 
 Digests = Mapping[str, list[str] | None]  # of the inputs by name; None = not known yet, because a stage is not done
+Infos = Mapping[str, pafs.FileInfo]  # of the files of a stage (`Store.infos`)
 NEVER = "never made here"
 _LOOKED_AT = 20  # records, where several stages share a dataset
 _SHOWN = 40  # characters of a value
@@ -24,12 +25,12 @@ _SHOWN = 40  # characters of a value
 
 def reason_of_shard(
     store: Store,
-    infos: Mapping[str, pafs.FileInfo],
+    infos: Infos,
     recipe: Recipe,
     shard: int,
     key: str | None,
     digests: Digests,
-    inputs: Mapping[str, Input],
+    inputs: Inputs,
     title: str,
 ) -> str:
     """Return why a shard has to be computed; its key is None while an input is not known."""
@@ -40,9 +41,7 @@ def reason_of_shard(
     return _reason(recipe, shard, record, digests, inputs)
 
 
-def reason_of_directory(
-    store: Store, recipe: Recipe, key: str | None, digests: Digests, inputs: Mapping[str, Input]
-) -> str:
+def reason_of_directory(store: Store, recipe: Recipe, key: str | None, digests: Digests, inputs: Inputs) -> str:
     """Return why a directory has to be made; the arguments are those of `reason_of_shard`."""
     if key is not None and store.exists(f"{recipe.name}/{key}.json"):
         return "a file of it is damaged or gone"
@@ -50,11 +49,7 @@ def reason_of_directory(
 
 
 def _reason(
-    recipe: Recipe,
-    shard: int,
-    record: ShardRecord | DirectoryRecord | None,
-    digests: Digests,
-    inputs: Mapping[str, Input],
+    recipe: Recipe, shard: int, record: ShardRecord | DirectoryRecord | None, digests: Digests, inputs: Inputs
 ) -> str:
     unknown = [name for name, found in digests.items() if found is None]
     missing = {_name(result): None for name in unknown for result in inputs[name].results if not result.complete}
@@ -95,9 +90,7 @@ def _flat(fields: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, An
             yield f"{prefix}{name}", value
 
 
-def _inputs(
-    before: Mapping[str, Sequence[str]], now: Mapping[str, Sequence[str]], inputs: Mapping[str, Input]
-) -> Iterator[str]:
+def _inputs(before: Mapping[str, Sequence[str]], now: Mapping[str, Sequence[str]], inputs: Inputs) -> Iterator[str]:
     for name, digests in now.items():
         called = f"input {', '.join(map(_name, inputs[name].results)) or name}"
         if name not in before:

@@ -34,10 +34,8 @@ class Recipe:
     function: Callable[..., Any] | str
     settings: Settings | None = None  # the stage's section, passed as `settings`; None if it takes none
     arguments: Mapping[str, Any] = field(default_factory=dict)  # further arguments
-    # further arguments that differ by shard: name -> value for each shard
-    per_shard: Mapping[str, Sequence[Any]] = field(default_factory=dict)
-    # other facts that decide the content, kept in the records, such as the version of a model used
-    notes: Mapping[str, str] = field(default_factory=dict)
+    per_shard: Mapping[str, Sequence[Any]] = field(default_factory=dict)  # further arguments -> value for each shard
+    notes: Mapping[str, str] = field(default_factory=dict)  # other facts, for the records, as a model's version
     version: int = 0  # of a directory; a dataset has its own version
     together: bool = False  # whether all processes that `torchrun` started make the directory
 
@@ -74,9 +72,7 @@ class StageResult:
     stage: str  # stage name
     shards: Sequence[int]  # all shard numbers of the stage
     records: Mapping[int, ShardRecord]  # shard number -> record, for finished shards
-    # its reference in the UI, such as its Prefect task run (`flows.running.display`), after which its readers are
-    # shown
-    shown: Any = field(default=None, compare=False, repr=False)
+    shown: Any = field(default=None, compare=False, repr=False)  # its reference in the UI, for its readers
 
     @property
     def complete(self) -> bool:
@@ -109,10 +105,11 @@ class Input:
     """One argument of a stage's function."""
 
     results: tuple[StageResult | DirectoryResult, ...]  # the stages and directories that it reads
-    # shard number -> digests that are part of that shard's key; None while they are unknown
-    digests: Callable[[int], list[str] | None]
-    # shard number -> function that loads it for that shard; called only when the digests are known
-    loading: Callable[[int], Load]
+    digests: Callable[[int], list[str] | None]  # shard -> digests for its key; None while unknown
+    loading: Callable[[int], Load]  # shard -> what loads it, once the digests are known
+
+
+Inputs = Mapping[str, Input]  # argument name -> input
 
 
 @dataclass(frozen=True)

@@ -45,10 +45,8 @@ class Job:
     key: str  # the recipe's key
     inputs: Mapping[str, Load]  # argument name -> function that loads it
     digests: Mapping[str, list[str]]  # argument name -> digests, for the record
-    # further arguments that are not part of the recipe: they change how the shard is made but never its content
-    context: Mapping[str, Any] = field(default_factory=dict)
-    # name of an argument that takes a `Scratch`, for work that should survive an interruption
-    scratch: str | None = None
+    context: Mapping[str, Any] = field(default_factory=dict)  # arguments that are not part of the recipe
+    scratch: str | None = None  # argument that takes a `Scratch`, for work that survives an interruption
     lasting: str | None = None  # key of a scratch that outlives its shard, for what no other recipe should pay again
     title: str = ""  # name of the stage for people, if several stages share a dataset; "" = `stage`
     lease: Lease | None = None  # what its run holds of a root on an object store

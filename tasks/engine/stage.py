@@ -6,7 +6,7 @@ the others, and the error names it; if a worker process is killed, all unfinishe
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 from storage.builds import Build, record_build
@@ -17,12 +17,13 @@ from storage.spending import Account
 from storage.store import Store
 from tasks.engine.changes import NEVER, reason_of_directory, reason_of_shard
 from tasks.engine.failure_logs import describe
-from tasks.engine.recipe import DirectoryResult, Input, Recipe, StageResult
+from tasks.engine.recipe import DirectoryResult, Inputs, Recipe, StageResult
 from tasks.engine.shard import Job, make_directory, make_shard
 
 T = TypeVar("T")
 _REPAIRS = 3  # of one file; more often, the disk is at fault
 _EXPLAINED = 3  # missing shards of which earlier records are looked for
+Digests = Mapping[str, list[str]]  # of a shard's inputs, by argument
 Outcome = ShardRecord | DirectoryRecord | BaseException
 
 
@@ -86,8 +87,7 @@ class StagePlan:
     shards: int  # number of shards; 0 if it is not known before an upstream stage is done
     done: int  # number of shards that are done already
     waiting: int  # number of shards that cannot be checked yet, because an upstream stage is not done
-    # why the first shard that is not done has to be computed; "" = every one is done
-    reason: str = field(default="", compare=False)
+    reason: str = field(default="", compare=False)  # of the first shard to compute; "" = all are done
 
     @property
     def missing(self) -> int:
@@ -117,7 +117,7 @@ class Run:
         recipe: Recipe,
         *,
         shards: int,
-        inputs: Mapping[str, Input],
+        inputs: Inputs,
         context: Mapping[str, Any] | None = None,
         scratch: str | None = None,
         lasting: str | None = None,
@@ -145,8 +145,8 @@ class Run:
                 reason = reason_of_shard(self.store, infos, recipe, shard, key, found, inputs, name)
                 explained += 1
             if key is not None and digests is not None:
-                of_shard = _job_of(self.store, recipe, shard, key, inputs, digests, context)
-                jobs.append(replace(of_shard, scratch=scratch, lasting=lasting, title=name))
+                more = {"context": context or {}, "scratch": scratch, "lasting": lasting, "title": name}
+                jobs.append(self._job(recipe, shard, key, inputs, digests, **more))
         done = len(records)
         plan = StagePlan(name, shards, done, shards - done - len(jobs), reason)
         self.plans.append(plan)
@@ -161,9 +161,7 @@ class Run:
             self.executor.publish(result, plan)
         return result
 
-    def directory(
-        self, recipe: Recipe, *, inputs: Mapping[str, Input], context: Mapping[str, Any] | None = None
-    ) -> DirectoryResult:
+    def directory(self, recipe: Recipe, *, inputs: Inputs, context: Mapping[str, Any] | None = None) -> DirectoryResult:
         """Return a model or report, made if it is missing (not when planning); arguments and errors as of `stage`."""
         name, found = recipe.name, _digests(inputs, 0)
         digests = _known(found)
@@ -177,7 +175,7 @@ class Run:
             after = _shown(inputs)
             if record is None:
                 assert key is not None and digests is not None, f"{name} reads an input that is not made yet"
-                job = _job_of(self.store, recipe, 0, key, inputs, digests, context)
+                job = self._job(recipe, 0, key, inputs, digests, context=context or {})
                 record = self._make(make_directory, plan, [job], after)[0]
             shown = self.executor.show(plan, after)
         self.directories[name] = DirectoryResult(name, record, shown)
@@ -204,6 +202,11 @@ class Run:
         self.directories[result.name] = result
         return result
 
+    def _job(self, recipe: Recipe, shard: int, key: str, inputs: Inputs, digests: Digests, **more: Any) -> Job:
+        loads, own = {argument: source.loading(shard) for argument, source in inputs.items()}, recipe.of(shard)
+        root, lease = self.store.root, self.store.lease
+        return Job(root=root, lease=lease, recipe=own, shard=shard, key=key, inputs=loads, digests=digests, **more)
+
     def _make(
         self, make: Callable[[Job], Any], plan: StagePlan, jobs: Sequence[Job], after: Sequence[Any]
     ) -> dict[int, Any]:
@@ -220,28 +223,7 @@ class Run:
         return {job.shard: outcomes[job.name] for job in jobs}
 
 
-def _job_of(
-    store: Store,
-    recipe: Recipe,
-    shard: int,
-    key: str,
-    inputs: Mapping[str, Input],
-    digests: Mapping[str, list[str]],
-    context: Mapping[str, Any] | None,
-) -> Job:
-    return Job(
-        root=store.root,
-        lease=store.lease,
-        recipe=recipe.of(shard),
-        shard=shard,
-        key=key,
-        inputs={argument: source.loading(shard) for argument, source in inputs.items()},
-        digests=digests,
-        context=context or {},
-    )
-
-
-def _digests(inputs: Mapping[str, Input], shard: int) -> dict[str, list[str] | None]:
+def _digests(inputs: Inputs, shard: int) -> dict[str, list[str] | None]:
     """Return argument name -> digests of a shard's inputs; None for an input of which a stage is not done."""
     return {argument: source.digests(shard) for argument, source in inputs.items()}
 
@@ -252,7 +234,7 @@ def _known(found: Mapping[str, list[str] | None]) -> dict[str, list[str]] | None
     return known if len(known) == len(found) else None
 
 
-def _shown(inputs: Mapping[str, Input]) -> list[Any]:
+def _shown(inputs: Inputs) -> list[Any]:
     """Return the UI references (`Executor.show`) of the inputs."""
     return [result.shown for source in inputs.values() for result in source.results if result.shown is not None]
 
