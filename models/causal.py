@@ -21,9 +21,8 @@ from models.causal_folder import check_peft, load_base
 from models.contract import Cache, Decoded, Memory, Summarizer
 from models.decoder_only import share_of_paragraphs
 from models.layers.attention import KeyValueCache
-from models.layers.config import TransformerConfig, check_positive
+from models.layers.config import TransformerConfig, check_positive, widened
 from models.layers.paragraphs import ParagraphRows, SourceBatch
-from models.layers.precision import widened
 from models.presets import check_library
 from models.weights_file import library_fields
 

@@ -11,8 +11,8 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from models.layers.config import widened
 from models.layers.paragraphs import SourceBatch, change_tensors
-from models.layers.precision import widened
 
 
 class PerArticle:
@@ -54,11 +54,9 @@ class Copied:
     paragraph: Tensor  # [B, S] int64, the paragraph of each source position
 
     def mix(self, log_probs: Tensor) -> Tensor:
-        """Mix the vocabulary's log-probabilities [B*K, T, V] with those of copying (See et al. 2017, eq. 9).
-
-        It is for decoding; a loss takes `log_prob`. Only the tokens of the source have something to add, so logarithms
-        are taken of those alone, and a token that stands at several positions is written several times, with one value.
-        """
+        """Mix the vocabulary's log-probabilities [B*K, T, V] with those of copying (See et al. 2017, eq. 9). It is for
+        decoding; a loss takes `log_prob`. Only the tokens of the source have something to add, so logarithms are taken
+        of those alone, and a token that stands at several positions is written several times, with one value."""
         rows, positions, size = log_probs.shape
         ids_R1S = self.tokens.clamp_min(0).repeat_interleave(rows // len(self.tokens), dim=0).unsqueeze(1)
         ids_RTS = ids_R1S.expand(-1, positions, -1)
@@ -70,7 +68,6 @@ class Copied:
 
     def log_prob(self, log_prob_RT: Tensor, target_RT: Tensor) -> Tensor:
         """Return the entries of `mix` for the tokens `target_RT`, [B*K, T], given their vocabulary log-probabilities.
-
         No tensor of vocabulary size is made."""
         here_RTS = target_RT.unsqueeze(-1) == self.tokens.repeat_interleave(
             len(target_RT) // len(self.tokens), 0
@@ -103,10 +100,9 @@ class Pace:
 
 
 class Summarizer(nn.Module, ABC):
-    """An encoder and a decoder.
-
-    `decode` is used in training (the whole target, K = 1, no cache) and in search (the newest token, the K hypotheses
-    of an article next to each other in the batch, a cache). Memory is never copied per hypothesis."""
+    """An encoder and a decoder. `decode` is used in training (the whole target, K = 1, no cache) and in search (the
+    newest token, the K hypotheses of an article next to each other in the batch, a cache). Memory is never copied per
+    hypothesis."""
 
     @property
     def pace(self) -> Pace | None:
@@ -122,15 +118,13 @@ class Summarizer(nn.Module, ABC):
         self, target_in: Tensor, memory: Memory, cache: Cache | None = None, *, attention: bool = True
     ) -> Decoded:
         """Decode target_in ([B*K, T] int64); with a cache, T new tokens that follow those already in it.
-
         `attention=False` leaves out the paragraph attention: a loss does not need it, and without it the attention
         weights are never stored."""
 
     @abstractmethod
     def projection(self) -> tuple[Tensor, Tensor | None]:
-        """Return weight [V, D] and bias [V] of the output layer; None = it has no bias.
-
-        With them, training never holds the [B, T, V] logits: the loss is computed from the hidden states in chunks."""
+        """Return weight [V, D] and bias [V] of the output layer; None = it has no bias. With them, training never holds
+        the [B, T, V] logits: the loss is computed from the hidden states in chunks."""
 
     def logits(self, hidden: Tensor) -> Tensor:
         """Turn hidden states [..., D] into vocabulary logits [..., V]."""
@@ -146,15 +140,13 @@ class Summarizer(nn.Module, ABC):
         """Return an empty cache for `hypotheses` per article of `memory` and at most `length` target tokens."""
 
     def source_states(self, memory: Memory) -> tuple[Tensor, Tensor] | None:
-        """Return hidden states [M, D] of the source and the tokens [M] they predict, or None.
-
-        Only a decoder-only summarizer predicts its source. In training the loss of these tokens is added to that of
-        the target, in validation it is not (Liu et al. 2018)."""
+        """Return hidden states [M, D] of the source and the tokens [M] they predict, or None. Only a decoder-only
+        summarizer predicts its source. In training the loss of these tokens is added to that of the target, in
+        validation it is not (Liu et al. 2018)."""
         return None
 
     def encode_watched(self, source: SourceBatch) -> tuple[Memory, Tensor | None]:
         """Encode B articles as `encode` does, and return how much paragraphs look at paragraphs meanwhile too, or None.
-
         [B, P, P] float32: the attention of the first paragraph's tokens to the second's, averaged over the article's
         tokens, heads and layers, so that all numbers of an article add up to 1 (Shen et al. 2023, sec. 6.3). Only
         summarizers of that paper's kinds say it."""

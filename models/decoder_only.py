@@ -22,10 +22,9 @@ from models.layers.attention import (
     masked_softmax,
     unfold_hypotheses,
 )
-from models.layers.config import LayerConfig, Norm, TransformerConfig, check_positive
+from models.layers.config import LayerConfig, Norm, TransformerConfig, check_positive, widened
 from models.layers.decoder import TiedSummarizer, mean_of
 from models.layers.paragraphs import FlatTokens, ParagraphRows, SourceBatch, weights_by_paragraph
-from models.layers.precision import widened
 from models.layers.transformer import TiedEmbedding, TransformerLayer, final_norm
 
 

@@ -14,11 +14,10 @@ import torch
 from models.causal_folder import FAMILIES, check_base, check_family, folder_fields, load_base
 from models.contract import Summarizer
 from models.registry import build_summarizer, configuration, from_config_dict
-from models.search.beam import beam_search
+from models.search.beam import beam_search, search_ids
 from models.search.certainty import likely_summaries
 from models.search.settings import SearchSettings
 from models.search.source_values import SourceValues, value_pieces
-from models.search.step import commas
 from models.tokenization.huggingface_tokenizer import read_tokenizer
 from models.training.layout import ExampleTable, Layout, source_batch
 from models.value_slots import NO_SLOTS, ValueSlots, fill
@@ -83,17 +82,13 @@ class ExportedSummarizer(TrainedSummarizer):
             self.model,
             source,
             self.search,
-            begin=words.begin,
-            end=words.end,
-            unknown=words.unk,
-            exempt=commas(words) if self.search.block_recent else (),
+            **search_ids(words, self.search),
             prompt=source.title if self.prompt_title else None,
             values=(
                 SourceValues(value_pieces(words), source, self.layout.may_be_cut, [slots.values])
                 if self.source_values
                 else None
             ),
-            first=words.specials.target_begin,
             memory=memory,
         )
         (best,) = likely_summaries(self.model, memory, found, words, self.min_sentence_probability)

@@ -1,19 +1,20 @@
-"""HT, the hierarchical Transformer (Liu & Lapata 2019, sec. 3.2): local layers, global layers, a flat decoder.
+"""HT, the hierarchical Transformer (Liu & Lapata 2019, sec. 3.2): local layers, global layers, a flat decoder; and FT,
+the flat one: title and ranked paragraphs as one sequence (Liu & Lapata 2019, sec. 4, Ma & Zong 2020, sec. 4.3).
 
-The paper and the code its authors released differ in many small points; each is a field of `HierarchicalConfig`, so
-that one architecture covers both.
+The paper of HT and the code its authors released differ in many small points; each is a field of `HierarchicalConfig`,
+so that one architecture covers both.
 
 Shapes: B articles, P paragraphs, N paragraphs that exist, L tokens a paragraph, M tokens that exist, S tokens of an
 article, H heads of a global layer, E size of such a head, D = H*E."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, get_args
 
 import torch
 from torch import Tensor, nn
 
 from models.layers.attention import HeadLinear, MultiHeadPooling, PoolingWeights, attend, start
-from models.layers.config import Norm, WritingConfig, check_heads
+from models.layers.config import Norm, WritingConfig, check_heads, check_positive
 from models.layers.decoder import CopyHead, TokenMemory, TokenSummarizer, TransformerDecoder
 from models.layers.paragraphs import Packing, ParagraphRows, SourceBatch
 from models.layers.transformer import (
@@ -27,6 +28,50 @@ from models.layers.transformer import (
     paragraph_positions,
     row_positions,
 )
+
+
+@dataclass(frozen=True)
+class FlatConfig(WritingConfig):
+    """The size of FT; the defaults are those of Ma & Zong's (2022) comparison (3 layers, 1,600 tokens)."""
+
+    encoder_layers: int = 3  # layers of the encoder
+    decoder_layers: int = 3  # layers of the decoder
+    source_tokens: int = 1600  # maximum number of tokens read of an article, best paragraphs first
+    attention_dropout: float = 0.0  # of attention weights; above 0, CPUs cannot use the fused attention kernel
+    # LayerNorm before each sub-layer ("pre", plus one at the end of encoder and decoder) or after it ("post")
+    norm: Norm = "post"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_positive(self, "source_tokens")
+
+
+class FlatTransformer(TokenSummarizer):
+    """FT: the Transformer of Vaswani et al. over the tokens of all paragraphs, cut at a fixed length."""
+
+    def __init__(self, config: FlatConfig) -> None:
+        super().__init__()
+        self.config = config
+        self.embedding = TiedEmbedding.of(config)
+        dropout = config.attention_dropout
+        self.layers = nn.ModuleList(EncoderLayer(config, dropout) for _ in range(config.encoder_layers))
+        self.final_norm = final_norm(config)
+        self.decoder = TransformerDecoder(config, config.decoder_layers, dropout)
+        self.copying = CopyHead(config.model_size, config.copying_reach) if config.copying else None
+        self.depth = config.decoder_layers
+
+    def encode(self, source: SourceBatch) -> TokenMemory:
+        """Encode B articles: their first `source_tokens` tokens, best paragraphs first."""
+        paragraphs = ParagraphRows.of(source, self.config.pad)
+        flat = paragraphs.flat(paragraphs.tokens, self.config.source_tokens)
+        packing = flat.packing
+        positions_BSD = row_positions(flat.mask, self.config.model_size)
+        x_MD = self.embedding(packing.pack(flat.values), packing.pack(positions_BSD))
+        for layer in self.layers:
+            x_MD = layer(x_MD, packing)
+        encoded = replace(flat, values=packing.pad(self.final_norm(x_MD)))
+        return self.remember(encoded, paragraphs)
+
 
 GlobalResidual = Literal["g+(x+c)", "g+x"]
 Projections = Literal["shared", "per-head"]

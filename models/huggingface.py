@@ -21,10 +21,9 @@ from torch import Tensor, nn
 
 from models.contract import Cache, Decoded, Memory, Summarizer
 from models.layers.attention import KeyValueCache, split_heads
-from models.layers.config import TransformerConfig, check_positive
+from models.layers.config import TransformerConfig, check_positive, widened
 from models.layers.decoder import TokenMemory
 from models.layers.paragraphs import LENGTH_STEP, ParagraphRows, SourceBatch
-from models.layers.precision import widened
 from models.presets import check_library
 from models.weights_file import library_fields
 

@@ -24,7 +24,7 @@ from models.layers.attention import (
     split_heads,
     unfold_hypotheses,
 )
-from models.layers.config import Norm, WritingConfig
+from models.layers.config import Norm, WritingConfig, widened
 from models.layers.decoder import (
     CopyableMemory,
     CopyHead,
@@ -36,7 +36,6 @@ from models.layers.decoder import (
     word_keys_values,
 )
 from models.layers.paragraphs import ParagraphRows, SourceBatch
-from models.layers.precision import widened
 from models.layers.transformer import (
     EncoderLayer,
     FeedForward,

@@ -21,9 +21,8 @@ from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
 from models.contract import Cache, Copied, Decoded, Memory, PerArticle, Summarizer
 from models.layers.attention import initialise, masked_softmax, start
-from models.layers.config import check_dropouts, check_positive
+from models.layers.config import check_dropouts, check_positive, widened
 from models.layers.paragraphs import ParagraphRows, ParagraphTokens, SourceBatch
-from models.layers.precision import widened
 from models.layers.transformer import Dropout
 
 

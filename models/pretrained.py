@@ -88,13 +88,12 @@ def check_pretrained(path: str | Path, config: BartConfig, *, added: int = 0) ->
 
 
 def load_pretrained(model: Bart, path: str | Path, *, added: int = 0) -> tuple[str, ...]:
-    """Load the weights of a folder into `model`; nothing of it is changed unless all of them fit.
-
-    Returns the names of weights that the folder lacks and that start fresh: those of copying, which BART does not have.
-    A model on the device "meta" receives the loaded tensors themselves, so that its weights exist once; make its
-    optimizer afterwards. If the model has more positions than the folder, the folder's are repeated (Shen et al. 2023,
-    sec. 5.3). The rows of added tokens start as the mean of all rows. Raises ValueError: see `check_pretrained`; or
-    what should be one matrix under several names is not."""
+    """Load the weights of a folder into `model`; nothing of it is changed unless all of them fit. Returns the names of
+    weights that the folder lacks and that start fresh: those of copying, which BART does not have. A model on the
+    device "meta" receives the loaded tensors themselves, so that its weights exist once; make its optimizer afterwards.
+    If the model has more positions than the folder, the folder's are repeated (Shen et al. 2023, sec. 5.3). The rows of
+    added tokens start as the mean of all rows. Raises ValueError: see `check_pretrained`; or what should be one matrix
+    under several names is not."""
     theirs = read_folder(path)
     _check_sizes(path, theirs, model.config, added)
     file = open_weights(Path(path))

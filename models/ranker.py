@@ -14,7 +14,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from models.layers.attention import start
-from models.layers.precision import widened
+from models.layers.config import widened
 from models.layers.transformer import Dropout
 
 

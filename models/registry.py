@@ -8,9 +8,8 @@ from models.bart import Bart, BartConfig
 from models.bertsum import BertSum, BertSumConfig
 from models.causal import Causal, CausalConfig
 from models.contract import Summarizer
-from models.flat import FlatConfig, FlatTransformer
 from models.graphsum import GraphSum, GraphSumConfig
-from models.hierarchical import HierarchicalConfig, HierarchicalTransformer
+from models.hierarchical import FlatConfig, FlatTransformer, HierarchicalConfig, HierarchicalTransformer
 from models.huggingface import T5, Led, LedConfig, LongT5, LongT5Config, T5Config
 from models.layers.config import configured
 from models.memory_compressed import MemoryCompressedConfig, MemoryCompressedTransformer

@@ -42,8 +42,9 @@ COVERED: dict[str, dict[str, str]] = {
         "models/extractive.py": "models/test_extractive.py",
         "models/ranker.py": "models/test_ranker.py models/test_dropout.py",
         "models/vocabulary.py": "models/test_vocabulary.py",
-        "models/attention_predictor.py": "models/test_attention_predictor.py models/test_dropout.py",
-        "models/search": "models/test_search.py models/test_guidance.py",
+        "models/attention_predictor.py": "models/test_attention_predictor.py models/test_guidance.py "
+        "models/test_dropout.py",
+        "models/search": "models/test_search.py",
         "models/training/batches.py": "models/training/test_batches.py",
         "models/training/layout.py": "models/training/test_batches.py models/training/test_trainer.py",
         "models/training/token_objective.py": "models/training/test_loss.py models/training/test_update.py",

@@ -20,8 +20,8 @@ from torch import Tensor
 from torch.nn.attention import SDPBackend, sdpa_kernel
 from torch.nn.utils.rnn import pad_sequence
 
+from models.layers.config import widened
 from models.layers.paragraphs import FlatTokens, Packing, ParagraphRows, SourceBatch, TokenPlaces
-from models.layers.precision import widened
 from models.training.token_objective import TokenObjective
 
 

@@ -14,8 +14,8 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from models.contract import Cache
+from models.layers.config import widened
 from models.layers.paragraphs import Packing
-from models.layers.precision import widened
 
 
 def attend(

@@ -1,9 +1,13 @@
-"""Configuration that all Transformers share, and the part of it that a layer reads."""
+"""Configuration that all Transformers share, the part of it that a layer reads, and the floating-point type in which
+logits, attention weights and losses are computed."""
 
 import dataclasses
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, Protocol, TypeVar
+
+import torch
+from torch import Tensor
 
 Norm = Literal["pre", "post"]
 
@@ -94,3 +98,9 @@ def check_positive(config: object, *names: str) -> None:
         value: Any = getattr(config, name)
         if value < 1:
             raise ValueError(f"{name} must be at least 1, got {value}")
+
+
+def widened(x: Tensor) -> Tensor:
+    """Return `x` in float32, because a sum or softmax in bfloat16 is too coarse; float64 is left as it is. So a whole
+    model can run in float64, as the reference for one in float32."""
+    return x.to(torch.promote_types(x.dtype, torch.float32))

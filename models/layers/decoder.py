@@ -27,9 +27,8 @@ from torch import Tensor, nn
 
 from models.contract import Cache, Copied, Decoded, Memory, Summarizer
 from models.layers.attention import CrossAttention, KeyValueCache, SelfAttention, attend, initialise, masked_softmax
-from models.layers.config import LayerConfig
+from models.layers.config import LayerConfig, widened
 from models.layers.paragraphs import FlatTokens, ParagraphRows, ParagraphTokens, SourceBatch
-from models.layers.precision import widened
 from models.layers.transformer import FeedForward, Residual, TiedEmbedding, final_norm, sinusoids
 
 CONTEXT = 3  # pieces: most names and numbers of a SentencePiece vocabulary are two to four

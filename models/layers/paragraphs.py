@@ -124,10 +124,8 @@ class Packing:
 
 @dataclass(frozen=True)
 class SourceBatch:
-    """What a summarizer reads.
-
-    Whoever makes the batch, and not the architecture, begins the first paragraph with the title and the title mark
-    (Liu & Lapata 2019, sec. 4, Ma & Zong 2020, sec. 4.2)."""
+    """What a summarizer reads. Whoever makes the batch, and not the architecture, begins the first paragraph with the
+    title and the title mark (Liu & Lapata 2019, sec. 4, Ma & Zong 2020, sec. 4.2)."""
 
     tokens: Tensor  # [B, P, L] int64 token ids, paragraphs best first, padded with `pad`
     ranks: Tensor  # [B, P] int64 rank of each paragraph, 0-based

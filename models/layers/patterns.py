@@ -16,8 +16,8 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from models.layers.attention import attend, attention_weights, join_heads, masked_softmax
+from models.layers.config import widened
 from models.layers.paragraphs import FlatTokens, ParagraphRows
-from models.layers.precision import widened
 
 # Weights that are looked at are made for so many numbers at a time, 128 MB of them.
 CHUNK = 2**25

@@ -4,6 +4,7 @@ Shapes: B articles, b of them still searched, K hypotheses an article, P paragra
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -12,7 +13,8 @@ from models.contract import Memory, Summarizer
 from models.layers.paragraphs import SourceBatch
 from models.search.settings import SearchSettings
 from models.search.source_values import SourceValues
-from models.search.step import Ended, Hypotheses, Hypothesis, Scorer, TokenRules, advance
+from models.search.step import Ended, Hypotheses, Hypothesis, Scorer, TokenRules, advance, commas
+from models.vocabulary import Vocabulary
 
 
 @torch.inference_mode()
@@ -58,6 +60,13 @@ def beam_search(
     if first is None:
         return found
     return [replace(one, tokens=one.tokens[1:], attention=one.attention[1:]) for one in found]
+
+
+def search_ids(vocabulary: Vocabulary, settings: SearchSettings) -> dict[str, Any]:
+    """Return the arguments of `beam_search` that a vocabulary decides."""
+    first, exempt = vocabulary.specials.target_begin, commas(vocabulary) if settings.block_recent else ()
+    ids = {"begin": vocabulary.begin, "end": vocabulary.end, "unknown": vocabulary.unk}
+    return {**ids, "exempt": exempt, "first": first}
 
 
 def _search(

@@ -255,7 +255,6 @@ _BYTE_OF = {chr(b): b for b in _PRINTABLE} | {chr(0x100 + n): b for n, b in enum
 
 def described_tokenizer(folder: Path) -> tuple[Path, dict[str, Any]]:
     """Return the tokenizer of a folder as tokenizer.json describes it, and the file that is to blame for its faults.
-
     Without a tokenizer.json it is made from vocab.json and merges.txt, the byte-level BPE of GPT-2, RoBERTa and BART,
     with the same ids as transformers gives; pieces that added_tokens.json or tokenizer_config.json add are added.
     Raises ValueError: neither is there, a file is no JSON object, the pieces and merges do not belong together, or an

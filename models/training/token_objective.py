@@ -17,8 +17,8 @@ from torch import Tensor, nn
 from torch.utils.checkpoint import checkpoint
 
 from models.contract import Decoded, Summarizer
+from models.layers.config import widened
 from models.layers.paragraphs import SourceBatch
-from models.layers.precision import widened
 from models.training.batches import Batch, BatchStream, Position, positions_of
 from models.training.distributed import Ranks
 from models.training.state import Objective, Validation

@@ -27,7 +27,6 @@ def score_rankings(
     stemmed: bool = True,
 ) -> pa.Table:
     """Return RANKING_SCORES rows for articles of the chosen splits: each by similarity, then by `method`, at every L'.
-
     An article without a kept paragraph has no row. One with fewer than L' paragraphs is scored on those it has. All
     four tables are sorted by article; similarity is descending `title_similarity`, ties by `paragraph_id`, and is
     scored once if `method`, by which `ranked` was made, is similarity. `stemmed`: words are stemmed before they are

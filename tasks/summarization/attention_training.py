@@ -49,13 +49,12 @@ def train_attention(
     log_interval: int = 50,  # steps between lines of metrics.jsonl and reports of progress
     progress: Callable[[TrainingProgress], None] | None = None,  # also called after a validation
 ) -> dict[str, Any]:
-    """Train the attention predictor of a summarizer in `directory`, or continue an interrupted training there.
-
-    A window of training examples and the validation examples are in memory. Returns `published`, the files of the
-    model, and metrics of the run: `validation_error`, and `uniform_error`, the error of predicting equal attention to
-    all paragraphs. Raises ValueError: there is no such summarizer, it has no paragraph embeddings, the settings
-    contradict it or the run in `directory`, or there are no training examples; TrainingError: training cannot continue,
-    see its message; TrainingStopped: by SIGTERM; the same call continues from the checkpoint that was saved."""
+    """Train the attention predictor of a summarizer in `directory`, or continue an interrupted training there. A window
+    of training examples and the validation examples are in memory. Returns `published`, the files of the model, and
+    metrics of the run: `validation_error`, and `uniform_error`, the error of predicting equal attention to all
+    paragraphs. Raises ValueError: there is no such summarizer, it has no paragraph embeddings, the settings contradict
+    it or the run in `directory`, or there are no training examples; TrainingError: training cannot continue, see its
+    message; TrainingStopped: by SIGTERM; the same call continues from the checkpoint that was saved."""
     trained = load_summarizer(summarizer, device=find_device(device))
     check_predictable(to_config_dict(trained.model)["architecture"])
     check_budget(trained.layout, settings.batch_tokens)

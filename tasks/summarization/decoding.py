@@ -12,17 +12,16 @@ import pyarrow.compute as pc
 import torch
 from torch import Tensor
 
-from models.attention_predictor import AttentionPredictor
+from models.attention_predictor import AttentionPredictor, guide
 from models.exported import TrainedSummarizer
 from models.layers.paragraphs import SourceBatch
 from models.presets import check_predictable
 from models.registry import to_config_dict
-from models.search.beam import beam_search
+from models.search.beam import beam_search, search_ids
 from models.search.certainty import Written, likely_summaries, token_log_probs, written_sentences
-from models.search.guidance import guide
 from models.search.settings import SearchSettings
 from models.search.source_values import SourceValues, value_pieces
-from models.search.step import Hypothesis, commas
+from models.search.step import Hypothesis
 from models.training.distributed import find_device
 from models.training.layout import Example, ExampleTable, Layout, Numbers, source_batch
 from models.value_slots import fill
@@ -229,10 +228,7 @@ def _decode(
             model,
             source,
             search,
-            begin=vocabulary.begin,
-            end=vocabulary.end,
-            unknown=vocabulary.unk,
-            exempt=commas(vocabulary) if search.block_recent else (),
+            **search_ids(vocabulary, search),
             scorers=scorers,
             prompt=source.title if settings.prompt_title else None,
             values=(
@@ -240,7 +236,6 @@ def _decode(
                 if settings.source_values
                 else None
             ),
-            first=vocabulary.specials.target_begin,
             memory=memory,
         )
         written: list[list[Written]] = []

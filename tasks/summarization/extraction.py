@@ -66,11 +66,9 @@ def train_extractor(
 ) -> dict[str, Any]:
     """Train the extractor in `directory`, or continue an interrupted training there, and return metrics of the run;
     `published` names the files of the model. Its labels are the sentences that together have the highest ROUGE-2 F1
-    with the lead, found greedily (sec. 4.2) over the pieces that are read.
-
-    Raises ValueError: the settings contradict each other or the run in `directory`, or there are no training examples;
-    TrainingError: training cannot continue, see its message; TrainingStopped: by SIGTERM; the same call continues from
-    the checkpoint that was saved."""
+    with the lead, found greedily (sec. 4.2) over the pieces that are read. Raises ValueError: the settings contradict
+    each other or the run in `directory`, or there are no training examples; TrainingError: training cannot continue,
+    see its message; TrainingStopped: by SIGTERM; the same call continues from the checkpoint that was saved."""
     words = read_vocabulary(vocabulary, "sentences")
     layout = layout_of(settings, words)
     check_budget(layout, training.batch_tokens)

@@ -14,7 +14,7 @@ from models.contract import Summarizer
 from models.exported import WEIGHTS
 from models.presets import find_preset
 from models.registry import to_config_dict
-from models.search.beam import beam_search
+from models.search.beam import beam_search, search_ids
 from models.search.settings import SearchSettings
 from models.training.batches import Batch, BatchStream, ExampleShards, check_budget, sweep
 from models.training.distributed import Ranks, process_count, process_group
@@ -286,20 +286,9 @@ def _evaluator(
     references = [Reference(lead, _ROUGE) for lead in chosen.column("target_text").to_pylist()]
 
     def evaluate(model: Summarizer) -> Mapping[str, float]:
-        hypotheses = beam_search(
-            model,
-            source.to(ranks.device),
-            settings,
-            begin=vocabulary.begin,
-            end=vocabulary.end,
-            unknown=vocabulary.unk,
-            first=vocabulary.specials.target_begin,
-        )
-        summaries = [
-            fill(vocabulary.decode(hypothesis.tokens), values)
-            for hypothesis, values in zip(hypotheses, slots, strict=True)
-        ]
-        scores = [reference.score(summary) for reference, summary in zip(references, summaries, strict=True)]
+        found = beam_search(model, source.to(ranks.device), settings, **search_ids(vocabulary, settings))
+        pairs = zip(found, slots, references, strict=True)
+        scores = [reference.score(fill(vocabulary.decode(one.tokens), values)) for one, values, reference in pairs]
         return {metric: float(np.mean([score[metric].value for score in scores])) for metric in _ROUGE}
 
     return evaluate

@@ -19,7 +19,7 @@ from models.search.step import Hypothesis
 from models.sentences import split_sentences
 from models.values import Value, ValueIndex, find_values
 from models.vocabulary import Vocabulary
-from tasks.summarization.targets import name_subject
+from tasks.summarization.examples import name_subject
 from tasks.text.content_words import names_subject, subject_of, words_of
 from tasks.text.english import MARKERS
 from tasks.verification.verifier import Verifier

@@ -7,6 +7,7 @@ import pytest
 import torch
 
 from models.attention_predictor import (
+    AttentionAlignment,
     AttentionPredictor,
     AttentionPredictorConfig,
     attention_labels,
@@ -20,7 +21,6 @@ from models.layers.config import configured
 from models.layers.decoder import ParallelMemory
 from models.presets import PREDICTABLE, check_predictable, find_preset
 from models.search.beam import beam_search
-from models.search.guidance import AttentionAlignment
 from models.search.settings import SearchSettings
 from tests.models.systems import PAD, batch, padded, target, tiny
 

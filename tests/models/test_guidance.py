@@ -5,11 +5,10 @@ from dataclasses import replace
 import pytest
 import torch
 
-from models.attention_predictor import AttentionPredictor, AttentionPredictorConfig
+from models.attention_predictor import AttentionPredictor, AttentionPredictorConfig, guide
 from models.contract import Summarizer
 from models.layers.paragraphs import SourceBatch
 from models.search.beam import beam_search
-from models.search.guidance import guide
 from models.search.settings import Guidance, SearchSettings
 from tests.models.reference_search import Rules, reference_search
 from tests.models.systems import PAD, batch, tiny

@@ -5,7 +5,7 @@ import math
 import pytest
 import torch
 
-from models.flat import FlatConfig
+from models.hierarchical import FlatConfig
 from models.layers.attention import (
     CrossAttention,
     HeadLinear,

@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from models.flat import FlatConfig
+from models.hierarchical import FlatConfig
 from models.layers.paragraphs import Packing
 from models.layers.transformer import EncoderLayer
 

@@ -5,7 +5,7 @@ import math
 import pytest
 import torch
 
-from models.search.guidance import AttentionAlignment, StructuralCoverage
+from models.attention_predictor import AttentionAlignment, StructuralCoverage
 from models.search.step import Hypotheses
 
 

@@ -5,11 +5,11 @@ from collections.abc import Sequence
 import pytest
 import torch
 
+from models.attention_predictor import AttentionAlignment, StructuralCoverage
 from models.contract import Summarizer
 from models.layers.paragraphs import SourceBatch
 from models.registry import build_summarizer
 from models.search.beam import beam_search
-from models.search.guidance import AttentionAlignment, StructuralCoverage
 from models.search.settings import SearchSettings
 from models.search.step import Hypotheses, recent_tokens, repeated_ngrams
 from tests.models.reference_search import Found, Rules, reference_search

@@ -11,9 +11,8 @@ import torch
 from pydantic import ValidationError
 from safetensors.torch import load_file, save_file
 
-from tasks.ranking.folder_model import _opened
 from tasks.ranking.folders import RankingFolder, ranking_notes, read_ranking_folder
-from tasks.ranking.ranking import rank_paragraphs
+from tasks.ranking.ranking import _opened, rank_paragraphs
 from tasks.ranking.settings import RankingSettings
 from tests.tasks.evaluation.tiny_models import save_model
 from tests.tasks.ranking.ranker_world import articles, features, paragraphs

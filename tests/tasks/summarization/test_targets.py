@@ -2,7 +2,7 @@
 
 import pytest
 
-from tasks.summarization.targets import name_subject, supported_sentences
+from tasks.summarization.examples import name_subject, supported_sentences
 
 
 @pytest.mark.parametrize(

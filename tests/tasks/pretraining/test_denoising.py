@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from models.training.batches import BatchStream, Position
-from models.training.denoising import Denoising, Noise
 from models.training.layout import Layout
+from tasks.pretraining.training import Denoising, Noise
 
 MASK = 9
 
