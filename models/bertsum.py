@@ -17,6 +17,7 @@ import torch
 from torch import Tensor, nn
 
 from models.contract import Pace
+from models.json_file import MORE
 from models.layers.config import LayerConfig, Norm, TransformerConfig, check_heads, check_positive
 from models.layers.decoder import TokenMemory, TokenSummarizer, TransformerDecoder
 from models.layers.paragraphs import FlatTokens, Packing, ParagraphRows, SourceBatch
@@ -191,13 +192,9 @@ def best_sentences(scores: Sequence[float], texts: Sequence[str], words: int) ->
 
 
 _KIND, _PREFIX = "bert", "bert."
-# What stands on the encoder, and a buffer of old releases.
-_LEFT_OUT = ("pooler.", "cls.", "classifier.", "qa_outputs.", "embeddings.position_ids")
-_OLD_NAMES = {".gamma": ".weight", ".beta": ".bias"}  # of LayerNorm, as converted from TensorFlow
+_LEFT_OUT, _OLD_NAMES = tuple(MORE["bert"]["left_out"]), MORE["bert"]["old_names"]
+_SIZES, _FIXED = MORE["bert"]["also"], MORE["bert"]["fixed"]  # what must be as in the preset, by the library's names
 _POSITIONS = "embeddings.position_embeddings.weight"
-# What must be as in the preset, by the library's names.
-_SIZES = ("vocab_size", "hidden_size", "num_hidden_layers", "num_attention_heads", "intermediate_size")
-_FIXED = ("hidden_act", "type_vocab_size", "layer_norm_eps", "is_decoder")
 
 
 def check_bert(path: str | Path, config: BertSumConfig) -> None:

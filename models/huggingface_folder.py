@@ -10,6 +10,7 @@ import torch
 from torch import Tensor
 
 from models.huggingface import T5, Led, LedConfig, LibrarySummarizer, LongT5, LongT5Config, T5Config, library_config
+from models.json_file import MORE
 from models.weights_file import (
     CONFIG,
     WeightsFile,
@@ -22,20 +23,9 @@ from models.weights_file import (
 )
 
 Config = LedConfig | T5Config
-# What must be as in the preset, by the library's names, besides what our configurations state; and what need not be.
-_ALSO = (
-    "activation_function",
-    "relative_attention_num_buckets",
-    "relative_attention_max_distance",
-    "layer_norm_epsilon",
-    "scale_decoder_outputs",
-)
-_DROPOUTS = ("dropout", "attention_dropout", "activation_dropout", "dropout_rate")
-_FREE = ("vocab_size", "init_std", "tie_word_embeddings", *_DROPOUTS)
+_ALSO, _DROPOUTS, _FREE = (MORE["huggingface"][name] for name in ("also", "dropouts", "free"))
+_TIED, _NOTES = MORE["huggingface"]["tied"], MORE["huggingface"]["notes"]
 _SHARED, _OUTPUTS, _BIAS = "shared.weight", "lm_head.weight", "final_logits_bias"
-# Other names of the embeddings, and what the library ignores too: the cross-attention of T5 has no positions.
-_TIED = (_OUTPUTS, "encoder.embed_tokens.weight", "decoder.embed_tokens.weight")
-_NOTES = ("decoder.block.0.layer.1.EncDecAttention.relative_attention_bias.weight",)
 _STEP = 128  # T5's published matrices have rows up to a multiple of this, behind those of the tokenizer's pieces
 
 
@@ -104,7 +94,7 @@ def _check_sizes(path: Path, config: Config) -> None:
     if theirs.vocab_size not in _rows(config):
         rows = " or ".join(map(str, _rows(config)))
         raise ValueError(f"expected vocab_size {rows} in {file}, as the tokenizer has, got {theirs.vocab_size}")
-    for name in (*(name for name in config.stated() if name not in _FREE), *_ALSO):
+    for name in (*(name for name in config.stated() if name not in (*_FREE, *_DROPOUTS)), *_ALSO):
         expected, found = getattr(ours, name, None), getattr(theirs, name, None)
         if name == "attention_window" and isinstance(found, int):
             found = [found] * len(expected or ())

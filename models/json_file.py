@@ -1,12 +1,18 @@
-"""A JSON file that must hold an object, and what those of a checkpoint say of the search of its makers."""
+"""A JSON file that must hold an object, what those of a checkpoint say of the search of its makers, and how other
+libraries name things in them."""
 
 import json
 import math
+import tomllib
 from pathlib import Path
 from typing import Any
 
 # Where it is stated, the first before the others; older folders have it in the configuration of the model.
 _GENERATION = ("generation_config.json", "config.json")
+
+# Our fields by their names in config.json, for each kind of model; under "more" what else its folders have.
+LIBRARY_NAMES: dict[str, Any] = tomllib.loads(Path(__file__).with_name("library_names.toml").read_text("utf-8"))
+MORE: dict[str, dict[str, Any]] = LIBRARY_NAMES["more"]
 
 
 def read_object(file: Path) -> dict[str, Any]:

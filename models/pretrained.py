@@ -14,11 +14,11 @@ import torch
 from torch import Tensor
 
 from models.bart import POSITION_OFFSET, Bart, BartConfig
+from models.json_file import LIBRARY_NAMES, MORE
 from models.layers.decoder import CopyHead
 from models.training.checkpoints import replacing
 from models.weights_file import (
     CONFIG,
-    LIBRARY_NAMES,
     SAFETENSORS,
     WeightsFile,
     check_complete,
@@ -33,22 +33,9 @@ from models.weights_file import (
 )
 
 _SIZES, _TOKENS = LIBRARY_NAMES["bart-sizes"], LIBRARY_NAMES["bart-tokens"]
-_DROPOUTS = ("dropout", "attention_dropout", "activation_dropout")
-# What a folder may leave out has the values of the published checkpoints.
-_TOKEN_DEFAULTS = {"pad": 1, "source_begin": 0, "end": 2, "begin": 2}
-# Variants of BART that this one is not; where config.json does not say, it is not one of them.
-_FIXED = {
-    "activation_function": "gelu",
-    "scale_embedding": False,
-    "tie_word_embeddings": True,
-    "normalize_before": False,
-}
-
+_DROPOUTS, _TOKEN_DEFAULTS, _FIXED = (MORE["bart"][name] for name in ("dropouts", "token_defaults", "fixed"))
+_TIED, _NOTES, _POSITIONS = (MORE["bart"][name] for name in ("tied", "notes", "positions"))
 _SHARED, _BIAS = "model.shared.weight", "final_logits_bias"
-# Other names of the embeddings, and notes of old releases that are no weights.
-_TIED = ("lm_head.weight", "model.encoder.embed_tokens.weight", "model.decoder.embed_tokens.weight")
-_NOTES = ("model.encoder.version", "model.decoder.version")
-_POSITIONS = ("model.encoder.embed_positions.weight", "model.decoder.embed_positions.weight")
 _FRESH = "copying."
 
 

@@ -10,7 +10,6 @@ import json
 import os
 import pickle
 import re
-import tomllib
 import zipfile
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -22,7 +21,7 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import save_file
 from torch import Tensor, nn
 
-from models.json_file import read_object
+from models.json_file import LIBRARY_NAMES, read_object
 from models.layers.config import check_dropout
 
 
@@ -219,12 +218,6 @@ def read_config(folder: Path) -> dict[str, Any]:
             f"expected a local folder with {CONFIG}, a model of Hugging Face's layout, got {str(folder)!r}"
         )
     return read_object(file)
-
-
-# Our fields by their names in config.json, for each kind of model.
-LIBRARY_NAMES: dict[str, dict[str, list[str]]] = tomllib.loads(
-    Path(__file__).with_name("library_names.toml").read_text(encoding="utf-8")
-)
 
 
 def library_fields(kind: str, config: object) -> dict[str, Any]:

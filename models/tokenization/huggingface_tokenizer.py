@@ -12,7 +12,7 @@ from typing import Any
 
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers
 
-from models.json_file import read_object
+from models.json_file import MORE, read_object
 from models.tokenization.contract import SENTENCE_BEGIN, SPACE, Specials
 
 CONFIG = "config.json"
@@ -20,24 +20,6 @@ TOKENIZER, VOCABULARY, MERGES = "tokenizer.json", "vocab.json", "merges.txt"
 _ADDED, _SETTINGS = "added_tokens.json", "tokenizer_config.json"
 # Where a folder names its special pieces; the first that names one counts.
 _NAMES = ("special_tokens_map.json", _SETTINGS)
-# role -> the name of its piece in those files, and what the piece is called where no file names it
-_ROLES = {
-    "pad": ("pad_token", "<pad>"),
-    "unk": ("unk_token", "<unk>"),
-    "bos": ("bos_token", "<s>"),
-    "eos": ("eos_token", "</s>"),
-    "mask": ("mask_token", "<mask>"),
-    "separator": ("doc_sep_token", "<doc-sep>"),  # PRIMERA's, which its files name among other added pieces
-}
-# The same of BERT's WordPiece, which begins a text with `[CLS]` and ends it with `[SEP]`.
-_WORDPIECE_ROLES = {
-    "pad": ("pad_token", "[PAD]"),
-    "unk": ("unk_token", "[UNK]"),
-    "bos": ("cls_token", "[CLS]"),
-    "eos": ("sep_token", "[SEP]"),
-    "mask": ("mask_token", "[MASK]"),
-    "separator": ("doc_sep_token", "<doc-sep>"),
-}
 _WITHIN = "##"  # begins a WordPiece that is not a word's first
 
 
@@ -196,7 +178,7 @@ def _causal_specials(file: Path, described: Mapping[str, Any], eos: str, ids: Ma
     return Specials(pad=pad, begin=end, end=end, unk=None if ids["unk"] == pad else ids["unk"])
 
 
-def _names_in(folder: Path, roles: Mapping[str, tuple[str, str]]) -> dict[str, str]:
+def _names_in(folder: Path, roles: Mapping[str, Sequence[str]]) -> dict[str, str]:
     """Return the name of each role's piece."""
     given: dict[str, Any] = {}
     for name in reversed(_NAMES):
@@ -230,9 +212,10 @@ def _is_wordpiece(described: Mapping[str, Any]) -> bool:
     return "WordPiece" in _types(described)
 
 
-def _roles(described: Mapping[str, Any]) -> Mapping[str, tuple[str, str]]:
+def _roles(described: Mapping[str, Any]) -> Mapping[str, Sequence[str]]:
     """Return the field and the usual name of each role's piece in the files of such a tokenizer's folder."""
-    return _WORDPIECE_ROLES if _is_wordpiece(described) else _ROLES
+    roles: Mapping[str, Sequence[str]] = MORE["roles"]["wordpiece" if _is_wordpiece(described) else "bart"]
+    return roles
 
 
 def _types(described: Mapping[str, Any]) -> set[str]:
