@@ -6,7 +6,7 @@ flows of a run share what is done. Every stage has its own result type: mypy ref
 from functools import partial
 
 from flows.running.session import Session, once, once_a_build
-from flows.stages import crawling, encoding, evaluation, intake, ranking, reporting, results, texts, training
+from flows.stages import crawling, evaluation, intake, ranking, reporting, results, texts, training
 from models.tokenization.contract import FORMS, TextForm
 
 
@@ -88,7 +88,7 @@ def ranking_scores(session: Session) -> results.RankingScores:
 def graphs(session: Session) -> results.Graphs:
     """Compute the graphs of the ranked paragraphs, unless they were imported."""
     shards = ranked_shards(session)
-    return (shards and intake.imported_graphs(session, shards)) or encoding.graphs(session, ranked(session))
+    return (shards and intake.imported_graphs(session, shards)) or training.graphs(session, ranked(session))
 
 
 def examples(session: Session, form: TextForm = "plain") -> results.Examples:
@@ -99,7 +99,7 @@ def examples(session: Session, form: TextForm = "plain") -> results.Examples:
 def _examples(session: Session, form: TextForm) -> results.Examples:
     if form == "plain" and (shards := ranked_shards(session)) is not None:
         return shards.examples
-    return encoding.examples(session, articles(session), ranked(session), vocabulary(session), form=form)
+    return training.examples(session, articles(session), ranked(session), vocabulary(session), form=form)
 
 
 _EXAMPLES = {form: partial(_examples, form=form) for form in FORMS}

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 from flows import dag
 from flows.running.session import Session, once
-from flows.stages import encoding, evaluation, intake, ranking, training
+from flows.stages import evaluation, intake, ranking, training
 from flows.stages.results import Examples, Predictions, PredictorModel, Scores, SummarizerModel
 from storage import schemas
 from tasks.engine.recipe import DirectoryResult, Recipe, contents, every, same
@@ -116,7 +116,7 @@ def unranked_examples(session: Session) -> Examples:
     """Return examples with paragraphs in the order they were found (Liu & Lapata 2019, Table 2, no ranking)."""
     corpus = dag.corpus(session)
     unranked = ranking.ranked(session, corpus, None, "unranked", order="found")
-    return encoding.examples(session, corpus.articles, unranked, corpus.vocabulary, "unranked-examples")
+    return training.examples(session, corpus.articles, unranked, corpus.vocabulary, "unranked-examples")
 
 
 def renamed(session: Session, name: str, summaries: Predictions) -> Predictions:

@@ -1,13 +1,48 @@
-"""Train a summarizer (Liu & Lapata 2019, sec. 3.2), and the predictor of its attention to paragraphs; pre-train a BART
-on the paragraphs of a corpus (Lewis et al. 2020)."""
+"""What a summarizer reads, token ids of ranked paragraphs and graphs over them; its training (Liu & Lapata 2019, sec.
+3.2), and that of the predictor of its attention; pre-training of a BART on the corpus (Lewis et al. 2020)."""
+
+from typing import Any
 
 from flows.running.display import ProgressLog
 from flows.running.session import Session
 from flows.stages import results
+from flows.stages.results import Articles, Examples, Graphs, Ranked, VocabularyTable
+from models.tokenization.contract import TextForm
 from storage import schemas
 from tasks.engine.recipe import Recipe, contents, every, only, same
 from tasks.pretraining.settings import check_pretraining
 from tasks.summarization.settings import AttentionSettings, SummarizerSettings, TrainingSettings, check_lengths
+from tasks.text.entities import pipeline_label
+
+_NAMES = {"plain": "examples", "sentences": "sentence-examples", "slots": "slot-examples"}
+
+
+def graphs(session: Session, ranked: Ranked, name: str | None = None) -> Graphs:
+    """Compute the graphs of the ranked paragraphs."""
+    settings, words = session.config.graphs, {"words": session.config.words}
+    notes = {"entities": pipeline_label(settings.spacy_pipeline, settings.entity_types)}
+    recipe = Recipe(schemas.GRAPHS, "tasks.summarization.graphs:build_graphs", settings, words, notes=notes)
+    return Graphs(session.run.stage(recipe, shards=len(ranked.shards), inputs={"ranked": same(ranked)}, name=name))
+
+
+def examples(
+    session: Session,
+    articles: Articles,
+    ranked: Ranked,
+    vocabulary: VocabularyTable,
+    name: str | None = None,
+    *,
+    form: TextForm = "plain",
+) -> Examples:
+    """Turn the ranked paragraphs into token ids, of texts in the form that a summarizer reads."""
+    arguments: dict[str, Any] = {} if form == "plain" else {"form": form}
+    if session.config.examples.supported_by is not None:
+        arguments["read"] = session.config.summarizer
+    function = "tasks.summarization.examples:build_examples"
+    recipe = Recipe(schemas.EXAMPLES, function, session.config.examples, arguments)
+    inputs = {"articles": same(articles), "ranked": same(ranked), "vocabulary": only(vocabulary)}
+    name = session.named(name or _NAMES[form])
+    return Examples(session.run.stage(recipe, shards=len(ranked.shards), inputs=inputs, name=name))
 
 
 def summarizer(

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from flows.config import BuildConfig
 from flows.running.session import Session
-from flows.stages import encoding, evaluation, ranking, results, texts, training
+from flows.stages import evaluation, ranking, results, texts, training
 from flows.stages.texts import Corpus
 from models.tokenization.contract import TextForm
 from tasks.engine.recipe import DirectoryResult
@@ -60,8 +60,8 @@ def train_challenger(session: Session, corpus: Corpus, start: VersionModels | No
     ranker = _ranker(session, corpus, start)
     ranked = ranking.ranked(session, corpus, ranker)
     ranking.scores(session, corpus, ranked)  # for people: no stage reads them
-    graphs = encoding.graphs(session, ranked) if config.summarizer.graph != "none" else None
-    examples = encoding.examples(session, corpus.articles, ranked, vocabulary, form=config.summarizer.form)
+    graphs = training.graphs(session, ranked) if config.summarizer.graph != "none" else None
+    examples = training.examples(session, corpus.articles, ranked, vocabulary, form=config.summarizer.form)
     summarizer = _summarizer(session, graphs, examples, vocabulary, start)
     predictor = None
     if config.decoding.guidance.reads_predictor:
@@ -109,8 +109,8 @@ def judge(session: Session, name: str, splits: HeldOutSplits, models: TrainedMod
     features = texts.features(session, articles, paragraphs, "frozen_features")
     corpus = Corpus(articles, paragraphs, features, vocabulary)
     ranked = ranking.ranked(session, corpus, models.ranker, f"{name}_ranked")
-    graphs = encoding.graphs(session, ranked, f"{name}_graphs")
-    examples = encoding.examples(session, articles, ranked, vocabulary, f"{name}_examples", form=models.form)
+    graphs = training.graphs(session, ranked, f"{name}_graphs")
+    examples = training.examples(session, articles, ranked, vocabulary, f"{name}_examples", form=models.form)
     predictions = evaluation.predictions(
         session,
         graphs,
