@@ -12,10 +12,16 @@ from flows.dag import find_paragraphs
 from flows.running.notification import notifying_flow, report_refused
 from flows.running.session import Session, walk_flow
 from flows.stages import intake, texts
-from flows.stages.held_out import earlier_test_articles, held_out_splits
 from flows.stages.results import VocabularyTable
 from flows.stages.texts import Corpus
-from flows.stages.versions import check_deciding, judge, registered, train_challenger
+from flows.stages.versions import (
+    check_deciding,
+    earlier_test_articles,
+    held_out_splits,
+    judge,
+    registered,
+    train_challenger,
+)
 from storage.registry import version_of
 from tasks.retraining.champion_change import move_late_pointer, settle
 from tasks.retraining.warm_start import PREDICTOR, VersionModels, champion_models, starting_models

@@ -33,7 +33,7 @@ from flows import dag
 from flows.config import BuildConfig
 from flows.pretrain import build as pretrain
 from flows.running.session import Session
-from flows.stages.held_out import freeze
+from flows.stages.versions import freeze
 from storage.directories import DirectoryRecord
 from storage.recipes import ShardRecord
 from storage.schemas import DATASETS

@@ -1,5 +1,7 @@
-"""The models of a version: trained further from those of an earlier version where these fit, and judged."""
+"""The models of a version: trained further from those of an earlier version where these fit, and judged on two test
+splits: the frozen one, fixed once, and the recent one, which grows weekly."""
 
+import logging
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -8,21 +10,90 @@ from flows.running.session import Session
 from flows.stages import evaluation, ranking, results, texts, training
 from flows.stages.texts import Corpus
 from models.tokenization.contract import TextForm
-from tasks.engine.recipe import DirectoryResult
-from tasks.retraining.splits import EvaluatedVersion, HeldOutSplits
-from tasks.retraining.warm_start import (
-    PREDICTOR,
-    RANKER,
-    RANKER_GAIN,
-    SUMMARIZER,
-    VersionModels,
-    better_ranker,
-    ranker_fits,
-    summarizer_fits,
-    summarizer_form,
-    warm_ranker,
-    warm_training,
-)
+from storage import schemas
+from storage.builds import read_build
+from storage.errors import StorageError
+from storage.registry import Version, newest_version, read_frozen
+from tasks.engine.recipe import DirectoryResult, Input, Recipe, StageResult, every, same
+from tasks.retraining import warm_start
+from tasks.retraining.settings import RECENT_WEEKS
+from tasks.retraining.splits import EvaluatedVersion, HeldOutSplits, TestSplit, joined
+
+_log = logging.getLogger(__name__)
+_RECENT_ARTICLES = 2_000  # of the second test split, at most; each week brings its share
+
+
+def earlier_test_articles(session: Session) -> results.Articles:
+    """Return the test articles that earlier weeks fixed; none before the first champion."""
+    store = session.run.store
+    frozen, before = read_frozen(store), newest_version(store)
+    articles = StageResult(schemas.ARTICLES.name, range(0), {})
+    if frozen is not None:
+        articles = warm_start.frozen_stages(store, frozen, session.config.seed)[0]
+    return results.Articles(joined(articles, *(split.articles for split in _carried(session, before).values())))
+
+
+def held_out_splits(session: Session, corpus: Corpus) -> HeldOutSplits:
+    """Return the frozen test split and, after the first week, the recent one with this week's new articles."""
+    frozen, before = freeze(session, corpus), newest_version(session.run.store)
+    recent = _carried(session, before)
+    new_split = None if before is None else _new_split(session, corpus, before, HeldOutSplits(frozen, recent))
+    return HeldOutSplits(
+        frozen, recent if new_split is None else {**recent, session.config.retraining.period: new_split}
+    )
+
+
+def freeze(session: Session, corpus: Corpus) -> TestSplit:
+    """Return the frozen test split: the fixed one, or a first copy. Raises ValueError: no article can be frozen."""
+    frozen = read_frozen(session.run.store)
+    if frozen is not None:
+        return TestSplit(*warm_start.frozen_stages(session.run.store, frozen, session.config.seed))
+    chosen = session.config.retraining
+    count = min(chosen.test_shards, session.config.shards.articles)
+    shards: dict[str, Input] = {"shards": every(corpus.articles, corpus.paragraphs)}
+    arguments = {"of": count, "articles": chosen.test_articles, "seed": session.config.seed}
+    function, per_shard = "tasks.retraining.splits:freeze_articles", {"shard": range(count)}
+    recipe = Recipe(schemas.ARTICLES, function, arguments=arguments, per_shard=per_shard)
+    inputs = {**shards, "corpus": every(corpus.articles)}
+    articles = session.run.stage(recipe, shards=count, inputs=inputs, name="frozen_articles")
+    if not session.run.planning and not any(record.written.rows for record in articles.in_order):
+        raise ValueError(
+            "the corpus has no test article with a candidate paragraph: expected at least one, on which the models of "
+            "all weeks are judged"
+        )
+    function, inputs = "tasks.retraining.splits:freeze_paragraphs", {"articles": same(articles), **shards}
+    recipe = Recipe(schemas.PARAGRAPHS, function, arguments={"of": count}, per_shard=per_shard)
+    paragraphs = session.run.stage(recipe, shards=count, inputs=inputs, name="frozen_paragraphs")
+    return TestSplit(articles=articles, paragraphs=paragraphs)
+
+
+def _carried(session: Session, before: Version | None) -> dict[str, TestSplit]:
+    """Return the weeks that remain in the recent split, oldest first."""
+    weeks = {} if before is None else before.recent
+    store, stay = session.run.store, RECENT_WEEKS - 1
+    return {
+        week: TestSplit(*(warm_start.pinned(store, stage, [files[stage]]) for stage in ("articles", "paragraphs")))
+        for week, files in list(weeks.items())[len(weeks) - min(stay, len(weeks)) :]
+    }
+
+
+def _new_split(session: Session, corpus: Corpus, before: Version, fixed: HeldOutSplits) -> TestSplit | None:
+    """Fix the test articles that have come in since a version; None if the version's articles are missing."""
+    store = session.run.store
+    try:
+        files = read_build(store, before.build).stages["articles"]
+        earlier = warm_start.pinned(store, "articles", [files[shard] for shard in sorted(files, key=int)])
+    except (StorageError, KeyError) as error:
+        _log.warning("the articles since version %d are unknown and not used for judging: %s", before.number, error)
+        return None
+    arguments = {"articles": max(1, _RECENT_ARTICLES // RECENT_WEEKS), "seed": session.config.seed}
+    recipe = Recipe(schemas.ARTICLES, "tasks.retraining.splits:new_articles", arguments=arguments)
+    inputs = {"now": every(corpus.articles), "before": every(earlier), "known": every(fixed.articles)}
+    articles = session.run.stage(recipe, shards=1, inputs=inputs, name="recent_articles")
+    recipe = Recipe(schemas.PARAGRAPHS, "tasks.retraining.splits:new_paragraphs")
+    inputs = {"articles": same(articles), "shards": every(corpus.paragraphs)}
+    paragraphs = session.run.stage(recipe, shards=1, inputs=inputs, name="recent_paragraphs")
+    return TestSplit(articles=articles, paragraphs=paragraphs)
 
 
 @dataclass(frozen=True)
@@ -38,23 +109,23 @@ class TrainedModels:
     @property
     def by_name(self) -> Mapping[str, DirectoryResult]:
         """Name -> model, as the registry has them."""
-        models: dict[str, DirectoryResult] = {RANKER: self.ranker, SUMMARIZER: self.summarizer}
-        return models if self.predictor is None else {**models, PREDICTOR: self.predictor}
+        models: dict[str, DirectoryResult] = {warm_start.RANKER: self.ranker, warm_start.SUMMARIZER: self.summarizer}
+        return models if self.predictor is None else {**models, warm_start.PREDICTOR: self.predictor}
 
 
-def registered(version: VersionModels) -> TrainedModels:
+def registered(version: warm_start.VersionModels) -> TrainedModels:
     """Return the models of a version in the registry."""
-    predictor = version.models.get(PREDICTOR)
+    predictor = version.models.get(warm_start.PREDICTOR)
     return TrainedModels(
         results.VocabularyTable(version.vocabulary),
-        results.RankerModel(version.models[RANKER]),
-        results.SummarizerModel(version.models[SUMMARIZER]),
+        results.RankerModel(version.models[warm_start.RANKER]),
+        results.SummarizerModel(version.models[warm_start.SUMMARIZER]),
         None if predictor is None else results.PredictorModel(predictor),
-        summarizer_form(version.version),
+        warm_start.summarizer_form(version.version),
     )
 
 
-def train_challenger(session: Session, corpus: Corpus, start: VersionModels | None) -> TrainedModels:
+def train_challenger(session: Session, corpus: Corpus, start: warm_start.VersionModels | None) -> TrainedModels:
     """Train both models from those of `start`, each from scratch where that of `start` does not fit."""
     config, vocabulary = session.config, corpus.vocabulary
     ranker = _ranker(session, corpus, start)
@@ -63,20 +134,21 @@ def train_challenger(session: Session, corpus: Corpus, start: VersionModels | No
     graphs = training.graphs(session, ranked) if config.summarizer.graph != "none" else None
     examples = training.examples(session, corpus.articles, ranked, vocabulary, form=config.summarizer.form)
     summarizer = _summarizer(session, graphs, examples, vocabulary, start)
-    predictor = None
-    if config.decoding.guidance.reads_predictor:
-        predictor = training.attention(session, graphs, examples, summarizer)
+    wanted = config.decoding.guidance.reads_predictor
+    predictor = training.attention(session, graphs, examples, summarizer) if wanted else None
     return TrainedModels(vocabulary, ranker, summarizer, predictor, config.summarizer.form)
 
 
-def _ranker(session: Session, corpus: Corpus, start: VersionModels | None) -> results.RankerModel:
+def _ranker(session: Session, corpus: Corpus, start: warm_start.VersionModels | None) -> results.RankerModel:
     """Train the ranker further, and use the result if it is better."""
     settings, retraining = session.config.ranker, session.config.retraining
-    if start is None or not ranker_fits(start.version, settings):
+    if start is None or not warm_start.ranker_fits(start.version, settings):
         return ranking.ranker(session, corpus)
     before = registered(start).ranker
-    trained = ranking.ranker(session, corpus, warm_ranker(settings, retraining), before)
-    return results.RankerModel(session.run.use(better_ranker(trained, start=before, gain=RANKER_GAIN)))
+    trained = ranking.ranker(session, corpus, warm_start.warm_ranker(settings, retraining), before)
+    return results.RankerModel(
+        session.run.use(warm_start.better_ranker(trained, start=before, gain=warm_start.RANKER_GAIN))
+    )
 
 
 def _summarizer(
@@ -84,12 +156,13 @@ def _summarizer(
     graphs: results.Graphs | None,
     examples: results.Examples,
     vocabulary: results.VocabularyTable,
-    start: VersionModels | None,
+    start: warm_start.VersionModels | None,
 ) -> results.SummarizerModel:
-    if start is None or not summarizer_fits(start.version, session.config.summarizer):
+    if start is None or not warm_start.summarizer_fits(start.version, session.config.summarizer):
         extractor = training.extractor(session, examples, vocabulary)
         return training.summarizer(session, graphs, examples, vocabulary, extractor=extractor)
-    how, before = warm_training(session.config.training, session.config.retraining), registered(start).summarizer
+    how = warm_start.warm_training(session.config.training, session.config.retraining)
+    before = registered(start).summarizer
     return training.summarizer(session, graphs, examples, vocabulary, training=how, initial=before)
 
 

@@ -19,11 +19,10 @@ from flows.config import BuildConfig
 from flows.prune import prune_root
 from flows.retrain import challenge, updated_corpus
 from flows.running.session import Session, planning_session
-from flows.stages import intake, versions
-from flows.stages.held_out import earlier_test_articles, freeze, held_out_splits
+from flows.stages import intake
 from flows.stages.results import Articles, Compared, Features, VocabularyTable
 from flows.stages.texts import Corpus
-from flows.stages.versions import judge, train_challenger
+from flows.stages.versions import earlier_test_articles, freeze, held_out_splits, judge, train_challenger
 from storage import schemas
 from storage.builds import Build, build_names, save_build
 from storage.directories import DirectoryRecord
@@ -35,6 +34,7 @@ from storage.store import Store, WrittenTable
 from tasks.engine.recipe import DirectoryResult, Recipe, StageResult, every, same
 from tasks.engine.shard import Job
 from tasks.engine.stage import Executor, Run
+from tasks.retraining import warm_start
 from tasks.retraining.splits import EvaluatedVersion
 from tasks.retraining.warm_start import RANKER, SUMMARIZER, VersionModels
 from tests.flows.recording import walked
@@ -89,7 +89,7 @@ def test_a_challenger_starts_from_the_champion(tmp_path: Path) -> None:
 def test_a_ranker_that_gains_too_little_leaves_the_champions_in_place(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(versions, "RANKER_GAIN", 0.6)  # the recorded ranker saves half of the loss above the floor
+    monkeypatch.setattr(warm_start, "RANKER_GAIN", 0.6)  # the recorded ranker saves half of the loss above the floor
     settings = config()
     session, jobs = walked(settings, lambda session: models(session, champion(settings)), tmp_path)
     assert session.run.directories[RANKER].record.key == "old"  # type: ignore[union-attr]
@@ -253,7 +253,7 @@ def judge_week(root: Path, number: int, *lines: dict[str, Any]) -> dict[str, lis
 def test_what_comes_in_is_judged_on_until_it_rolls_out_and_is_not_learned_from(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("flows.stages.held_out.RECENT_WEEKS", 2)
+    monkeypatch.setattr("flows.stages.versions.RECENT_WEEKS", 2)
 
     def line(title: str, split: str = "test") -> dict[str, Any]:
         return {"title": title, "lead": f"Lead of {title}.", "split": split}
