@@ -7,6 +7,7 @@ if __name__ == "__main__":  # help and mistakes are answered before the imports 
 
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from itertools import islice
 from typing import Any
 
@@ -75,15 +76,11 @@ def _codes(store: Store, build: Build) -> Iterator[tuple[str, Mapping[str, str]]
     """Yield stage and code of the first records of each stage, model and report; one that is damaged is left out."""
     for stage, files in build.stages.items():
         for file in islice(files.values(), _LOOKED_AT):
-            try:
+            with suppress(FileNotFoundError, ValueError):
                 yield stage, read_record(store, file.replace(".parquet", ".json")).code
-            except (FileNotFoundError, ValueError):
-                continue
     for name, path in build.models.items():
-        try:
+        with suppress(FileNotFoundError, ValueError):
             yield name, read_directory_record(store, f"{path}.json").code
-        except (FileNotFoundError, ValueError):
-            continue
 
 
 def _config_of(build: Build, root: str) -> tuple[BuildConfig, list[str]]:

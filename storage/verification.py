@@ -43,6 +43,7 @@ from storage.registry import (
 from storage.sealed import of_kind, seal, unseal
 from storage.store import GONE, Store, check_bytes
 
+Fault = tuple[str, str, str]  # a file, what is wrong with it, and what was done about it or a person can do
 JOURNAL = ".verification.json"
 _REPORT_SECONDS = 5.0
 _CONTINUED_SECONDS = 86_400.0  # an older pass says too little of how its files are now
@@ -114,12 +115,14 @@ def verify(
 
     pool = ThreadPoolExecutor(workers, thread_name_prefix="verify")
     try:
-        for name, outcome in zip(pending, pool.map(lambda name: _check(store, name, listing), pending), strict=True):
-            found.files += outcome.files
-            found.bytes += outcome.bytes
+        for name, (files, size, damages) in zip(
+            pending, pool.map(lambda name: _check(store, name, listing), pending), strict=True
+        ):
+            found.files += files
+            found.bytes += size
             for file in _described([name], found.damaged):  # what an interrupted pass found of it
                 del found.damaged[file]
-            for damage in outcome.damage:
+            for damage in damages:
                 found.damaged[damage.path] = damage.problem
                 if repair and damage.path != name:
                     set_aside(store, damage)
@@ -135,9 +138,8 @@ def verify(
         raise
     finally:
         pool.shutdown(cancel_futures=True)
-    naming = check_naming_files(store, listing, repair=repair)
-    found.damaged |= {name: finding.problem for name, finding in naming.items()}
-    found.advice |= {name: finding.advice for name, finding in naming.items()}
+    for name, problem, advice in check_naming_files(store, listing, repair=repair):
+        found.damaged[name], found.advice[name] = problem, advice
     found.seconds = round(earlier[1] + time.monotonic() - started, 3)
     of_files, of_bytes = found.files, found.bytes  # the listing also counted files that a killed writer left
     report()
@@ -145,22 +147,15 @@ def verify(
     return found
 
 
-@dataclass(frozen=True)
-class _Outcome:
-    files: int
-    bytes: int
-    damage: Sequence[CorruptShardError]
-
-
-def _check(store: Store, name: str, listing: Mapping[str, int]) -> _Outcome:
-    """Check a record and the files it names."""
+def _check(store: Store, name: str, listing: Mapping[str, int]) -> tuple[int, int, Sequence[CorruptShardError]]:
+    """Check a record and the files it names; return how many files were read, their bytes, and the damage."""
     size = listing[name]
     try:
         expected = described_by(store, name)
     except FileNotFoundError:
-        return _Outcome(0, 0, ())  # deleted since it was listed
+        return 0, 0, ()  # deleted since it was listed
     except ValueError as error:
-        return _Outcome(1, size, (CorruptShardError(name, f"it cannot be read: {error}"),))
+        return 1, size, (CorruptShardError(name, f"it cannot be read: {error}"),)
     damage = []
     for file, sha256 in expected.items():
         try:
@@ -171,7 +166,7 @@ def _check(store: Store, name: str, listing: Mapping[str, int]) -> _Outcome:
         except CorruptShardError as error:
             damage.append(error)
     present = [file for file in expected if file in listing]
-    return _Outcome(1 + len(present), size + sum(listing[file] for file in present), damage)
+    return 1 + len(present), size + sum(listing[file] for file in present), damage
 
 
 def described_by(store: Store, name: str) -> dict[str, str]:
@@ -234,33 +229,27 @@ def _save(store: Store, found: Verification, seconds: float) -> None:
     store.write_bytes(JOURNAL, seal({**asdict(found), "seconds": round(seconds, 3)}))
 
 
-@dataclass(frozen=True)
-class FileFault:
-    """What is wrong with a file that names others."""
-
-    problem: str
-    advice: str  # what was done about it, or what a person can do
-
-
-def check_naming_files(store: Store, listing: Mapping[str, int], *, repair: bool) -> dict[str, FileFault]:
-    """Return what is wrong with the files that name others: file -> finding. The caller holds the root's lock;
-    `listing` has every file below it. With `repair`, manifests that cannot be read are set aside, and `latest` names
-    the newest build again. Raises StorageError: the store does not answer."""
-    found = {**dict(_manifests(store, listing, repair=repair)), **dict(_pins(store)), **dict(_registry(store, listing))}
+def check_naming_files(store: Store, listing: Mapping[str, int], *, repair: bool) -> Iterator[Fault]:
+    """Yield what is wrong with the files that name others. The caller holds the root's lock; `listing` has every file
+    below it. With `repair`, manifests that cannot be read are set aside, and `latest` names the newest build again.
+    Raises StorageError: the store does not answer."""
+    yield from _manifests(store, listing, repair=repair)
+    yield from _pins(store)
+    yield from _registry(store, listing)
     if LATEST in listing:
         try:
             named_by_latest(store)
         except StorageError as error:
-            found[LATEST] = FileFault(_why(error), "the next build writes it again")
+            advice = "the next build writes it again"
             if repair and build_names(store):
                 newest = latest_build(store)
                 assert newest is not None
                 point_to(store, newest.name)
-                found[LATEST] = FileFault(_why(error), f"mended: it names {newest.name}")
-    return found
+                advice = f"mended: it names {newest.name}"
+            yield LATEST, _why(error), advice
 
 
-def _manifests(store: Store, listing: Mapping[str, int], *, repair: bool) -> Iterator[tuple[str, FileFault]]:
+def _manifests(store: Store, listing: Mapping[str, int], *, repair: bool) -> Iterator[Fault]:
     """Yield manifests that cannot be read, or that name what is not there."""
     for name in build_names(store):
         try:
@@ -270,14 +259,14 @@ def _manifests(store: Store, listing: Mapping[str, int], *, repair: bool) -> Ite
             if repair:
                 set_aside_manifest(store, name)
                 advice = f"set aside; {advice}"
-            yield manifest_path(name), FileFault(_why(error), advice)
+            yield manifest_path(name), _why(error), advice
             continue
         directories = [*build.models.values(), *([build.report] if build.report else [])]
         files = [file for stage in build.stages.values() for file in stage.values()]
         missing = [file for file in (*files, *(f"{path}.json" for path in directories)) if file not in listing]
         if missing:
             problem = f"it names {missing[0]}, which is missing ({len(missing)} files in all)"
-            yield manifest_path(name), FileFault(problem, "run that build again, or prune it")
+            yield manifest_path(name), problem, "run that build again, or prune it"
 
 
 def _why(error: StorageError) -> str:
@@ -285,7 +274,7 @@ def _why(error: StorageError) -> str:
     return str(error.__cause__ or error)
 
 
-def _pins(store: Store) -> Iterator[tuple[str, FileFault]]:
+def _pins(store: Store) -> Iterator[Fault]:
     """Yield pins that are damaged, or whose build is gone."""
     builds = set(build_names(store))
     for name in pinned_builds(store):
@@ -293,38 +282,34 @@ def _pins(store: Store) -> Iterator[tuple[str, FileFault]]:
         try:
             pinned = unseal(store.read_bytes(pin_path(name))).get("build")
         except ValueError as error:
-            yield pin_path(name), FileFault(f"it cannot be read: {error}", again)
+            yield pin_path(name), f"it cannot be read: {error}", again
             continue
         if pinned != name:
-            yield pin_path(name), FileFault(f"it is the pin of {pinned}", again)
+            yield pin_path(name), f"it is the pin of {pinned}", again
         elif name not in builds:
-            yield pin_path(name), FileFault("there is no such build", f"unpin it: wikisum prune --unpin {name}")
+            yield pin_path(name), "there is no such build", f"unpin it: wikisum prune --unpin {name}"
 
 
-def _registry(store: Store, listing: Mapping[str, int]) -> Iterator[tuple[str, FileFault]]:
+def _registry(store: Store, listing: Mapping[str, int]) -> Iterator[Fault]:
     """Yield damaged versions and pointers, a champion whose files are gone, a frozen split whose files are gone."""
     for number in version_numbers(store):
         try:
             read_version(store, number)
         except DamagedFieldsError as error:
-            yield version_path(number), FileFault(_why(error), _RESTORE)
+            yield version_path(number), _why(error), _RESTORE
     try:
         champion = read_champion(store)
         if champion is not None and (missing := missing_files(store, read_version(store, champion.version))):
-            yield (
-                CHAMPION,
-                FileFault(
-                    f"version {champion.version}, the champion, lacks {missing[0]} ({len(missing)} in all)",
-                    "restore it from a backup, or promote another version: wikisum promote --to NUMBER",
-                ),
-            )
+            problem = f"version {champion.version}, the champion, lacks {missing[0]} ({len(missing)} in all)"
+            other = "restore it from a backup, or promote another version: wikisum promote --to NUMBER"
+            yield CHAMPION, problem, other
     except StorageError as error:
-        yield CHAMPION, FileFault(_why(error), _RESTORE)
+        yield CHAMPION, _why(error), _RESTORE
     try:
         frozen = read_frozen(store)
     except DamagedFieldsError as error:
-        yield FROZEN, FileFault(_why(error), _RESTORE)
+        yield FROZEN, _why(error), _RESTORE
         return
     missing = [file for file in (*frozen.articles, *frozen.paragraphs) if file not in listing] if frozen else []
     if missing:
-        yield FROZEN, FileFault(f"it names {missing[0]}, which is missing ({len(missing)} in all)", _RESTORE)
+        yield FROZEN, f"it names {missing[0]}, which is missing ({len(missing)} in all)", _RESTORE

@@ -9,7 +9,7 @@ import shutil
 import time
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import datetime
 from threading import Event, Thread
 from typing import TYPE_CHECKING, Any
@@ -111,13 +111,10 @@ def _of_build(store: Store, build: Build) -> Iterator["GaugeMetricFamily"]:
         yield _gauge("stage_refused" if field == "drops" else "stage_tally", f"{text} {of}", ("stage", label), found)
     figures = {}
     for name, path in build.models.items():
-        try:
-            record = read_directory_record(store, f"{path}.json")
-        except (FileNotFoundError, ValueError):
-            continue
-        for figure, value in record.metrics.items():
-            if isinstance(value, int | float) and math.isfinite(value):
-                figures[name, figure] = float(value)
+        with suppress(FileNotFoundError, ValueError):
+            for figure, value in read_directory_record(store, f"{path}.json").metrics.items():
+                if isinstance(value, int | float) and math.isfinite(value):
+                    figures[name, figure] = float(value)
     yield _gauge("model_figure", "figures of trainings, such as the loss", ("model", "figure"), figures)
     yield _gauge("build_timestamp_seconds", "when the latest build finished", (), {(): _time(build.created)})
 
