@@ -5,7 +5,6 @@ from typing import Any
 
 import pytest
 import torch
-from tasks.exchange.ranked_wikisum.files import items_bytes, marks_of
 
 from flows import dag
 from flows.config import BuildConfig
@@ -17,7 +16,7 @@ from storage.schemas import PARAGRAPHS
 from storage.store import Store
 from tasks.engine.stage import Executor, Run
 from tasks.exchange.ranked_wikisum.exporting import items_of
-from tasks.exchange.ranked_wikisum.importing import import_examples, paragraphs_of
+from tasks.exchange.ranked_wikisum.importing import import_examples, items_bytes, marks_of, paragraphs_of
 from tests.flows.recording import keys, walked
 from tests.tasks.summarization import summarizer_examples as ours
 
