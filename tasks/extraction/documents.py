@@ -4,6 +4,7 @@ pages of a host shard are compressed until all are extracted; then it is known w
 import json
 import zlib
 from array import array
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from typing import Any
@@ -57,28 +58,18 @@ class HostRepeats:
         return frozenset(texts[counts >= self._least].tolist())
 
 
-def columns_of(page: Extracted, facts: dict[str, Any]) -> dict[str, Any]:
-    """Return the columns of DOCUMENTS that a page has by itself, with its `page_columns`."""
-    found = {"title": page.title, "paragraphs": page.paragraphs, "engine": page.engine, "reason": page.reason}
-    return found | facts
-
-
 class PackedPages:
     """What was found in each page, compressed, and the paragraphs that repeat on each host."""
 
     def __init__(self, repeated_pages: int) -> None:
         """Start without pages; from `repeated_pages` on a paragraph is boilerplate of its host (`HostRepeats`)."""
-        self._least = repeated_pages
         self._packed: dict[str, bytes] = {}
-        self._repeats: dict[str, HostRepeats] = {}
+        self._repeats = defaultdict[str, HostRepeats](lambda: HostRepeats(repeated_pages))
 
-    def add(self, url: str, host: str, page: Extracted, facts: dict[str, Any]) -> None:
-        """Keep a page and its `page_columns`."""
-        repeats = self._repeats.get(host)
-        if repeats is None:
-            repeats = self._repeats[host] = HostRepeats(self._least)
-        repeats.add(page.paragraphs)
-        self._packed[url] = zlib.compress(json.dumps([host, columns_of(page, facts)]).encode(), 1)
+    def add(self, url: str, host: str, columns: dict[str, Any]) -> None:
+        """Keep a page's `page_columns`."""
+        self._repeats[host].add(columns["paragraphs"])
+        self._packed[url] = zlib.compress(json.dumps([host, columns]).encode(), 1)
 
     def columns(self, url: str) -> dict[str, Any] | None:
         """Return a page's columns of DOCUMENTS, once all pages are there; None if it is not one of them."""
@@ -90,26 +81,29 @@ class PackedPages:
 
 
 def page_columns(page: Extracted, url: str, headers: Sequence[str]) -> dict[str, Any]:
-    """Return the columns on rights and text of DOCUMENTS; a site's licence counts only where the page claims none."""
+    """Return the columns of DOCUMENTS that a page has by itself. The claims of HTML and headers count together; where
+    the HTML contradicts itself, so does the whole; a site's licence counts only where the page claims none."""
     claims = [Claim(page.licence, page.licence_source)] if page.licence_source is not None else []
     linked = [licence for address in header_licences(headers) if (licence := licence_of_url(address)) is not None]
-    claim = _of_page(claims, [Claim(licence, "link-header") for licence in linked])
+    if claims and claims[0].licence is None:
+        claim: Claim | None = claims[0]
+    else:
+        claim = settle([*claims, *(Claim(licence, "link-header") for licence in linked)])
     if claim is None and page.reason is None and (site := domain_licence(url)) is not None:
         claim = Claim(site, "domain")
     signs = [*header_reservations(headers), *page.reservations]
     if page.reason == PageReason.ROBOTS_DISALLOWED:
         signs.append("robots.txt")
     return {
+        "title": page.title,
+        "paragraphs": page.paragraphs,
+        "engine": page.engine,
+        "reason": page.reason,
         "licence": None if claim is None else claim.licence,
         "licence_source": None if claim is None else claim.source,
         "reservations": signs,
         **text_columns(page.paragraphs),
     }
-
-
-def _of_page(html: list[Claim], header: list[Claim]) -> Claim | None:
-    """Return the claim of HTML and headers together; where the HTML contradicts itself, so does the whole."""
-    return html[0] if html and html[0].licence is None else settle([*html, *header])
 
 
 _OF_PAGE = ["url", "host", "reason", "mime", "charset", "body", "final_url", "rights_headers"]
@@ -132,7 +126,7 @@ def extract_documents(
     RuntimeError: the extracting process cannot be started."""
     extracted = _extract_pages(pages, settings)
     none = Extracted(None, (), None, DocumentReason.PAGE_MISSING)
-    missing = {**columns_of(none, page_columns(none, "", ())), "boilerplate": ()}
+    missing = {**page_columns(none, "", ()), "boilerplate": ()}
     chosen = frontier.select([*_ORDER, "drop_reason"]).sort_by([(column, "ascending") for column in _ORDER])
     article, done = None, set[str]()
     for batch in chosen.to_batches(max_chunksize=_BATCH_ROWS):
@@ -157,5 +151,5 @@ def _extract_pages(pages: Iterable[pa.RecordBatch], settings: ExtractSettings) -
                 else:
                     working_on(f"page {url}")
                     page = extractor.extract(body, mime=mime, charset=charset)
-                packed.add(url, host, page, page_columns(page, final_url or url, headers or ()))
+                packed.add(url, host, page_columns(page, final_url or url, headers or ()))
     return packed

@@ -114,17 +114,16 @@ def _extract(body: bytes, mime: str | None, charset: str | None, settings: Extra
         title, lines, reason = pdf.read_pdf(body)
         return Extracted(title, tuple(lines), None if reason else "pdf", reason)
     text = decode(body, charset)
+    no_text = Extracted(None, (), None, DocumentReason.NO_TEXT)
     if mime == MARKDOWN:
         title, lines = read_markdown(clean(text))
-        return (
-            Extracted(title, tuple(lines), "markdown") if lines else Extracted(title, (), None, DocumentReason.NO_TEXT)
-        )
+        return Extracted(title, tuple(lines), "markdown") if lines else replace(no_text, title=title)
     if mime == "text/plain":
         lines = join_wrapped(plain_paragraphs(clean(text)))
-        return Extracted(None, tuple(lines), "plain") if lines else Extracted(None, (), None, DocumentReason.NO_TEXT)
+        return Extracted(None, tuple(lines), "plain") if lines else no_text
     tree = parse(text)
     if tree is None:
-        return Extracted(None, (), None, DocumentReason.NO_TEXT)
+        return no_text
     _held = list(tree.iter())  # because lxml makes an object of an element anew whenever none holds it
     title = page_title(tree)
     claim = page_claim(text, tree) or Claim(None, None)  # before the engines, which change the tree
@@ -205,7 +204,11 @@ def _extract_soup(text: str) -> list[str]:
 def tidy(lines: Sequence[str], title: str | None) -> list[str]:
     """Return the lines without empty ones, rules, boilerplate phrases and the title, also with the site's name."""
     name = _words(title or "")
-    return [line for line, words in map(_tidied, lines) if words and not _is_title(words, name)]
+
+    def is_title(words: str) -> bool:
+        return bool(name) and (words == name or (name.startswith(words + " ") and len(words) > len(name) / 2))
+
+    return [line for line, words in map(_tidied, lines) if words and not is_title(words)]
 
 
 @lru_cache(maxsize=4096)  # the engines of a page find mostly the same lines
@@ -217,8 +220,3 @@ def _tidied(line: str) -> tuple[str, str]:
 
 def _words(text: str) -> str:
     return " ".join(_WORD.findall(text.casefold()))
-
-
-def _is_title(words: str, title: str) -> bool:
-    """Tell whether a line is the title, or the title without the site's name at its end."""
-    return bool(title) and (words == title or (title.startswith(words + " ") and len(words) > len(title) / 2))

@@ -61,16 +61,17 @@ class Extractor(Closing):
             self._errors = None
 
     def _start(self) -> None:
-        """Start a new process and wait until it is ready."""
         self.close()
         self._errors = tempfile.TemporaryFile()  # noqa: SIM115  closed with the process
+        path = os.pathsep.join(entry or str(Path.cwd()) for entry in sys.path)
         self._process = subprocess.Popen(
             [sys.executable, "-P", "-W", "ignore", "-m", "tasks.extraction.worker"],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=self._errors,
             # The hash seed is fixed, so that the order of sets in an engine cannot differ between runs.
-            env={**os.environ, "PYTHONPATH": _import_path(), "PYTHONHASHSEED": "0"},
+            # It finds the same code as this process.
+            env={**os.environ, "PYTHONPATH": path, "PYTHONHASHSEED": "0"},
         )
         self._served = 0
         if self._exchange(self._settings.model_dump(mode="json"), b"", _START_SECONDS) is None:
@@ -90,9 +91,14 @@ class Extractor(Closing):
             lists = {name: tuple(answer[name]) for name in ("paragraphs", "reservations")}
             return Extracted(**{**answer, **lists})
         assert self._process is not None
-        reason = _reason(self._process.wait(), self._expired)
+        code = self._process.wait()
         self.close()
-        return Extracted(None, (), None, reason if answer is None else DocumentReason.EXTRACTION_MEMORY)
+        reason = DocumentReason.EXTRACTION_FAILED
+        if answer is not None or (code == -signal.SIGKILL and not self._expired):
+            reason = DocumentReason.EXTRACTION_MEMORY  # the kernel kills when the machine is out of memory
+        elif self._expired or code == -signal.SIGPROF:
+            reason = DocumentReason.EXTRACTION_TIMEOUT
+        return Extracted(None, (), None, reason)
 
     def _exchange(self, message: dict[str, Any], body: bytes, seconds: float) -> dict[str, Any] | None:
         """Send a message and return the answer, or None if the process died or took too many wall seconds."""
@@ -114,17 +120,3 @@ class Extractor(Closing):
     def _expire(self, process: subprocess.Popen[bytes]) -> None:
         self._expired = True
         process.kill()
-
-
-def _import_path() -> str:
-    """Return this process's import path, so that the new process finds the same code."""
-    return os.pathsep.join(entry or str(Path.cwd()) for entry in sys.path)
-
-
-def _reason(returncode: int, expired: bool) -> str:
-    """Return why a page has no text, given how its process ended."""
-    if expired or returncode == -signal.SIGPROF:
-        return DocumentReason.EXTRACTION_TIMEOUT
-    if returncode == -signal.SIGKILL:  # sent by the kernel when the machine is out of memory
-        return DocumentReason.EXTRACTION_MEMORY
-    return DocumentReason.EXTRACTION_FAILED

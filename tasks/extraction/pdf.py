@@ -125,8 +125,6 @@ def _unnumbered(line: str) -> str:
 
 
 def _body(page: Sequence[str], repeated: set[str]) -> Sequence[str]:
-    """Return the lines of a page between its running heads, feet and numbers."""
-
     def edges(lines: Sequence[str]) -> int:
         outside = (_unnumbered(line) in repeated or _PAGE_NUMBER.fullmatch(line.strip()) for line in lines[:_EDGE])
         return sum(1 for _ in takewhile(bool, outside))

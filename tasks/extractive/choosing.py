@@ -78,7 +78,10 @@ def of_pile(
 ) -> list[PileSentence]:
     """Return the chosen sentences of a pile whose concepts and sentences have a known worth."""
     whole = np.array([each.whole for each in pile.sentences])
-    asked = np.array([_in(language, each.text) for each in pile.sentences])
+    asked = np.ones(len(whole), np.bool_)
+    if language is not None:
+        likely = (language_probability(each.text, language) for each in pile.sentences)
+        asked = np.array([probability is None or probability >= _OTHER for probability in likely])
     if not (whole & asked).any():
         asked[:] = True
     whole &= asked
@@ -90,7 +93,7 @@ def of_pile(
         able |= asked & alone & [_is_sentence(each) for each in pile.sentences]
     if not (able & (words <= length)).any():  # rather one that needs its page than none
         able = whole
-    merit = _merit(worth, rules) * np.array([_PER_UNTOLD if _untold(each, pile) else 1.0 for each in pile.sentences])
+    merit = _merit(pile, worth, rules)
     if able.any() and words[able].sum() > length:
         able &= merit >= rules.floor * np.sort(merit[able])[-_BEST:].mean()
     first = _definition(pile, able & (words <= length), merit)
@@ -109,17 +112,13 @@ def _continued(pile: Pile, chosen: Sequence[PileSentence], length: int) -> list[
     telling = set(pile.concepts[KINDS.index("value")].sentence.tolist())
     for number, one in enumerate(pile.sentences):
         place = one.passage, one.place
+        follows = one.defects == 1 and _PRONOUN.match(one.text) and _is_sentence(one)  # all else stands alone
         if place in known:
             head = last = place
-        elif last == (one.passage, one.place - 1) and number in telling and len(one.words) <= left and _follows(one):
+        elif follows and last == (one.passage, one.place - 1) and number in telling and len(one.words) <= left:
             behind[head].append(one)
             last, left = place, left - len(one.words)
     return [each for one in chosen for each in (one, *behind[one.passage, one.place])]
-
-
-def _follows(sentence: PileSentence) -> bool:
-    """Return whether nothing but a pronoun at its beginning makes a sentence need its page."""
-    return sentence.defects == 1 and _PRONOUN.match(sentence.text) is not None and _is_sentence(sentence)
 
 
 def _is_sentence(sentence: PileSentence) -> bool:
@@ -127,20 +126,13 @@ def _is_sentence(sentence: PileSentence) -> bool:
     return _SENTENCE.fullmatch(sentence.text) is not None and not is_list(sentence.text)
 
 
-def _in(language: str | None, text: str) -> bool:
-    """Return whether a text may be in a language; any is in None."""
-    return language is None or (probability := language_probability(text, language)) is None or probability >= _OTHER
-
-
-def _merit(worth: Worth, rules: Rules) -> Floats:
+def _merit(pile: Pile, worth: Worth, rules: Rules) -> Floats:
+    """Return [N] by which gains are multiplied: less for a thing that only a sentence before, or the title, tells."""
+    things = (_UNTOLD.match(each.text) for each in pile.sentences)
+    untold = [thing is not None and pile.topic.isdisjoint(thing[1].split()) for thing in things]
     bigrams, values = worth.sentences.T
-    return np.asarray(np.maximum(bigrams, 1e-3) ** rules.by_bigrams * (np.maximum(values, 0) + 0.02) ** rules.by_values)
-
-
-def _untold(sentence: PileSentence, pile: Pile) -> bool:
-    """Return whether a sentence begins with a thing that only a sentence before it, or the title, could introduce."""
-    thing = _UNTOLD.match(sentence.text)
-    return thing is not None and pile.topic.isdisjoint(thing[1].split())
+    merit = np.maximum(bigrams, 1e-3) ** rules.by_bigrams * (np.maximum(values, 0) + 0.02) ** rules.by_values
+    return np.asarray(merit * np.where(untold, _PER_UNTOLD, 1.0))
 
 
 def _greedy(
@@ -157,7 +149,11 @@ def _greedy(
     rates = (rules.word, rules.bigram, rules.value)
     costs = (0.0, 0.0, rules.unlikely)
     adds = np.concatenate([rate * (p - cost) for rate, p, cost in zip(rates, worth.concepts, costs, strict=True)])
-    holds = _incidence(pile)
+    occurrences = np.concatenate([one.sentence for one in pile.concepts])
+    starts = np.cumsum([0, *(len(one.names) for one in pile.concepts)])
+    columns = np.concatenate([one.concept + start for one, start in zip(pile.concepts, starts[:-1], strict=True)])
+    # [N, C] which sentence holds which concept, the kinds one after another
+    holds = sparse.csr_array((np.ones(len(columns)), (occurrences, columns)), shape=(len(able), starts[-1]))
     names: dict[str, int] = {}
     source = np.array(
         [names.setdefault(pile.passages[each.passage].source, len(names)) for each in pile.sentences], np.int64
@@ -179,32 +175,18 @@ def _greedy(
         adds[holds.indices[holds.indptr[number] : holds.indptr[number + 1]]] = 0.0
 
 
-def _incidence(pile: Pile) -> sparse.csr_array:
-    """Return [N, C] which sentence holds which concept, the kinds one after another."""
-    start, rows, columns = 0, [], []
-    for concepts in pile.concepts:
-        rows.append(concepts.sentence)
-        columns.append(concepts.concept + start)
-        start += len(concepts.names)
-    pairs = (np.concatenate(rows), np.concatenate(columns))
-    return sparse.csr_array((np.ones(len(pairs[0])), pairs), shape=(len(pile.sentences), start))
-
-
 def _definition(pile: Pile, able: NDArray[np.bool_], merit: Floats) -> int | None:
     """Return the sentence that says what the subject is, or else the best one that names it; None without any."""
     subject = words_of(subject_of(pile.title))
     naming = [n for n, one in enumerate(pile.sentences) if able[n] and names_subject(one.text, pile.title)]
-    defining = [n for n in naming if subject and _defines(pile.sentences[n], subject)]
+    defining = []
+    for number in naming:
+        text = pile.sentences[number].text
+        if subject and (verb := _DEFINES.search(text)):
+            before = words_of(text[: verb.start()])
+            if len(before) <= _DEFINED_WITHIN and before[: len(subject) + 1][-len(subject) :] == subject:
+                defining.append(number)
     return max(defining or naming, key=lambda number: (merit[number], -number), default=None)
-
-
-def _defines(sentence: PileSentence, subject: Sequence[str]) -> bool:
-    """Return whether a sentence begins with the subject and says what it is."""
-    verb = _DEFINES.search(sentence.text)
-    if verb is None:
-        return False
-    before = words_of(sentence.text[: verb.start()])
-    return len(before) <= _DEFINED_WITHIN and before[: len(subject) + 1][-len(subject) :] == list(subject)
 
 
 def _in_order(pile: Pile, chosen: Sequence[PileSentence], defined: bool) -> list[PileSentence]:

@@ -100,9 +100,8 @@ class Difference:
         return f"Sources differ: {'; '.join(one.text for one in self.statements)}."
 
     def stated_in(self, sentence: str) -> bool:
-        """Return whether a sentence tells one side: a verb or unit of the slot, one of the values, and the subject.
-
-        The subject is also a pronoun at the beginning, or one of its nouns."""
+        """Return whether a sentence tells one side: a verb or unit of the slot, one of the values, and the subject,
+        also as a pronoun at the beginning, or as one of its nouns."""
         first, words = self.statements[0], words_of(sentence)
         verbs = [verb for verb, slot in _SLOTS.items() if slot == first.slot]
         nouns = frozenset[str]().union(*(one.nouns for one in self.statements))
@@ -130,10 +129,8 @@ def without_sides(sentence: str, told: Sequence[Difference]) -> str:
 
 
 def differences(title: str, passages: Sequence[PilePassage]) -> list[Difference]:
-    """Return what sources say differently of the title's subject, in the order of first mention.
-
-    Nothing is said of a slot for which one source has two values: it is not one that has a single value.
-    """
+    """Return what sources say differently of the title's subject, in the order of first mention. Nothing is said of a
+    slot for which one source has two values: it is not one that has a single value."""
     slots: defaultdict[tuple[str, str], list[Statement]] = defaultdict(list)
     for number, passage in enumerate(passages):
         for one in statements(title, passage.text, number):
@@ -156,7 +153,7 @@ def statements(title: str, text: str, passage: int = 0) -> Iterator[Statement]:
             elif first == "The" and second in nouns:
                 line = f"{subject} {line.split(maxsplit=2)[2]}"
         before = line
-        mentioned = list(_mentions(line, subject))
+        mentioned = list(re.finditer(rf"(?<!\w){re.escape(subject)}(?!\w)", line, re.IGNORECASE))
         for match in mentioned[:1]:
             nouns |= _kinds(line[match.end() :])
         named = [one for one in _NAMED.finditer(line) if one[0].casefold() != subject.casefold()]
@@ -168,10 +165,6 @@ def statements(title: str, text: str, passage: int = 0) -> Iterator[Statement]:
                     years = set(_YEAR.findall(line)) if may_change else set()
                     year = int(years.pop()) if len(years) == 1 else None
                     yield Statement(match[0].casefold(), own, slot, values[0], clause, year, written, passage)
-
-
-def _mentions(line: str, subject: str) -> Iterator[re.Match[str]]:
-    return re.finditer(rf"(?<!\w){re.escape(subject)}(?!\w)", line, re.IGNORECASE)
 
 
 def _kinds(after: str) -> set[str]:

@@ -3,7 +3,7 @@ gives."""
 
 import math
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from tasks.engine.reasons import Reason
 from tasks.paragraphs.settings import ParagraphFilterSettings
@@ -78,11 +78,15 @@ _FRAGMENT_CAPITALS = 0.35  # share of capitalised words and numbers from which s
 
 def drop_reason(text: str, settings: ParagraphFilterSettings, words: Sequence[str] | None = None) -> str | None:
     """Return the first reason of the preset against a paragraph, or None; `words` are split by the rule `rouge`."""
-    return _PRESETS[settings.preset](text, settings, words)
+    match settings.preset:
+        case "default":
+            return _default(text, settings, words)
+        case "liu2018":
+            return _liu2018(text)
+    return None
 
 
 def _default(text: str, settings: ParagraphFilterSettings, split: Sequence[str] | None) -> str | None:
-    """The rules of this pipeline."""
     if len(text) > MAX_CHARACTERS:
         return ParagraphReason.TOO_LONG
     if not _SPELLED.search(text):
@@ -141,7 +145,7 @@ def _is_unfinished_prose(text: str, words: int, settings: ParagraphFilterSetting
     return words - lower < _FRAGMENT_CAPITALS * words
 
 
-def _liu2018(text: str, _settings: ParagraphFilterSettings, _split: Sequence[str] | None) -> str | None:
+def _liu2018(text: str) -> str | None:
     """The paragraph filter of Liu et al. 2018; tokens are separated by white space."""
     if len(text.split()) < 6:
         return ParagraphReason.TOO_SHORT
@@ -151,14 +155,3 @@ def _liu2018(text: str, _settings: ParagraphFilterSettings, _split: Sequence[str
     if not any(sentence.endswith(".") and len(sentence.split()) > 3 for sentence in sentences):
         return ParagraphReason.NO_SENTENCE
     return None
-
-
-def _none(_text: str, _settings: ParagraphFilterSettings, _split: Sequence[str] | None) -> str | None:
-    return None
-
-
-_PRESETS: dict[str, Callable[[str, ParagraphFilterSettings, Sequence[str] | None], str | None]] = {
-    "default": _default,
-    "liu2018": _liu2018,
-    "none": _none,
-}

@@ -121,7 +121,9 @@ class _Candidates:
             for text, split in zip(texts, words, strict=True)
         ]
         reasons = _refused_too(reasons, repeats, ParagraphReason.HOST_BOILERPLATE)
-        if self._language is not None and self._has_language(engine):
+        # Not asked of plain text, nor, where it is that of the article, of the source's own documents
+        asked = engine != "plain" if engine is not None else settings.filter.language != OF_ARTICLE
+        if self._language is not None and asked:
             other = in_other_language(texts, [reason is not None for reason in reasons], self._language)
             reasons = _refused_too(reasons, other, ParagraphReason.LANGUAGE)
             language = self._language
@@ -139,12 +141,6 @@ class _Candidates:
                 or (ParagraphReason.CLONE_DOCUMENT if copy else self._clones.reason(paragraph))
                 or self._repeated(text)
             )
-
-    def _has_language(self, engine: str | None) -> bool:
-        """Tell whether a document's language is asked: not of the source's own documents, nor of plain text."""
-        if engine is None:
-            return self._settings.filter.language != OF_ARTICLE
-        return engine != "plain"
 
     def _repeated(self, text: str) -> str | None:
         """Return "duplicate" for a text that the article has already but for white space and case, else remember it."""
@@ -179,13 +175,10 @@ def _within_bounds(paragraphs: pa.Array | None) -> tuple[list[str], str]:
 def _of_first_articles(given: pa.Table) -> pa.Table:
     """Return the documents of the first article of each id; a second one begins with rank 0 again."""
     seen: set[str] = set()
-    first = True
-    firsts = []
+    firsts: list[bool] = []
     for id_, rank in zip(given["article_id"].to_pylist(), given["rank"].to_pylist(), strict=True):
-        if rank == 0:
-            first = id_ not in seen
-            seen.add(id_)
-        firsts.append(first)
+        firsts.append(firsts[-1] if rank and firsts else id_ not in seen)
+        seen.add(id_)
     return given if all(firsts) else given.filter(pa.array(firsts))
 
 

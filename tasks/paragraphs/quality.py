@@ -169,7 +169,6 @@ def page_features(texts: Sequence[str], refused: Sequence[bool]) -> NDArray[np.f
 
 
 def _words(text: str) -> list[str]:
-    """Return what `_WORD` finds."""
     letters = "ascii" if text.isascii() else "cp1252"
     try:
         words = text.encode(letters).translate(_WORD_BYTES).decode(letters).split()
@@ -249,7 +248,8 @@ def _text_features(text: str, words: Sequence[str], capitalised: int) -> list[fl
         capitalised / count,
         (len(ascii_bytes) - len(ascii_bytes.translate(None, _DIGITS)) + sum(map(str.isdigit, others)))
         / max(1, len(text)),
-        (len(ascii_bytes.translate(None, _NO_SIGNS)) + sum(map(_is_sign, others))) / max(1, len(text)),
+        (len(ascii_bytes.translate(None, _NO_SIGNS)) + sum(not (sign.isalnum() or sign.isspace()) for sign in others))
+        / max(1, len(text)),
         sum(map(len, words)) / count,
         math.log1p(sentences),
         length - math.log(max(1, sentences)),
@@ -259,10 +259,6 @@ def _text_features(text: str, words: Sequence[str], capitalised: int) -> list[fl
         sum(verbs) / len(verbs),
     )
     return row
-
-
-def _is_sign(character: str) -> bool:
-    return not (character.isalnum() or character.isspace())
 
 
 def _places(texts: Sequence[str], kept: Sequence[int], own: NDArray[np.float64]) -> NDArray[np.float64]:

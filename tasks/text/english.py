@@ -19,13 +19,7 @@ def function_word_share(words: Sequence[str]) -> float:
     return sum(map(FUNCTION_WORDS.__contains__, words)) / max(1, len(words))
 
 
-_VERBS = frozenset(
-    """is are was were am has have had do does did will would can could might shall should must became began came went
-    took made gave got said saw won lost held led met wrote ran rose fell grew kept sent spent built brought thought
-    found knew drew broke chose spoke stood fought put set let cut hit become becomes include includes remain remains
-    contain contains consist consists show shows say says use uses make makes give gives take takes follow follows
-    appear appears""".split()  # noqa: SIM905
-)
+_VERBS = frozenset(read_data("tasks.text", "words.toml")["verbs"])
 _WORD = re.compile(r"\w+")
 _LESS_SURE = re.compile(  # "may" in small letters alone, because May is a month
     r"\b(?:may|(?i:(?<!top )(?<!bottom )left))\b|(?i:\wn['’]t)\b"

@@ -4,19 +4,18 @@ alone.
 The default, `rules`, is a spaCy pipeline of a blank English tokenizer and the component below; it needs no download,
 and finds names but not their types. A trained one, such as `en_core_web_sm`, is loaded by name if it is installed."""
 
-from collections.abc import Collection, Iterable, Iterator
+import re
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import lru_cache
 from importlib.metadata import version
 from typing import TYPE_CHECKING
 
+from tasks.engine.data_files import read_data
+from tasks.text.content_words import FUNCTION_WORDS
+
 if TYPE_CHECKING:
     from spacy.language import Language
     from spacy.tokens import Doc
-import re
-from collections.abc import Sequence
-
-from tasks.engine.data_files import read_data
-from tasks.text.content_words import FUNCTION_WORDS
 
 # Find names in English text by their capitals, if no trained recogniser is installed; without types.
 # A name is a run of capitalised words, possibly joined by particles and "of", or a title in quotation marks. The
@@ -36,8 +35,10 @@ _AFTER_SUBJECT = re.compile(r"was|were|is|are|has|had|became|and|also|of|'s|[(,]
 
 def find_names(words: Sequence[str]) -> list[slice]:
     """Return the slices of `words`, tokens as of spaCy's English tokenizer, that are names, in order, disjoint."""
-    if _is_heading(words):
-        return []
+    alphabetic = sum(word[0].isalpha() for word in words)
+    sentence = words[-1:] == ["."] or "," in words
+    if not sentence and alphabetic >= 6 and sum(map(_is_capital, words)) > 0.8 * alphabetic:
+        return []  # a line in title case, whose capitals are no evidence
     works = list(_quoted_works(words))
     part = _parts(words)
     for work in works:
@@ -45,16 +46,12 @@ def find_names(words: Sequence[str]) -> list[slice]:
     return sorted([*works, *_runs(words, part)], key=lambda name: name.start)
 
 
-def _is_heading(words: Sequence[str]) -> bool:
-    """Tell whether this is a line in title case, whose capitals are no evidence for names."""
-    alphabetic = sum(word[0].isalpha() for word in words)
-    sentence = words[-1:] == ["."] or "," in words
-    return not sentence and alphabetic >= 6 and sum(map(_is_capital, words)) > 0.8 * alphabetic
-
-
 def _parts(words: Sequence[str]) -> list[bool]:
     """Tell for each word whether it looks like part of a name."""
-    openings = _sentence_openings(words)
+    openings, opening = [], True
+    for word in words:
+        openings.append(opening)
+        opening = word in _ENDS or "\n" in word or (opening and not word[0].isalnum())
     inside = {word for word, opening in zip(words, openings, strict=True) if _is_capital(word) and not opening}
     lower = {word.lower() for word in words if not _is_capital(word)}
     return [
@@ -83,14 +80,6 @@ def _is_capital(word: str) -> bool:
     return word[:1].isupper() or (word[:1].isdigit() and word[-1].isupper() and len(word) > 2)
 
 
-def _sentence_openings(words: Sequence[str]) -> list[bool]:
-    openings, opening = [], True
-    for word in words:
-        openings.append(opening)
-        opening = word in _ENDS or "\n" in word or (opening and not word[0].isalnum())
-    return openings
-
-
 def _quoted_works(words: Sequence[str]) -> Iterator[slice]:
     """Yield titles in quotation marks: up to nine words, the first and most long ones capitalised, no comma inside."""
     last = 0
@@ -111,20 +100,15 @@ def _runs(words: Sequence[str], part: Sequence[bool]) -> Iterator[slice]:
         if not part[start] or start < stop:
             continue
         stop = start + 1
-        while (further := _further(words, part, stop)) > stop:
-            stop = further
+        while stop < len(words):
+            joint = words[stop] in _JOINTS or (words[stop] == "." and len(words[stop - 1]) == 1)
+            if not any(part[stop + joint : stop + joint + 1]):
+                break
+            stop += joint + 1
         while start < stop and words[start].rstrip(".") in _TITLES and words[start + 1 : start + 2] != ["of"]:
             start += 1
         if start < stop <= start + LONGEST_NAME:
             yield slice(start, stop)
-
-
-def _further(words: Sequence[str], part: Sequence[bool], stop: int) -> int:
-    """Return the end of the run that continues after `stop`, or `stop` if the run ends there."""
-    ahead = stop
-    if stop < len(words) and (words[stop] in _JOINTS or (words[stop] == "." and len(words[stop - 1]) == 1)):
-        ahead += 1
-    return ahead + 1 if ahead < len(words) and part[ahead] else stop
 
 
 RULES = "rules"

@@ -52,14 +52,8 @@ def language_probability(text: str, language: str) -> float | None:
         return None
     check_language(language)
     probabilities = dict(_identifier().rank(text))
-    codes = next(
-        (
-            group.split()
-            for group in read_data("tasks.text", "words.toml")["macrolanguages"]
-            if language in group.split()
-        ),
-        [language],
-    )
+    groups = (group.split() for group in read_data("tasks.text", "words.toml")["macrolanguages"])
+    codes = next((group for group in groups if language in group), [language])
     return float(sum(probabilities[code] for code in codes))
 
 
@@ -97,7 +91,6 @@ def in_other_language(texts: Sequence[str], refused: Sequence[bool], language: s
 
 @lru_cache(maxsize=1)
 def _identifier() -> "LanguageIdentifier":
-    """Return the language identifier, loaded once in a process (it takes about a second)."""
     from py3langid.langid import MODEL_FILE, LanguageIdentifier  # here, because settings import this module
 
     return LanguageIdentifier.from_model_file(MODEL_FILE, norm_probs=True)

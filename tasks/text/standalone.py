@@ -54,6 +54,7 @@ def defects(sentence: str) -> int:
     words = sentence.split()
     unpaired = sentence.count('"') % 2 or any(sentence.count(a) != sentence.count(b) for a, b in _PAIRS)
     long = [word for word in words if len(word) > 3]
+    time, pronoun = _THAT_TIME.search(sentence), _PRONOUN.search(sentence)
     signs = (
         _POINTS_BACK.match(sentence),
         _FURNITURE.match(sentence),
@@ -64,9 +65,9 @@ def defects(sentence: str) -> int:
         _PROVISIONAL.search(sentence),
         _MARKUP.search(sentence),
         _REFERRING.search(sentence),
-        _untold_time(sentence),
+        time and not _DATE.search(sentence, 0, time.start()),  # "that year" before any date that it could mean
         _SPOKEN.search(sentence),
-        _dangles(sentence),
+        pronoun and pronoun.start() and not any(map(_begins_name, sentence[: pronoun.start()].split()[1:])),
         unpaired,
         sentence.endswith(("?", "!", ":")),
         sum(any(map(str.isdigit, word)) for word in words) > _MOST_FIGURES * len(words),
@@ -82,18 +83,8 @@ def without_opener(sentence: str) -> str:
     return sentence if match is None else sentence[match.end()].upper() + sentence[match.end() + 1 :]
 
 
-def _untold_time(sentence: str) -> bool:
-    """Return whether "that year" or the like stands before any date that it could mean."""
-    time = _THAT_TIME.search(sentence)
-    return time is not None and _DATE.search(sentence, 0, time.start()) is None
-
-
-def _dangles(sentence: str) -> bool:
-    """Return whether a pronoun stands before anything that it could mean."""
-    pronoun = _PRONOUN.search(sentence)
-    if pronoun is None or pronoun.start() == 0:
-        return False  # at the beginning it is a sign already
-    return not any(word.lstrip(_OPENING)[:1].isupper() for word in sentence[: pronoun.start()].split()[1:])
+def _begins_name(word: str) -> bool:
+    return word.lstrip(_OPENING)[:1].isupper()
 
 
 def is_list(line: str) -> bool:

@@ -48,14 +48,7 @@ CLONE_RATE, NEAR_CLONE_RATE = 0.35, 0.25  # of topics whose search results hold 
 CITED_CLONE_RATE = 0.05  # of topics whose article cites it as well
 GUIDE_RATE, NEIGHBOUR_RATE = 0.6, 0.35  # of topics that cite their guide, or a page that another topic cites
 
-# Status and number of the redirects between the cited URL and the page; a loop has no last one.
-DETOURS = {
-    Fate.MOVED: (301, 1),
-    Fate.FOUND: (302, 1),
-    Fate.TEMPORARY: (307, 1),
-    Fate.CHAIN: (302, 3),
-    Fate.LOOP: (302, 0),
-}
+DETOURS: dict[Fate, tuple[int, int]] = {Fate(fate): (status, hops) for fate, (status, hops) in _DATA["detours"].items()}
 
 
 class Genre(NamedTuple):

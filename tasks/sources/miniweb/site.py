@@ -55,12 +55,6 @@ def render_html(page: PageContent) -> str:
     return _DOCUMENT.format(body=_DESIGNS[genre.design].format_map(words), licence=LICENCE_URL, **words)
 
 
-def render_listing(title: str, rows: Iterable[tuple[str, str]]) -> str:
-    """Return a page that lists links: (text, URL) each."""
-    head = f'<meta charset="utf-8"><title>{escape(title)}</title>'
-    return f'<!DOCTYPE html>\n<html lang="en">{head}<h1>{escape(title)}</h1>\n<ul>\n{_links(rows)}\n</ul></html>\n'
-
-
 def _linked(text: str, page: PageContent) -> str:
     """Return a paragraph in which the first mention of every related topic is a link."""
     markup = escape(text, quote=False)
@@ -223,7 +217,9 @@ class Miniweb:
 
 def listing(title: str, rows: Iterable[tuple[str, str]]) -> Answer:
     """Return a page that lists links: (text, URL) each."""
-    return Answer(200, render_listing(title, rows).encode())
+    head = f'<meta charset="utf-8"><title>{escape(title)}</title><h1>{escape(title)}</h1>'
+    page = f'<!DOCTYPE html>\n<html lang="en">{head}\n<ul>\n{_links(rows)}\n</ul></html>\n'
+    return Answer(200, page.encode())
 
 
 def _title(url: str) -> str:
@@ -280,15 +276,6 @@ class MiniwebSource:
         settings = self._settings
         revisions = ((topic, self._web.pages.revision(topic)) for topic in range(start, stop) if settings.week)
         edits = ",".join(f"{topic}:{revision}" for topic, revision in revisions if revision)
-        digest = stable_hash(
-            "miniweb",
-            WORLD_VERSION,
-            settings.seed,
-            settings.hosts,
-            repr(settings.faults),
-            repr(settings.held_back),
-            start,
-            stop,
-            edits,
-        )
+        shares = repr(settings.faults), repr(settings.held_back)
+        digest = stable_hash("miniweb", WORLD_VERSION, settings.seed, settings.hosts, *shares, start, stop, edits)
         return Partition(f"topics {start}-{stop - 1}", f"{digest:016x}", start, stop)
