@@ -15,8 +15,8 @@ from storage.formats.ranked_wikisum import write_item
 from storage.schemas import PARAGRAPHS
 from storage.store import Store
 from tasks.engine.stage import Executor, Run
-from tasks.exchange.ranked_wikisum.exporting import items_of
-from tasks.exchange.ranked_wikisum.importing import import_examples, items_bytes, marks_of, paragraphs_of
+from tasks.exchange.ranked_wikisum.exporting import items_bytes, items_of
+from tasks.exchange.ranked_wikisum.importing import import_examples, marks_of, paragraphs_of
 from tests.flows.recording import keys, walked
 from tests.tasks.summarization import summarizer_examples as ours
 
