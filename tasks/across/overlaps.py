@@ -246,8 +246,7 @@ def find_overlaps(
 ) -> pa.Table:
     """Return OVERLAPS rows: what is nearly equal to an earlier paragraph or document, or has a part of a held-out lead.
     Articles and paragraphs are sorted by their ids, `twin_words` in any order, several of one paragraph; the rows are
-    sorted by article, paragraph and `whole`. What is nearly equal to an earlier one counts even if that one does
-    itself."""
+    sorted by article, paragraph and `whole`. What is nearly equal to an earlier one counts even if that does too."""
     alike = near_duplicates(paragraphs, twin_words, words)
     with_lead = _with_lead(articles, paragraphs, lead_ngrams["ngram"].to_numpy(), words)
     key, flags = ["article", "paragraph_id", "whole"], ["in_article", "in_other", "in_held_out", "lead"]

@@ -37,8 +37,7 @@ _TEX = "{\\displaystyle"
 def is_caption(line: str) -> bool:
     """Tell whether a line is the caption of a picture, although it ends in a full stop. It is if its first sentence has
     no finite verb, and begins with what pictures are ("Map of ..."), says what somebody is seen doing ("Workers closing
-    a lock."), when it was taken, where in the picture something is or by what a chart counts. Only English lines are
-    found."""
+    a lock."), when it was taken, where in the picture something is or by what a chart counts. Only in English."""
     if len(line.split()) > _LONGEST:
         return False
     first = first_sentence(line)

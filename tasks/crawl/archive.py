@@ -81,10 +81,10 @@ def index_archive(settings: CrawlSettings, *, file: ArchiveFile, host_shards: in
                 return table({**row, "decoded": True} for row in _plain_captures(archive, settings, decoded=True))
     except DamagedError as error:
         logger.warning("%s cannot be read: %s", file.name, error)
-        return table([_broken(CaptureReason.UNSUPPORTED_COMPRESSION, 0)])
+        return table([_row(CaptureReason.UNSUPPORTED_COMPRESSION, 0)])
     except ScratchFullError as error:
         logger.warning("%s is left out: %s", file.name, error)
-        return table([_broken(CaptureReason.ARCHIVE_TOO_LARGE, 0)])
+        return table([_row(CaptureReason.ARCHIVE_TOO_LARGE, 0)])
 
 
 def _table(rows: Iterable[dict[str, Any]], file: str, host_shards: int) -> pa.Table:
@@ -122,7 +122,7 @@ def _plain_captures(
                 raise
             position = max(int(records.offset or 0), offset)
             _warn(archive, position, error)
-            yield _broken(CaptureReason.BROKEN_RECORD, position)
+            yield _row(CaptureReason.BROKEN_RECORD, position)
             offset = archive.next_start(position + 1, decoded=decoded)
 
 
@@ -142,7 +142,7 @@ def _member_captures(archive: OpenArchive, settings: CrawlSettings) -> Iterator[
             if row is not None:
                 yield row
             elif number < 0 and member.cut:
-                yield _broken(CaptureReason.BROKEN_RECORD, position)
+                yield _row(CaptureReason.BROKEN_RECORD, position)
             while member.read(_SKIP_BYTES):  # read on after the record, to find the member's end
                 pass
             start, damaged = member.end, False
@@ -152,7 +152,7 @@ def _member_captures(archive: OpenArchive, settings: CrawlSettings) -> Iterator[
             if isinstance(error, _NotPerRecordError) or (isinstance(error, ArchiveLoadFailed) and not damaged):
                 raise _NotPerRecordError from error
             _warn(archive, position, error)
-            yield _broken(CaptureReason.BROKEN_RECORD, position)
+            yield _row(CaptureReason.BROKEN_RECORD, position)
             start, damaged = archive.next_start(position + 1, decoded=False), True
 
 
@@ -174,18 +174,12 @@ def _is_capture(record: Any, headers: Mapping[str, str]) -> bool:
     return record.rec_type in _CAPTURES or CITED_URL.lower() in headers
 
 
-def _broken(reason: str, offset: int) -> dict[str, Any]:
+def _row(reason: str | None, offset: int) -> dict[str, Any]:
     return {"url": None, "offset": offset, "decoded": False, "captured_at": None, "reason": reason}
 
 
 def _capture(headers: Mapping[str, str], offset: int, record: Any, settings: CrawlSettings) -> dict[str, Any]:
-    row: dict[str, Any] = {
-        "url": None,
-        "offset": offset,
-        "decoded": False,
-        "captured_at": parse_date(headers.get("warc-date")),
-        "reason": None,
-    }
+    row = {**_row(None, offset), "captured_at": parse_date(headers.get("warc-date"))}
     # The WARC 1.0 grammar put the URI in angle brackets, and wget still writes them.
     target = (headers.get(CITED_URL.lower()) or headers.get("warc-target-uri") or "").strip("<>")
     try:

@@ -45,10 +45,9 @@ def crawl_shard(
     connect_to: Mapping[str, str],
     progress: Report,
 ) -> Iterator[pa.RecordBatch]:
-    """Yield the pages of a host shard, journalling to the scratch folder (`crawl_batches`). Captures
-    come from archive files (`captures`) and from an index (`indexed`). A crawl of the web reuses pages of an earlier
-    one on the same root (`tasks.crawl.reused_pages`); dead links are looked up in the Internet Archive if the settings
-    say so."""
+    """Yield the pages of a host shard, journalling to the scratch folder (`crawl_batches`). Captures come from archive
+    files (`captures`) and from an index (`indexed`). A crawl of the web reuses pages of an earlier one on the same root
+    (`tasks.crawl.reused_pages`); dead links are looked up in the Internet Archive if the settings say so."""
     sources = [table for table in (captures, indexed) if table is not None]
     earlier = None
     if not settings.from_archives:

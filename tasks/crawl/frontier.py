@@ -103,8 +103,7 @@ def plan_hosts(
 ) -> list[DomainLoad]:
     """Return the registered domains with URLs left to fetch, those with most first; host shards that are `done` do not
     count. `delay`: seconds between two requests to a domain. `share` of the frontier's shards is given, above 0:
-    articles are spread over them by a hash, so others have about as many URLs of each large domain. `budget`: None = no
-    limit."""
+    articles are spread by a hash, so others have about as many URLs of each large domain; `budget`: of a domain."""
     crawled = pa.array(sorted(done), pa.int32())
     by_host: Counter[str] = Counter()
     for batch in frontier:

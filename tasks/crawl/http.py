@@ -1,6 +1,5 @@
 """One HTTP request: send it safely, read the answer within limits, and name its faults. Redirects are not followed
-here; `visit.py` follows them hop by hop, so that each hop is checked, polite and obeys the robots.txt of its own
-host."""
+here; `visit.py` follows them hop by hop, so that each hop is checked, polite and obeys its host's robots.txt."""
 
 import contextlib
 import http.client
@@ -249,8 +248,7 @@ def read_body(
     """Read a body block by block, decompressing at most a block beyond the limit; return it and its decoded bytes.
     Afterwards `raw` is closed, or its connection returned to the pool. `cut`: stop at the limit instead of refusing;
     `decode`: undo the Content-Encoding; `check` is called with None at once and then with the first kilobyte, and may
-    return a reason to refuse; `heard` is called with each block. Raises FetchError: the body is refused, broken or cut
-    off."""
+    return a reason to refuse; `heard` is called with each block. Raises FetchError: it is refused, broken or cut."""
     body = Body()
     checked, complete = check is None, False
     try:

@@ -96,8 +96,7 @@ class Backlog:
         return (self._urls[index] for index in self._indices)
 
     def next_origin(self) -> tuple[str, int, int] | None:
-        """Return the next origin (scheme://host[:port]), the index of its first URL and the index after its last one;
-        None after the last origin."""
+        """Return the next origin (scheme://host[:port]), where its URLs begin and end, or None after the last."""
         if self._next >= len(self._order):
             return None
         group = int(self._order[self._next])

@@ -1,6 +1,5 @@
 """Reasons of refused or failed URLs and captures. A null reason means that the row is used. Besides those below, a
-response whose status is not a success has the reason `http_` and its status: `http_404`, `http_410`, `http_500`,
-`http_503`."""
+response whose status is not a success has the reason `http_` and its status, such as `http_404` and `http_503`."""
 
 from tasks.engine.reasons import Reason
 

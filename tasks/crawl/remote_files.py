@@ -1,7 +1,6 @@
 """Files of an archive read over HTTP by ranges of bytes: records of WARC files, and columns of Parquet files. A file
 has gigabytes, and a few kilobytes of it are wanted, so only their bytes are asked for: neighbours together, several at
-a time, and none twice. All processes of this machine together start at most `crawl.common_crawl.requests_per_second`
-requests a second."""
+a time, and none twice. All processes of this machine together keep to `crawl.common_crawl.requests_per_second`."""
 
 import io
 import re

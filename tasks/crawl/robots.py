@@ -231,8 +231,6 @@ _ENTRY_BYTES = 500  # of an entry without any rules
 
 _ALLOW, _DISALLOW = "+", "-"  # before the patterns that are kept
 
-Judge = Callable[[str], str | None]
-
 
 @dataclass(frozen=True)
 class Robots:
@@ -264,7 +262,7 @@ class Robots:
 
         return entries
 
-    def judge(self) -> Judge:
+    def judge(self) -> Callable[[str], str | None]:
         """Parse the rules; return a function that returns why a URL must not be fetched, or None if it may be."""
         if self.refusal is not None or not self.rules:
             return lambda _url: self.refusal
@@ -282,8 +280,8 @@ class Robots:
 def judge_robots(answer: Response | FetchError, user_agent: str) -> Robots:
     """Return the rules that follow from the answer to a request for robots.txt. A success is parsed, whatever its type.
     4xx and redirects that lead nowhere mean that there is no file, so everything is allowed; 429, 5xx, a file that does
-    not arrive, and one with too many rules forbid the origin (RFC 9309, 2.3.1). `user_agent`: product token, with or
-    without version."""
+    not arrive, and one with too many rules forbid the origin (RFC 9309, 2.3.1). `user_agent`: product token, or with
+    version."""
     if isinstance(answer, FetchError):
         return Robots(answer.reason if answer.reason in HOST_FAULTS else PageReason.ROBOTS_UNREACHABLE)
     if answer.status == 429 or answer.status >= 500 or (answer.success and answer.fault is not None):

@@ -37,11 +37,6 @@ def _time(text: str) -> datetime:
         raise ValueError(f"expected YYYYMMDDhhmmss or its beginning, such as 2016 or 201611, got {text!r}") from error
 
 
-def _is_service_url(url: str) -> str:
-    service_url(url)
-    return url
-
-
 def _moment(text: str) -> str:
     if text:
         _time(text)
@@ -76,7 +71,7 @@ def _host_pattern(text: str) -> str:
 
 
 # As written, because it is part of keys; checked before work starts.
-WrittenUrl = Annotated[str, AfterValidator(_is_service_url)]
+WrittenUrl = Annotated[str, AfterValidator(lambda url: service_url(url) and url)]
 Moment = Annotated[str, AfterValidator(_moment)]
 HostPattern = Annotated[str, AfterValidator(_host_pattern)]
 ServiceUrl = Annotated[str, AfterValidator(service_url)]

@@ -89,8 +89,7 @@ class ShardCrawl:
         self._open = 0  # URLs without their row
 
     def run(self, urls: UrlList, stored: StoredPages) -> None:
-        """Fetch what is not in the journal, nor stored and not due: first new URLs, then the longest stored, in the
-        budget."""
+        """Fetch what is neither journalled nor stored and not due, in the budget: new URLs, then the longest stored."""
         self._stored = stored
         self._backlog = Backlog(urls, self._wanted(urls), self._fetched_at)
         self._count = ProgressCount(len(urls) - len(self._backlog), len(urls), self._progress)

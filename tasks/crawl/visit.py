@@ -1,6 +1,5 @@
 """The visit of one URL: each step sends one request and decides what to do next. A step never waits. A retry, or a
-redirect to another host, goes back to the queues, so that no thread sleeps and every hop respects the delay and the
-robots.txt of its host."""
+redirect to another host, goes back to the queues, so that no thread sleeps and every hop respects its host."""
 
 import hashlib
 import logging
@@ -184,8 +183,7 @@ def redirect_target(visit: Visit, location: str, settings: CrawlSettings) -> str
 
 def page_row(visit: Visit, answer: Answer, settings: CrawlSettings) -> dict[str, Any]:
     """Return the row of `pages` for a finished visit. The stored page is kept if its server confirms it, or if a
-    temporary fault says nothing about it. Then the row has no body and no reason; `EarlierReader.complete` adds
-    them."""
+    temporary fault says nothing about it. Then the row has no body and no reason, which `EarlierPages` adds."""
     seconds = 0.0 if visit.started is None else time.monotonic() - visit.started
     if visit.stored is not None:
         passing = None if visit.confirmed else _passing_fault(answer)
