@@ -56,7 +56,9 @@ def clean_lead(text: str) -> str:
     formulas, lines that send the reader to other pages, captions, lines in
     which no sentence ends (list items, table headings), and a line ending in a colon that introduces such lines. If no
     sentence ends in the whole lead, as in texts that have lost their full stops, its lines are kept."""
-    plain = map(_plain, (line for line in text.splitlines() if not _NOT_PROSE.fullmatch(line)))
+    written = (line for line in text.splitlines() if not _NOT_PROSE.fullmatch(line))
+    without_marks = (_without_tex(_MARKS.sub("", _PAGES.sub(" ", line))) for line in written)
+    plain = (mend(" ".join(line.split())) for line in without_marks)
     lines = [line for line in plain if line and not _HATNOTE.fullmatch(line)]
     if not any(map(_ends_a_sentence, lines)):
         return "\n".join(lines)
@@ -66,11 +68,6 @@ def clean_lead(text: str) -> str:
         if is_prose or (line.endswith(":") and goes_on):
             kept.append(line)
     return "\n".join(kept)
-
-
-def _plain(line: str) -> str:
-    """Return a line without marks, its words separated by single spaces."""
-    return mend(" ".join(_without_tex(_MARKS.sub("", _PAGES.sub(" ", line))).split()))
 
 
 def _without_tex(line: str) -> str:

@@ -62,16 +62,14 @@ class Replay(Closing):
             elif row["url"] is not None and (row["file"] is None or row["length"] is not None):
                 self._refused[row["url"]] = row["reason"]  # the answer of an index; nothing else is known of the URL
         for of_url in self._captures.values():
-            of_url.sort(key=self._order)
+            preference = settings.common_crawl.preference
+            of_url.sort(key=lambda capture: (*preference(capture.captured_at), capture.file, capture.offset))
 
     def close(self) -> None:
         """Close the archive files."""
         for file in self._files.values():
             file.close()
         self._files.clear()
-
-    def _order(self, capture: Capture) -> tuple[Any, ...]:
-        return *self._settings.common_crawl.preference(capture.captured_at), capture.file, capture.offset
 
     def first(self, url: str) -> Capture | None:
         """Return the capture of a URL that is read first, or None."""

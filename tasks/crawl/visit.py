@@ -185,16 +185,18 @@ def page_row(visit: Visit, answer: Answer, settings: CrawlSettings) -> dict[str,
     """Return the row of `pages` for a finished visit. The stored page is kept if its server confirms it, or if a
     temporary fault says nothing about it. Then the row has no body and no reason, which `EarlierPages` adds."""
     seconds = 0.0 if visit.started is None else time.monotonic() - visit.started
-    if visit.stored is not None:
-        passing = None if visit.confirmed else _passing_fault(answer)
-        if visit.confirmed or passing is not None:
-            row = refused_row(visit.url, None)
-            row.update(sha256=visit.stored.sha256, stale_reason=passing, attempts=visit.attempts, seconds=seconds)
-            if isinstance(answer, Response):
-                row.update(status=answer.status, fetched_at=_arrival(answer))
-            if visit.confirmed and (settings.robots or settings.reservation_files):
-                row["rights_headers"] = list(visit.reserved)
-            return row
+    fault = answer if isinstance(answer, FetchError) else answer.setback
+    passes = fault is not None and (fault.transient or fault.reason in _NO_ANSWER)  # it says nothing about the page
+    if visit.stored is not None and (visit.confirmed or passes):
+        row = refused_row(visit.url, None)
+        row.update(sha256=visit.stored.sha256, attempts=visit.attempts, seconds=seconds)
+        if isinstance(answer, Response):
+            row.update(status=answer.status, fetched_at=_arrival(answer))
+        if not visit.confirmed and fault is not None:
+            row["stale_reason"] = fault.reason
+        elif settings.reads_site_files:
+            row["rights_headers"] = list(visit.reserved)
+        return row
     row = refused_row(visit.url, answer.reason if isinstance(answer, FetchError) else None)
     row.update(attempts=visit.attempts, seconds=seconds)
     if isinstance(answer, FetchError):
@@ -204,11 +206,6 @@ def page_row(visit: Visit, answer: Answer, settings: CrawlSettings) -> dict[str,
     if row["rights_headers"] is not None:
         row["rights_headers"] = [*row["rights_headers"], *visit.reserved]
     return row
-
-
-def _passing_fault(answer: Answer) -> str | None:
-    fault = answer if isinstance(answer, FetchError) else answer.setback
-    return fault.reason if fault is not None and (fault.transient or fault.reason in _NO_ANSWER) else None
 
 
 def _arrival(answer: Response) -> datetime | None:

@@ -141,8 +141,12 @@ def json_ld_licences(tree: html.HtmlElement) -> Iterator[str]:
     works = {str(_first(thing, _NAMES) or id(thing)) for thing in things if _types(thing) & _WORKS}
     for thing in things:
         types = _types(thing)
-        if types & _PAGES or (types & _WORKS and len(works) == 1):
-            yield from _licences_of(thing)
+        if not (types & _PAGES or (types & _WORKS and len(works) == 1)):
+            continue
+        for value in _list(thing.get("license")):
+            text = _first(value, ("@id", "url", "name")) if isinstance(value, dict) else value
+            if isinstance(text, str) and (licence := licence_of(text)) is not None:
+                yield licence
 
 
 def _things(parsed: Any) -> Iterator[dict[str, Any]]:
@@ -155,13 +159,6 @@ def _things(parsed: Any) -> Iterator[dict[str, Any]]:
 
 def _types(thing: dict[str, Any]) -> set[str]:
     return {_last_part(name) for name in _list(thing.get("@type")) if isinstance(name, str)}
-
-
-def _licences_of(thing: dict[str, Any]) -> Iterator[str]:
-    for value in _list(thing.get("license")):
-        text = _first(value, ("@id", "url", "name")) if isinstance(value, dict) else value
-        if isinstance(text, str) and (licence := licence_of(text)) is not None:
-            yield licence
 
 
 def marked_licences(tree: html.HtmlElement) -> Iterator[str]:
@@ -199,15 +196,12 @@ def _microdata_of_page(element: html.HtmlElement) -> bool:
 def _rdfa_of_page(element: html.HtmlElement) -> bool:
     for outer in (element, *element.iterancestors()):
         if outer.get("about") is not None:
-            return outer.get("about").strip() in ("", "#", _canonical(element))
+            links = element.getroottree().iter("link")
+            own = next((link.get("href") for link in links if "canonical" in tokens(link, "rel")), None)
+            return outer.get("about").strip() in ("", "#", own)
         if outer is not element and (types := {_last_part(name) for name in tokens(outer, "typeof")}):
             return bool(types & (_PAGES | _WORKS))
     return True
-
-
-def _canonical(element: html.HtmlElement) -> str | None:
-    links = element.getroottree().iter("link")
-    return next((link.get("href") for link in links if "canonical" in tokens(link, "rel")), None)
 
 
 def _last_part(name: str) -> str:

@@ -55,11 +55,15 @@ class PageTotals:
 
     def tables(self) -> list[tuple[str, Sequence[Sequence[str]]]]:
         """Return heading and rows of each table: a name, a number, and where it is of documents their share, %."""
+        allowed: Counter[str] = Counter()
+        for licence, number in self.licences.items():
+            if licence != NO_CLAIM:
+                allowed[MEANINGS[terms_of(licence)]] += number
         claims = Counter({_SOURCES.get(source, source): number for source, number in self.claims.items()})
         signs = Counter({"any of the signs": self.reserved, "one against training": self.untrained}) + self.signs
         tables = [
             ("licence that documents claim", self.licences),
-            ("what it allows", self._terms()),
+            ("what it allows", allowed),
             ("where the claim stands", claims),
             ("sign that rights are reserved", signs),
             ("language", self.languages),
@@ -67,13 +71,6 @@ class PageTotals:
         rows = [(heading, [self._row(*pair) for pair in _most(counts)]) for heading, counts in tables if counts]
         personal = [[meaning, f"{self.personal[kind]:,}", "–"] for kind, meaning in PERSONAL_DATA.items()]
         return [*rows, (_PERSONAL, [*personal, self._row("documents with any of it", self.with_personal)])]
-
-    def _terms(self) -> Counter[str]:
-        counts: Counter[str] = Counter()
-        for licence, number in self.licences.items():
-            if licence != NO_CLAIM:
-                counts[MEANINGS[terms_of(licence)]] += number
-        return counts
 
     def _row(self, name: str, number: int) -> list[str]:
         return [name, f"{number:,}", f"{100 * number / max(1, self.documents):.1f}"]
