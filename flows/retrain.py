@@ -66,16 +66,9 @@ def challenge(session: Session) -> str:
         return ""
     from tasks.retraining.outcome import finish_retraining  # here, so that a plan does not load matplotlib
 
+    run, manifest, seed = session.run, config.manifest(), config.seed
     return finish_retraining(
-        session.run,
-        config.manifest(),
-        settings,
-        splits,
-        challenger,
-        before,
-        start=start,
-        seed=config.seed,
-        started=started,
+        run, manifest, settings, splits, challenger, before, start=start, seed=seed, started=started
     )
 
 

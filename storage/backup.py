@@ -33,8 +33,7 @@ class Copied:
 
 
 def back_up(store: Store, copy: Store, *, pages: bool = False) -> Copied:
-    """Copy what is new or has changed; nothing is deleted there. The caller holds the root's lock. Raises StorageError:
-    either cannot be used, or a version or the pointer to the champion cannot be read."""
+    """Copy what is new or changed, while the caller holds the root's lock. StorageError: one cannot be used."""
     check_root(store)
     prepare_root(copy)
     return _copy(store, copy, _irreplaceable(store, pages=pages), replace=True)

@@ -172,8 +172,7 @@ def read_build(store: Store, name: str) -> Build:
 
 
 def pin_build(store: Store, name: str) -> None:
-    """Protect a build from pruning until it is unpinned; pinning it twice does no harm. Raises StorageError: there is
-    no build of that name, or its manifest cannot be read."""
+    """Protect a build from pruning until it is unpinned. Raises StorageError: there is none that can be read."""
     read_build(store, name)
     store.write_bytes(pin_path(name), seal({"build": name}))
 

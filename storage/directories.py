@@ -141,8 +141,7 @@ def read_directory_record(store: Store, sidecar: str) -> DirectoryRecord:
 
 
 def fetch_directory(store: Store, record: DirectoryRecord) -> Path:
-    """Return a directory on local disk after checking its files; a remote one is downloaded once. Raises
-    CorruptShardError: a file is missing or its bytes do not match the record."""
+    """Return a directory on local disk, downloaded once, after checks; CorruptShardError: a file is gone or damaged."""
     folder = working_directory(store, record.name, record.key)
     for file, sha256 in record.files.items():
         path = folder / file
@@ -165,8 +164,7 @@ def is_leftover(relative: Path) -> bool:
 
 
 def download(store: Store, name: str, path: Path) -> None:
-    """Download a file atomically: other processes may be reading the local copy it replaces. Raises FileNotFoundError:
-    the store has no file of that name; StorageError: the store does not answer."""
+    """Download a file atomically, as others may read it. FileNotFoundError: there is none; StorageError: no answer."""
     path.parent.mkdir(parents=True, exist_ok=True)
     temporary = path.with_name(f".{path.name}.{uuid.uuid4().hex}.tmp")
     try:

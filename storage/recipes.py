@@ -234,8 +234,7 @@ def gathered_digests(records: Iterable[ShardRecord], destination: int) -> list[s
 
 
 def read_parts(store: Store, stage: str, parts: Iterable[Part]) -> pa.Table:
-    """Return the rows of several parts of one stage, in order; no parts give an empty table of its schema. Raises
-    CorruptShardError: a file is gone, cut short or changed."""
+    """Return the rows of parts of a stage, in order; none give an empty table. CorruptShardError: a file is damaged."""
     tables, small, held = list[pa.Table](), list[pa.Table](), 0
     for part in parts:
         small.append(part.read(store))

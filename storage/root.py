@@ -162,8 +162,7 @@ def _lapses(store: Store, lease: bytes) -> bool:
 
 
 def prepare_root(store: Store) -> None:
-    """Make the root if there is none, check that it can be written, and give it its format number. Raises StorageError:
-    it cannot be written, or has a format that this version does not read."""
+    """Make the root if there is none, with its format. StorageError: it cannot be written, or has another format."""
     store.check_writable()
     check_format(store)
     if not store.exists(FORMAT_FILE):

@@ -1,5 +1,4 @@
-"""Arrow tables in Parquet files: digests of their content, equal for equal values however a table was made, and their
-cuts into row groups, by size or by the shard that will read them."""
+"""Arrow tables in Parquet files: digests of their content, and cuts into row groups, by size or by reader."""
 
 import hashlib
 import itertools

@@ -1,5 +1,4 @@
-"""Plan or run what a command asks for; no running Prefect server is needed. The plan, of `--dry-run`: stages, their
-finished and missing shards, and why and at what cost these are computed."""
+"""Plan or run what a command asks for, without a running Prefect server; the plan is that of `--dry-run`."""
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress

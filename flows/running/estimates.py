@@ -94,8 +94,7 @@ def writer_requests(run: Run, config: BuildConfig) -> tuple[()] | tuple[int, int
 
 
 def check_budget(run: Run, config: BuildConfig) -> None:
-    """Compare what a planned walk is known to need, in money and hours, with what may be spent; nothing where there is
-    no limit. Raises BudgetSpentError: it would exceed one, which the message names."""
+    """Compare what a planned walk is known to need with what may be spent. BudgetSpentError: it would exceed that."""
     account = Account(config.root, config.budget.limits)
     if not account.limits.any:
         return

@@ -48,14 +48,9 @@ def notify(flow: Flow[..., Any], flow_run: FlowRun, state: State[Any]) -> None:
         return
     message = (state.message or "")[:_MESSAGE_CHARACTERS]
     link = url_for(flow_run)
-    payload = {
-        "text": f"{flow.name}: run {flow_run.name} is {state.name}. {message}{f' {link}' if link else ''}",
-        "flow": flow.name,
-        "run": flow_run.name,
-        "state": state.name,
-        "message": message,
-        "url": link,
-    }
+    text = f"{flow.name}: run {flow_run.name} is {state.name}. {message}{f' {link}' if link else ''}"
+    told = {"flow": flow.name, "run": flow_run.name, "state": state.name, "message": message, "url": link}
+    payload = {"text": text, **told}
     log = flow_run_logger(flow_run, flow)
     try:
         requests.post(url, json=payload, timeout=_SECONDS).raise_for_status()

@@ -15,19 +15,17 @@ from tasks.engine.recipe import Input, Recipe, every, gathered, same
 from tasks.engine.stage import Run
 from tasks.search.search import local_notes
 
+_INDEXED = "captures-indexed"
+
 
 def captures(session: Session) -> Captures | None:
     """Index the archive files that the settings name; None if they name none."""
     files = find_archives(session.config.crawl)
     if not files:
         return None
-    recipe = Recipe(
-        schemas.CAPTURES,
-        "tasks.crawl.archive:index_archive",
-        settings=part_of(session.config.crawl, "allowed_hosts", "max_decoded_archive_bytes"),
-        arguments={"host_shards": session.config.shards.hosts},
-        per_shard={"file": files},
-    )
+    settings = part_of(session.config.crawl, "allowed_hosts", "max_decoded_archive_bytes")
+    function, arguments = "tasks.crawl.archive:index_archive", {"host_shards": session.config.shards.hosts}
+    recipe = Recipe(schemas.CAPTURES, function, settings, arguments, per_shard={"file": files})
     return Captures(session.run.stage(recipe, shards=len(files), inputs={}))
 
 
@@ -37,21 +35,12 @@ def indexed_captures(session: Session, frontier: Frontier) -> IndexedCaptures | 
         return _captures_in_tables(session, frontier)
     if not session.config.crawl.common_crawl.indexes:
         return None
-    recipe = Recipe(
-        schemas.CAPTURES,
-        "tasks.crawl.common_crawl:look_up_shard",
-        settings=session.config.crawl,
-        per_shard={"shard": range(session.config.shards.hosts)},
-    )
+    hosts, inputs = session.config.shards.hosts, {"frontier": gathered(frontier)}
+    context = {"connect_to": session.connect_to, "progress": session.progress("look-ups")}
+    function, per_shard = "tasks.crawl.common_crawl:look_up_shard", {"shard": range(hosts)}
+    recipe = Recipe(schemas.CAPTURES, function, session.config.crawl, per_shard=per_shard)
     return IndexedCaptures(
-        session.run.stage(
-            recipe,
-            shards=session.config.shards.hosts,
-            inputs={"frontier": gathered(frontier)},
-            context={"connect_to": session.connect_to, "progress": session.progress("look-ups")},
-            scratch="scratch",
-            name="captures-indexed",
-        )
+        session.run.stage(recipe, shards=hosts, inputs=inputs, context=context, scratch="scratch", name=_INDEXED)
     )
 
 
@@ -60,24 +49,15 @@ def _captures_in_tables(session: Session, frontier: Frontier) -> IndexedCaptures
     crawl = part_of(session.config.crawl, "common_crawl", "user_agent", "contact", "ca_bundle", "read_seconds")
     context = {"connect_to": session.connect_to}
     tables = find_tables(crawl, session.connect_to)
-    index = session.run.stage(
-        Recipe(schemas.INDEX_FILES, "tasks.crawl.columnar:index_files", per_shard={"table": tables}),
-        shards=len(tables),
-        inputs={},
-        context={**context, "settings": crawl},
-    )
-    hosts = session.config.shards.hosts
-    lookups = session.run.stage(
-        Recipe(schemas.URL_LOOKUPS, "tasks.crawl.columnar:seek", per_shard={"shard": range(hosts)}),
-        shards=hosts,
-        inputs={"frontier": gathered(frontier), "index": every(index)},
-    )
+    recipe = Recipe(schemas.INDEX_FILES, "tasks.crawl.columnar:index_files", per_shard={"table": tables})
+    index = session.run.stage(recipe, shards=len(tables), inputs={}, context={**context, "settings": crawl})
+    hosts, seeking = session.config.shards.hosts, {"frontier": gathered(frontier), "index": every(index)}
+    recipe = Recipe(schemas.URL_LOOKUPS, "tasks.crawl.columnar:seek", per_shard={"shard": range(hosts)})
+    lookups = session.run.stage(recipe, shards=hosts, inputs=seeking)
     files = [file for table in tables for file in table]
     recipe = Recipe(schemas.CAPTURES, "tasks.crawl.columnar:look_up_in_file", settings=crawl, per_shard={"file": files})
     inputs = {"lookups": gathered(lookups)}
-    return IndexedCaptures(
-        session.run.stage(recipe, shards=len(files), inputs=inputs, context=context, name="captures-indexed")
-    )
+    return IndexedCaptures(session.run.stage(recipe, shards=len(files), inputs=inputs, context=context, name=_INDEXED))
 
 
 def looked_up(session: Session, indexed: IndexedCaptures) -> Input:
@@ -96,24 +76,17 @@ def search(session: Session, articles: Articles) -> SearchResults:
     recipe = Recipe(
         schemas.SEARCH, "tasks.search.search:search_articles", settings=settings, notes=local_notes(settings)
     )
-    context = {
-        "connect_to": session.connect_to,
-        "contact": session.config.crawl.contact,
-        "account": session.run.account,
-    }
+    contact, account = session.config.crawl.contact, session.run.account
+    context = {"connect_to": session.connect_to, "contact": contact, "account": account}
     inputs, count = {"articles": same(articles)}, len(articles.shards)
     return SearchResults(session.run.stage(recipe, shards=count, inputs=inputs, context=context, scratch="scratch"))
 
 
 def frontier(session: Session, articles: Articles, search: SearchResults) -> Frontier:
     """List the URLs of every article, grouped by the shard of their host."""
-    recipe = Recipe(
-        schemas.FRONTIER,
-        "tasks.crawl.frontier:build_frontier",
-        settings=part_of(session.config.crawl, "mirror_hosts", "allowed_hosts"),
-        arguments={"host_shards": session.config.shards.hosts},
-        per_shard={"article_shard": range(len(articles.shards))},
-    )
+    settings = part_of(session.config.crawl, "mirror_hosts", "allowed_hosts")
+    hosts, per_shard = {"host_shards": session.config.shards.hosts}, {"article_shard": range(len(articles.shards))}
+    recipe = Recipe(schemas.FRONTIER, "tasks.crawl.frontier:build_frontier", settings, hosts, per_shard=per_shard)
     inputs = {"articles": same(articles), "search": same(search)}
     return Frontier(session.run.stage(recipe, shards=len(articles.shards), inputs=inputs))
 
@@ -129,13 +102,8 @@ def pages(
         inputs["indexed"] = looked_up(session, indexed)
     context = {"root": session.run.store.root, "connect_to": session.connect_to, "progress": session.progress("pages")}
     shards = session.config.shards.hosts
-    recipe = Recipe(
-        schemas.PAGES,
-        "tasks.crawl.crawl:crawl_shard",
-        settings=session.config.crawl,
-        arguments={"host_shards": shards},
-        per_shard={"shard": range(shards)},
-    )
+    crawl, hosts, per_shard = session.config.crawl, {"host_shards": shards}, {"shard": range(shards)}
+    recipe = Recipe(schemas.PAGES, "tasks.crawl.crawl:crawl_shard", crawl, hosts, per_shard=per_shard)
     if current_flow_run() is not None:
         plan = Run(session.run.store, session.executor, planning=True, stages={frontier.stage: frontier})
         plan.stage(recipe, shards=shards, inputs=inputs)

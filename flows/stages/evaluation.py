@@ -99,23 +99,15 @@ def written(session: Session, corpus: Corpus, ranked: results.Ranked) -> Written
         schemas.PREDICTIONS, "tasks.writing.stage:write_summaries", settings, {"parts": shards}, notes=notes
     )
     inputs = {"articles": same(corpus.articles), "ranked": same(ranked)}
-    summaries = results.WriterSummaries(
-        session.run.stage(
-            recipe,
-            shards=shards,
-            inputs=inputs,
-            # Shards that are made at the same time share the requests.
-            context={
-                "at_once": max(1, settings.concurrency // min(session.config.engine.parallel, shards)),
-                "progress": session.progress("writing"),
-                "device": session.config.engine.device,
-                "account": session.run.account,
-            },
-            scratch="scratch",
-            lasting=f"{stable_hash(settings.url, settings.model):016x}",
-            name="written",
-        )
+    engine, kept = (
+        session.config.engine,
+        {"scratch": "scratch", "lasting": f"{stable_hash(settings.url, settings.model):016x}"},
     )
+    # Shards that are made at the same time share the requests.
+    at_once, progress = max(1, settings.concurrency // min(engine.parallel, shards)), session.progress("writing")
+    context = {"at_once": at_once, "progress": progress, "device": engine.device, "account": session.run.account}
+    made = session.run.stage(recipe, shards=shards, inputs=inputs, context=context, name="written", **kept)
+    summaries = results.WriterSummaries(made)
     return Written(summaries, _scores(results.WriterScores, session, corpus, ranked, summaries, "written_scores"))
 
 

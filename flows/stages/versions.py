@@ -1,5 +1,4 @@
-"""The models of a version: trained further from those of an earlier version where these fit, and judged on two test
-splits: the frozen one, fixed once, and the recent one, which grows weekly."""
+"""The models of a version, trained further from earlier ones where these fit, and judged on two test splits."""
 
 import logging
 from collections.abc import Mapping

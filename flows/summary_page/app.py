@@ -1,5 +1,4 @@
-"""The application: what every request passes, the form, the routes of a summary (its page, exports, and sources as
-fetched), and those of API and corpus, which stand beside it."""
+"""The application: what every request passes, the form, and a summary's page, exports, and sources as fetched."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any

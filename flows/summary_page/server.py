@@ -5,6 +5,7 @@ import sys
 import time
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import uvicorn
 
@@ -52,15 +53,8 @@ def serve(model: str | None, explore: str | None, host: str, port: int, at_once:
             print(f"sign in with   {credentials}    (shown once; {CREDENTIALS} sets it)", file=sys.stderr)
         print(f"models of      {model or 'none: sentences of the sources are chosen'}", file=sys.stderr)
         print(f"kept below     {root.path(FOLDER)}", file=sys.stderr)
-        uvicorn.run(
-            app,
-            host=host,
-            port=port,
-            log_level="warning",
-            server_header=False,
-            access_log=False,
-            timeout_graceful_shutdown=_LAST_SECONDS,
-        )
+        quiet: dict[str, Any] = {"log_level": "warning", "server_header": False, "access_log": False}
+        uvicorn.run(app, host=host, port=port, timeout_graceful_shutdown=_LAST_SECONDS, **quiet)
     return 0
 
 
