@@ -102,8 +102,12 @@ def listing() -> str:
     rows: list[tuple[str, ...]] = [("preset", "parameters", "ledger", "paper", "what it is")]
     remarks: list[tuple[str, ...]] = [()]
     for name, preset in PRESETS.items():
-        lacking = _lacking(preset.architecture)
-        count = None if lacking else count_parameters(name)
+        count, lacking = None, ""
+        try:
+            check_library(preset.architecture)
+            count = count_parameters(name)
+        except ValueError as error:  # its library is missing
+            lacking = str(error)
         shown = "-" if count is None else f"{count:,}"
         rows.append((name, shown, describe(preset.parameters, count), preset.paper, preset.note))
         remarks.append((lacking, preset.differences, preset.reading))
@@ -123,15 +127,6 @@ def listing() -> str:
         lines.append("  ".join((f"{first:<{widths[0]}}", f"{shown:>{widths[1]}}", *cells)).rstrip())
         lines += [f"{'':<{widths[0]}}    {remark}" for remark in own if remark]
     return "\n".join(lines)
-
-
-def _lacking(architecture: str) -> str:
-    """Return what a preset of this architecture cannot be counted for; "" = nothing."""
-    try:
-        check_library(architecture)
-    except ValueError as error:
-        return str(error)
-    return ""
 
 
 def main(arguments: list[str]) -> None:

@@ -78,19 +78,11 @@ class ExportedSummarizer(TrainedSummarizer):
         source = source_batch([examples.example(0)], self.layout).to(next(self.model.parameters()).device)
         with torch.inference_mode():
             memory = self.model.encode(source)
-        found = beam_search(
-            self.model,
-            source,
-            self.search,
-            **search_ids(words, self.search),
-            prompt=source.title if self.prompt_title else None,
-            values=(
-                SourceValues(value_pieces(words), source, self.layout.may_be_cut, [slots.values])
-                if self.source_values
-                else None
-            ),
-            memory=memory,
-        )
+        prompt, may_be_cut, values = source.title if self.prompt_title else None, self.layout.may_be_cut, None
+        if self.source_values:
+            values = SourceValues(value_pieces(words), source, may_be_cut, [slots.values])
+        ids = search_ids(words, self.search)
+        found = beam_search(self.model, source, self.search, **ids, prompt=prompt, values=values, memory=memory)
         (best,) = likely_summaries(self.model, memory, found, words, self.min_sentence_probability)
         return fill(" ".join(words.decode(best.tokens).split()), slots.values)
 

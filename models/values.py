@@ -92,9 +92,9 @@ class _Read(NamedTuple):
 
 @lru_cache(maxsize=_REMEMBERED)
 def _read(text: str) -> _Read:
-    words = _words(text)
+    words = _WORD.findall(text)
     dates = _dates(text)[0]
-    inner = (word for sentence in split_sentences(text) for word in _words(sentence)[1:] if word[:1].isupper())
+    inner = (word for sentence in split_sentences(text) for word in _WORD.findall(sentence)[1:] if word[:1].isupper())
     parts = (Decimal(part) for year, _, day in dates for part in (year, day) if part is not None)
     return _Read(
         line=f" {' '.join(map(_folded, words))} ",
@@ -171,14 +171,10 @@ def _found(text: str, inner: frozenset[str], lower: frozenset[str]) -> list[Valu
     result = [Value("date", date) for date in dates]
     result += [Value("number", number) for number in _numbers(rest)]
     for sentence in split_sentences(rest):
-        result += [Value("name", words) for words in _names(sentence, inner, lower)]
+        runs = (tuple(_folded(word[0]) for word in run) for run in name_runs(sentence, inner, lower))
+        named = (words for words in runs if words != ("i",) and not (len(words) == 1 and words[0] in MONTHS))
+        result += [Value("name", words) for words in named]
     return list(dict.fromkeys(result))
-
-
-def _names(sentence: str, inner: frozenset[str], lower: frozenset[str]) -> list[tuple[str, ...]]:
-    """Return the runs of capitalised words, joined by spaces and particles alone."""
-    runs = (tuple(_folded(word[0]) for word in run) for run in name_runs(sentence, inner, lower))
-    return [words for words in runs if words != ("i",) and not (len(words) == 1 and words[0] in MONTHS)]
 
 
 def name_runs(sentence: str, inner: frozenset[str], lower: frozenset[str]) -> list[list[re.Match[str]]]:
@@ -283,10 +279,6 @@ def _spelled(words: str) -> int | None:
         else:
             part += _UNITS.get(word, 0) + _TENS.get(word, 0)
     return total + part
-
-
-def _words(text: str) -> list[str]:
-    return _WORD.findall(text)
 
 
 @lru_cache(maxsize=_REMEMBERED_WORDS)

@@ -47,7 +47,7 @@ def scores(session: Session, corpus: Corpus, ranked: Ranked) -> RankingScores:
     """Judge the order of the paragraphs (Liu & Lapata 2019, Table 1)."""
     method = session.config.order
     arguments = {} if method == "ranking" else {"method": method}
-    recipe = Recipe(schemas.RANKING_SCORES, "tasks.ranking.scores:score_rankings", arguments=arguments)
+    recipe = Recipe(schemas.RANKING_SCORES, "tasks.ranking.features:score_rankings", arguments=arguments)
     inputs = {**_texts(corpus), "ranked": same(ranked)}
     return RankingScores(session.run.stage(recipe, shards=len(ranked.shards), inputs=inputs))
 

@@ -224,19 +224,12 @@ def _decode(
         device_scores = None if scores is None else scores.to(device)
         source, scorers = guide(source, settings.guidance, model, predictor=predictor, scores_BP=device_scores)
         memory, looks = model.encode_watched(source)
+        values = (
+            SourceValues(value_pieces(vocabulary), source, layout.may_be_cut, slots) if settings.source_values else None
+        )
+        ids, prompt = search_ids(vocabulary, search), source.title if settings.prompt_title else None
         hypotheses = beam_search(
-            model,
-            source,
-            search,
-            **search_ids(vocabulary, search),
-            scorers=scorers,
-            prompt=source.title if settings.prompt_title else None,
-            values=(
-                SourceValues(value_pieces(vocabulary), source, layout.may_be_cut, slots)
-                if settings.source_values
-                else None
-            ),
-            memory=memory,
+            model, source, search, **ids, scorers=scorers, prompt=prompt, values=values, memory=memory
         )
         written: list[list[Written]] = []
         if settings.verify:

@@ -35,19 +35,12 @@ def build_graphs(ranked: pa.Table, settings: GraphSettings, words: WordRule = "r
         if ranks != list(range(len(ranks))):
             raise ValueError(f"article {article_id} has ranks {ranks[:5]}...: expected 0, 1, 2, ... in order")
         names = [next(entities) for _ in ranks]
-        rows.append(
-            {
-                "article_id": article_id,
-                "nodes": len(ranks),
-                "similarity": similarity_edges(paragraphs["text"].to_pylist(), settings, words),
-                "discourse": discourse_edges(
-                    paragraphs["url"].to_pylist(),
-                    paragraphs["position"].to_pylist(),
-                    paragraphs["text"].to_pylist(),
-                    names,
-                ),
-            }
-        )
+        urls, positions, own = (paragraphs[name].to_pylist() for name in ("url", "position", "text"))
+        edges = {
+            "similarity": similarity_edges(own, settings, words),
+            "discourse": discourse_edges(urls, positions, own, names),
+        }
+        rows.append({"article_id": article_id, "nodes": len(ranks), **edges})
     return pa.Table.from_pylist(rows, schema=GRAPHS.schema)
 
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from rouge_score.rouge_scorer import RougeScorer
 
 from storage.schemas import ARTICLES, FEATURES, PARAGRAPHS, RANKED, RANKING_SCORES
-from tasks.ranking.scores import LENGTHS, recalls, score_rankings
+from tasks.ranking.features import LENGTHS, recalls, score_rankings
 from tasks.text.ngrams import split_words, stem
 
 TEXT = st.lists(st.sampled_from(["the", "rivers", "river", "ran", "running", "a", "b."]), max_size=12).map(" ".join)
