@@ -112,14 +112,10 @@ class RelativeAttention(PrefixAttention):
             hidden = (source_bias.masked_fill(~source_mask, -torch.inf), own_bias.masked_fill(~own_mask, -torch.inf))
             bias = torch.cat(hidden, dim=-1).to(q.dtype)
             return self.finish(attend_both_fused(content, (source_k, source_v), (k, v), bias)), None
-        context, weights_RTM = attend_both(
-            shared_logits(content, source_k) * scale + source_bias,
-            content @ k.transpose(-1, -2) * scale + own_bias,
-            source_mask,
-            own_mask[None, None],
-            source_v,
-            v,
-        )
+        source_logits = shared_logits(content, source_k) * scale + source_bias
+        own_logits = content @ k.transpose(-1, -2) * scale + own_bias
+        masks = source_mask, own_mask[None, None]
+        context, weights_RTM = attend_both(source_logits, own_logits, *masks, source_v, v)
         return self.finish(context), weights_RTM
 
     def _content_query(self, q_RHTE: Tensor) -> Tensor:

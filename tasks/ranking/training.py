@@ -4,7 +4,7 @@ that was killed and started again ends with the same weights."""
 
 import math
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -175,10 +175,6 @@ def train_ranker(
     }
 
 
-def _rules(settings: RankerSettings, seed: int, per_article: int) -> BatchRules:
-    return BatchRules(seed, settings.epochs, settings.batch_paragraphs, per_article, _TITLE_TOKENS, _PARAGRAPH_TOKENS)
-
-
 class RankerObjective(Objective[RankerBatch]):
     """The binary cross entropy of scores and ROUGE-2 recall (Liu & Lapata 2019, sec. 3.1); judged on valid articles."""
 
@@ -190,10 +186,11 @@ class RankerObjective(Objective[RankerBatch]):
     ) -> None:
         """Draw the validation set and make the ranker, from `initial` if given; ValueError if that does not fit."""
         self.shards, self.vocabulary, self.settings = shards, vocabulary, settings
-        self.rules = _rules(settings, seed, settings.paragraphs_per_article)
-        self.validation = collect_validation(
-            shards, vocabulary, _rules(settings, seed, _VALIDATION_PARAGRAPHS), articles=_VALIDATION_ARTICLES
-        )
+        tokens = {"title_tokens": _TITLE_TOKENS, "paragraph_tokens": _PARAGRAPH_TOKENS}
+        drawn = settings.paragraphs_per_article
+        self.rules = BatchRules(seed, settings.epochs, settings.batch_paragraphs, drawn, **tokens)
+        judged = replace(self.rules, per_article=_VALIDATION_PARAGRAPHS)
+        self.validation = collect_validation(shards, vocabulary, judged, articles=_VALIDATION_ARTICLES)
         self.fresh = initial is None
         torch.manual_seed(stable_hash(seed, "ranker", "weights") >> 1)
         self.model: ParagraphRanker = ParagraphRanker(

@@ -197,6 +197,9 @@ def train_summarizer(
         arguments |= {"extractor": extractor}
         return run_together(train_summarizer, arguments, processes, progress)
     valid = validation_examples(shards, settings.graph, training.validation_articles)
+    fixed = {**settings.recipe(), **fixed_settings(training)}
+    given = {"initial": initial, "extractor": extractor}
+    starts = {name: None if start is None else weights_digest(start / WEIGHTS) for name, start in given.items()}
     with torch_threads(training.torch_threads), process_group(device) as ranks:
         if initial is None:
             model = fresh_model(settings, words, seed, dropout=training.dropout)
@@ -218,7 +221,13 @@ def train_summarizer(
             seed=seed,
             ranks=ranks,
             prepare=SlotDraws(words.slots[1:], seed) if words.slots else None,
-            fingerprint=_fingerprint(settings, training, words, seed, initial, extractor),
+            fingerprint={
+                **fixed,
+                "seed": seed,
+                "vocabulary": words.digest,
+                **starts,
+                **_started_from(settings, initial),
+            },
             evaluate=_evaluator(valid.slice(0, training.decoded_articles), layout, words, ranks),
             continued=initial is not None,
             progress=progress,
@@ -250,21 +259,6 @@ def _start_from(model: Summarizer, directory: Path, vocabulary: Vocabulary) -> N
     if actual | {"dropout": None} != expected | {"dropout": None}:
         raise ValueError(f"training cannot start from {directory}: {actual} is not {expected}")
     model.load_state_dict(trained.model.state_dict())
-
-
-def _fingerprint(
-    settings: SummarizerSettings,
-    training: TrainingSettings,
-    vocabulary: Vocabulary,
-    seed: int,
-    initial: Path | None,
-    extractor: Path | None,
-) -> dict[str, Any]:
-    """Settings that must not change during a run."""
-    starts: dict[str, Any] = {"seed": seed, "vocabulary": vocabulary.digest}
-    for name, start in (("initial", initial), ("extractor", extractor)):
-        starts[name] = None if start is None else weights_digest(start / WEIGHTS)
-    return {**settings.recipe(), **fixed_settings(training), **starts, **_started_from(settings, initial)}
 
 
 def _started_from(settings: SummarizerSettings, initial: Path | None) -> dict[str, str]:

@@ -78,15 +78,16 @@ def train_vocabulary(
         articles_table = paragraphs_table = None  # frees their memory for the next shard and for SentencePiece
     pa.default_memory_pool().release_unused()
     lines = _Lines([leads, paragraphs], _LINE_BYTES)
-    model = _estimate(lines, settings)
-    row = {"model": [model], "pieces": [Vocabulary(model).size], "sentences": [lines.count]}
-    return pa.table(row, schema=VOCABULARY.schema)
+    return _table(_estimate(lines, settings), lines.count)
 
 
 def adopt_vocabulary(folder: str) -> pa.Table:
     """Return a local folder's tokenizer as a VOCABULARY row. Raises ValueError: it has none that can be read."""
-    model = read_tokenizer(Path(folder))
-    row = {"model": [model], "pieces": [Vocabulary(model).size], "sentences": [None]}
+    return _table(read_tokenizer(Path(folder)), None)
+
+
+def _table(model: bytes, sentences: int | None) -> pa.Table:
+    row = {"model": [model], "pieces": [Vocabulary(model).size], "sentences": [sentences]}
     return pa.table(row, schema=VOCABULARY.schema)
 
 
