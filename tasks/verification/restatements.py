@@ -7,40 +7,16 @@ import re
 from collections.abc import Callable, Iterator
 from functools import cache
 
+from tasks.engine.data_files import fill, read_data
 from tasks.engine.hashing import Dice
 from tasks.verification.lexicon import phrases, small_words
 from tasks.verification.words import WordKind, read
 
-_PARENTHESIS = re.compile(r" ?\([^()]{1,200}\)")
-_OPENING = re.compile(r"(?:However|Moreover|Also|Furthermore|Meanwhile|In addition|Later|Today|Then|Additionally), ")
-_TIME = re.compile(r"(?P<time>(?:In|On|By|During|Since|Until) [^,]{2,40}), (?P<rest>\w)")
-_DATE = r"(?:in|on|since|until) (?:early |late |the )?(?:\d{1,2} )?(?:[A-Z][a-z]+ )?(?:\d{1,2},? )?\d{4}s?"
-_DATED = re.compile(rf"(?P<before>[^,;:]{{8,80}}) (?P<time>{_DATE})(?P<after>(?: [^,;:]{{1,60}})?)\.")
-_PLACED = re.compile(rf"(?P<place> (?:in|at|near) (?:the )?[A-Z]\w+(?: [A-Z]\w+)?)(?P<time> {_DATE})(?=[ .,])")
-_CLAUSES = re.compile(r"\b(?:that|which|who|whose|when|where|while|and|but|or|because|if|as|to|than)\b")
-_VERB = r"(?:is|are|was|were|has|have|had)\b"
-_DONE = "[a-z]{2,20}ed|built|won|made|led|found|sold|bought|sent|held|taught|lost|brought|caught|sunk|paid|left"
-_PRONOUN = re.compile(rf"(?P<pronoun>It|He|She|They) (?={_VERB}|[a-z]+ed\b)")
-_SUBJECT = re.compile(rf"(?P<subject>(?:The |A |An )?[A-Z][^,;:]{{1,50}}?) (?=(?P<verb>{_VERB}|[a-z]{{2,20}}ed\b))")
-_ASIDE = re.compile(
-    rf"(?P<subject>[A-Z][^,;:]{{2,50}}), (?:(?:which|who) (?P<clause>{_VERB}[^,]{{1,200}}|[a-z]{{2,20}}ed [^,]{{1,200}})|(?P<what>(?:an?|the|(?:{_DONE}) "  # noqa: E501
-    rf"(?:in|by|on|at|from)) [^,]{{1,200}})), (?P<verb>is|are|was|were|has|had|[a-z]{{2,20}}ed)\b"
-)
-_REDUCED = re.compile(rf", (?:which|who) (?:is|are|was|were) (?=(?:{_DONE}) (?:in|by|on|at|from)\b)")
-_PASSIVE = re.compile(
-    rf"(?P<object>[A-Z][^,;:]{{2,60}}?) (?:was|were) (?P<verb>{_DONE}) by "
-    r"(?P<subject>(?:the |an? )?[A-Z][\w’'-]{0,30}(?: (?:of |de )?[A-Z][\w’'-]{0,30}){0,4})(?P<end>[., ].{0,300})"
-)
-_ACTIVE = re.compile(
-    rf"(?P<subject>[A-Z][\w’'-]{{0,30}}(?: [A-Z][\w’'-]{{0,30}}){{0,4}}) (?P<verb>{_DONE}) (?P<object>(?:the|an?)(?: [\w’'-]{{1,30}}){{1,3}}?)"  # noqa: E501
-    r"(?P<end>(?: (?:in|on|at|from|for|with|after|before) [^,;:]{1,100})?)\."
-)
-_OF = re.compile(
-    r"\bthe (mayor|president|capital|king|queen|founder|owner|author|son|daughter|wife|brother|sister|director|leader|"
-    r"captain|population|history|father|mother|government|army|people|death|birth|victory|defeat|name|house|books?) of "
-    r"((?:[A-Z][a-z]+ )?[A-Z][a-z]+)\b(?!')"
-)
-_NUMBER = re.compile(r"(?<= )([2-9]|1[0-2])(?= [a-z]{4,})")
+_DATA = read_data("tasks.verification", "restatements.toml")
+_VERB: str = _DATA["parts"]["VERB"]
+_PATTERNS = [re.compile(fill(pattern, _DATA["parts"])) for pattern in _DATA["patterns"].values()]
+_PARENTHESIS, _OPENING, _TIME, _DATED, _PLACED, _CLAUSES, _PRONOUN = _PATTERNS[:7]
+_SUBJECT, _ASIDE, _REDUCED, _PASSIVE, _ACTIVE, _OF, _NUMBER = _PATTERNS[7:]
 _NUMBERS = small_words("numbers")
 _NAMELESS = frozenset(
     ["The", "A", "An", "It", "He", "She", "They", "Its", "His", "Her", "Their", "This", "These", "There"]
@@ -51,12 +27,8 @@ Restater = Callable[[str, str, Dice], Iterator[str]]
 
 
 def restatements(sentence: str, following: str, dice: Dice) -> Iterator[tuple[str, str]]:
-    """Yield (kind, restatement) of a sentence, at most one of each kind.
-
-    Args:
-        sentence: of a passage.
-        following: the sentence after it, or an empty string.
-        dice: what decides which words change."""
+    """Yield (kind, restatement) of a sentence, at most one of each kind. `following`: the sentence after it, "" = none;
+    `dice`: what decides which words change."""
     for kind, restater in KINDS.items():
         made = [text for text in restater(sentence, following, dice) if len(text.split()) >= 4]
         if made:
