@@ -78,7 +78,7 @@ class _Gap:
         scores: defaultdict[str, float] = defaultdict(float)
         for place in places:
             if shape != _WORDS or place.value in self.values:
-                found = _SHARPNESS * sum(self._weights.get(name, 0.0) for name in place.features)
+                found = _SHARPNESS * math.fsum(self._weights.get(name, 0.0) for name in place.features)
                 scores[place.value] += math.exp(min(found, 50.0))
         if not scores:
             return 0.0, ""
@@ -121,8 +121,8 @@ class Filler:
         female = sum({"he": -1, "his": -1, "she": 1, "her": 1}.get(str(word), 0) for word in words) > 0
 
         def likeness(lead: tuple[frozenset[str], list[Template]]) -> float:
-            own = sum(self._rare.get(word, 0.0) for word in lead[0])
-            return sum(self._rare.get(word, 0.0) for word in lead[0] & held) / math.sqrt(own or 1.0)
+            own = math.fsum(self._rare.get(word, 0.0) for word in lead[0])
+            return math.fsum(self._rare.get(word, 0.0) for word in lead[0] & held) / math.sqrt(own or 1.0)
 
         filled: dict[Template, tuple[float, str]] = {}
         best, summary = 0.0, ""
@@ -191,7 +191,7 @@ class Filler:
         return [[self._cut(sentence, title) for sentence in split_sentences(text)] for text in texts]
 
     def _cut(self, sentence: str, title: str) -> Tokens:
-        names = {word for word in _TOKEN.findall(title) if word[0].isupper()}
+        names = [word for word in _TOKEN.findall(title) if word[0].isupper()]  # of those as long, the first is the name
         found: Tokens = []
         for place, word in enumerate(_TOKEN.findall(sentence.replace(title, max(names, key=len, default=title)))):
             last = found[-1] if found else None
@@ -200,7 +200,7 @@ class Filler:
             elif word[0].isupper() and (place or word.lower() not in self._small):
                 is_name = isinstance(last, Gap) and last.shape in (_NAME, _SUBJECT)
                 value = f"{last.value} {word}" if is_name and isinstance(last, Gap) else word
-                gap = Gap(_SUBJECT if names.issuperset(value.split()) else _NAME, value)
+                gap = Gap(_SUBJECT if set(names).issuperset(value.split()) else _NAME, value)
                 found[len(found) - is_name :] = [gap]
             else:
                 small = word if place else word.lower()

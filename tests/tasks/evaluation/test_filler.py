@@ -1,5 +1,8 @@
 """The template filler, in worlds of the mini web whose forms training shows, and in one that holds a share back."""
 
+import os
+import subprocess
+import sys
 from functools import cache
 
 import pytest
@@ -62,3 +65,28 @@ def test_without_training_articles_nothing_is_written() -> None:
 def test_an_article_without_sentences_has_no_summary(text: str) -> None:
     filler = Filler([("Ash", "Ash has 88 mills.", ["The mills of Ash are 88."])])
     assert filler.write("Elm", [text]) == ""
+
+
+_WRITTEN = """
+from tasks.evaluation.filler import Filler
+names = ["Otto Lund", "Anna Berg", "Eric Holm", "Elsa Dahl", "Nils Ryde", "Hans Falk"]
+told = [(f"{name}", f"{name} was born in {1900 + n}.", [f"{name} was born in {1900 + n} by the sea. {name[5:]} sang."])
+        for n, name in enumerate(names)]
+print([Filler(told).write(title, [f"{title} was born in 1950 by the sea. {title[5:]} sang."]) for title in names])
+print([Filler(told)._read(title, texts) for title, _, texts in told])
+"""
+
+
+def test_what_is_written_does_not_hang_on_the_order_of_sets() -> None:
+    """Names of which several words are as long are read by the first of these."""
+    made = {
+        subprocess.run(
+            [sys.executable, "-c", _WRITTEN],
+            env={**os.environ, "PYTHONHASHSEED": seed},
+            capture_output=True,
+            check=True,
+        ).stdout
+        for seed in "1234"
+    }
+    assert len(made) == 1
+    assert b"Otto Lund was born in 1950." in made.pop()
