@@ -75,7 +75,7 @@ class ChatClient(Closing):
         retries: int = _RETRIES,
         backoff_seconds: float = 2.0,
     ) -> None:
-        """Make the client.
+        """Make the client. Raises ValueError: the key is not there.
 
         Args:
             settings: whom to ask.
@@ -85,10 +85,7 @@ class ChatClient(Closing):
             connections: requests at the same time.
             total_seconds: limit for one answer: a model on a machine of one's own may take minutes.
             retries: further requests after one that failed for now.
-            backoff_seconds: wait before the first retry; each further wait is twice as long.
-
-        Raises:
-            ValueError: the key is not there."""
+            backoff_seconds: wait before the first retry; each further wait is twice as long."""
         key = read_key(settings, section)
         self._settings, self._section, self._answers, self.budget = settings, section, answers, budget
         self._headers = {"Content-Type": "application/json", **({"Authorization": f"Bearer {key}"} if key else {})}

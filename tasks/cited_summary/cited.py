@@ -4,16 +4,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from itertools import accumulate
 
+from tasks.engine.data_files import read_data
 from tasks.evaluation.citations import CitedSentence, Citer, Verdict, written
 from tasks.evaluation.metrics import Summary
 from tasks.extractive.conflicts import Difference
 
 _EACH = "each passage says one"
-_TESTED: dict[Verdict, str] = {
-    "said": "one passage says it, so far as can be checked",
-    "combined": "no passage says all of it: two passages say a part each",
-    "not judged": "sentences in this script are not checked",
-}
+_TESTED: dict[Verdict, str] = read_data("tasks.cited_summary", "words.toml")["found"]
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,7 @@ from typing import get_args
 from urllib.parse import urlsplit
 
 from tasks.cited_summary.cited import CitedSummary, Passage, SummarySentence, SummarySource
+from tasks.engine.data_files import read_data
 from tasks.evaluation.citations import Verdict
 from tasks.evaluation.settings import Baseline
 from tasks.reporting.blocks import clean, web_url
@@ -17,25 +18,8 @@ from tasks.reporting.markdown import escape, link
 from tasks.reporting.page import templates
 
 _TEMPLATE = "export.html.j2"
-_TESTED = (
-    "A sentence is said by a source if a check of names, numbers, words, their order and negations finds one passage "
-    "that says it; put together, if two passages say a part each."
-)
-_WRITTEN = (
-    "The check lets few lies through that exchange a name, a number or a word, and more of those in other words: read "
-    "the passages."
-)
-_COPIED = (
-    "Sentences that are copied from the sources say what these say, but may mean something else without the sentences "
-    "around them: read the passages."
-)
-MARKS: Mapping[Verdict, str] = {
-    "said": "said by a source",
-    "combined": "put together",
-    "partly": "partly supported",
-    "not supported": "not supported",
-    "not judged": "not checked",
-}
+_WORDS = read_data("tasks.cited_summary", "words.toml")
+MARKS: Mapping[Verdict, str] = _WORDS["marks"]
 DIFFERING = "Where sources differ"
 _EXTRACTIVE = get_args(Baseline)
 # What BibTeX does not take as it is.
@@ -52,7 +36,8 @@ _ESCAPED: Mapping[str, str] = {
 def meaning(systems: Iterable[str]) -> str:
     """Return what the marks of these systems' sentences say: what was tested, and how far it can be trusted."""
     copied = {system in _EXTRACTIVE for system in systems}
-    return " ".join([_TESTED, *[_WRITTEN] * (False in copied), *[_COPIED] * (True in copied)])
+    told = ("tested", *["written"] * (False in copied), *["copied"] * (True in copied))
+    return " ".join(_WORDS[one] for one in told)
 
 
 def to_markdown(summary: CitedSummary) -> str:

@@ -22,13 +22,9 @@ _CLEANER = Cleaner(
 
 
 def inert_page(body: bytes, mime: str | None, charset: str | None, passage: str = "") -> str | None:
-    """Return a page as HTML that does nothing; None for a type that is not text.
-
-    Args:
-        body: the page.
-        mime: its media type.
-        charset: declared character set, or None.
-        passage: a paragraph of its text; the smallest element that contains it is marked and has the id `ANCHOR`."""
+    """Return a page as HTML that does nothing; None for a type that is not text. `mime`: its media type; `charset`: as
+    declared; `passage`: a paragraph of its text; the smallest element that contains it is marked and has the id
+    `ANCHOR`."""
     if mime not in ("text/html", "application/xhtml+xml", "text/plain", "text/markdown"):
         return None
     text = decode(body, charset)

@@ -72,15 +72,11 @@ class Jobs(Closing):
         kept: int = 200,
         kept_bytes: int = 1 << 30,
     ) -> None:
-        """Start the workers.
-
-        Args:
-            work: makes a summary; what its report raises has to end it, so it reports often.
-            at_once: summaries made at the same time.
-            keep: called with every finished summary; what it raises is logged.
-            waiting: requests that may wait for their turn; a further one is refused.
-            kept: ended requests that are remembered; the oldest are forgotten first, the last one never.
-            kept_bytes: the most that their sources may take together, or the oldest are forgotten too."""
+        """Start the workers. `work`: makes a summary; what its report raises has to end it, so it reports often;
+        `at_once`: summaries made at the same time; `keep`: called with every finished one; what it raises is logged;
+        `waiting`: requests that may wait for their turn; a further one is refused; `kept`: ended requests that are
+        remembered, the oldest are forgotten first, the last one never; `kept_bytes`: the most that their sources may
+        take together."""
         self._work, self._keep = work, keep
         self._most_waiting, self._kept, self._kept_bytes = waiting, kept, kept_bytes
         self._pool = ThreadPoolExecutor(at_once, thread_name_prefix="summary")

@@ -69,11 +69,8 @@ def summarize(
         progress: called at the start of each step, and about once a second while pages are fetched.
         connect_to: pattern of host -> `address:port` where its connections are made instead.
 
-    Returns:
-        The summary, without sentences if no source could be used, and the pages by number of the source.
-
-    Raises:
-        ValueError: there is no source, or there are too many, or the model cannot be used."""
+    Returns: the summary, without sentences if no source could be used, and the pages by number of the source. Raises
+    ValueError: there is no source, or there are too many, or the model cannot be used."""
     check_request(given, settings)
     started = time.monotonic()
     progress(Progress(f"reading {_count(len(given), 'source')}", 0.02))

@@ -62,14 +62,8 @@ def fetch(
     """Return the FRONTIER of all sources, in their order as ranks, and the PAGES of those that can be read.
 
     URLs are fetched under the crawl's own rules: public addresses, robots.txt, politeness, limits. A file is a page
-    whose URL is its number and name, on a host of its own.
-
-    Args:
-        title: of the topic.
-        given: the sources.
-        settings: limits.
-        connect_to: pattern of host -> `address:port` where its connections are made instead.
-        progress: called about once a second while pages are fetched."""
+    whose URL is its number and name, on a host of its own. `connect_to`: pattern of host -> `address:port` where its
+    connections are made instead; `progress`: called about once a second while pages are fetched."""
     crawl = settings.crawl
     places = [index for index, source in enumerate(given) if source.is_url]
     frontier = build_frontier(
@@ -93,33 +87,16 @@ def file_url(index: int, source: GivenSource) -> str:
 
 def _frontier_row(index: int, source: GivenSource) -> dict[str, Any]:
     url = file_url(index, source)
-    return {
-        "article_id": ARTICLE,
-        "article_shard": 0,
-        "url": url,
-        "host": url,
-        "host_shard": 0,
-        "provenance": "citation",
-        "rank": index,
-        "drop_reason": None,
-    }
+    row = {"article_id": ARTICLE, "article_shard": 0, "url": url, "host": url, "host_shard": 0}
+    return row | {"provenance": "citation", "rank": index, "drop_reason": None}
 
 
 def _file_pages(files: Sequence[tuple[int, GivenSource]]) -> Iterator[pa.RecordBatch]:
     for index, source in files:
         url, body = file_url(index, source), source.body or b""
-        row = {
-            **dict.fromkeys(PAGES.schema.names),
-            "url": url,
-            "host": url,
-            "final_url": url,
-            "mime": source.mime,
-            "charset": source.charset,
-            "bytes": len(body),
-            "sha256": hashlib.sha256(body).hexdigest(),
-            "fetched_at": datetime.now(UTC),
-            "body": body,
-        }
+        row: dict[str, Any] = dict.fromkeys(PAGES.schema.names)
+        row |= {"url": url, "host": url, "final_url": url, "mime": source.mime, "charset": source.charset, "body": body}
+        row |= {"bytes": len(body), "sha256": hashlib.sha256(body).hexdigest(), "fetched_at": datetime.now(UTC)}
         yield pa.RecordBatch.from_pylist([row], schema=PAGES.schema)
 
 
@@ -181,43 +158,30 @@ def suggest_title(documents: pa.Table, names: Sequence[str]) -> str:
 def list_sources(
     given: Sequence[GivenSource], frontier: pa.Table, documents: pa.Table, paragraphs: pa.Table, language: str | None
 ) -> list[SummarySource]:
-    """Return every source in the order given.
-
-    Args:
-        given: the sources.
-        frontier: FRONTIER rows, whose rank is the index of the source.
-        documents: DOCUMENTS rows of the URLs that were fetched.
-        paragraphs: PARAGRAPHS rows, kept and refused.
-        language: the language of the summary, if others are refused."""
+    """Return every source in the order given. `frontier`: FRONTIER rows, whose rank is the index of the source;
+    `documents`: DOCUMENTS rows of the URLs that were fetched; `paragraphs`: PARAGRAPHS rows, kept and refused;
+    `language`: that of the summary, if others are refused."""
     found = {row["rank"]: row for row in frontier.to_pylist()}
     read = {row["url"]: row for row in documents.select(["url", "title", "reason"]).to_pylist()}
     texts: dict[str, list[Paragraph]] = {}
     for row in paragraphs.select(["url", "text", "drop_reason"]).to_pylist():
         texts.setdefault(row["url"], []).append(Paragraph(row["text"], row["drop_reason"]))
-    return [_source(index, source, found.get(index), read, texts, language) for index, source in enumerate(given)]
 
+    def listed(number: int, one: GivenSource) -> SummarySource:
+        row = found.get(number - 1)
+        if row is None:
+            return SummarySource(number, one.name, refused=one.reason)
+        if row["drop_reason"] is not None:
+            return SummarySource(number, one.name, refused=meaning("frontier", row["drop_reason"]))
+        document, own = read[row["url"]], tuple(texts.get(row["url"], ()))
+        fetched = document["reason"] is None or bool(one.body)
+        if document["reason"] is not None:
+            refused: str | None = meaning("documents", document["reason"])
+        else:
+            refused = _nothing_kept(own, language)
+        return SummarySource(number, one.name, document["title"], refused, own, fetched)
 
-def _source(
-    index: int,
-    given: GivenSource,
-    found: Mapping[str, Any] | None,
-    read: Mapping[str, Mapping[str, Any]],
-    texts: Mapping[str, list[Paragraph]],
-    language: str | None,
-) -> SummarySource:
-    number = index + 1
-    if found is None:
-        return SummarySource(number, given.name, refused=given.reason)
-    if found["drop_reason"] is not None:
-        return SummarySource(number, given.name, refused=meaning("frontier", found["drop_reason"]))
-    document = read[found["url"]]
-    paragraphs = tuple(texts.get(found["url"], ()))
-    if document["reason"] is not None:
-        refused: str | None = meaning("documents", document["reason"])
-    else:
-        refused = _nothing_kept(paragraphs, language)
-    fetched = document["reason"] is None or bool(given.body)
-    return SummarySource(number, given.name, document["title"], refused, paragraphs, fetched)
+    return [listed(number, one) for number, one in enumerate(given, 1)]
 
 
 def _nothing_kept(paragraphs: Sequence[Paragraph], language: str | None) -> str | None:

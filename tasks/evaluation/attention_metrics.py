@@ -23,14 +23,14 @@ def prepare(article: ArticleTexts, wanted: Collection[str]) -> SummaryScorer:
 
     def score(summary: Summary) -> dict[str, Score]:
         scores: dict[str, Score] = {}
-        if "cds" in wanted and summary.attention is not None and len(summary.attention):
-            pages = article.pages[: summary.attention.shape[1]]
-            if len(set(pages)) > 1:
-                scores["cds"] = Score(cross_document_deviation(summary.attention, pages))
-        if "own-document" in wanted and summary.source_attention is not None and len(summary.source_attention):
-            pages = article.pages[: len(summary.source_attention)]
-            if len(set(pages)) > 1:
-                scores["own-document"] = Score(own_document(summary.source_attention, pages))
+        for name, attention, figure in (
+            ("cds", summary.attention, cross_document_deviation),
+            ("own-document", summary.source_attention, own_document),
+        ):
+            if name in wanted and attention is not None and len(attention):
+                pages = article.pages[: attention.shape[1]]
+                if len(set(pages)) > 1:
+                    scores[name] = Score(figure(attention, pages))
         return scores
 
     return score

@@ -36,12 +36,11 @@ def predict_baselines(
     ranked: pa.Table,
     settings: BaselineSettings,
     words: WordRule = "rouge",
-    split: str = "test",
     *,
     read: int | None = None,
     training: Shards | None = None,
 ) -> pa.Table:
-    """Summarize every article that has a paragraph with each system of the settings, in their order.
+    """Summarize every article of the test split that has a paragraph with each system of the settings, in their order.
 
     Args:
         articles: table of the `articles` dataset, sorted by article.
@@ -49,15 +48,13 @@ def predict_baselines(
             `paragraphs`, so that they see all candidates (refused rows are skipped).
         settings: which systems.
         words: how paragraphs are cut into words for tf-idf.
-        split: split whose articles are summarized: train | valid | test.
         read: how many paragraphs of an article filler and ceiling read, as the summarizer does; None = all.
         training: tables of the `articles` and `ranked` datasets of every shard, which filler and concepts learn from;
             without them, concepts has the shipped weights.
 
-    Returns:
-        Table of the `predictions` dataset; `tokens` and `attention` are empty."""
+    Returns: table of the `predictions` dataset; `tokens` and `attention` are empty."""
     rows = []
-    for article_id, title, target, passages in passages_by_article(articles, ranked, split):
+    for article_id, title, target, passages in passages_by_article(articles, ranked, "test"):
         texts = [passage.text for passage in passages]
         for system in settings.systems:
             length = len(target.split())

@@ -136,20 +136,16 @@ def entailing_pages(table: Floats, pages: Sequence[str], threshold: float) -> fl
 
 def _citations(cited: Sequence[CitedSentence], citer: Citer, title: str, model: _Remembered) -> tuple[float, float]:
     """Return citation recall and precision; whatever they may ask of the model is asked in one go."""
-
-    def pair(texts: Sequence[str], sentence: str) -> Pair:
-        return premise(title, texts), sentence
+    with_texts = [(sentence.claim, citer.texts(sentence.ranks)) for sentence in cited]
+    sets = [
+        (premise(title, chosen), claim)
+        for claim, texts in with_texts
+        for size in range(1, len(texts) + 1)
+        for chosen in combinations(texts, size)
+    ]
+    model(sets)
 
     def support(premises: Sequence[str], sentence: str) -> bool:
-        return bool(premises) and bool(model([pair(premises, sentence)])[0, 0] > ENTAILED)
+        return bool(premises) and bool(model([(premise(title, premises), sentence)])[0, 0] > ENTAILED)
 
-    with_texts = [(sentence.claim, citer.texts(sentence.ranks)) for sentence in cited]
-    model(
-        [
-            pair(chosen, sentence)
-            for sentence, texts in with_texts
-            for size in range(1, len(texts) + 1)
-            for chosen in combinations(texts, size)
-        ]
-    )
     return citation_scores(with_texts, support)

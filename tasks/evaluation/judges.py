@@ -52,13 +52,9 @@ def _check_bertscore(settings: BertScoreSettings) -> None:
 def open_judges(
     settings: ScoringSettings, needed: Collection[Judge], device: str, scratch: Scratch | None
 ) -> Iterator[Mapping[Judge, Prepare]]:
-    """Open the judges that are needed, for the time of the block.
-
-    Args:
-        settings: those of all that are needed.
-        needed: names of their sections.
-        device: where their models run: auto | cpu | cuda | cuda:N.
-        scratch: where a language model's answers are kept while the shard is made; it must be given for that judge."""
+    """Open the judges that are needed, for the time of the block. `needed`: names of their sections in the settings;
+    `device`: where their models run: auto | cpu | cuda | cuda:N; `scratch`: where a language model's answers are kept
+    while the shard is made; it must be given for that judge."""
     opened: dict[Judge, Prepare] = {}
     if "nli" in needed:
         assert settings.nli is not None

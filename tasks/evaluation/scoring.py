@@ -66,15 +66,12 @@ def score_predictions(
         scratch: where a language model's answers are kept while the shard is made, if one is asked.
         progress: called with the progress after each article.
 
-    Returns:
-        Table of the `scores` dataset, in order of the predictions and of the metrics; a metric that is not defined for
-        a summary has no row.
+    Returns: table of the `scores` dataset, in order of the predictions and of the metrics; a metric that is not defined
+    for a summary has no row.
 
-    Raises:
-        ValueError: a prediction's article is not in `articles` or refused, a system has two predictions for one, or a
-            judge's model is of another kind.
-        FileNotFoundError: a judge's model is missing.
-        ChatError: a language model cannot be asked."""
+    Raises ValueError: a prediction's article is not in `articles` or refused, a system has two predictions for one, or
+    a judge's model is of another kind; FileNotFoundError: a judge's model is missing; ChatError: a language model
+    cannot be asked."""
     used = articles.filter(pc.is_null(articles["drop_reason"]))
     sources = paragraphs.filter(pc.is_null(paragraphs["drop_reason"]))
     wanted = frozenset(settings.metrics)

@@ -38,11 +38,10 @@ def write_summaries(
     scratch: Scratch,
     at_once: int,
     device: str = "auto",
-    split: str = "test",
     progress: Callable[[Progress], None] | None = None,
     account: Account | None = None,
 ) -> pa.Table:
-    """Have every article of the split that has a paragraph summarized.
+    """Have every article of the test split that has a paragraph summarized.
 
     Args:
         articles: table of the `articles` dataset, sorted by article.
@@ -52,21 +51,18 @@ def write_summaries(
         scratch: where answers are kept, so that none is paid for twice.
         at_once: articles at the same time.
         device: where a model of entailment runs: auto | cpu | cuda | cuda:N.
-        split: split whose articles are summarized: train | valid | test.
         progress: called after each article.
         account: where the money is written; None = nowhere.
 
-    Returns:
-        Table of the `predictions` dataset, whose citations stand as attention. An article whose answers hold nothing
-        that the passages say has an empty summary, one beyond the budget no row. The metadata of its schema count
-        requests, tokens, sentences, answers of each model that the server named, and articles without a summary by
-        reason.
+    Returns: table of the `predictions` dataset, whose citations stand as attention. An article whose answers hold
+    nothing that the passages say has an empty summary, one beyond the budget no row. The metadata of its schema count
+    requests, tokens, sentences, answers of each model that the server named, and articles without a summary by reason.
 
-    Raises:
-        ChatError: the model cannot be asked.
-        ValueError: its context is too small, or the key is not there.
-        BudgetSpentError: the account refuses; answers are kept."""
-    total = pc.count_distinct(_summarized(articles, ranked, split)).as_py()
+    Raises ChatError: the model cannot be asked; ValueError: its context is too small, or the key is not there;
+    BudgetSpentError: the account refuses; answers are kept."""
+    wanted = articles.filter(pc.and_(pc.is_null(articles["drop_reason"]), pc.equal(articles["split"], "test")))
+    there = ranked["article_id"].filter(pc.is_in(ranked["article_id"], wanted["article_id"].combine_chunks()))
+    total = pc.count_distinct(there).as_py()
     rows: list[dict[str, Any]] = []
     tally: Counter[str] = Counter()
     budget = settings.budget(parts)
@@ -92,7 +88,7 @@ def write_summaries(
             except NoAnswerError as fault:
                 return article_id, fault
 
-        every = passages_by_article(articles, ranked, split)
+        every = passages_by_article(articles, ranked, "test")
         for done, (article_id, written) in enumerate(in_order(pool, work, every, _AHEAD * at_once), 1):
             if not (isinstance(written, NoAnswerError) and written.reason == NOT_ASKED):
                 rows.append(_row(article_id, settings.model, written))
@@ -105,14 +101,12 @@ def write_summaries(
     return table.replace_schema_metadata({TALLY: json.dumps(tally)})
 
 
-def most_asked(
-    articles: pa.Table, ranked: pa.Table, settings: BuildWriterSettings, split: str = "test"
-) -> tuple[int, int, int]:
+def most_asked(articles: pa.Table, ranked: pa.Table, settings: BuildWriterSettings) -> tuple[int, int, int]:
     """Return requests, tokens read and tokens written that a shard takes at most, kept answers not counted."""
     total = [0, 0, 0]
     with ChatClient(settings.model_copy(update={"key_variable": None}), "writer", None, Budget()) as client:
         writer = Writer(client, settings, settings.words, settings.language)
-        for _, title, _, passages in passages_by_article(articles, ranked, split):
+        for _, title, _, passages in passages_by_article(articles, ranked, "test"):
             try:
                 most = writer.most(title, [passage.text for passage in passages])
             except NoAnswerError:  # no passage fits
@@ -120,12 +114,6 @@ def most_asked(
             total = [one + other for one, other in zip(total, most, strict=True)]
     requests, read, written = total
     return requests, read, written
-
-
-def _summarized(articles: pa.Table, ranked: pa.Table, split: str) -> pa.ChunkedArray:
-    """Return the ids, of ranked paragraphs, whose articles are of a split."""
-    wanted = articles.filter(pc.and_(pc.is_null(articles["drop_reason"]), pc.equal(articles["split"], split)))
-    return ranked["article_id"].filter(pc.is_in(ranked["article_id"], wanted["article_id"].combine_chunks()))
 
 
 def _row(article_id: str, system: str, written: Written | NoAnswerError) -> dict[str, Any]:

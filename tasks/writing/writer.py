@@ -260,22 +260,12 @@ def open_writer(
     at_once: int = 1,
     device: str = "auto",
 ) -> Iterator[Writer]:
-    """Open a writer for the time of the block.
+    """Open a writer for the time of the block. `words`, `language` and `headings` as of `Writer`; `answers`: where they
+    are kept, None = nowhere; `budget`: what may be spent, None = that of the settings; `at_once`: requests at the same
+    time; `device`: where the model of entailment runs: auto | cpu | cuda | cuda:N.
 
-    Args:
-        settings: whom to ask.
-        words: length to ask for.
-        language: ISO 639-1 code; None = that of the passages.
-        headings: whether there are sections; None = from 600 words on.
-        answers: where answers are kept; None = nowhere.
-        budget: what may be spent; None = that of the settings.
-        at_once: requests at the same time.
-        device: where the model of entailment runs: auto | cpu | cuda | cuda:N.
-
-    Raises:
-        ChatError: the model cannot be asked.
-        ValueError: its context is too small, the key is not there, or the folder holds no model of entailment.
-        FileNotFoundError: that folder lacks a file."""
+    Raises ChatError: the model cannot be asked; ValueError: its context is too small, the key is not there, or the
+    folder holds no model of entailment; FileNotFoundError: that folder lacks a file."""
     entailment = None if settings.entailment is None else _loaded(settings.entailment, device)
     with ChatClient(
         settings,

@@ -105,11 +105,6 @@ def test_all_candidates_may_be_given_instead_of_the_ranked() -> None:
     assert only("greedy-rouge2", paragraphs) == TEXTS[2]
 
 
-def test_another_split() -> None:
-    table = predict_baselines(articles(), ranked(), BaselineSettings(systems=("lead",)), split="train")
-    assert table["summary"].to_pylist() == ["Birch x"]
-
-
 def test_no_articles() -> None:
     assert predict_baselines(ARTICLES.schema.empty_table(), ranked(), BaselineSettings()).num_rows == 0
 
