@@ -20,38 +20,13 @@ from flows.running.command_line import NOTHING_GIVEN, CommandLine, Given, Sectio
 from flows.running.settings import WEBHOOK
 from storage.errors import BudgetSpentError, StorageError
 from tasks.cited_summary.settings import Choice, SummarySettings
+from tasks.engine.data_files import read_data
 from tasks.human_evaluation.settings import StudySettings
 
 _NOT_UNDERSTOOD, _INTERRUPTED = 2, 130
-# Module, flow and walk of commands, and what they do. Their options are the settings of a build, too many for the
-# library's help.
-_BUILDS = {
-    "build": (
-        *("build_wikisum", "build_wikisum", "build"),
-        "Build the corpus, train ranker and summarizer, decode, score and report.",
-    ),
-    "corpus": (
-        *("build_corpus", "build_corpus", "build"),
-        "Build the corpus alone, from articles to labelled paragraphs and the vocabulary: nothing is trained.",
-    ),
-    "evaluate": (
-        *("evaluate", "evaluate", "published"),
-        "Summarize the test split with every system, score the summaries, and write the report.",
-    ),
-    "tables": (
-        *("reproduce_tables", "reproduce_tables", "publish"),
-        "Train and evaluate the systems of the papers' tables with the same trainer, search and evaluator.",
-    ),
-    "retrain": (
-        *("retrain", "retrain", "challenge"),
-        "Update the corpus, train both models further, and promote them if they beat the champion; once a period.",
-    ),
-    "pretrain": (
-        *("pretrain", "pretrain", "build"),
-        "Pre-train a BART on the paragraphs of a corpus (Lewis et al. 2020), for `--summarizer.pretrained`.",
-    ),
-}
+# Their options are the settings of a build, too many for the library's help.
 BUILDS = ("build", "corpus", "train", "evaluate", "tables", "retrain", "pretrain")
+_BUILDS = read_data("flows.running", "help.toml")["builds"]
 
 Root = Annotated[str, Parameter(help="folder or URI that everything is written below")]
 Build = Annotated[str | None, Parameter(help="name of a finished build; default: the latest")]

@@ -17,6 +17,7 @@ from storage.store import Store
 from tasks.engine.recipe import DirectoryResult, Inputs, Recipe, StageResult
 
 Digests = Mapping[str, list[str] | None]  # of the inputs by name; None = not known yet, because a stage is not done
+Key = str | None  # None while an input is not known
 Infos = Mapping[str, pafs.FileInfo]  # of the files of a stage (`Store.infos`)
 NEVER = "never made here"
 _LOOKED_AT = 20  # records, where several stages share a dataset
@@ -24,16 +25,9 @@ _SHOWN = 40  # characters of a value
 
 
 def reason_of_shard(
-    store: Store,
-    infos: Infos,
-    recipe: Recipe,
-    shard: int,
-    key: str | None,
-    digests: Digests,
-    inputs: Inputs,
-    title: str,
+    store: Store, infos: Infos, recipe: Recipe, shard: int, key: Key, digests: Digests, inputs: Inputs, title: str
 ) -> str:
-    """Return why a shard has to be computed; its key is None while an input is not known."""
+    """Return why a shard has to be computed."""
     if key is not None and any(name.startswith(f"part-{shard:05d}.{key}.") for name in infos):
         return "its file is damaged or incomplete"
     records = islice(newest_records(store, infos, recipe.name, shard), _LOOKED_AT)
@@ -41,7 +35,7 @@ def reason_of_shard(
     return _reason(recipe, shard, record, digests, inputs)
 
 
-def reason_of_directory(store: Store, recipe: Recipe, key: str | None, digests: Digests, inputs: Inputs) -> str:
+def reason_of_directory(store: Store, recipe: Recipe, key: Key, digests: Digests, inputs: Inputs) -> str:
     """Return why a directory has to be made; the arguments are those of `reason_of_shard`."""
     if key is not None and store.exists(f"{recipe.name}/{key}.json"):
         return "a file of it is damaged or gone"
