@@ -19,7 +19,7 @@ help: ## list the targets
 install: $(VENV)/.runtime ## virtual environment with the locked packages
 
 $(VENV)/.python:
-	@$(PYTHON) -c 'import sys; v = sys.version_info; sys.exit(0 if v >= (3, 11) else f"Python >= 3.11 is needed, {sys.executable} is {v.major}.{v.minor}: make PYTHON=/path/to/python3.11")'
+	@$(PYTHON) -c 'import sys; v = sys.version_info; sys.exit(0 if v >= (3, 11, 5) else f"Python >= 3.11.5 is needed, {sys.executable} is {sys.version.split()[0]}: make PYTHON=/path/to/python3.11")'
 	$(PYTHON) -m venv $(VENV)
 	@touch $@
 
