@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 # Find names in English text by their capitals, if no trained recogniser is installed; without types.
 # A name is a run of capitalised words, possibly joined by particles and "of", or a title in quotation marks. The
 # capital of a word that opens a sentence is no evidence, unless the word is also capitalised elsewhere in the paragraph
-# or the words around it suggest a name. `benchmarks/entities.py` measures it on Wikigold.
+# or the words around it suggest a name. A test measures it on Wikigold.
 VERSION = "2"
 LONGEST_NAME = 9  # words; a longer run of capitals is a heading
 
