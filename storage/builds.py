@@ -60,15 +60,10 @@ def record_build(
     files = {name: {str(shard): record.path for shard, record in records.items()} for name, records in stages.items()}
     models = {name: record.path for name, record in directories.items()}
     content = hashlib.sha256(json.dumps([files, models], sort_keys=True).encode()).hexdigest()
-    build = Build(
-        name=f"{second:{_TIME}}-{label or (content if report is None else report.key)[:6]}",
-        created=now.isoformat(timespec="seconds"),
-        config=config,
-        stages=files,
-        models=models,
-        counts={name: summarise(records.values()) for name, records in stages.items()},
-        report=None if report is None else report.path,
-    )
+    name = f"{second:{_TIME}}-{label or (content if report is None else report.key)[:6]}"
+    counts = {stage: summarise(records.values()) for stage, records in stages.items()}
+    created, page = now.isoformat(timespec="seconds"), None if report is None else report.path
+    build = Build(name, created, config, files, models, counts, page)
     save_build(store, build, latest=latest)
     return build
 

@@ -80,7 +80,7 @@ def _follow(client: httpx.Client, id_: str) -> None:
         for line in _said(events).iter_lines():
             if line.startswith("data:"):
                 now = json.loads(line.removeprefix("data:"))
-                print(f"{100 * now['share']:3.0f} %  {now['text']}", file=sys.stderr)
+                _tell(now["share"], now["text"])
     if now.get("state") != "done":
         raise ValueError(now.get("error") or f"the summary is {now.get('state', 'gone')}")
 
@@ -112,18 +112,16 @@ def summarize(
         check_request(given, settings)
         if settings.writer is not None and system == "suitable":
             check_writer(settings.writer, settings.words)
-        summary, _ = summarize_sources(
-            title,
-            given,
-            find_system(model),
-            settings,
-            choice=system,
-            progress=lambda now: print(f"{100 * now.share:3.0f} %  {now.text}", file=sys.stderr),
-        )
+        system_of, told = find_system(model), lambda now: _tell(now.share, now.text)
+        summary, _ = summarize_sources(title, given, system_of, settings, choice=system, progress=told)
     except KeyboardInterrupt as end:
         raise KeyboardInterrupt("nothing was written") from end
     write_result(FORMATS[form][1](summary), output)
     return 0 if summary.sentences else 1
+
+
+def _tell(share: float, text: str) -> None:
+    print(f"{100 * share:3.0f} %  {text}", file=sys.stderr)
 
 
 def write_result(written: str, output: Path | None) -> None:
