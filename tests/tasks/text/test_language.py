@@ -16,6 +16,11 @@ def test_language_of_a_sentence(text: str, language: str) -> None:
     assert sure_language(text) == language
 
 
+def test_no_model_is_asked_about_english_that_its_words_tell(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tasks.text.language._identifier", lambda: pytest.fail("the model was asked"))
+    assert sure_language("The river rises on the moors and runs east for forty miles to the sea.") == "en"
+
+
 def test_short_and_mixed_texts_have_no_sure_language() -> None:
     assert sure_language("The river rises on the moors.") is None  # 29 characters
     assert sure_language("11 Torres 31' 54' Goals 2 * Shots 2 * 2 Shots 0 19. / 28.") is None
