@@ -47,8 +47,7 @@ class ExportFolder:
             )
 
     def begin(self) -> None:
-        """Mark the folder as this export's; do it before anything is written. Raises ValueError: it holds something
-        else; StorageError: it cannot be written."""
+        """Mark the folder as this export's, first of all. Raises ValueError: it holds something else; StorageError."""
         self.check()
         self.target.check_writable()
         if not self.target.exists(DONE):
@@ -104,12 +103,10 @@ class ExportFolder:
         return {"bytes": hashing.bytes, "sha256": hashing.digest.hexdigest()}
 
     def _holds(self, files: Files) -> bool:
-        folders = {name.rpartition("/")[0] for name in files}
-        sizes = {
-            f"{folder}/{name}".lstrip("/"): size
-            for folder in folders
-            for name, size in self.target.sizes(folder).items()
-        }
+        sizes: dict[str, int] = {}
+        for folder in {name.rpartition("/")[0] for name in files}:
+            inside = self.target.sizes(folder).items()
+            sizes |= {f"{folder}/{name}".lstrip("/"): size for name, size in inside}
         return all(sizes.get(name) == file["bytes"] for name, file in files.items())
 
     def _read(self, name: str) -> dict[str, Any]:

@@ -42,10 +42,12 @@ class ChosenModel:
 
 def choose_model(store: Store, which: str) -> ChosenModel:
     """Return the summarizer of a version (its number, or `champion`) or of a build (its name, or `latest`). Raises
-    StorageError: there is no such version or build, or its files have been pruned; ValueError: the build trained no
-    summarizer."""
+    StorageError: there is no such one, or its files have been pruned; ValueError: the build trained no summarizer."""
     if which == "champion" or which.isdecimal():
-        version = read_version(store, _champion(store) if which == "champion" else int(which))
+        champion = read_champion(store) if which == "champion" else None
+        if which == "champion" and champion is None:
+            raise StorageError(f"root {store.root!r} has no champion: expected the number of a version, or a build")
+        version = read_version(store, int(which) if champion is None else champion.version)
         record = _record(store, version.models, f"version {version.number}")
         scores = {metric: {"this model": value} for metric, value in version.scores.items()}
         created, settings, name, articles = version.created, version.settings, f"version {version.number}", None
@@ -68,13 +70,6 @@ def choose_model(store: Store, which: str) -> ChosenModel:
     )
 
 
-def _champion(store: Store) -> int:
-    champion = read_champion(store)
-    if champion is None:
-        raise StorageError(f"root {store.root!r} has no champion: expected the number of a version, or a build")
-    return champion.version
-
-
 def _record(store: Store, models: Mapping[str, str], owner: str) -> DirectoryRecord:
     if SUMMARIZER not in models:
         raise ValueError(f"{owner} has no summarizer, only {', '.join(sorted(models)) or 'no model'}")
@@ -91,8 +86,7 @@ def _in_order(scores: Mapping[str, Mapping[str, float]]) -> dict[str, Mapping[st
 
 
 def model_card(chosen: ChosenModel, config: Mapping[str, Any], guided: Sequence[str]) -> str:
-    """Return the card as Markdown with a YAML header. `guided` are settings of its search that an export does not
-    have."""
+    """Return the card as Markdown with a YAML header. `guided` are settings of its search that an export lacks."""
     metrics = chosen.record.metrics
     return render_card(
         "shared_model.md.j2",

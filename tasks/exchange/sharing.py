@@ -34,8 +34,7 @@ class Sharing:
 def share(sharing: Sharing, *, dry_run: bool = False, tell: Callable[[str], None] = lambda line: None) -> str:
     """Export, and push where that is asked for; return what happened. With `dry_run` only say how much would be
     written, and whether the hub would take it; `tell` gets a line now and then. Raises ValueError: an option is wrong,
-    or the folder holds something else; StorageError: there is no such root, build or version, or a file or the hub does
-    not answer."""
+    or the folder holds something else; StorageError: no such root, build or version, or a file or the hub is away."""
     if sharing.model is not None and (sharing.build, sharing.columns) != (None, None):
         raise ValueError("--build and --columns choose a corpus, --model a summarizer: expected one or the other")
     settings = _settings(sharing)
@@ -61,26 +60,22 @@ def _settings(sharing: Sharing) -> SharedCorpusSettings:
     columns = None
     if sharing.columns is not None:
         columns = tuple(part.strip() for part in sharing.columns.split(",") if part.strip())
-        unknown = [part for part in columns if part not in PARTS]
-        if unknown:
+        if unknown := [part for part in columns if part not in PARTS]:
             raise ValueError(f"unknown column {unknown[0]!r}: expected some of {', '.join(PARTS)}")
     try:
         return SharedCorpusSettings.model_validate({"columns": columns, "page_text": sharing.page_text})
     except ValidationError as error:
         first = error.errors()[0]
         message = first["msg"].removeprefix("Value error, ")
-        if not first["loc"]:  # of several fields: the message names them
-            raise ValueError(message) from None
-        raise ValueError(f"{first['loc'][0]}: {message}, got {first['input']!r}") from None
+        # What is wrong with several fields together names them.
+        raise ValueError(f"{first['loc'][0]}: {message}, got {first['input']!r}" if first["loc"] else message) from None
 
 
 class HubTarget:
-    """A repository on the hub. `huggingface_hub`, of the extra `hub`, takes server, token and proxies from its
-    environment variables."""
+    """A repository on the hub; `huggingface_hub` (extra `hub`) takes server and token from the environment."""
 
     def __init__(self, name: str, kind: Literal["dataset", "model"]) -> None:
-        """Take ORG/NAME; nothing is asked of the hub yet. Raises ValueError: the name is not one that the hub takes, or
-        its package is not installed."""
+        """Take ORG/NAME, and ask nothing of the hub yet. Raises ValueError: a wrong name, or no package."""
         try:
             hub = importlib.import_module("huggingface_hub")
             self._errors: Any = importlib.import_module("huggingface_hub.errors")
@@ -98,8 +93,7 @@ class HubTarget:
         self._api: Any = hub.HfApi()
 
     def check(self) -> None:
-        """Check that the hub answers and knows the user, so that an export fails at its start. Raises StorageError: it
-        does not answer, or nobody is logged in."""
+        """Check that the hub answers and knows the user, so that an export fails at its start. Raises StorageError."""
         with self._naming("asked who is logged in"):
             self._api.whoami()
 

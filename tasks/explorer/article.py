@@ -110,8 +110,7 @@ def read_article(corpus: ExplorerCorpus, shard: int, article_id: str) -> Article
 
 
 def differing(text: str, other: str) -> list[tuple[str, bool]]:
-    """Return a summary in words, each with the space after it, and whether it is of a name, number or date that the
-    other summary does not have."""
+    """Return a summary in words, spaces after them, each with whether it is of a value that the other does not have."""
     index = ValueIndex([other])
     values = find_values(text, ValueIndex([text, other]))
     names = {word for value in values if value.kind == "name" and value not in index for word in str(value).split()}

@@ -125,14 +125,13 @@ def _read(study: Study, name: str, text: str) -> Answered:
         raise ValueError(f"{name} has {count} answers on {len(answers)} articles: expected one each")
     if not answers:
         raise ValueError(f"{name} has no answers: expected some of form {rater}")
-    given_items = [item for item in items if item.article.id in answers]
-    for item in given_items:
+    judged = [(item, answers[item.article.id]) for item in items if item.article.id in answers]
+    for item, answer in judged:
         where = f"{name}, {item.article.title!r} ({item.article.id})"
-        answer = answers[item.article.id]
         if list(answer.get("texts") or ()) != list(item.texts):
             raise ValueError(f"{where}: the texts judged are not those of the study; the form was edited")
         _check(study, item, answer, where)
-    return Answered(rater, [(item, answers[item.article.id]) for item in given_items])
+    return Answered(rater, judged)
 
 
 def _check(study: Study, item: RatingItem, answer: Mapping[str, Any], where: str) -> None:
@@ -217,8 +216,7 @@ def marks_to_csv(study: Study, marked: Marked) -> str:
 
 
 def marks_from_csv(text: str, name: str) -> Marked:
-    """Read corrected marks. Raises ValueError: columns are missing, a mark is not 0, .5 or 1, or an answer is marked
-    twice."""
+    """Read corrected marks. Raises ValueError: a column is missing, a mark is not 0, .5 or 1, or one is twice."""
     marked: Marked = {}
     for number, row in numbered_rows(text, name, _COLUMNS):
         try:

@@ -198,6 +198,7 @@ def answers_from_project(study: Study, project: Path) -> tuple[str, str]:
 
 
 def _configuration(study: Study, rater: int) -> str:
+    asked = enumerate(fields(study, longest(study, [rater])), start=1)
     configuration = {
         "annotation_task_name": f"Summaries: form {rater} of study {study.id}",
         "task_dir": ".",
@@ -205,9 +206,7 @@ def _configuration(study: Study, rater: int) -> str:
         "item_properties": {"id_key": "id", "text_key": "text"},
         "output_annotation_dir": _OUTPUT,
         "annotation_instructions": instructions(study),
-        "annotation_schemes": [
-            _scheme(number, field) for number, field in enumerate(fields(study, longest(study, [rater])), start=1)
-        ],
+        "annotation_schemes": [_scheme(number, field) for number, field in asked],
         "user_config": {"allow_all_users": True, "users": []},
     }
     return yaml.safe_dump(configuration, sort_keys=False, allow_unicode=True, width=120)
@@ -217,18 +216,13 @@ def _scheme(number: int, field: Field) -> dict[str, Any]:
     if not field.values:
         about = f"Answer to question {number}; empty if the text does not say it"
         return {"annotation_type": "text", "name": field.name, "description": about}
-    return {
-        "annotation_type": "radio",
-        "name": field.name,
-        "description": field.asked,
-        "labels": [*field.values],  # a list of its own, or YAML would write a reference
-        "label_requirement": {"required": True},
-    }
+    scheme = {"annotation_type": "radio", "name": field.name, "description": field.asked}
+    # A list of labels of its own, or YAML would write a reference.
+    return {**scheme, "labels": [*field.values], "label_requirement": {"required": True}}
 
 
 def _items(study: Study, rater: int) -> list[dict[str, str]]:
-    """Return the items that Potato shows for a form, as HTML; their ids are all that its answers say of where they
-    belong."""
+    """Return the items that Potato shows for a form, as HTML; its answers say no more than their ids."""
     return [{"id": f"{study.id}-{rater}-{item.article.id}", "text": _shown(item)} for item in study.items(rater)]
 
 

@@ -32,8 +32,7 @@ class Question:
 
 
 def draft_questions(title: str, lead: str) -> list[Question]:
-    """Return up to MOST questions on the lead's values, from as many sentences as possible; names in the title are not
-    asked for."""
+    """Return up to MOST questions on the lead's values but those in the title, from as many sentences as possible."""
     context, subject = ValueIndex([lead]), ValueIndex([title])
     asked: dict[Value, str] = {}  # with the words that stand for it
     where: list[tuple[int, Value]] = []
@@ -76,15 +75,12 @@ def _with_gap(sentence: str, words: str, hidden: Iterable[str]) -> str:
 def csv_text(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
     """Return a table with a head of column names as CSV that spreadsheets open."""
     out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(columns)
-    writer.writerows(rows)
+    csv.writer(out, lineterminator="\n").writerows([columns, *rows])
     return out.getvalue()
 
 
 def numbered_rows(text: str, name: str, columns: Sequence[str] = ()) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Yield line number and row of a table that must have some columns, with a mark of its encoding or without. Raises
-    ValueError: a column is missing."""
+    """Yield line number and row of a table, with a byte order mark or without. Raises ValueError: a column lacks."""
     rows = csv.DictReader(io.StringIO(text.removeprefix("\ufeff")))
     if not set(columns) <= set(rows.fieldnames or ()):
         raise ValueError(f"{name} has the columns {', '.join(rows.fieldnames or ())}: expected {', '.join(columns)}")

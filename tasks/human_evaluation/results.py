@@ -5,43 +5,16 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tasks.evaluation.significance import SIGNIFICANCE, Interval, too_few_articles
-from tasks.human_evaluation.answers import (
-    OVERALL,
-    QUESTIONS,
-    Answered,
-    Judgement,
-    Marked,
-    Measure,
-    apply_marks,
-    draft_marks,
-    judgements,
-    marks_from_csv,
-    marks_to_csv,
-    read_answers,
-    said,
-)
+from tasks.human_evaluation import answers as given
+from tasks.human_evaluation.answers import OVERALL, QUESTIONS, Answered, Measure
 from tasks.human_evaluation.forms import CRITERIA, WORDS
 from tasks.human_evaluation.platforms import answers_from_project, answers_from_table
 from tasks.human_evaluation.preparing import KEY, write_whole
 from tasks.human_evaluation.questions import csv_text
 from tasks.human_evaluation.scoring import MeasureScores, score_judgements
 from tasks.human_evaluation.study import Study, read_study
-from tasks.reporting import plots
-from tasks.reporting.blocks import (
-    NONE,
-    Block,
-    Cell,
-    Heading,
-    Lines,
-    Picture,
-    ReportSection,
-    Row,
-    Table,
-    Text,
-    percent,
-    section,
-    table_of,
-)
+from tasks.reporting import blocks, plots
+from tasks.reporting.blocks import NONE, Block, Cell, ReportSection, Row, percent, section, table_of
 from tasks.reporting.markdown import artifact
 from tasks.reporting.page import page, summary
 
@@ -60,23 +33,22 @@ class Results:
 
 
 def read_folder(folder: Path, files: Sequence[Path]) -> tuple[Study, list[Answered]]:
-    """Return a study and the answers to it. Files are answers downloaded from forms (.json), results of crowd platforms
-    (.csv), and folders of Potato projects. Raises ValueError: the folder holds no study, or files are inconsistent with
-    it or with each other; it names the file."""
+    """Return a study and the answers to it: files downloaded from forms (.json), results of crowd platforms (.csv), and
+    folders of Potato projects. Raises ValueError: the folder holds no study, or a file, named, does not fit it."""
     key = folder / KEY
     if not key.is_file():
         raise ValueError(f"{folder} has no {KEY}: expected the folder of a study that was prepared to the end")
     study = read_study(_text(key), str(key))
-    given: list[tuple[str, str]] = []
+    texts: list[tuple[str, str]] = []
     for file in files:
         if file.is_dir():
-            given.append(answers_from_project(study, file))
+            texts.append(answers_from_project(study, file))
             continue
         if not file.is_file():
             raise ValueError(f"{file}: no such file; expected the answers of a rater")
         is_table = file.suffix.lower() == ".csv"
-        given += answers_from_table(study, str(file), _text(file)) if is_table else [(str(file), _text(file))]
-    return study, read_answers(study, given)
+        texts += answers_from_table(study, str(file), _text(file)) if is_table else [(str(file), _text(file))]
+    return study, given.read_answers(study, texts)
 
 
 def score_study(folder: Path, study: Study, answered: Sequence[Answered]) -> Results:
@@ -84,44 +56,38 @@ def score_study(folder: Path, study: Study, answered: Sequence[Answered]) -> Res
     Raises ValueError: the table of marks was edited into something else."""
     note = ""
     if study.settings.task == "qa":
-        replies = said(answered)
-        marked, note = _marks(study, folder / MARKS, draft_marks(study, replies))
-        found = apply_marks(replies, marked)
+        replies = given.said(answered)
+        marked, note = _marks(study, folder / MARKS, given.draft_marks(study, replies))
+        found = given.apply_marks(replies, marked)
     else:
-        found = judgements(answered)
+        found = given.judgements(answered)
     scores = score_judgements(found, study.settings.seed)
     written = sections(study, scores, answered, note)
-    write_whole(folder / JUDGEMENTS, _judgements_csv(found))
+    rows = ((one.rater, one.article, one.system, one.measure, one.unit, f"{one.value:g}") for one in found)
+    columns = ("rater", "article", "system", "measure", "question", "value")
+    write_whole(folder / JUDGEMENTS, csv_text(columns, rows))
     write_whole(folder / PAGE, page(f"Human evaluation of {study.name}: {study.settings.task}", written))
-    results = results_section(study, scores, note)
     missing = sorted(set(study.forms) - {one.rater for one in answered})
     lacking = f"no answers yet of raters {', '.join(map(str, missing))}\n" if missing else ""
     parts = [(one.rater, len(one.items), len(study.forms[one.rater])) for one in answered]
     told = [f"rater {rater} answered {some:,} of {every:,} articles\n" for rater, some, every in parts if some < every]
-    return Results(
-        study, f"{summary(results.blocks)}\n{lacking}{''.join(told)}report: {folder / PAGE}", artifact(written)
-    )
+    text = f"{summary(written[0].blocks)}\n{lacking}{''.join(told)}report: {folder / PAGE}"
+    return Results(study, text, artifact(written))
 
 
-def _marks(study: Study, file: Path, drafts: Marked) -> tuple[Marked, str]:
+def _marks(study: Study, file: Path, drafts: given.Marked) -> tuple[given.Marked, str]:
     """Return the marks in a file, with drafts for answers that it does not have; the file then holds all."""
-    before = marks_from_csv(_text(file), str(file)) if file.exists() else {}
+    before = given.marks_from_csv(_text(file), str(file)) if file.exists() else {}
     marked = {**drafts, **before}
     if marked != before:
-        write_whole(file, marks_to_csv(study, marked))
+        write_whole(file, given.marks_to_csv(study, marked))
     unchecked = sum(not marked[answer][1] for answer in drafts)
-    note = (
+    if not unchecked:
+        return marked, ""
+    return marked, (
         f"The marks of {unchecked:,} of {len(drafts):,} different answers are drafts, by the values that they share "
         f"with the right answer: correct them in {file.name}, fill in its column `checked`, and score again."
-        if unchecked
-        else ""
     )
-    return marked, note
-
-
-def _judgements_csv(found: Sequence[Judgement]) -> str:
-    rows = ((one.rater, one.article, one.system, one.measure, one.unit, f"{one.value:g}") for one in found)
-    return csv_text(("rater", "article", "system", "measure", "question", "value"), rows)
 
 
 def _text(file: Path) -> str:
@@ -134,11 +100,10 @@ def _text(file: Path) -> str:
 def sections(
     study: Study, scores: Sequence[MeasureScores], answered: Sequence[Answered], note: str
 ) -> list[ReportSection]:
-    """Return the sections of the report. Scores are one a measure; `note` is what readers must know of the marks, or
-    empty."""
+    """Return the sections of the report. Scores are one a measure; `note` is what to know of the marks, or empty."""
     found = [results_section(study, scores, note), _pairs(scores), _raters(scores), _study(study, answered)]
     if comments := _comments(answered):
-        found.insert(3, ReportSection("comments", "Comments of the raters", [Lines(comments)]))
+        found.insert(3, ReportSection("comments", "Comments of the raters", [blocks.Lines(comments)]))
     return found
 
 
@@ -146,15 +111,15 @@ def sections(
 def results_section(study: Study, scores: Sequence[MeasureScores], note: str) -> Iterator[Block]:
     """Return the scores of the systems, with the papers' below."""
     if note:
-        yield Text(note)
-    yield from (Text(sentence(one)) for one in scores)
+        yield blocks.Text(note)
+    yield from (blocks.Text(sentence(one)) for one in scores)
     yield _table(scores)
     first = scores[0]
     values = {system: _scaled(first, first.means[system]) for system in first.systems}
     label = f"{_name(first.measure)} ({_unit(first.measure)})"
-    yield Picture(f"{label}, with intervals", plots.bars(values, label))
+    yield blocks.Picture(f"{label}, with intervals", plots.bars(values, label))
     published = WORDS["published"][study.settings.task]
-    yield Text(published["source"])
+    yield blocks.Text(published["source"])
     yield table_of("Published", published["columns"], published["rows"])
 
 
@@ -178,7 +143,7 @@ def sentence(scores: MeasureScores) -> str:
     )
 
 
-def _table(scores: Sequence[MeasureScores]) -> Table:
+def _table(scores: Sequence[MeasureScores]) -> blocks.Table:
     """Return a row a system and a column a measure; for a single measure also strength and number of judgements."""
     rows: list[Row] = []
     for system in scores[0].systems:
@@ -215,7 +180,7 @@ def _pairs(scores: Sequence[MeasureScores]) -> Iterator[Block]:
             ]
             for pair in one.comparisons
         ]
-        yield Heading(_name(one.measure))
+        yield blocks.Heading(_name(one.measure))
         yield table_of(
             "Difference on the articles on which both were judged; head to head: share of the comparisons that the "
             "first won, ties as half (Shen et al. 2023); p by approximate randomisation over articles; Tukey's test, "
@@ -233,8 +198,8 @@ def _raters(scores: Sequence[MeasureScores]) -> Iterator[Block]:
             [str(who.rater), who.judgements, _shown(who.severity, "+.2f"), _shown(who.agreement, ".2f")]
             for who in one.raters
         ]
-        yield Heading(_name(one.measure))
-        yield Text(f"Krippendorff's alpha (ordinal): {alpha}. 1 is full agreement, 0 that of chance.")
+        yield blocks.Heading(_name(one.measure))
+        yield blocks.Text(f"Krippendorff's alpha (ordinal): {alpha}. 1 is full agreement, 0 that of chance.")
         yield table_of(
             "Severity: how far below the expected a rater's values are; agreement: rank correlation with the others",
             ["rater", "judgements", "severity", "agreement"],

@@ -44,9 +44,8 @@ class Summaries:
         StorageError: a record is missing or damaged."""
         self._store, self._build = store, build
         self._articles: dict[tuple[str, str], set[str]] = {}
-        for stage in self._stages_of(PREDICTIONS.name):
-            for row in self._rows(stage, ["article_id", "system"]):
-                self._articles.setdefault((stage, row["system"]), set()).add(row["article_id"])
+        for stage, row in self._rows(PREDICTIONS.name, ["article_id", "system"]):
+            self._articles.setdefault((stage, row["system"]), set()).add(row["article_id"])
         if not self._articles:
             raise ValueError(
                 f"build {build.name} has no summaries, only {', '.join(build.stages)}: expected a build of "
@@ -79,11 +78,7 @@ class Summaries:
     def read(self, ids: Collection[str], systems: Sequence[str], *, sources: bool) -> dict[str, SampledArticle]:
         """Return articles with the texts of these systems, by id; control characters and line breaks become spaces. The
         input is read only with `sources`. Raises ValueError: an article is missing, or has no lead."""
-        leads = {
-            row["article_id"]: row
-            for stage in self._stages_of(ARTICLES.name)
-            for row in self._rows(stage, ["article_id", "title", "lead"], ids)
-        }
+        leads = {row["article_id"]: row for _, row in self._rows(ARTICLES.name, ["article_id", "title", "lead"], ids)}
         texts = self._texts(ids, systems)
         inputs = self._inputs(ids) if sources else {}
         articles = {}
@@ -97,36 +92,31 @@ class Summaries:
         return articles
 
     def _texts(self, ids: Collection[str], systems: Sequence[str]) -> dict[str, dict[str, str]]:
-        """Return article -> system -> summary, of the systems of the build."""
-        texts: dict[str, dict[str, str]] = {id_: {} for id_ in ids}
-        for name in systems:
-            if name != GOLD:
-                stage, system = self.systems[name]
-                for row in self._rows(stage, ["article_id", "system", "summary"], ids):
-                    if row["system"] == system:
-                        texts[row["article_id"]][name] = clean(row["summary"])
+        """Return article -> system -> summary, of the systems of the build in their order."""
+        places = {self.systems[name]: name for name in systems if name != GOLD}
+        texts: dict[str, dict[str, str]] = {id_: dict.fromkeys(places.values(), "") for id_ in ids}
+        for stage, row in self._rows(PREDICTIONS.name, ["article_id", "system", "summary"], ids):
+            if (name := places.get((stage, row["system"]))) is not None:
+                texts[row["article_id"]][name] = clean(row["summary"])
         return texts
 
     def _inputs(self, ids: Collection[str]) -> dict[str, list[str]]:
         """Return article -> its best paragraphs, shortened."""
         ranks: dict[str, dict[int, str]] = {id_: {} for id_ in ids}
-        for stage in self._stages_of(RANKED.name):
-            for row in self._rows(stage, ["article_id", "rank", "text"], ids):
-                if row["rank"] < _SOURCES:
-                    ranks[row["article_id"]][row["rank"]] = clean(row["text"])[:_SOURCE_CHARACTERS]
+        for _, row in self._rows(RANKED.name, ["article_id", "rank", "text"], ids):
+            if row["rank"] < _SOURCES:
+                ranks[row["article_id"]][row["rank"]] = clean(row["text"])[:_SOURCE_CHARACTERS]
         return {id_: [text for _, text in sorted(texts.items())] for id_, texts in ranks.items()}
 
-    def _stages_of(self, dataset: str) -> list[str]:
-        """Return the build's stages that have the columns of a dataset; a stage is named after it, or shares it."""
-        return [
-            stage
-            for stage, files in self._build.stages.items()
-            if any(file.partition("/")[0] == dataset for file in files.values())
-        ]
-
-    def _rows(self, stage: str, columns: list[str], ids: Collection[str] | None = None) -> Iterator[dict[str, Any]]:
+    def _rows(
+        self, dataset: str, columns: list[str], ids: Collection[str] | None = None
+    ) -> Iterator[tuple[str, dict[str, Any]]]:
+        """Yield stage and row of the build's stages that have the columns of a dataset, whatever their names."""
         wanted = None if ids is None else pa.array(sorted(ids), pa.string())
-        for record in finished_stage(self._store, self._build, stage).in_order:
-            for batch in self._store.read_batches(record.path, record.written.sha256, columns):
-                rows = batch if wanted is None else batch.filter(pc.is_in(batch["article_id"], wanted))
-                yield from rows.to_pylist()
+        for stage, files in self._build.stages.items():
+            if not any(file.partition("/")[0] == dataset for file in files.values()):
+                continue
+            for record in finished_stage(self._store, self._build, stage).in_order:
+                for batch in self._store.read_batches(record.path, record.written.sha256, columns):
+                    rows = batch if wanted is None else batch.filter(pc.is_in(batch["article_id"], wanted))
+                    yield from ((stage, row) for row in rows.to_pylist())

@@ -1,9 +1,7 @@
 """Scores of systems from judgements: means with intervals, tests between systems, agreement of the raters, and which
-text raters prefer.
-
-Articles are the unit of resampling, as in `tasks.evaluation.significance`: the judgements of one article depend on each
-other. A system's score is the mean of all its judgements, which in best-worst scaling is the share of choices as best
-minus that as worst (Liu & Lapata 2019, sec. 5), and of questions the mean of their marks.
+text raters prefer. A system's score is the mean of all its judgements, which in best-worst scaling is the share of
+choices as best minus that as worst (Liu & Lapata 2019, sec. 5). Articles are resampled, since the judgements of one
+depend on each other.
 
 Preferences are wins between systems, and strengths by the model of Bradley & Terry (1952). Under it the chance that
 system i is preferred to j is s_i / (s_i + s_j). Strengths are fitted by Hunter's (2004) MM iterations and given as
@@ -100,18 +98,9 @@ def _severity(judgements: Sequence[Judgement]) -> Mapping[int, float]:
     raters = sorted({one.rater for one in judgements})
     if len(raters) < 2 or len({one.value for one in judgements}) < 2 or _balanced(judgements):
         return {}
-    units = sorted({(one.article, one.unit) for one in judgements})
-    systems = sorted({one.system for one in judgements})
-    names = [
-        *(("unit", *unit) for unit in units),
-        *(("system", one) for one in systems),
-        *(("rater", one) for one in raters),
-    ]
-    column = {name: number for number, name in enumerate(names)}
-    design = np.zeros((len(judgements), len(names)))
-    for row, one in enumerate(judgements):
-        for name in (("unit", one.article, one.unit), ("system", one.system), ("rater", one.rater)):
-            design[row, column[name]] = 1
+    about = [(("unit", one.article, one.unit), ("system", one.system), ("rater", one.rater)) for one in judgements]
+    names = [name for part in zip(*about, strict=True) for name in sorted(set(part))]
+    design = np.array([[name in row for name in names] for row in about], np.float64)
     fitted, *_ = np.linalg.lstsq(design, np.array([one.value for one in judgements]), rcond=None)
     effects = fitted[-len(raters) :]
     return {rater: float(effects.mean() - effect) for rater, effect in zip(raters, effects, strict=True)}
@@ -144,8 +133,7 @@ def wins(judgements: Sequence[Judgement], systems: Sequence[str]) -> Floats:
 
 
 def strengths(found: Floats, seed: int) -> list[Interval] | None:
-    """Return each system's strength with its bootstrap interval over articles; None where the systems never met.
-    `found` are the [A, S, S] `wins`."""
+    """Return each system's strength by [A, S, S] `wins` with its interval over articles; None if systems never met."""
     total = found.sum(axis=0)
     met = total + total.T > 0
     if connected_components(met, return_labels=False) > 1:

@@ -27,8 +27,7 @@ Group = tuple[str, ...]  # systems in the order in which their texts are shown
 
 
 def draw_articles(candidates: Sequence[str], count: int, seed: int) -> list[str]:
-    """Return `count` articles in the order of their draws, which do not depend on the other candidates. Raises
-    ValueError: there are fewer."""
+    """Return `count` articles by draws that do not depend on the others. Raises ValueError: there are fewer."""
     if len(candidates) < count:
         raise ValueError(
             f"articles is {count}: expected at most {len(candidates)}, the test articles that can be asked about"
@@ -37,9 +36,8 @@ def draw_articles(candidates: Sequence[str], count: int, seed: int) -> list[str]
 
 
 def form_groups(systems: Sequence[str], articles: Sequence[str], size: int, seed: int) -> dict[str, Group]:
-    """Return the systems to compare on each article: each system and each pair as often as the others, or nearly so. A
-    group has `size` systems; `seed` decides between groups that are as good. Raises ValueError: there are fewer systems
-    than a group has."""
+    """Return the `size` systems to compare on each article: each system and each pair as often as the others, or nearly
+    so; `seed` decides between groups that are as good. Raises ValueError: there are fewer systems."""
     if len(systems) < size:
         raise ValueError(f"texts is {size}: expected at most {len(systems)}, the systems {', '.join(systems)}")
     met: Counter[Group] = Counter()  # systems and pairs of them
@@ -58,9 +56,8 @@ def form_groups(systems: Sequence[str], articles: Sequence[str], size: int, seed
 def assign(
     systems: Sequence[str], articles: Sequence[str], size: int, raters: int, seed: int
 ) -> dict[int, list[tuple[str, Group]]]:
-    """Return each rater's items in the order of the form: an article, and the systems in the order shown. An item has
-    `size` systems; with 1, raters see different systems on an article. Raters are numbered from 1. Raises ValueError:
-    there are fewer systems than an item has."""
+    """Return each rater's items (from rater 1 on) in the order of the form: an article, and `size` systems in the order
+    shown; with 1, raters see different systems on an article. Raises ValueError: there are fewer systems."""
     groups = form_groups(systems, articles, size, seed)
     turning = sorted(systems, key=lambda system: stable_hash("turn", seed, system))
     forms = {}
@@ -120,19 +117,15 @@ class Study:
 
     def items(self, rater: int) -> list[RatingItem]:
         """Return what a rater judges, in the order of the form."""
-        return [self._item(article, systems) for article, systems in self.forms[rater]]
-
-    def _item(self, id_: str, systems: tuple[str, ...]) -> RatingItem:
-        article = self.articles[id_]
         # Questions are answered without the lead; and a lead among the texts would give itself away beside it.
         blind = self.settings.task == "qa" or GOLD in self.systems
-        return RatingItem(
-            article,
-            systems,
-            tuple(article.texts[system] for system in systems),
-            None if blind else article.lead,
-            self.questions.get(id_, ()),
-        )
+        items = []
+        for id_, systems in self.forms[rater]:
+            article = self.articles[id_]
+            texts = tuple(article.texts[system] for system in systems)
+            reference = None if blind else article.lead
+            items.append(RatingItem(article, systems, texts, reference, self.questions.get(id_, ())))
+        return items
 
     def to_json(self) -> str:
         """Return the key."""
@@ -151,8 +144,7 @@ def make_study(
     articles: Sequence[SampledArticle],
     questions: Mapping[str, Sequence[Question]],
 ) -> Study:
-    """Assign the articles to raters; the arguments are the attributes of the study. Raises ValueError: there are fewer
-    systems than texts to be shown."""
+    """Assign the articles to raters; arguments as `Study`. Raises ValueError: fewer systems than texts to be shown."""
     ids = [article.id for article in articles]
     forms = assign(systems, ids, settings.shown, settings.raters, settings.seed)
     by_id = {article.id: article for article in articles}
@@ -160,8 +152,7 @@ def make_study(
 
 
 def read_study(text: str, name: str) -> Study:
-    """Read a key. `name` is the file's, for errors. Raises ValueError: it is not the key of a study, or was changed
-    after the forms were made."""
+    """Read a key of a file. Raises ValueError: it is not the key of a study, or not that of the forms."""
     try:
         key = json.loads(text)
         fields = {field: value for field, value in key.items() if field not in ("format", "study")}

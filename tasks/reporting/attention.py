@@ -30,7 +30,7 @@ _ROWS = 15  # paragraphs with a row of their own: those cited, and of the others
 _WIDTH, _ROW_INCHES, _LETTER_INCHES = 7.2, 0.185, 0.06  # a letter of 8 points, on average
 _EDGE, _SCALE_INCHES = 0.25, 0.75  # around it with the names of the axes, and for the scale of colours on the right
 _GAP_INCHES = 0.03  # between the name of a row and the row
-_HOST_CHARACTERS, _TOKEN_CHARACTERS = 24, 13
+_HOST, _TOKEN = 24, 13  # characters of each that are shown
 _SHADES = colormaps["Blues"].resampled(12)  # few colours, told apart by eye and kept by the picture's palette
 
 
@@ -88,15 +88,16 @@ def host_of(url: str) -> str:
 
 
 def attention_picture(attention: SummaryAttention) -> bytes:
-    """Draw paragraph attention over time: a column for each token, a row for each paragraph, a box for each citation.
-    If there are many paragraphs, uncited ones with least attention share one row; of many tokens only the first are
-    drawn (`drawn_tokens`)."""
+    """Draw paragraph attention over time: a column a token, a row a paragraph, a box a citation. Of many paragraphs,
+    uncited ones with least attention share a row; of many tokens only the first are drawn (`drawn_tokens`)."""
     looked = attention.weights.mean(axis=0)
     cited = {rank for span in attention.spans for rank in span.ranks}
     order = sorted(range(len(looked)), key=lambda rank: (rank not in cited, -looked[rank], rank))
     kept = np.sort(order[:_ROWS])
     rows = attention.weights[:, kept].T
-    labels = [f"{rank + 1}  {_tail(attention.hosts[rank], _HOST_CHARACTERS)}" for rank in kept]
+    # Of a long host the end, because it identifies the owner better than the beginning.
+    hosts = [host if len(host) <= _HOST else f"…{host[1 - _HOST :]}" for host in attention.hosts]
+    labels = [f"{rank + 1}  {hosts[rank]}" for rank in kept]
     if others := attention.weights.shape[1] - len(kept):
         rows = np.vstack([rows, attention.weights.sum(axis=1) - rows.sum(axis=0)])
         labels.append(f"{others} others together")
@@ -107,7 +108,8 @@ def attention_picture(attention: SummaryAttention) -> bytes:
     starts = range(0, drawn, width)
     # Names from outside: a character that the font lacks is replaced.
     names = [_shown(label) for label in labels]
-    tokens = [_shown(_head(token, _TOKEN_CHARACTERS)) for token in attention.tokens[:drawn]]
+    heads = (one if len(one) <= _TOKEN else f"{one[: _TOKEN - 1]}…" for one in attention.tokens[:drawn])
+    tokens = list(map(_shown, heads))
 
     def strip(axes: Axes, start: int) -> None:
         stop = min(start + width, drawn)
@@ -157,15 +159,6 @@ def attention_picture(attention: SummaryAttention) -> bytes:
 def drawn_tokens(attention: SummaryAttention) -> int:
     """Return how many tokens of a summary its picture shows."""
     return min(len(attention.weights), _STRIP * _STRIPS)
-
-
-def _head(text: str, most: int) -> str:
-    return text if len(text) <= most else f"{text[: most - 1]}…"
-
-
-def _tail(text: str, most: int) -> str:
-    """Return the end of a host name, because the end identifies its owner better than the beginning."""
-    return text if len(text) <= most else f"…{text[1 - most :]}"
 
 
 def _shown(text: str) -> str:

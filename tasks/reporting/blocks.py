@@ -166,8 +166,7 @@ _Given = ParamSpec("_Given")
 
 
 def table_of(caption: str, columns: Sequence[str], rows: Iterable[Row], numbers: range | None = None) -> Table:
-    """Return a table whose cells may be given as texts and whole numbers. `numbers` are the columns with numbers, all
-    but the first unless they are given."""
+    """Return a table, of cells, texts or whole numbers; `numbers`: the columns of numbers, None = all but the first."""
     cells = [
         [one if isinstance(one, Cell) else Cell(f"{one:,}" if isinstance(one, int) else one) for one in row]
         for row in rows

@@ -133,8 +133,7 @@ def verdict(challenge: Challenge) -> str:
 
 @section("challenge", "Champion and challenger")
 def challenge_section(challenge: Challenge, decision: str = "") -> Iterator[Block]:
-    """Return means with intervals, the paired verdict, and examples side by side. `decision`, a sentence that says what
-    was decided and why, is shown first."""
+    """What was decided, in a sentence, if given; means with intervals, the paired verdict, and examples."""
     if decision:
         yield Text(decision)
     yield Text(verdict(challenge))
@@ -178,12 +177,11 @@ def _measures(scores: pa.Table, settings: ReportSettings, seed: int) -> list[Con
 def _differences(scores: pa.Table, metric: str) -> list[tuple[str, float, float]]:
     """Return (article, figure of the champion, figure of the challenger), by ascending gain of the challenger."""
     chosen = scores.filter(pc.equal(scores["metric"], metric)).select(["article_id", "system", "value"]).to_pylist()
-    figures = {(row["article_id"], row["system"]): row["value"] for row in chosen}
-    both = [
-        (article, figures[article, _CHAMPION], figures[article, _CHALLENGER])
-        for article in sorted({article for article, _ in figures})
-        if (article, _CHAMPION) in figures and (article, _CHALLENGER) in figures
-    ]
+    before, after = (
+        {row["article_id"]: row["value"] for row in chosen if row["system"] == side}
+        for side in (_CHAMPION, _CHALLENGER)
+    )
+    both = [(article, before[article], after[article]) for article in sorted(before.keys() & after.keys())]
     return sorted(both, key=lambda row: row[2] - row[1])
 
 

@@ -39,8 +39,7 @@ class CorpusStatistics:
 
 
 def corpus_statistics(shards: Iterable[tuple[pa.Table, pa.Table]]) -> CorpusStatistics:
-    """Return the statistics of (ARTICLES, PARAGRAPHS) of each shard, one in memory at a time; 0 where there is no
-    article."""
+    """Return the statistics of (ARTICLES, PARAGRAPHS) of each shard, one in memory at a time; 0 without articles."""
     return mean_sizes([shard_sizes(*shard, count_words(shard[1]["text"])) for shard in shards])
 
 
@@ -70,8 +69,7 @@ def count_words(texts: pa.ChunkedArray) -> Words:
 
 
 def statistics_table(found: CorpusStatistics, instances: int) -> Table:
-    """Return the figures of this corpus above those that Shen et al. 2023 publish. Means are of a sample if there are
-    many articles; `instances` counts all."""
+    """Return the figures of this corpus, maybe means of a sample of `instances`, above those of Shen et al. 2023."""
 
     def row(name: str, instances: str, documents: float, source: float, target: float) -> Row:
         return [name, instances, f"{documents:.1f}", f"{source:,.0f}", f"{target:,.0f}"]

@@ -14,8 +14,7 @@ WEIGHTS = "model.safetensors"
 _SHOWN = 160  # characters of a source's settings
 _CREDENTIALS = re.compile(r"(?<=//)[^/@\s]+@")
 
-Fact = tuple[str, str]
-"""A name and its value, for people."""
+Fact = tuple[str, str]  # a name and its value, for people
 
 
 def gather_facts(

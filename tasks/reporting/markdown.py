@@ -7,26 +7,8 @@ import textwrap
 from collections.abc import Sequence
 from urllib.parse import quote
 
-from tasks.reporting.blocks import (
-    Block,
-    Cell,
-    Citation,
-    Cited,
-    Figures,
-    Folded,
-    Heading,
-    Lines,
-    Picture,
-    Quote,
-    ReportSection,
-    SampleSentence,
-    Table,
-    Text,
-    clean,
-    percent,
-    shown_url,
-    web_url,
-)
+from tasks.reporting import blocks
+from tasks.reporting.blocks import Block, Picture, ReportSection, SampleSentence, clean, percent, shown_url, web_url
 
 _CELL_CHARACTERS = 42  # per line: two such columns fit side by side in the UI
 LIMIT = 512 * 1024  # the server's limit for an artifact in JSON, in bytes
@@ -69,26 +51,26 @@ def artifact(sections: Sequence[ReportSection], limit: int = LIMIT) -> str:
 def render(block: Block) -> str:
     """Return one block as Markdown."""
     match block:
-        case Text(text):
+        case blocks.Text(text):
             return escape(text)
-        case Heading(text, level):
+        case blocks.Heading(text, level):
             return f"{'#' * level} {escape(text)}"
-        case Figures(figures):
+        case blocks.Figures(figures):
             return "\n".join(
                 f"- **{escape(one.value)}** {escape(f'{one.name} ({one.note})' if one.note else one.name)}"
                 for one in figures
             )
-        case Folded(title, blocks):
-            return "\n\n".join([f"#### {escape(title)}", *map(render, blocks)])
-        case Table():
+        case blocks.Folded(title, folded):
+            return "\n\n".join([f"#### {escape(title)}", *map(render, folded)])
+        case blocks.Table():
             return _table(block)
         case Picture(caption, png):
             return f"![{escape(caption)}](data:image/png;base64,{base64.b64encode(png).decode()})\n\n{escape(caption)}"
-        case Quote(text, left_out):
+        case blocks.Quote(text, left_out):
             return "> " + escape(text) + _left_out(left_out)
-        case Cited():
+        case blocks.Cited():
             return _cited(block)
-        case Lines(lines):
+        case blocks.Lines(lines):
             return "\n".join(f"- {escape(line)}" for line in lines)
 
 
@@ -108,7 +90,7 @@ def link(url: str) -> str:
     return f"[{shown}]({quote(target, safe=_URL_SAFE)})"
 
 
-def _table(table: Table) -> str:
+def _table(table: blocks.Table) -> str:
     marks = ["---:" if index in table.numeric else "---" for index in range(len(table.columns))]
     cells = [[_cell(cell) for cell in row] for row in table.rows]
     rows = [[_lines(column) or " " for column in table.columns], marks, *cells]
@@ -116,7 +98,7 @@ def _table(table: Table) -> str:
     return "\n".join([f"**{escape(table.caption)}**", "", *lines])
 
 
-def _cell(cell: Cell) -> str:
+def _cell(cell: blocks.Cell) -> str:
     text = _lines(cell.text)
     text = f"**{text}**" if cell.strong and text else text
     return f"{text}<br>{escape(f'({cell.note})')}" if cell.note else text
@@ -127,7 +109,7 @@ def _lines(text: str) -> str:
     return "<br>".join(escape(line) for line in textwrap.wrap(clean(text), _CELL_CHARACTERS, break_on_hyphens=False))
 
 
-def _cited(cited: Cited) -> str:
+def _cited(cited: blocks.Cited) -> str:
     lines = [f"- {escape(sentence.text)}{_support(sentence)}" for sentence in cited.sentences]
     text = "\n".join(lines) + _left_out(cited.left_out)
     if cited.sources:
@@ -138,15 +120,12 @@ def _cited(cited: Cited) -> str:
 
 def _support(sentence: SampleSentence) -> str:
     """Return the citations of a sentence, and what in it is not supported."""
-    cited = "; ".join(_citation(citation) for citation in sentence.citations)
+    cited = []
+    for one in sentence.citations:
+        share = "" if one.share is None else f", {percent(one.share)}"
+        cited.append(f"{f'{link(one.url)}, ' if one.url else ''}paragraph {one.rank + 1}{share}")
     doubt = f" **{escape(sentence.doubt)}**" if sentence.doubt else ""
-    return (f" *{cited}*" if cited else "") + doubt
-
-
-def _citation(citation: Citation) -> str:
-    page = f"{link(citation.url)}, " if citation.url else ""
-    share = "" if citation.share is None else f", {percent(citation.share)}"
-    return f"{page}paragraph {citation.rank + 1}{share}"
+    return (f" *{'; '.join(cited)}*" if cited else "") + doubt
 
 
 def _left_out(characters: int) -> str:

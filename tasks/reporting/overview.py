@@ -26,8 +26,8 @@ from tasks.reporting.publishing import (
     METRICS,
     SPENDING,
     failures_key,
+    part_name,
     publish_page,
-    report_key,
     stage_key,
     training_key,
 )
@@ -61,38 +61,27 @@ def trace(stages: Mapping[str, Sequence[ShardRecord]], directories: Mapping[str,
                 whole.setdefault(record.written.digest, set()).add(name)
     for name, directory in directories.items():
         whole.setdefault(directory.digest, set()).add(name)
-    reads = {name: _reads(name, _widest(records), stages, whole) for name, records in stages.items() if records}
+    reads = {name: _reads(name, records, stages, whole) for name, records in stages.items() if records}
     reads |= {name: _sources(name, directory.inputs, whole) for name, directory in directories.items()}
     depths = _depths(reads)
     origins = []
     for name, sources in reads.items():
         records = stages.get(name, ())
         digests = "".join(record.written.digest for record in records)
-        origins.append(
-            Origin(
-                name=name,
-                shards=len(records),
-                rows=sum(record.written.rows for record in records) if records else None,
-                digest=(hashlib.sha256(digests.encode()).hexdigest() if records else directories[name].digest)[
-                    :_DIGITS
-                ],
-                reads=tuple(sorted(sources, key=lambda other: (depths[other], other))),
-                depth=depths[name],
-                code=_code(records or [directories[name]]),
-            )
-        )
+        digest = hashlib.sha256(digests.encode()).hexdigest() if records else directories[name].digest
+        rows = sum(record.written.rows for record in records) if records else None
+        above = tuple(sorted(sources, key=lambda other: (depths[other], other)))
+        code = _code(records or [directories[name]])
+        origins.append(Origin(name, len(records), rows, digest[:_DIGITS], above, depths[name], code))
     return sorted(origins, key=lambda origin: (origin.depth, origin.name))
 
 
-def _widest(records: Sequence[ShardRecord]) -> ShardRecord:
-    """Return the shard with most rows: a shard may have got nothing from some of its inputs."""
-    return max(records, key=lambda record: (record.written.rows, -record.shard))
-
-
 def _reads(
-    name: str, reader: ShardRecord, stages: Mapping[str, Sequence[ShardRecord]], whole: Mapping[str, set[str]]
+    name: str, own: Sequence[ShardRecord], stages: Mapping[str, Sequence[ShardRecord]], whole: Mapping[str, set[str]]
 ) -> set[str]:
-    """Return what a shard was made from: whole shards and directories, or its row groups of a shuffle."""
+    """Return what a stage was made from: whole shards and directories, or its row groups of a shuffle."""
+    # Of its widest shard, since a shard may have got nothing from some of its inputs.
+    reader = max(own, key=lambda record: (record.written.rows, -record.shard))
     groups: dict[str, set[str]] = {digest: set(names) for digest, names in whole.items()}
     for other, records in stages.items():
         for record in records:
@@ -126,8 +115,7 @@ def _code(records: Sequence[ShardRecord | DirectoryRecord]) -> tuple[str, ...]:
     return tuple(sorted(commit[:7] + "-dirty" * commit.endswith("-dirty") for commit in commits if commit))
 
 
-IndexEntry = tuple[str, str, str]
-"""A line of the index: what it is about, the key of its artifact, and what that shows."""
+IndexEntry = tuple[str, str, str]  # what a line of the index is about, the key of its artifact, and what that shows
 
 
 def publish_overview(
@@ -163,7 +151,7 @@ def index_entries(
             yield origin.name, training_key(corpus, record.name), "training curves"
         for file in record.files:
             if file.startswith(ARTIFACTS):
-                key = report_key(corpus, file)
+                key = artifact_key(corpus, part_name(file))
                 part = key.removeprefix(artifact_key(corpus, "report-")).strip("-")
                 yield f"{origin.name}: {part}", key, "a part of the report"
     yield "lineage", artifact_key(corpus, LINEAGE), "what each stage was made from, by digests"

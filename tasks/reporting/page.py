@@ -11,7 +11,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from tasks.reporting.blocks import Block, ReportSection, Table, Text, clean, percent, shown_url, web_url
 
-TEMPLATE = "page.html.j2"
+_TEMPLATE, _WIDTH = "page.html.j2", 100  # columns of a sentence; tables are not wrapped
 
 
 def templates(folder: Path, *, escaped: bool = True) -> Environment:
@@ -31,15 +31,8 @@ def templates(folder: Path, *, escaped: bool = True) -> Environment:
 def page(title: str, sections: Sequence[ReportSection]) -> str:
     """Return the page; text from outside is escaped, and only web addresses become links."""
     environment = templates(Path(__file__).parent)
-    environment.filters.update({"percent": percent, "base64": _base64})
-    return environment.get_template(TEMPLATE).render(title=title, sections=sections)
-
-
-def _base64(png: bytes) -> str:
-    return base64.b64encode(png).decode()
-
-
-WIDTH = 100  # columns of a sentence; tables are not wrapped
+    environment.filters.update({"percent": percent, "base64": lambda png: base64.b64encode(png).decode()})
+    return environment.get_template(_TEMPLATE).render(title=title, sections=sections)
 
 
 def summary(blocks: Iterable[Block]) -> str:
@@ -49,7 +42,7 @@ def summary(blocks: Iterable[Block]) -> str:
         if isinstance(block, Table):
             texts.append(_table(block))
         elif isinstance(block, Text):
-            texts.append(textwrap.fill(clean(block.text), WIDTH))
+            texts.append(textwrap.fill(clean(block.text), _WIDTH))
     return "\n\n".join(texts) + "\n"
 
 

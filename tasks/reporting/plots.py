@@ -78,8 +78,7 @@ def bars(values: Mapping[str, tuple[float, float, float]], label: str) -> bytes:
 
 
 def differences(values: Sequence[float], label: str) -> bytes:
-    """Draw paired differences of articles as a filled line: gains in one colour, losses in another. There is at least
-    one value, and they ascend."""
+    """Draw ascending paired differences of articles, at least one, as a filled line, gains and losses apart."""
 
     def panel(axes: Axes) -> None:
         edges = np.arange(len(values) + 1) + 0.5

@@ -37,12 +37,8 @@ def training_key(corpus: str, directory: str) -> str:
     return artifact_key(corpus, f"training-{directory.removeprefix('models/')}")
 
 
-def report_key(corpus: str, file: str) -> str:
-    """Return the key of a part of the report, by its file."""
-    return artifact_key(corpus, _part(file))
-
-
-def _part(file: str) -> str:
+def part_name(file: str) -> str:
+    """Return the name of a part of the report, by its file."""
     return file.removeprefix(ARTIFACTS).removesuffix(".md")
 
 
@@ -132,7 +128,7 @@ def publish_parts(store: Store, record: DirectoryRecord, corpus: str) -> None:
     for file in record.files:
         if file.startswith(ARTIFACTS):
             markdown = store.read_bytes(f"{record.path}/{file}").decode()
-            publish_page(corpus, _part(file), markdown, _shown(markdown))
+            publish_page(corpus, part_name(file), markdown, _shown(markdown))
 
 
 def _shown(markdown: str) -> str:

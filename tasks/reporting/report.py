@@ -8,7 +8,7 @@ from typing import Any
 from tasks.engine.recipe import Shards
 from tasks.engine.settings import Settings
 from tasks.reporting import corpus, facts, stages
-from tasks.reporting.blocks import Text
+from tasks.reporting.blocks import WORDS, Text
 from tasks.reporting.corpus_size import SAMPLED_SHARDS
 from tasks.reporting.curves import model_curves, training_section
 from tasks.reporting.markdown import artifact
@@ -31,18 +31,6 @@ from tasks.reporting.settings import ReportSettings
 PAGE, SUMMARY, ARTIFACTS = "report.html", "summary.txt", "artifacts"
 _SAMPLES = 5  # test articles shown with their summaries and source URLs
 _OPEN = ("headline", "samples")  # sections of the page that are not folded
-# Which sections each artifact shows; its key keeps its history in the Prefect UI.
-_ARTIFACTS = {
-    "report-headline": ("headline", "samples"),
-    "report-funnel": ("funnel", "across", "rights", "costs"),
-    "report-hosts": ("hosts",),
-    "report-table1": ("table1",),
-    "report-scores": ("scores",),
-    "report-training": ("training",),
-    "report-distributions": ("distributions",),
-    "report-attention": ("attention",),
-    "report-graphs": ("graphs",),
-}
 
 
 def write_report(
@@ -65,29 +53,17 @@ def write_report(
     """Write `report.html`, `summary.txt` and `artifacts/*.md`; equal inputs give equal bytes.
 
     All scores are in memory, everything else one shard at a time; of the texts only the first shards are read.
+    `scores`: (baseline scores, scores of the summarizer, ranking scores[, of each further summarizer][, of a language
+    model]) of each article shard; `samples`: (articles, ranked, baseline predictions, predictions of the summarizer[,
+    graphs[, those of each further summarizer][, of a language model]]); `texts`: (articles, paragraphs, features);
+    `overlaps`: (overlaps,), None if articles were not compared. `documents`, None without a crawl, and `given`, None if
+    the source gives none: (documents,) of each host shard and partition, whose columns on rights are counted. `ranker`
+    and `summarizer` are directories, no ranker if the paragraphs were imported ranked. `counts` are the rows that each
+    stage kept and refused, `took` its seconds, peak bytes and bytes on disk (`storage.builds.summarise`); `config` is
+    the recipe of the build's settings, `seed` decides the resamples of the intervals.
 
-    Args:
-        scores: (baseline scores, scores of the summarizer, ranking scores[, of each further summarizer][, of a
-            language model]) of each article shard.
-        samples: (articles, ranked, baseline predictions, predictions of the summarizer[, graphs[, those of each
-            further summarizer][, of a language model]]) of each.
-        texts: (articles, paragraphs, features) of each.
-        documents: (documents,) of each host shard, whose columns on rights are counted; None without a crawl.
-        given: (documents,) that the source gives, of each of its partitions; None if it gives none.
-        overlaps: (overlaps,) of each article shard; None if articles were not compared.
-        ranker: directory of the trained ranker; None if the paragraphs were imported ranked.
-        summarizer: directory of the trained summarizer.
-        counts: rows that each stage kept and refused (`storage.builds.summarise`).
-        config: the recipe of the build's settings.
-        seed: decides the resamples of the intervals.
-        took: seconds, peak bytes and bytes on disk of each stage, from there too.
-
-    Returns:
-        `published`, the files, and the headline numbers: in percent, by system and by L'.
-
-    Raises:
-        CorruptShardError: a shard is damaged.
-        ValueError: a metrics file of the training is damaged, or an article has two scores of one system."""
+    Return `published`, the files, and the headline numbers: in percent, by system and by L'. Raises CorruptShardError:
+    a shard is damaged; ValueError: a metrics file of the training is, or an article has two scores of one system."""
     recipe = config.recipe() if isinstance(config, Settings) else config
     baseline_scores, trained_scores, ranking_scores = read_scores(scores, len(recipe.get("further", ())))
     ranking = rank_systems(baseline_scores, trained_scores, settings, seed)
@@ -120,7 +96,7 @@ def write_report(
     by_key = {section.key: section for section in written}
     short = [short_score_table(ranking)] if ranking.systems else []
     files[SUMMARY] = summary([*by_key["table1"].blocks, *short, Text(headline_sentence(ranking))])
-    for key, shown in _ARTIFACTS.items():
+    for key, shown in WORDS["artifacts"].items():
         files[f"{ARTIFACTS}/{key}.md"] = artifact([by_key[name] for name in shown if name in by_key])
     for name, text in files.items():
         path = directory / name

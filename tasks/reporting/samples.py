@@ -13,21 +13,9 @@ from matplotlib.collections import LineCollection
 
 from tasks.evaluation.citations import CitedSentence, Citer
 from tasks.evaluation.metrics import Summary
+from tasks.reporting import blocks
 from tasks.reporting.attention import Floats, SummaryAttention, attention_picture, drawn_tokens, lay_out
-from tasks.reporting.blocks import (
-    WORDS,
-    AttendedPage,
-    Block,
-    Citation,
-    Cited,
-    Folded,
-    Heading,
-    Picture,
-    Quote,
-    SampleSentence,
-    Text,
-    section,
-)
+from tasks.reporting.blocks import WORDS, AttendedPage, Block, Citation, SampleSentence, section
 from tasks.reporting.corpus_size import Words, count_words
 from tasks.reporting.plots import COLORS, INK, draw
 
@@ -67,8 +55,7 @@ class Samples:
 
 def read_samples(shards: Iterable[tuple[pa.Table, ...]], count: int, length_shards: int) -> Samples:
     """Return the first test articles with summaries; only the needed shards are read. A shard is (articles, ranked,
-    baselines, summaries[, graphs[, summaries of further systems]]); lengths of summaries are taken from the first
-    `length_shards`."""
+    baselines, summaries[, graphs[, summaries of further systems]]); lengths are of the first `length_shards`."""
     collected: list[Sample] = []
     words: dict[str, list[Words]] = {}
     for number, (articles, ranked, baselines, trained, *more) in enumerate(shards):
@@ -154,23 +141,24 @@ def sources(attention: Floats, urls: Sequence[str]) -> list[AttendedPage]:
 def samples_section(samples: Samples) -> Iterator[Block]:
     """Articles of the test split with the systems' summaries."""
     if not samples.articles:
-        yield Text("No article of the test split has a summary to show.")
+        yield blocks.Text("No article of the test split has a summary to show.")
         return
-    yield Text(WORDS["legends"]["samples"])
+    yield blocks.Text(WORDS["legends"]["samples"])
     for article in samples.articles:
-        yield Heading(article.title)
-        yield Heading("Lead section (the target)", 4)
-        yield Quote(article.lead, article.lead_left_out)
+        yield blocks.Heading(article.title)
+        yield blocks.Heading("Lead section (the target)", 4)
+        yield blocks.Quote(article.lead, article.lead_left_out)
         first, *others = article.written
         yield from _shown(first)
         if others:
             title = f"Summaries by {', '.join(one.system for one in others)}"
-            yield Folded(title, [block for one in others for block in _shown(one)])
+            yield blocks.Folded(title, [block for one in others for block in _shown(one)])
 
 
-def _shown(written: SampleSummary) -> tuple[Block, Block]:
-    cited = Cited(written.sentences, written.sources, written.left_out)
-    return Heading(f"Summary by {written.system}", 4), cited if written.sentences else Text("An empty summary.")
+def _shown(written: SampleSummary) -> Iterator[Block]:
+    yield blocks.Heading(f"Summary by {written.system}", 4)
+    cited = blocks.Cited(written.sentences, written.sources, written.left_out)
+    yield cited if written.sentences else blocks.Text("An empty summary.")
 
 
 @section("attention", "Attention of the summaries")
@@ -180,13 +168,13 @@ def attention_section(samples: Samples) -> Iterator[Block]:
     for article in samples.articles:
         drawn = [(one.system, one.attention) for one in article.written if one.attention is not None]
         if drawn:
-            pictures.append(Heading(article.title))
+            pictures.append(blocks.Heading(article.title))
         for system, attention in drawn:
             tokens, shown = len(attention.tokens), drawn_tokens(attention)
             caption = f"Paragraph attention of {system} while it wrote about “{article.title}”"
             caption += f", the first {shown:,} of {tokens:,} tokens" if shown < tokens else f", {tokens:,} tokens"
-            pictures.append(Picture(caption, attention_picture(attention), wide=True))
-    yield Text(WORDS["legends"]["attention"] if pictures else "No system with attention has a summary to show.")
+            pictures.append(blocks.Picture(caption, attention_picture(attention), wide=True))
+    yield blocks.Text(WORDS["legends"]["attention"] if pictures else "No system with attention has a summary to show.")
     yield from pictures
 
 
@@ -195,16 +183,15 @@ def graphs_section(samples: Samples) -> Iterator[Block]:
     """The similarity graph and the discourse graph of the first sample article that has them."""
     for article in samples.articles:
         if article.graph is not None:
-            yield Text(WORDS["legends"]["graphs"])
+            yield blocks.Text(WORDS["legends"]["graphs"])
             caption = f"Graphs over the ranked paragraphs of “{article.title}”, numbered by rank"
-            yield Picture(caption, graph_picture(article.graph))
+            yield blocks.Picture(caption, graph_picture(article.graph))
             return
-    yield Text("No sample article has a graph.")
+    yield blocks.Text("No sample article has a graph.")
 
 
 def graph_picture(graph: Mapping[str, Any]) -> bytes:
-    """Draw the similarity graph and the discourse graph of a row of GRAPHS side by side, paragraphs on a circle in
-    order of rank."""
+    """Draw both graphs of a row of GRAPHS side by side, paragraphs on a circle in order of rank."""
     nodes = graph["nodes"]
     angles = np.pi / 2 - 2 * np.pi * np.arange(nodes) / max(nodes, 1)
     points = np.stack([np.cos(angles), np.sin(angles)], axis=1)

@@ -20,23 +20,8 @@ from tasks.evaluation.significance import (
     summarise_scores,
     too_few_articles,
 )
-from tasks.reporting import plots
-from tasks.reporting.blocks import (
-    NONE,
-    WORDS,
-    Block,
-    Cell,
-    Figure,
-    Figures,
-    Heading,
-    Picture,
-    Row,
-    Table,
-    Text,
-    percent,
-    section,
-    table_of,
-)
+from tasks.reporting import blocks, plots
+from tasks.reporting.blocks import NONE, WORDS, Block, Cell, Row, percent, section, table_of
 from tasks.reporting.settings import ReportSettings
 
 # Liu & Lapata 2019, Table 1: ROUGE-L recall of the L' best paragraphs of WikiSum against the target, in percent.
@@ -142,7 +127,7 @@ def table1(ranking_scores: pa.Table) -> Table1:
 def table1_section(found: Table1) -> Iterator[Block]:
     """Liu & Lapata 2019, Table 1 on this corpus."""
     if not found.measured:
-        yield Text("No article of the test split has ranked paragraphs: nothing to score.")
+        yield blocks.Text("No article of the test split has ranked paragraphs: nothing to score.")
         return
 
     def row(method: str, corpus: str, recalls: Mapping[int, float], *, strong: bool) -> Row:
@@ -158,7 +143,7 @@ def table1_section(found: Table1) -> Iterator[Block]:
     columns = ["paragraphs ranked by", "corpus", *[f"L' = {cutoff}" for cutoff in found.cutoffs]]
     caption = f"ROUGE-L recall of the L' best paragraphs against the lead, %; {counted_articles(found.articles)}"
     yield table_of(caption, columns, rows, range(2, len(columns)))
-    yield Text(WORDS["legends"]["table1"])
+    yield blocks.Text(WORDS["legends"]["table1"])
 
 
 @section("headline", "In short")
@@ -174,12 +159,14 @@ def headline_section(ranking: Ranking) -> Iterator[Block]:
             cell = _score(ranking, system, metric)
             beside = f"; {baseline} {_score(ranking, baseline, metric).text}" if baseline not in (None, system) else ""
             unit = " %" if METRICS[metric].unit == "percent" else ""
-            figures.append(Figure(f"{cell.text}{unit}", f"{metric_name(metric)}, {system}", f"{cell.note}{beside}"))
-        yield Figures(figures)
-    yield Text(headline_sentence(ranking))
+            figures.append(
+                blocks.Figure(f"{cell.text}{unit}", f"{metric_name(metric)}, {system}", f"{cell.note}{beside}")
+            )
+        yield blocks.Figures(figures)
+    yield blocks.Text(headline_sentence(ranking))
     if system is not None:
         meanings = "; ".join(f"{metric_name(metric)}: {METRICS[metric].meaning}" for metric in metrics)
-        yield Text(f"With each figure its {COVERED} interval. {meanings}.")
+        yield blocks.Text(f"With each figure its {COVERED} interval. {meanings}.")
 
 
 def headline_sentence(ranking: Ranking) -> str:
@@ -236,37 +223,37 @@ def scores_section(
     """Scores of all systems with intervals, and the comparison of each pair; `writer` has the settings of a language
     model that is one of them, `tally` what was counted while it wrote."""
     if not ranking.systems:
-        yield Text(NOTHING_SCORED)
+        yield blocks.Text(NOTHING_SCORED)
         return
-    yield Text(headline_sentence(ranking))
+    yield blocks.Text(headline_sentence(ranking))
     yield _score_picture(ranking)
     for heading, chosen in _grouped(ranking.metrics):
         if chosen:
             yield _score_table(ranking, heading, chosen)
     known = [METRICS[metric] for metric in ranking.metrics]
     if meanings := [f"{metric.label}: {metric.meaning}" for metric in known if metric.group != "rouge"]:
-        yield Text(f"{'; '.join(meanings)}.")
+        yield blocks.Text(f"{'; '.join(meanings)}.")
     if notes := [WORDS["baselines"][system] for system in ranking.systems if system in WORDS["baselines"]]:
-        yield Text(f"Systems without training: {'; '.join(notes)}.")
+        yield blocks.Text(f"Systems without training: {'; '.join(notes)}.")
     if writer is not None:
         counted = "; ".join(f"{name} {count:,}" for name, count in (tally or {}).items())
-        yield Text(
+        yield blocks.Text(
             f"{writer['model']} is a language model that was asked at {writer['url']}: a hosted model may change "
             "under the same name, so that the same settings may give other summaries. Each of its sentences was "
             f"held against its passages, and its citations stand where others have attention. Counted: {counted}."
         )
-    yield Text(
+    yield blocks.Text(
         "ROUGE-L takes a summary as one line, ROUGE-Lsum sentence by sentence. Intervals are "
         f"{COVERED} bootstrap intervals over articles."
     )
-    yield Heading(f"Differences in {metric_name(ranking.headline)}")
+    yield blocks.Heading(f"Differences in {metric_name(ranking.headline)}")
     if ranking.comparisons:
         yield _comparison_table(ranking)
     else:
-        yield Text("No two systems were scored on a common article: nothing to compare.")
+        yield blocks.Text("No two systems were scored on a common article: nothing to compare.")
 
 
-def short_score_table(ranking: Ranking) -> Table:
+def short_score_table(ranking: Ranking) -> blocks.Table:
     """Return the table for the terminal: truth, ROUGE-1, -2 and -L, and the interval of the headline metric."""
     suffix = "-stem" if ranking.headline.endswith("-stem") else ""
     truth = ("values-input", "values-right", "values-recalled", "said", "facts-sentences", "subject-named")
@@ -289,26 +276,21 @@ def short_score_table(ranking: Ranking) -> Table:
 
 def _grouped(metrics: Sequence[str]) -> list[tuple[str, list[str]]]:
     """Return the tables of scores, truth first: heading and metrics of each."""
-    groups = {group: [metric for metric in metrics if METRICS[metric].group == group] for group in get_args(Group)}
-    judged = [metric for metric in groups["truth"] if METRICS[metric].judge is not None]
-    facts = [metric for metric in groups["truth"] if metric.startswith("facts-")]
-    values = [metric for metric in groups["truth"] if metric.startswith("values")]
-    return [
-        ("Truth: facts of the mini web, which knows them all, %", facts),
-        ("Truth: names, numbers and dates in input, sources and lead, %", values),
-        (
-            "Truth: sentences and the paragraphs cited for them, %",
-            [metric for metric in groups["truth"] if metric not in (*judged, *facts, *values)],
-        ),
-        ("Truth by judges: shares in %, ratios as numbers", judged),
-        ("ROUGE F1 without stemming, %", [metric for metric in groups["rouge"] if not metric.endswith("-stem")]),
-        ("ROUGE F1 stemmed (Porter), %", [metric for metric in groups["rouge"] if metric.endswith("-stem")]),
-        ("Similarity to the lead by a model, %", groups["similarity"]),
-        ("Style: shares in %, ratios as numbers", groups["style"]),
-    ]
+    groups: dict[str, list[str]] = {group: [] for group in get_args(Group)}
+    for metric in metrics:
+        groups[METRICS[metric].group].append(metric)
+    truth, rouge = groups["truth"], groups["rouge"]
+    judged = [metric for metric in truth if METRICS[metric].judge is not None]
+    facts = [metric for metric in truth if metric.startswith("facts-")]
+    values = [metric for metric in truth if metric.startswith("values")]
+    groups["facts"], groups["values"], groups["judged"] = facts, values, judged
+    groups["cited"] = [metric for metric in truth if metric not in (*judged, *facts, *values)]
+    groups["plain"] = [metric for metric in rouge if not metric.endswith("-stem")]
+    groups["stemmed"] = [metric for metric in rouge if metric.endswith("-stem")]
+    return [(heading, groups[name]) for name, heading in WORDS["score_tables"].items()]
 
 
-def _score_table(ranking: Ranking, heading: str, metrics: Sequence[str]) -> Table:
+def _score_table(ranking: Ranking, heading: str, metrics: Sequence[str]) -> blocks.Table:
     rivals = [system for system in ranking.systems if system not in SHOWN_THE_TARGET]
     best = {}
     for metric in metrics:
@@ -332,17 +314,17 @@ def _score(ranking: Ranking, system: str, metric: str, best: float | None = None
     return Cell(f"{scale * value.mean:.2f}", note, strong=best is not None and value.mean == best, rows=rows)
 
 
-def _score_picture(ranking: Ranking) -> Picture:
+def _score_picture(ranking: Ranking) -> blocks.Picture:
     name = metric_name(ranking.headline)
     values = {}
     for system in ranking.systems:
         if score := ranking.scores.get((system, ranking.headline)):
             values[system] = (100 * score.value.mean, 100 * score.value.low, 100 * score.value.high)
     caption = f"{name} of each system, with its {COVERED} interval"
-    return Picture(caption, plots.bars(values, name))
+    return blocks.Picture(caption, plots.bars(values, name))
 
 
-def _comparison_table(ranking: Ranking) -> Table:
+def _comparison_table(ranking: Ranking) -> blocks.Table:
     rows: list[Row] = []
     for pair in ranking.comparisons:
         mean, low, high = (f"{100 * x:.2f}" for x in (pair.difference.mean, pair.difference.low, pair.difference.high))

@@ -48,18 +48,14 @@ def _settings(builds: dict[str, Build]) -> Iterator[Block]:
 
 def _scores(store: Store, builds: dict[str, Build], seed: int) -> ReportSection:
     """Return the scores of the trained systems; a system's name begins with the letter of its build."""
-    tables = [
-        _lettered(letter, _read(store, build, "scores", SCORES.schema.empty_table()))
-        for letter, build in builds.items()
-    ]
+    tables = []
+    for letter, build in builds.items():
+        table = _read(store, build, "scores", SCORES.schema.empty_table())
+        names = pc.binary_join_element_wise(letter, table["system"], " ")
+        tables.append(table.set_column(table.schema.get_field_index("system"), "system", names))
     headline = ReportSettings.model_validate(next(iter(builds.values())).config.get("report", {}))
     ranking = rank_systems(tables[0], pa.concat_tables(tables[1:]), headline, seed)
     return scores_section(ranking)
-
-
-def _lettered(letter: str, table: pa.Table) -> pa.Table:
-    named = pc.binary_join_element_wise(letter, table["system"], " ")
-    return table.set_column(table.schema.get_field_index("system"), "system", named)
 
 
 @section("training", "Training")

@@ -148,16 +148,10 @@ def hosts_section(hosts: Sequence[RowCounts]) -> Iterator[Block]:
     if not hosts:
         yield Text("No fetch of a page failed.")
         return
-    rows: list[Row] = [
-        [
-            row.name,
-            row.rows,
-            row.refused,
-            share_cell(row.refused, row.rows),
-            ", ".join(f"{reason} {count:,}" for reason, count in row.drops.items()),
-        ]
-        for row in hosts
-    ]
+    rows: list[Row] = []
+    for row in hosts:
+        reasons = ", ".join(f"{reason} {count:,}" for reason, count in row.drops.items())
+        rows.append([row.name, row.rows, row.refused, share_cell(row.refused, row.rows), reasons])
     caption = f"The {len(rows):,} hosts with the most URLs without a usable page"
     yield table_of(caption, ["host", "URLs", "without a page", "failed, %", "reasons"], rows, range(1, 4))
 

@@ -22,8 +22,7 @@ _VALUE = 6_000  # characters of a parameter there, at most
 _REPORT = "wikisum.report"  # the tag that tells whether a report has been sent
 _log = logging.getLogger(__name__)
 
-Scalar = tuple[str, float, int]
-"""Name, value, step."""
+Scalar = tuple[str, float, int]  # name, value, step
 
 
 def track(
@@ -37,11 +36,11 @@ def track(
     """Send a report and its models' curves to the trackers that the settings name, each report once; a tracker that
     does not take it gets a warning in the log. `config`: the recipe of the build's settings."""
     scalars = [*_scores(report), *_points(store, models)]
-    texts = {
-        Path(file).stem: _without_pictures(store.read_bytes(f"{report.path}/{file}").decode())
-        for file in report.files
-        if file.startswith(ARTIFACTS)
-    }
+    texts = {}
+    for file in report.files:
+        if file.startswith(ARTIFACTS):
+            parts = store.read_bytes(f"{report.path}/{file}").decode().split("\n\n")
+            texts[Path(file).stem] = "\n\n".join(part for part in parts if not part.startswith("!["))  # no pictures
     try:
         if settings.tensorboard:
             _to_tensorboard(Path(settings.tensorboard), f"{corpus}-{report.key[:8]}", scalars, texts)
@@ -50,10 +49,6 @@ def track(
             _to_mlflow(settings.mlflow, corpus, report.key, scalars, {**texts, "report": page}, config)
     except OSError as error:
         _log.warning("a tracker did not take report %s: %s", report.key, error)
-
-
-def _without_pictures(markdown: str) -> str:
-    return "\n\n".join(block for block in markdown.split("\n\n") if not block.startswith("!["))
 
 
 def _scores(report: DirectoryRecord) -> Iterator[Scalar]:

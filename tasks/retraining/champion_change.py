@@ -58,8 +58,7 @@ def describe_pruning(pruning: Pruning, *, done: bool) -> str:
 
 
 def promote_by_hand(store: Store, number: int) -> str:
-    """Make a version the champion by hand; return what happened. Raises StorageError: there is no such version, or it
-    has been pruned."""
+    """Make a version the champion by hand; return what happened. Raises StorageError: it is not there, or pruned."""
     before = read_champion(store)
     if before is not None and before.version == number:
         return f"version {number} is already the champion"

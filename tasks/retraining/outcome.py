@@ -15,14 +15,13 @@ from storage.registry import FrozenSplit, Version, read_frozen, save_frozen, sav
 from storage.store import Store
 from tasks.engine.recipe import Shards, StageResult, every
 from tasks.engine.stage import Run
-from tasks.evaluation.significance import SIGNIFICANCE
 from tasks.reporting.challenge import Challenge, Contender, compare_contenders
 from tasks.reporting.settings import ReportSettings
 from tasks.retraining.card import keep_pages, model_card, publish_version
 from tasks.retraining.champion_change import describe, settle
 from tasks.retraining.settings import FLIPS, RetrainingSettings
 from tasks.retraining.splits import FROZEN, EvaluatedVersion, HeldOutSplits
-from tasks.retraining.verdict import Verdict, criteria_of, decide, find_all_evidence, first_verdict, scored_otherwise
+from tasks.retraining.verdict import Verdict, criteria_of, decide, find_all_evidence, scored_otherwise
 from tasks.retraining.warm_start import VersionModels
 
 
@@ -43,7 +42,7 @@ def finish_retraining(
     None where it started from scratch. The run `started` at that `time.monotonic`."""
     store = run.store
     number = max(version_numbers(store), default=0) + 1
-    verdict = first_verdict()
+    verdict = Verdict(True, "the first version")
     challenges: dict[str, Challenge] = {}
     if champion is not None:
         sides = {f"version {champion[0].version.number}": champion[1], f"version {number}": challenger}
@@ -51,6 +50,9 @@ def finish_retraining(
     build = run.record_build(config)
     if read_frozen(store) is None:
         save_frozen(store, FrozenSplit(build.name, seed, *map(_paths, vars(splits.frozen).values())))
+    computed: dict[str, list[int]] = {}  # stage -> shards computed in this run, and all shards
+    for plan in run.plans:
+        computed.setdefault(plan.stage, [plan.missing, plan.shards])
     version = Version(
         number=number,
         created=build.created,
@@ -63,7 +65,7 @@ def finish_retraining(
         settings=dict(config),
         scores=_means(_table(store, splits.apart(challenger.scores)[FROZEN])),
         verdict=asdict(verdict),
-        computed=_computed(run),
+        computed=computed,
         recent={
             week: {name: _paths(part)[0] for name, part in vars(split).items()} for week, split in splits.recent.items()
         },
@@ -88,7 +90,7 @@ def _contest(
         {split: _table(store, part) for split, part in splits.apart(side.scores).items()} for side in sides.values()
     )
     metrics = [criterion.metric for criterion in criteria]
-    evidence = find_all_evidence(before, after, metrics, SIGNIFICANCE, flips=FLIPS, seed=seed)
+    evidence = find_all_evidence(before, after, metrics, FLIPS, seed)
     flaws = scored_otherwise(*(side.scores for side in sides.values()))
     evidence = replace(evidence, flaws=[*flaws, *evidence.flaws])
     scored = {finding.split for finding in evidence.findings if finding.metric == settings.metric}
@@ -102,14 +104,6 @@ def _contest(
             )
             challenges[split] = compare_contenders(champion, challenger, _table(store, part), shown, seed)
     return decide(evidence, criteria, settings), challenges
-
-
-def _computed(run: Run) -> dict[str, list[int]]:
-    """Return stage -> [shards computed in this run, all shards]."""
-    computed: dict[str, list[int]] = {}
-    for plan in run.plans:
-        computed.setdefault(plan.stage, [plan.missing, plan.shards])
-    return computed
 
 
 def _means(scores: pa.Table) -> dict[str, float]:

@@ -1,17 +1,13 @@
 """The test splits on which versions are judged: the frozen one, test articles and their candidate paragraphs as they
 were when the first champion was made, and the newest articles, a small split each week.
 
-Later weeks bring new test articles, edited leads and dead links. If these changed the test split, scores of two weeks
-would differ for reasons other than the models. So the split is copied once, as separate shards, and fixed in the
-registry.
-
-The original article still exists in the corpus and can move to training: its split depends on its title (or its group),
-which can be renamed, or on the source, which may change its split. So a row of training or validation that is a frozen
-article, renamed or edited (`same_article.py`), is refused with the reason `frozen_test_article`.
+If new test articles, edited leads and dead links changed the test split, scores of two weeks would differ for reasons
+other than the models. So it is copied once, as separate shards, and fixed in the registry. An article of it can still
+move to training in the corpus, by another title, group or split of its source. So a row of training or validation that
+is a frozen article, renamed or edited (`same_article.py`), is refused with the reason `frozen_test_article`.
 
 The frozen split ages, and a model that handles new topics better is not rewarded on it. So each week fixes the test
-articles that have come in since the week before, and those of the last weeks together are the second, rolling test
-split."""
+articles that have come in since the week before; those of the last weeks are the second, rolling test split."""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -129,10 +125,9 @@ def new_paragraphs(articles: pa.Table, shards: Shards) -> pa.Table:
 
 
 def find_kept_out(parts: pa.Table, frozen: Iterable[tuple[pa.Table]]) -> pa.Table:
-    """Return the rows of one shard that must not be used in training, as refused rows sorted by id and lead. They are a
-    separate table, because it seldom changes, and articles are merged again only if it does. `parts` are INTAKE rows;
-    `frozen` are the ARTICLES on which models are judged, and the result those of training and validation that are one
-    of these, in whatever version."""
+    """Return the rows of one shard that must not be used in training, as refused rows sorted by id and lead: those of
+    INTAKE `parts` in training and validation that are, in whatever version, of the `frozen` ARTICLES on which models
+    are judged. They are a table apart, because it seldom changes, and articles are merged again only if it does."""
     known = KnownArticles((table for (table,) in frozen), [parts])
     learned = parts.filter(_learned_from(parts))
     is_frozen = [bool(found) for found in known.recognise(learned)]

@@ -21,7 +21,7 @@ import pyarrow.compute as pc
 
 from tasks.engine.recipe import StageResult
 from tasks.evaluation.metrics import metric_name
-from tasks.evaluation.significance import Significance, bootstrap, signed_randomisation_test
+from tasks.evaluation.significance import SIGNIFICANCE, bootstrap, signed_randomisation_test
 from tasks.retraining.settings import WEEKS, RetrainingSettings
 from tasks.retraining.splits import POOLED
 
@@ -43,11 +43,6 @@ class MetricComparison:
     p_worse: float  # likewise of its being no worse
 
     @property
-    def figures(self) -> tuple[float, ...]:
-        """Everything measured."""
-        return self.champion, self.challenger, self.low, self.high, self.p_better, self.p_worse
-
-    @property
     def points(self) -> float:
         """The challenger's gain, points of 100."""
         return 100 * (self.challenger - self.champion)
@@ -65,40 +60,24 @@ class Evidence:
 
 
 def find_all_evidence(
-    champion: Mapping[str, pa.Table],
-    challenger: Mapping[str, pa.Table],
-    metrics: Sequence[str],
-    settings: Significance,
-    *,
-    flips: int,
-    seed: int,
+    champion: Mapping[str, pa.Table], challenger: Mapping[str, pa.Table], metrics: Sequence[str], flips: int, seed: int
 ) -> Evidence:
     """Compare two versions on each test split, and on the articles of all together where there are several. A gain on
     old and new articles alike may be too small to be significant on either split. Each side has its SCORES rows by test
     split; `flips` are the random sign flips of the test."""
-
-    def compared(split: str, before: pa.Table, after: pa.Table) -> Evidence:
-        return find_evidence(split, before, after, metrics, settings, flips=flips, seed=seed)
-
-    found = {split: compared(split, champion[split], challenger[split]) for split in champion}
+    found = {
+        split: find_evidence(split, champion[split], challenger[split], metrics, flips, seed) for split in champion
+    }
     several = [split for split, evidence in found.items() if evidence.findings]
     flaws = [flaw for evidence in found.values() for flaw in evidence.flaws]
     if len(several) > 1:
-        found[POOLED] = compared(
-            POOLED, *(pa.concat_tables([side[split] for split in several]) for side in (champion, challenger))
-        )
+        before, after = (pa.concat_tables([side[split] for split in several]) for side in (champion, challenger))
+        found[POOLED] = find_evidence(POOLED, before, after, metrics, flips, seed)
     return Evidence([finding for evidence in found.values() for finding in evidence.findings], flaws)
 
 
 def find_evidence(
-    split: str,
-    champion: pa.Table,
-    challenger: pa.Table,
-    metrics: Sequence[str],
-    settings: Significance,
-    *,
-    flips: int,
-    seed: int,
+    split: str, champion: pa.Table, challenger: pa.Table, metrics: Sequence[str], flips: int, seed: int
 ) -> Evidence:
     """Compare two versions on the articles on which both were scored. A metric that neither has on this test split has
     no finding: no summary of either has anything to measure."""
@@ -112,7 +91,7 @@ def find_evidence(
         elif both:
             scores = np.array([[before[article], after[article], after[article] - before[article]] for article in both])
             means = [float(mean) for mean in scores.mean(axis=0)]
-            (gap,) = bootstrap(scores[:, 2:], settings, seed)
+            (gap,) = bootstrap(scores[:, 2:], SIGNIFICANCE, seed)
             ((better, worse),) = signed_randomisation_test(scores[:, 2:], flips, seed)
             findings.append(
                 MetricComparison(split, metric, len(both), means[0], means[1], gap.low, gap.high, better, worse)
@@ -184,15 +163,9 @@ def criteria_of(settings: RetrainingSettings) -> list[Criterion]:
     return [Criterion(settings.metric, "improve"), *(Criterion(metric, "hold") for metric in guards)]
 
 
-def first_verdict() -> Verdict:
-    """Promote the first version, which has no champion to beat."""
-    return Verdict(True, "the first version")
-
-
 def decide(evidence: Evidence, criteria: Sequence[Criterion], settings: RetrainingSettings) -> Verdict:
-    """Promote the challenger if it is better on a test split and worse on none, and all of that is known. The evidence
-    is on every metric of the criteria, of which at least one must improve. Raises ValueError: no metric must
-    improve."""
+    """Promote the challenger if it is better on a test split and worse on none, and all of that is known. There is
+    evidence on every metric of the criteria. Raises ValueError: no metric must improve."""
     findings = evidence.findings
     needed = [criterion.metric for criterion in criteria if criterion.role == "improve"]
     if not needed:
@@ -202,13 +175,16 @@ def decide(evidence: Evidence, criteria: Sequence[Criterion], settings: Retraini
             False, f"not comparable with the champion: {'; '.join(flaws)}", None, tuple(criteria), guarded=True
         )
     level, able = _level(findings, settings)
-    sought = _complete(findings, needed)
-    if not sought:
+    sought: dict[str, list[tuple[MetricComparison, str]]] = {}  # by test split; with what each lacks
+    for finding in findings:
+        if finding.metric in needed:
+            lack = _lacking(finding, able, level, settings)
+            sought.setdefault(finding.split, []).append((finding, lack))
+    complete = [of_split for of_split in sought.values() if len(of_split) == len(needed)]
+    if not complete:
         return Verdict(False, f"no test split has scores in all of {', '.join(needed)}", level, tuple(criteria))
-    better, reason = _better(
-        {split: [(one, _lacking(one, able, level, settings)) for one in of_split] for split, of_split in sought.items()}
-    )
-    harmed = [finding for finding in findings if better and _harmed(finding)]
+    better, reason = _better(complete)
+    harmed = [one for one in findings if better and one.points < -_TOLERANCE and one.p_worse <= _HARM]
     if harmed:
         reason = f"{reason}, but worse than the champion: {_gains(harmed)}"
     elif better:
@@ -216,13 +192,12 @@ def decide(evidence: Evidence, criteria: Sequence[Criterion], settings: Retraini
     return Verdict(better and not harmed, reason, level, tuple(criteria), tuple(findings), guarded=bool(harmed))
 
 
-def _better(sought: Mapping[str, Sequence[tuple[MetricComparison, str]]]) -> tuple[bool, str]:
-    """Return whether all findings of some test split improve, and the gains there, or else what is lacking. `sought`
-    has each split's findings that must improve, with what each lacks."""
-    improved = [of_split for of_split in sought.values() if not any(lack for _, lack in of_split)]
-    if not improved:
-        return False, min((one.p_better, lack) for of_split in sought.values() for one, lack in of_split if lack)[1]
-    return True, _gains([finding for finding, _ in improved[0]])
+def _better(complete: Sequence[Sequence[tuple[MetricComparison, str]]]) -> tuple[bool, str]:
+    """Return whether all findings of some test split improve, and the gains there, or else what is lacking."""
+    for of_split in complete:
+        if not any(lack for _, lack in of_split):
+            return True, _gains([finding for finding, _ in of_split])
+    return False, min((one.p_better, lack) for of_split in complete for one, lack in of_split if lack)[1]
 
 
 def _level(findings: Sequence[MetricComparison], settings: RetrainingSettings) -> tuple[float, list[str]]:
@@ -232,15 +207,6 @@ def _level(findings: Sequence[MetricComparison], settings: RetrainingSettings) -
     share = settings.false_promotions / WEEKS
     able = [split for split, articles in splits.items() if 0.5**articles <= share / len(splits)]
     return share / (len(able) or 1), able
-
-
-def _complete(findings: Sequence[MetricComparison], needed: Sequence[str]) -> dict[str, list[MetricComparison]]:
-    """Return the findings that must improve on each test split that has all of them."""
-    found: dict[str, list[MetricComparison]] = {finding.split: [] for finding in findings}
-    for finding in findings:
-        if finding.metric in needed:
-            found[finding.split].append(finding)
-    return {split: of_split for split, of_split in found.items() if len(of_split) == len(needed)}
 
 
 def _unknown(findings: Sequence[MetricComparison], criteria: Sequence[Criterion]) -> list[str]:
@@ -253,7 +219,7 @@ def _unknown(findings: Sequence[MetricComparison], criteria: Sequence[Criterion]
         *(
             f"{metric_name(finding.metric)} on the {finding.split} test split is not finite"
             for finding in findings
-            if not all(map(math.isfinite, finding.figures))
+            if not all(math.isfinite(figure) for figure in vars(finding).values() if isinstance(figure, float))
         ),
     ]
 
@@ -268,10 +234,6 @@ def _lacking(finding: MetricComparison, able: Sequence[str], level: float, setti
     if finding.split not in able:
         return f"{gain}, but {finding.articles} articles are too few for significance at p = {level:.2g}"
     return "" if finding.p_better <= level else f"{gain}, not significant at {level:.2g}"
-
-
-def _harmed(finding: MetricComparison) -> bool:
-    return finding.points < -_TOLERANCE and finding.p_worse <= _HARM
 
 
 def _gains(findings: Sequence[MetricComparison]) -> str:

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from models.tokenization.contract import TextForm
-from storage.directories import DirectoryRecord, find_directory
+from storage.directories import find_directory
 from storage.errors import StorageError
 from storage.recipes import read_record
 from storage.registry import FrozenSplit, Version, newest_version, read_champion, read_version, split_path
@@ -46,9 +46,8 @@ def starting_models(store: Store, champion: VersionModels | None) -> VersionMode
     """Return the models a challenger's training continues from: the last challenger's, or the champion's if newer.
 
     A week's gain may be real but too small to be certain. So a refused challenger's training is not lost: the next one
-    adds to it, until the sum is large enough. Its test scores are not used here: otherwise chance gains would be kept
-    and chance losses dropped, and in the end chance would be promoted. Raises StorageError: a file of the last
-    challenger is missing."""
+    adds to it, until the sum is large enough. Its test scores are not used here: else chance gains would be kept,
+    chance losses dropped, and chance promoted in the end. Raises StorageError: a file of it is missing."""
     newest = newest_version(store)
     if champion is None or newest is None or newest.parent != champion.version.number:
         return champion
@@ -117,9 +116,8 @@ def warm_training(training: TrainingSettings, retraining: RetrainingSettings) ->
 
 def better_ranker(trained: DirectoryResult, start: DirectoryResult, gain: float) -> DirectoryResult:
     """Return the trained ranker if it reduces its initial validation loss enough, else the one it was trained from.
-    Both losses are measured on this week's validation articles; the floor is the loss of scores equal to the labels.
-    `gain` is the share of the loss above its floor that it must save, 0-1; a ranker that is only planned has no
-    record."""
+    Both losses are of this week's validation articles; the floor is the loss of scores equal to the labels. `gain` is
+    the share of the loss above its floor that it must save, 0-1; a ranker that is only planned has no record."""
     if trained.record is None:
         return trained
     metrics = trained.record.metrics
@@ -129,14 +127,11 @@ def better_ranker(trained: DirectoryResult, start: DirectoryResult, gain: float)
 
 
 def _models(store: Store, version: Version) -> VersionModels:
-    models = {name: DirectoryResult(name, _model(store, version, name)) for name in version.models}
+    models = {}
+    for name, path in version.models.items():
+        record = find_directory(store, *split_path(path))
+        if record is None:
+            of = f"{path} of version {version.number} below {store.root}"
+            raise StorageError(f"{of} is missing: promote another version")
+        models[name] = DirectoryResult(name, record)
     return VersionModels(version, pinned(store, "vocabulary", [version.vocabulary]), models)
-
-
-def _model(store: Store, version: Version, name: str) -> DirectoryRecord:
-    record = find_directory(store, *split_path(version.models[name]))
-    if record is None:
-        raise StorageError(
-            f"{version.models[name]} of version {version.number} below {store.root} is missing: promote another version"
-        )
-    return record

@@ -3,9 +3,7 @@ that it can be trained on within a limit (11 GB there).
 
 On CUDA batches grow until the allocator, limited in a separate process, runs out of memory. On the CPU the bytes of
 tensors during an update are measured for two batch sizes; each example adds the same number of bytes to their peak, so
-the line through both gives the batch at which the limit is reached, without using that much memory.
-
-The examples have the maximum length, equal for all systems ("1600 input tokens ... to ensure fairness")."""
+the line through both gives the batch at which the limit is reached, without using that much memory."""
 
 import gc
 import json
@@ -59,9 +57,8 @@ def measure_efficiency(
     long: "1600 input tokens in this part to ensure fairness" (Ma & Zong 2022, sec. 7.1.2). `batch_tokens` are source
     tokens, and target tokens, of a batch, padding included.
 
-    Return `seconds` over `articles`, `device`, `parameters`, the largest `batch`, the `way` in which it was found, and
-    `published`: `efficiency.json` with the same values. Raises ValueError: the directory has no summarizer, or one
-    example does not fit into a batch."""
+    Return `seconds` over `articles`, `device`, `parameters`, the largest `batch`, the `way` to it, and as `published`
+    `efficiency.json` with them. Raises ValueError: there is no summarizer, or an example does not fit into a batch."""
     trained = load_summarizer(summarizer, device=find_device(device), source_tokens=source_tokens)
     layout = replace(trained.layout, max_paragraphs=paragraphs, max_source_tokens=source_tokens)
     table = validation_examples(shards, trained.graph, articles)

@@ -60,8 +60,7 @@ class TableFigures:
 
 
 def measure(scores: Iterable[tuple[pa.Table, ...]], attention: pa.Table, known: TableFigures) -> TableFigures:
-    """Return what is known with the measures of all systems, from SCORES of each shard after RANKING_SCORES; a missing
-    headline is replaced."""
+    """Return what is known with all measures, from (RANKING_SCORES, SCORES...) of each shard, and a scored headline."""
     rankings, tables = [RANKING_SCORES.schema.empty_table()], [SCORES.schema.empty_table(), attention]
     for ranking, *scored in scores:
         rankings.append(ranking)
@@ -112,8 +111,7 @@ def attention_cosine(attention: Floats, gold: Floats) -> float | None:
 
 def score_attention(shards: Iterable[tuple[pa.Table, ...]], systems: Sequence[str], paragraphs: int) -> pa.Table:
     """Return SCORES rows of the metric `attention`, a cosine that has neither precision nor recall. `shards`:
-    (ARTICLES, RANKED, PREDICTIONS of some systems, PREDICTIONS of others and so on) of each. The gold attention is over
-    at most so many ranked `paragraphs`."""
+    (ARTICLES, RANKED, PREDICTIONS...) of each. The gold attention is over at most so many ranked `paragraphs`."""
     rows = []
     for articles, ranked, *predictions in shards:
         test = articles.filter(pc.and_(pc.is_null(articles["drop_reason"]), pc.equal(articles["split"], "test")))

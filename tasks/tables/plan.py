@@ -24,8 +24,6 @@ MEMORY_BYTES = 11_000_000_000  # that the largest batch of the efficiency tables
 EFFICIENCY_TOKENS = 1600  # of every example whose time and memory are measured (Ma & Zong 2022, sec. 7.1.2)
 NEEDS_WEIGHTS = "needs weights"
 PAGE = "tables.html"
-_UNASKED = "not among the systems asked for"
-_NO_BASELINE = "not among the baselines of the settings"
 
 
 def systems_to_run(
@@ -43,10 +41,10 @@ def systems_to_run(
         elif lacking := _lacks_library(system, settings):
             reason = lacking
         elif system.kind == "extractive":
-            reason = "" if name in baselines else _NO_BASELINE
+            reason = "" if name in baselines else "not among the baselines of the settings"
         else:
             asked = not settings.systems or name in settings.systems
-            reason = (impossible or {}).get(name, "") if asked else _UNASKED
+            reason = (impossible or {}).get(name, "") if asked else "not among the systems asked for"
         if reason:
             reasons[name] = reason
         else:

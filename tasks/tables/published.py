@@ -67,7 +67,9 @@ def _table(table: Mapping[str, Any]) -> PublishedTable:
     return PublishedTable(**{**table, "measure": Measure(table["measure"]), "rows": rows})
 
 
-PUBLISHED: Sequence[PublishedTable] = tuple(map(_table, read_data("tasks.tables", "published.toml")["table"]))
+_DATA = read_data("tasks.tables", "published.toml")
+PUBLISHED: Sequence[PublishedTable] = tuple(map(_table, _DATA["table"]))
+PAPERS: Mapping[str, Sequence[str]] = _DATA["papers"]  # whose systems were trained and decoded alike -> their tables
 
 
 Kind = Literal["extractive", "flat", "hierarchical"]

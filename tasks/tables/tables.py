@@ -8,17 +8,19 @@ from typing import Any
 from tasks.engine.recipe import Shards
 from tasks.evaluation.metrics import metric_name
 from tasks.evaluation.significance import Comparison, too_few_articles
-from tasks.reporting.blocks import Block, ReportSection, Text, percent
+from tasks.reporting.blocks import ReportSection, Text, percent
 from tasks.reporting.markdown import artifact
 from tasks.reporting.page import page, summary
 from tasks.reporting.settings import ReportSettings
 from tasks.tables.figures import METRIC, TableFigures, measure, score_attention
 from tasks.tables.layout import section
 from tasks.tables.plan import PAGE
-from tasks.tables.published import PUBLISHED, SYSTEMS, Measure
+from tasks.tables.published import PAPERS, PUBLISHED, SYSTEMS, Measure
 from tasks.tables.settings import TableSettings
 
 _SUMMARY = "summary.txt"
+PLAIN, ALIGNED = "pht", "pht-attalign"
+_EQUAL = 1e-9  # means that differ by less are equal
 _PARAGRAPHS = 30  # of Ma & Zong 2020 and 2022, before `source_scale`
 
 
@@ -59,22 +61,19 @@ def write_tables(
     measured = measure(scores, score_attention(attention, run, settings.scaled(_PARAGRAPHS)), known)
     sections = [section(table, measured) for table in wanted]
     sentence = expected_order(measured, source_scale=settings.source_scale, steps=steps)
-    files = _files(sections, sentence, _scope(settings, measured, steps))
+    scope = Text(_scope(settings, measured, steps))
+    head = ReportSection("order", "What was found", [Text(sentence), scope])
+    blocks = [block for part in sections for block in part.blocks]
+    files = {
+        PAGE: page("The papers' tables on this corpus", [head, *sections]),
+        _SUMMARY: summary([*blocks, scope, Text(sentence)]),
+        **{f"artifacts/{part.key}.md": artifact([part]) for part in sections},
+    }
     for name, text in files.items():
         path = directory / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(text.encode())
     return {"published": list(files), "headline": measured.headline, "f1": _headline(measured), "order": sentence}
-
-
-def _files(sections: list[ReportSection], sentence: str, scope: str) -> dict[str, str]:
-    head = ReportSection("order", "What was found", [Text(sentence), Text(scope)])
-    files = {PAGE: page("The papers' tables on this corpus", [head, *sections])}
-    blocks: list[Block] = [block for section in sections for block in section.blocks]
-    files[_SUMMARY] = summary([*blocks, Text(scope), Text(sentence)])
-    for part in sections:
-        files[f"artifacts/{part.key}.md"] = artifact([part])
-    return files
 
 
 def _scope(settings: TableSettings, measured: TableFigures, steps: int) -> str:
@@ -94,21 +93,10 @@ def _headline(measured: TableFigures) -> dict[str, float]:
     }
 
 
-# Papers whose systems were trained and decoded alike, and their ROUGE tables.
-_PAPERS: Mapping[str, tuple[str, ...]] = {
-    "Liu & Lapata 2019": ("000-2",),
-    "Ma & Zong 2020 and 2022": ("001-2", "002-1"),
-    "Shen et al. 2023": ("003-2",),
-    "Akiyama et al. 2021": ("004-1",),
-}
-PLAIN, ALIGNED = "pht", "pht-attalign"
-_EQUAL = 1e-9  # means that differ by less are equal
-
-
 def expected_order(measured: TableFigures, *, source_scale: float, steps: int) -> str:
     """Return whether the best hierarchical systems are as good as the best flat ones of each paper, in one sentence."""
     parts = []
-    for paper, tables in _PAPERS.items():
+    for paper, tables in PAPERS.items():
         pair, hierarchical = _best_pair(measured, tables)
         if pair is not None:
             holds, why = _holds(pair, hierarchical), _why(measured, pair, source_scale, steps)

@@ -85,8 +85,7 @@ def items_bytes(items: Sequence[dict[str, Any]], layout: Layout) -> bytes:
 def mark_sentences(target: list[int], text: str, words: Vocabulary) -> tuple[list[int], list[str]]:
     """Return a lead's ids with `<Q>` between its sentences, and the sentences. If the ids already have marks, these
     separate the sentences; otherwise sentences are found in the text. The ids are unchanged if they have marks, or
-    differ from the ids of the sentences one after the other. The text is returned as one sentence if its sentences are
-    not joined by single spaces."""
+    differ from those of the sentences one by one. The text is one sentence if its own are joined otherwise."""
     mark = marks_of(words).sentence
     cut = target[-1] != words.end
     body = target[1:] if cut else target[1:-1]

@@ -1,6 +1,5 @@
 """Import of ranked shards as the stages `vocabulary`, `examples` and, from GraphSum's, `graphs`. A shard of the release
-becomes a shard of each stage; they are read one at a time, without running code in them, skipped if done, and written
-atomically. The import returns what the summarizer stage reads (`tasks.engine.recipe.every`, `only`)."""
+becomes a shard of each stage; they are read one at a time, without running code in them."""
 
 import hashlib
 import io
@@ -28,14 +27,13 @@ from tasks.text.vocabulary import read_vocabulary
 # Training takes its validation articles from the first shards that have any; with these in front it need not read the
 # training split for them.
 _ORDER = {"valid": 0, "test": 1, "train": 2}
-_READ_BYTES = 1 << 20
+SOURCE = "ranked-wikisum"
 _GLOBAL = re.compile(r"GLOBAL (\S+)")
 
 
 def find_shards(folder: Store, layout: Layout | None = None) -> list[ShardFile]:
-    """Return the shards in a folder: those of valid, test and train in this order, each by number. Subfolders are not
-    searched; without a layout, all are found. Raises ValueError: there are no shards, or the folder contains several
-    datasets."""
+    """Return the shards in a folder, not its subfolders, in any layout if None: those of valid, test and train in this
+    order, each by number. Raises ValueError: there are no shards, or the folder contains several datasets."""
     every_shard = [parsed for name in folder.sizes("") if (parsed := parse_shard_file(name)) is not None]
     shards = [shard for shard in every_shard if layout in (None, shard.layout)]
     if not shards:
@@ -57,11 +55,9 @@ def file_digest(folder: Store, name: str) -> str:
 
 @cache
 def _digest(root: str, name: str, _size: int | None, _mtime_ns: int | None) -> str:
-    folder, digest = Store(root), hashlib.sha256()
+    folder = Store(root)
     with folder.filesystem.open_input_stream(folder.path(name)) as stream:
-        while chunk := stream.read(_READ_BYTES):
-            digest.update(chunk)
-    return digest.hexdigest()
+        return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
 def load_items(folder: Store, shard: ShardFile, sha256: str | None = None) -> list[Any]:
@@ -77,8 +73,7 @@ def load_items(folder: Store, shard: ShardFile, sha256: str | None = None) -> li
 
 
 def marks_of(vocabulary: Vocabulary) -> MarkIds:
-    """Return the ids with a special meaning in the layout. Raises ValueError: the vocabulary has no piece that ends a
-    sentence."""
+    """Return the ids with a meaning in the layout. Raises ValueError: the vocabulary has no mark of sentences."""
     if vocabulary.sentence_mark is None:
         raise ValueError(
             f"the layout of the ranked WikiSum marks sentences: expected a SentencePiece vocabulary with its special "
@@ -117,9 +112,6 @@ def _parsed(data: bytes, path: str) -> Any:
         raise ValueError(f"{path}: expected a JSON list of items: {error}") from error
 
 
-SOURCE = "ranked-wikisum"
-
-
 @dataclass(frozen=True)
 class Imported:
     """The stages that training and evaluation read."""
@@ -137,29 +129,18 @@ def import_corpus(run: Run, settings: ImportSettings) -> Imported:
     folder = Store(settings.folder)
     files = find_shards(folder, settings.layout)
     seen = [{**asdict(file), "sha256": file_digest(folder, file.path)} for file in files]
-    vocabulary_folder, name = _folder_and_name(settings.vocabulary)
-    vocabulary = run.stage(
-        Recipe(VOCABULARY, import_vocabulary, arguments={"sha256": file_digest(vocabulary_folder, name)}),
-        shards=1,
-        inputs={},
-        context={"file": settings.vocabulary},
-    )
-    inputs = {"vocabulary": only(vocabulary)}
-    context = {"folder": settings.folder}
-    examples = run.stage(
-        Recipe(
-            EXAMPLES, import_examples, arguments={"sentence_marks": settings.sentence_marks}, per_shard={"file": seen}
-        ),
-        shards=len(files),
-        inputs=inputs,
-        context=context,
-    )
+    digest = file_digest(*_folder_and_name(settings.vocabulary))
+    recipe = Recipe(VOCABULARY, import_vocabulary, arguments={"sha256": digest})
+    vocabulary = run.stage(recipe, shards=1, inputs={}, context={"file": settings.vocabulary})
+    inputs, context, per_shard = {"vocabulary": only(vocabulary)}, {"folder": settings.folder}, {"file": seen}
+    marks = {"sentence_marks": settings.sentence_marks}
+    recipe = Recipe(EXAMPLES, import_examples, arguments=marks, per_shard=per_shard)
+    examples = run.stage(recipe, shards=len(files), inputs=inputs, context=context)
     articles = run.stage(Recipe(ARTICLES, articles_of), shards=len(files), inputs={"examples": same(examples)})
     graphs = None
     if files[0].layout == "json":
-        graphs = run.stage(
-            Recipe(GRAPHS, import_graphs, per_shard={"file": seen}), shards=len(files), inputs=inputs, context=context
-        )
+        recipe = Recipe(GRAPHS, import_graphs, per_shard=per_shard)
+        graphs = run.stage(recipe, shards=len(files), inputs=inputs, context=context)
     return Imported(vocabulary, examples, articles, graphs)
 
 
@@ -185,9 +166,8 @@ def import_vocabulary(file: str, sha256: str) -> pa.Table:
 def import_examples(
     vocabulary: pa.Table | Vocabulary, *, folder: str, file: dict[str, Any], sentence_marks: str = "keep"
 ) -> pa.Table:
-    """Read a shard as examples. These are EXAMPLES rows sorted by article_id; `title_text` is decoded from the ids.
-    `file` has the fields of its `ShardFile`, and its `sha256`. Raises ValueError: the file cannot be loaded, or a field
-    of an item is wrong."""
+    """Read a shard as EXAMPLES rows sorted by article_id; `title_text` is decoded from the ids. `file` has the fields
+    of its `ShardFile` and its `sha256`. Raises ValueError: the file cannot be loaded, or an item is wrong."""
     words = read_vocabulary(vocabulary)
     left_out = {words.sentence_mark} if sentence_marks == "drop" else set()
     rows = [

@@ -19,13 +19,12 @@ from tasks.reporting.facts import flatten
 from tasks.reporting.markdown import escape
 from tasks.reporting.stages import funnel, meaning
 
-_SIZES = (
-    (1_000, "n<1K"),
-    (10_000, "1K<n<10K"),
-    (100_000, "10K<n<100K"),
-    (1_000_000, "100K<n<1M"),
-    (10_000_000, "1M<n<10M"),
-)
+_DATA = read_data("tasks.exchange.shared_corpus", "descriptions.toml")
+_SIZES: Mapping[str, int] = _DATA["sizes"]  # category on the Hugging Face hub -> articles below which it is
+_KNOWN: Mapping[str, str] = _DATA["licences"]  # identifier there -> the licence's own page
+# The vocabulary that every Croissant 1.0 file declares.
+_CONTEXT = _DATA["croissant"]["context"] | {term: f"cr:{term}" for term in _DATA["croissant"]["terms"]}
+_PARQUET = "application/x-parquet"
 _PRIVATE = frozenset({"contact", "token", "key", "password"})
 
 
@@ -103,7 +102,7 @@ def _header(schema: pa.Schema, counts: Mapping[str, Counts], files: Mapping[str,
         "license": hub_licence({licence for count in counts.values() for licence in count.licences}),
         "task_categories": ["summarization"],
         "tags": ["multi-document-summarization", "wikisum"],
-        "size_categories": [next((name for most, name in _SIZES if articles < most), "n>10M")],
+        "size_categories": [next((name for name, most in _SIZES.items() if articles < most), "n>10M")],
         "configs": [
             {
                 "config_name": "default",
@@ -155,19 +154,13 @@ def _shareable(settings: Mapping[str, Any]) -> Iterator[str]:
         yield f"`{name}: {', '.join(map(str, shown)).replace('`', '')}`"
 
 
-_PARQUET = "application/x-parquet"
-# The vocabulary that every Croissant 1.0 file declares.
-_WRITTEN = read_data("tasks.exchange.shared_corpus", "descriptions.toml")["croissant"]
-_CONTEXT: Mapping[str, Any] = _WRITTEN["context"] | {term: f"cr:{term}" for term in _WRITTEN["terms"]}
-
-
 def croissant(
     build: Build, schema: pa.Schema, counts: Mapping[str, Counts], files: Mapping[str, Mapping[str, Any]]
 ) -> str:
-    """Return the description as JSON-LD: every file with its digest, and a set of records for each split. A field's
-    metadata in the schema describes it under `doc`; `counts` are by split, `files` have `bytes` and `sha256` by
-    name."""
-    licences = sorted({licence for count in counts.values() for licence in count.licences} - {UNRECORDED})
+    """Return the description as JSON-LD: every file with its digest, and a set of records for each split. Arguments as
+    for `corpus_card`; `files` have `bytes` and `sha256` by name."""
+    recorded = sorted({licence for count in counts.values() for licence in count.licences} - {UNRECORDED})
+    licences = [_KNOWN.get(licence.lower().replace(" ", "-"), licence) for licence in recorded]
     described = {
         "@context": _CONTEXT,
         "@type": "sc:Dataset",
@@ -178,7 +171,7 @@ def croissant(
         "citeAs": "made as in Liu and Lapata (2019), Hierarchical Transformers for Multi-Document Summarization, ACL",
         "datePublished": build.created,
         "version": "1.0.0",
-        **({"license": [licence_url(licence) for licence in licences]} if licences else {}),
+        **({"license": licences} if licences else {}),
         "distribution": [
             *(
                 {
@@ -247,10 +240,6 @@ def _type(type_: pa.DataType) -> str:
     return "sc:Float" if pa.types.is_floating(type_) else "sc:Text"
 
 
-# Identifier on the Hugging Face hub -> the licence's own page.
-_KNOWN: Mapping[str, str] = read_data("tasks.exchange.shared_corpus", "descriptions.toml")["licences"]
-
-
 def hub_licence(licences: Collection[str]) -> str:
     """Return the hub's identifier of the only licence; `unknown` if none is recorded, `other` for anything else."""
     if set(licences) == {UNRECORDED}:
@@ -258,8 +247,3 @@ def hub_licence(licences: Collection[str]) -> str:
     names = {name.lower().replace(" ", "-") for name in licences}
     (name,) = names if len(names) == 1 else ("other",)
     return name if name in _KNOWN else "other"
-
-
-def licence_url(licence: str) -> str:
-    """Return the page of a licence, or its name where that is not known."""
-    return _KNOWN.get(licence.lower().replace(" ", "-"), licence)

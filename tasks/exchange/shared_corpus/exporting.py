@@ -8,7 +8,6 @@ from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from functools import reduce
 from operator import add
-from types import TracebackType
 from typing import IO, Any
 
 import pyarrow as pa
@@ -67,9 +66,7 @@ class SplitFiles:
     def __enter__(self) -> "SplitFiles":
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         for split, writer in self._writers.items():
             writer.close()
             sink = self._hashing[split]
@@ -223,7 +220,15 @@ def export_corpus(
     }
     files |= {name: folder.write(name, text.encode()) for name, text in texts.items()}
     folder.finish(files, counts={split: COUNTS.dump_python(count, mode="json") for split, count in totals.items()})
-    return _summary(target, totals, files)
+    total = reduce(add, totals.values())
+    size = sum(file["bytes"] for file in files.values())
+    line = f"{total.articles:,} articles in {len(files)} files, {size / 1e6:,.1f} MB, in {target.root}"
+    if total.texts == total.documents:
+        return line
+    return (
+        f"{line}\nthe text of {total.documents - total.texts:,} of {total.documents:,} documents is left out, because "
+        "no licence of it was found, or one that forbids it, or it was not asked for (--page-text)"
+    )
 
 
 def _stages(store: Store, build: Build, parts: tuple[str, ...]) -> dict[str, Any]:
@@ -244,15 +249,3 @@ def _write_group(shards: CorpusShards, target: Store, group: FileGroup) -> Mappi
         "files": {group.files[split]: written for split, written in files.written.items()},
         "counts": {split: COUNTS.dump_python(count, mode="json") for split, count in files.counts.items()},
     }
-
-
-def _summary(target: Store, totals: Mapping[str, Counts], files: Mapping[str, Any]) -> str:
-    total = reduce(add, totals.values())
-    size = sum(file["bytes"] for file in files.values())
-    lines = [f"{total.articles:,} articles in {len(files)} files, {size / 1e6:,.1f} MB, in {target.root}"]
-    if total.texts < total.documents:
-        lines.append(
-            f"the text of {total.documents - total.texts:,} of {total.documents:,} documents is left out, because "
-            "no licence of it was found, or one that forbids it, or it was not asked for (--page-text)"
-        )
-    return "\n".join(lines)

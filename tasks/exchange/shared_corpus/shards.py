@@ -155,8 +155,7 @@ class CorpusShards:
                 yield shown, batch
 
     def splits(self, shard: int) -> dict[str, int]:
-        """Return how many used articles of each split a shard has, without reading texts. Raises CorruptShardError: the
-        file is gone, cut short or changed."""
+        """Return how many used articles of each split a shard has, without reading texts. Raises CorruptShardError."""
         counts = dict.fromkeys(SPLITS.values(), 0)
         record = self.stages["articles"].records[shard]
         for batch in self.store.read_batches(record.path, record.written.sha256, ["split", "drop_reason"]):

@@ -12,7 +12,7 @@ from storage.recipes import ShardRecord
 from storage.schemas import SCORES
 from storage.store import WrittenTable
 from tasks.engine.recipe import StageResult
-from tasks.evaluation.significance import Significance, randomisation_test, signed_randomisation_test
+from tasks.evaluation.significance import randomisation_test, signed_randomisation_test
 from tasks.retraining.settings import FLIPS, RetrainingSettings
 from tasks.retraining.verdict import (
     Criterion,
@@ -23,7 +23,6 @@ from tasks.retraining.verdict import (
     decide,
     find_all_evidence,
     find_evidence,
-    first_verdict,
     scored_otherwise,
 )
 
@@ -40,11 +39,6 @@ def judged(*findings: MetricComparison, settings: RetrainingSettings = EASY) -> 
 
 def on(split: str, finding: MetricComparison, **changes: object) -> MetricComparison:
     return replace(finding, split=split, **changes)  # type: ignore[arg-type]
-
-
-def test_the_first_version_is_promoted() -> None:
-    verdict = first_verdict()
-    assert (verdict.promoted, verdict.reason, verdict.findings) == (True, "the first version", ())
 
 
 def test_a_sure_gain_is_promoted() -> None:
@@ -180,7 +174,7 @@ def scores(**f1: float) -> pa.Table:
 
 def test_evidence_is_of_the_articles_both_were_scored_on() -> None:
     champion, challenger = scores(a=0.1, b=0.2, c=0.9), scores(b=0.3, a=0.3, d=0.0)
-    evidence = find_evidence("recent", champion, challenger, ["rouge2", "rougeL"], Significance(), flips=9, seed=1)
+    evidence = find_evidence("recent", champion, challenger, ["rouge2", "rougeL"], flips=9, seed=1)
     assert evidence.flaws == []
     (found,) = evidence.findings
     assert (found.split, found.metric, found.articles) == ("recent", "rouge2", 2)
@@ -194,7 +188,7 @@ def test_evidence_is_of_the_articles_both_were_scored_on() -> None:
 def test_the_articles_of_both_splits_are_also_judged_together() -> None:
     champion = {"frozen": scores(a=0.1, b=0.2), "recent": scores(c=0.3)}
     challenger = {"frozen": scores(a=0.3, b=0.3), "recent": scores(c=0.6)}
-    found = find_all_evidence(champion, challenger, ["rouge2"], Significance(), flips=9, seed=1).findings
+    found = find_all_evidence(champion, challenger, ["rouge2"], flips=9, seed=1).findings
     assert [(one.split, one.articles, round(one.points)) for one in found] == [
         ("frozen", 2, 15),
         ("recent", 1, 30),
@@ -203,7 +197,7 @@ def test_the_articles_of_both_splits_are_also_judged_together() -> None:
     assert found[2].p_better == 0.125  # of eight flips only that of the data is as good
     alone = {"frozen": scores(a=0.3), "recent": scores()}
     nothing = {**champion, "recent": scores()}
-    evidence = find_all_evidence(nothing, alone, ["rouge2"], Significance(), flips=99, seed=1)
+    evidence = find_all_evidence(nothing, alone, ["rouge2"], flips=99, seed=1)
     assert ([one.split for one in evidence.findings], evidence.flaws) == (["frozen"], [])
 
 
@@ -212,7 +206,7 @@ def test_one_nan_among_fifty_scores_is_a_flaw_and_so_is_what_one_side_lacks() ->
     before = scores(**fifty)
 
     def flaws(after: pa.Table, *metrics: str) -> list[str]:
-        evidence = find_evidence("frozen", before, after, metrics, Significance(), flips=9, seed=1)
+        evidence = find_evidence("frozen", before, after, metrics, flips=9, seed=1)
         assert len(evidence.findings) + len(evidence.flaws) == len(metrics)
         return list(evidence.flaws)
 
