@@ -222,16 +222,14 @@ class ParagraphRows:
         mask_NL = self.mask & (self.starts.unsqueeze(1) + self.mask.cumsum(dim=1) <= limit)
         kept = mask_NL.any(dim=1)
         left_NL, article_N = mask_NL[kept, :limit], self.article[kept]
-        return ParagraphRows(
+        return replace(
+            self,
             # What is cut becomes equal to what was padding: no one may read it.
             tokens=torch.where(mask_NL, self.tokens, self.pad)[kept, :limit],
             mask=left_NL,
             ranks=self.ranks[kept],
             article=article_N,
             column=self.column[kept],
-            articles=self.articles,
-            paragraphs=self.paragraphs,
-            pad=self.pad,
             places=TokenPlaces.of(left_NL, article_N, self.articles),
         )
 

@@ -159,7 +159,7 @@ class Checkpoints:
             {"step": int(path.name[5:]), "score": score, "checkpoint": str(path.relative_to(self.best_file.parent))}
             for score, path in self.best()
         ]
-        write_text_atomically(self.best_file, json.dumps(entries, indent=1) + "\n")
+        write_json_atomically(self.best_file, entries)
 
 
 def load_checkpoint(path: Path) -> Checkpoint:
@@ -190,6 +190,11 @@ def check_same_run(directory: Path, before: Mapping[str, Any], now: Mapping[str,
 def write_text_atomically(path: Path, text: str) -> None:
     """Replace the file `path` by `text` atomically; a kill leaves the old file or the new one."""
     write_bytes_atomically(path, text.encode())
+
+
+def write_json_atomically(path: Path, value: Any) -> None:
+    """Replace the file `path` by a JSON text atomically."""
+    write_text_atomically(path, json.dumps(value, indent=1) + "\n")
 
 
 def write_bytes_atomically(path: Path, data: bytes) -> None:

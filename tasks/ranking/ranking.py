@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from models.ranker import ParagraphRanker, RankerConfig
-from models.training.checkpoints import write_bytes_atomically, write_text_atomically
+from models.training.checkpoints import write_bytes_atomically, write_json_atomically
 from models.training.distributed import find_device
 from models.vocabulary import Vocabulary
 from models.weights_file import load_weights
@@ -55,13 +55,9 @@ def describe_ranker(
 ) -> None:
     """Write a ranker's files beside its weights, `config.json` last."""
     write_bytes_atomically(directory / VOCABULARY, vocabulary.model)
-    record = {
-        "architecture": _ARCHITECTURE,
-        "config": dataclasses.asdict(config),
-        "title_tokens": title_tokens,
-        "paragraph_tokens": paragraph_tokens,
-    }
-    write_text_atomically(directory / CONFIG, json.dumps(record, indent=1) + "\n")
+    read = {"title_tokens": title_tokens, "paragraph_tokens": paragraph_tokens}
+    record = {"architecture": _ARCHITECTURE, "config": dataclasses.asdict(config), **read}
+    write_json_atomically(directory / CONFIG, record)
 
 
 def load_ranker(directory: Path, device: torch.device) -> TrainedRanker:

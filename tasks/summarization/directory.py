@@ -18,7 +18,7 @@ from models.contract import Summarizer
 from models.exported import CONFIG, VOCABULARY, WEIGHTS, TrainedSummarizer, read_summarizer
 from models.layers.config import configured
 from models.registry import to_config_dict
-from models.training.checkpoints import write_bytes_atomically, write_text_atomically
+from models.training.checkpoints import write_bytes_atomically, write_json_atomically
 from models.training.layout import Layout
 from models.vocabulary import Vocabulary
 from models.weights_file import load_weights, weights_digest
@@ -35,7 +35,7 @@ def describe_summarizer(
     """Write everything but weights into `directory`, `config.json` last."""
     write_bytes_atomically(directory / VOCABULARY, vocabulary.model)
     record = {"preset": preset, "model": to_config_dict(model), "graph": graph, "layout": asdict(layout)}
-    write_text_atomically(directory / CONFIG, json.dumps(record, indent=1) + "\n")
+    write_json_atomically(directory / CONFIG, record)
 
 
 def load_summarizer(
@@ -89,7 +89,7 @@ def _best(directory: Path) -> list[dict[str, Any]]:
 def describe_predictor(directory: Path, predictor: AttentionPredictor, *, summarizer: str) -> None:
     """Write `config.json` beside the weights: the configuration, and the `weights_digest` of the summarizer."""
     record = {"architecture": _PREDICTOR, "config": asdict(predictor.config), "summarizer": summarizer}
-    write_text_atomically(directory / CONFIG, json.dumps(record, indent=1) + "\n")
+    write_json_atomically(directory / CONFIG, record)
 
 
 def load_predictor(directory: Path, summarizer: Path, *, device: torch.device | str = "cpu") -> AttentionPredictor:

@@ -20,7 +20,7 @@ from models.exported import CONFIG, VOCABULARY, WEIGHTS
 from models.layers.paragraphs import SourceBatch
 from models.sentences import split_sentences
 from models.training.batches import Batch, BatchStream, ExampleShards, Position, check_budget, sweep
-from models.training.checkpoints import write_bytes_atomically, write_text_atomically
+from models.training.checkpoints import write_bytes_atomically, write_json_atomically
 from models.training.distributed import Ranks, find_device
 from models.training.layout import ExampleTable, Layout, source_batch
 from models.training.state import Objective, TrainingProgress, Validation
@@ -90,7 +90,7 @@ def train_extractor(
         result = trainer.run()
         write_bytes_atomically(directory / VOCABULARY, words.model)
         record = {"architecture": EXTRACTOR, "config": asdict(model.config), "layout": asdict(layout)}
-        write_text_atomically(directory / CONFIG, json.dumps(record, indent=1) + "\n")
+        write_json_atomically(directory / CONFIG, record)
     found = outcome(result, model)
     return {**found, "validation_loss": found.pop("validation_nll"), **started, "published": list(FILES)}
 
