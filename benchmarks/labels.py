@@ -14,7 +14,7 @@ from benchmarks.frame import command, fastest
 from benchmarks.synthetic import SyntheticCorpus
 from flows.running.estimates import CORPUS_ARTICLES
 from storage.schemas import ARTICLES, PARAGRAPHS
-from tasks.paragraphs.clones import LeadClones
+from tasks.paragraphs.paragraphs import LeadClones
 from tasks.paragraphs.settings import CloneSettings
 from tasks.ranking.features import compute_features, rouge2_recalls
 from tasks.text.ngrams import split_words

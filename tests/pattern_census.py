@@ -32,7 +32,7 @@ _OTHERS = {
     "VERBOSE",
 }
 _ENGINES = {"regex", "re2", "rure", "hyperscan"}  # others, which this census would not see
-_AUTOMATON = "tasks.text.pattern_sets"  # gives another engine patterns of `re` that it gets compiled, so seen here
+_AUTOMATON = "tasks.paragraphs.quality"  # gives another engine patterns of `re` that it gets compiled, so seen here
 _ANCHORED = {"match", "fullmatch"}
 
 

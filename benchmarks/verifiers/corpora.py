@@ -15,7 +15,7 @@ from models.sentences import split_sentences
 from tasks.engine.hashing import unit_interval
 from tasks.sources.miniweb.pages import write_lead
 from tasks.sources.miniweb.world import World
-from tasks.text.english import LEAST_SHARE, function_word_share
+from tasks.text.language import LEAST_SHARE, function_word_share
 from tasks.text.ngrams import split_words
 
 _LEAST_SENTENCES, _MOST_SENTENCES = 3, 12

@@ -12,7 +12,7 @@ from storage.store import Store
 from tasks.engine.recipe import Input, Recipe, every, gathered, only, same
 from tasks.exchange.ranked_wikisum.settings import ImportSettings
 from tasks.sources.choice import check_beginnings, open_source
-from tasks.sources.mediawiki_api import KeptAnswers
+from tasks.sources.mediawiki import KeptAnswers
 from tasks.sources.source import Partition
 
 

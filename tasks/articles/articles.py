@@ -21,7 +21,7 @@ from tasks.sources.choice import open_source
 from tasks.sources.dump.prose import mend
 from tasks.sources.settings import SourceSettings
 from tasks.sources.source import Article, ArticleReason, GivenDocument, GivenReason, Partition
-from tasks.text.english import has_finite_verb
+from tasks.text.language import has_finite_verb
 
 _DATA = read_data("tasks.articles", "lead_text.toml")
 _PARTS = _DATA["parts"]

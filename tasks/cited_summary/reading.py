@@ -23,7 +23,7 @@ from tasks.crawl.journal import Journal
 from tasks.crawl.progress import CrawlProgress
 from tasks.reporting.stages import meaning
 from tasks.text.content_words import content_words
-from tasks.text.english import has_finite_verb
+from tasks.text.language import has_finite_verb
 
 ARTICLE = "summary"  # id of the only article
 # Of a title.

@@ -82,7 +82,6 @@ def page_blocks(tree: html.HtmlElement) -> list[Block]:
 
 
 def _main_text(page: "_Walk") -> tuple[Sequence[Block], float]:
-    """Return the blocks of the main text and their weight."""
     weights = [block.weight() for block in page.blocks]
     sums = [0.0]
     for weight in weights:

@@ -122,7 +122,6 @@ def _continued(pile: Pile, chosen: Sequence[PileSentence], length: int) -> list[
 
 
 def _is_sentence(sentence: PileSentence) -> bool:
-    """Return whether a line is a sentence, and be it of three words."""
     return _SENTENCE.fullmatch(sentence.text) is not None and not is_list(sentence.text)
 
 

@@ -17,7 +17,7 @@ from models.values import Value, ValueIndex, find_values
 from tasks.engine.data_files import read_data
 from tasks.extractive.pile import PilePassage
 from tasks.text.content_words import FUNCTION_WORDS, subject_of, words_of
-from tasks.text.english import has_finite_verb
+from tasks.text.language import has_finite_verb
 
 _DATA = read_data("tasks.extractive", "conflicts.toml")
 _SLOTS = {verb: group.split()[0] for group in _DATA["once"] for verb in group.split()}

@@ -1,6 +1,7 @@
 """The candidate paragraphs of each article: documents split into paragraphs, each kept or refused with a reason."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -10,14 +11,69 @@ import pyarrow.compute as pc
 from storage.schemas import PARAGRAPHS
 from tasks.engine.grouping import join_by_article
 from tasks.extraction.settings import HTML_ENGINES
-from tasks.paragraphs.clones import LeadClones
 from tasks.paragraphs.filter import MAX_CHARACTERS, ParagraphReason, drop_reason
 from tasks.paragraphs.quality import find_junk
-from tasks.paragraphs.settings import OF_ARTICLE, ParagraphSettings
+from tasks.paragraphs.settings import OF_ARTICLE, CloneSettings, ParagraphSettings
 from tasks.rights.conditions import COLUMNS, for_training, parse_conditions, refusal
 from tasks.rights.text_columns import mask_personal
 from tasks.text.language import article_language, in_other_language
-from tasks.text.ngrams import WordRule, split_words
+from tasks.text.ngrams import TargetNgrams, WordRule, split_words
+
+LEAST_WORDS = 20  # of a part of the lead, or of what may be copied: headings and one-line quotations stay free
+
+
+class LeadClones:
+    """What was copied from one lead: paragraphs of the article for which they should be a source.
+
+    The rule of Liu & Lapata 2019, sec. 4 reads a paragraph against the whole lead, so it sees a page that copied the
+    lead into one paragraph, and nothing else. Mirrors break lines where the article does: each of their paragraphs
+    holds one paragraph of the lead, and none holds 0.8 of it. The paper means to drop "copies of some parts", so the
+    same rule is applied to each paragraph of the lead as well. The other direction (a paragraph most of which occurs in
+    the lead) is there, but off: in real articles with long leads it finds quotations, where the lead copied the
+    page."""
+
+    def __init__(
+        self, lead: str, settings: CloneSettings, rule: WordRule = "rouge", least_words: int = LEAST_WORDS
+    ) -> None:
+        words = split_words(lead, rule)
+        self.settings = settings
+        self.rule = rule  # how texts are cut into words; paragraphs given to the methods must be cut by the same rule
+        self.least_words = least_words  # of a part of the lead, or of what may be copied
+        self._words = TargetNgrams(words, 1)
+        self._bigrams = TargetNgrams(words, 2)
+        parts = [split_words(part, rule) for part in lead.splitlines()]
+        self._parts = [TargetNgrams(part, 2) for part in parts if len(part) >= least_words]
+        self._smallest_part = min((part.total for part in self._parts), default=0)
+
+    def reason(self, paragraph: Sequence[str]) -> str | None:
+        """Return why a paragraph, given as words, is refused, or None: clone | clone_of_part | copied_from_lead."""
+        matched = self._bigrams.matched(paragraph)
+        if not matched:
+            return None
+        settings = self.settings
+        if settings.recall is not None and matched / self._bigrams.total > settings.recall:
+            return ParagraphReason.CLONE
+        # No part can share more bigrams with the paragraph than the whole lead does: most paragraphs end here.
+        if (
+            settings.part_recall is not None
+            and self._parts
+            and matched / self._smallest_part > settings.part_recall
+            and any(part.recall(paragraph) > settings.part_recall for part in self._parts)
+        ):
+            return ParagraphReason.CLONE_OF_PART
+        if (
+            settings.copied is not None
+            and len(paragraph) >= self.least_words
+            and matched / (len(paragraph) - 1) > settings.copied
+        ):
+            return ParagraphReason.COPIED_FROM_LEAD
+        return None
+
+    def is_clone(self, document: Iterable[Sequence[str]]) -> bool:
+        """Return whether a document, given as the words of its paragraphs, repeats the lead; False where not asked."""
+        threshold = self.settings.document
+        return threshold is not None and self._words.recall(list(chain.from_iterable(document))) > threshold
+
 
 # What one document may bring in, so that none makes millions of rows. The largest of 1,500 real cited pages, a book of
 # 650 pages, has 1.8 million characters, and the one of most lines, a table, 6,222 paragraphs.
@@ -40,7 +96,7 @@ def build_paragraphs(
     order, refused ones included. A paragraph has the first reason that holds: that of its page (page_licence,
     page_reserved, page_language, page_quality, page_personal_data, then page_not_for_training); the filter's own;
     host_boilerplate; language; junk; clone_document, clone, clone_of_part, copied_from_lead
-    (`tasks.paragraphs.clones`); duplicate; over_limit. What a document has beyond `MOST_PARAGRAPHS` or
+    (`LeadClones`); duplicate; over_limit. What a document has beyond `MOST_PARAGRAPHS` or
     `MOST_CHARACTERS` is one more row, rest_of_document, whose text counts it.
 
     Articles are sorted by article_id, documents in any order. `given` are GIVEN rows in the order of the source's
@@ -60,8 +116,6 @@ def build_paragraphs(
 
 
 class _Candidates:
-    """One article's paragraphs as they are gathered: a list per column of PARAGRAPHS."""
-
     def __init__(self, article: str, lead: str, split: str, settings: ParagraphSettings, rule: WordRule) -> None:
         self.columns: dict[str, list[Any]] = {name: [] for name in PARAGRAPHS.schema.names}
         self._article = article

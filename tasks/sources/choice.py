@@ -6,8 +6,7 @@ from contextlib import contextmanager
 from tasks.sources.collection import CollectionSource
 from tasks.sources.dump.source import DumpSource
 from tasks.sources.encyclopedia.source import EncyclopediaSource
-from tasks.sources.mediawiki import MediaWikiSource
-from tasks.sources.mediawiki_api import KeptAnswers
+from tasks.sources.mediawiki import KeptAnswers, MediaWikiSource
 from tasks.sources.miniweb.server import MiniwebServer
 from tasks.sources.miniweb.site import MiniwebSource
 from tasks.sources.records import RecordsSource

@@ -169,7 +169,9 @@ def rows(path: Path) -> Iterator[Row]:
         elif suffixes[-1:] == ["jsonl"]:
             yield from _lines(path)
         elif suffixes[-1:] == ["json"]:
-            yield from _array(path) if _first_byte(path) == b"[" else _lines(path)
+            with _open(path) as stream:
+                first = stream.read(1 << 10).removeprefix(b"\xef\xbb\xbf").lstrip()[:1]
+            yield from _array(path) if first == b"[" else _lines(path)
         elif suffixes[-1:] in (["csv"], ["tsv"]):
             yield from _table(path, "\t" if suffixes[-1] == "tsv" else ",")
         elif suffixes[-1:] == ["parquet"]:
@@ -212,11 +214,6 @@ def _lines(path: Path) -> Iterator[bytes]:
         yield from (line for line in stream if line.strip())
 
 
-def _first_byte(path: Path) -> bytes:
-    with _open(path) as stream:
-        return stream.read(1 << 10).removeprefix(b"\xef\xbb\xbf").lstrip()[:1]
-
-
 def _array(path: Path) -> Iterator[Any]:
     with _open(path) as stream:
         yield from ijson.items(stream, "item", use_float=True)
@@ -250,7 +247,6 @@ def _whole(path: Path, start: int, stop: int) -> Iterator[Row]:
 
 
 def _state(path: Path) -> tuple[tuple[int, int, int], ...]:
-    """Return the states of a file and of what is parallel to it."""
     parallel = path.parent.glob(f"{path.name.split(f'.{SOURCE}')[0]}.*") if f".{SOURCE}" in path.name else [path]
     return tuple(file_state(file) for file in sorted(parallel))
 
@@ -346,7 +342,6 @@ def _string(row: Mapping[str, Any], column: str) -> str:
 
 
 def _documents(value: Any, layout: CollectionLayout, column: str) -> Iterator[tuple[str, str | None, str | None]]:
-    """Yield text, title and URL of each document."""
     match value:
         case None:
             return

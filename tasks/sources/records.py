@@ -3,8 +3,7 @@
 import json
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import cache, partial
-from pathlib import Path
+from functools import cache
 from typing import Annotated, Literal, Self, TypeVar
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationError, model_validator
@@ -18,7 +17,6 @@ T = TypeVar("T")
 
 
 def _numbered(value: object) -> object:
-    """Return a number, as MediaWiki gives revisions and pages, as a string."""
     return str(value) if type(value) is int else value
 
 
@@ -110,7 +108,12 @@ class RecordsSource:
         file = file_with(partition, self.files())
         offset = partition.start - file.start
         lines = enumerate(lines_of(file, offset, partition.stop - partition.start), 1)
-        before = cache(partial(_lines_before, file.path, offset))
+
+        @cache
+        def before() -> int:  # lines that end before the range; slow, so only for error messages
+            with file.path.open("rb") as stream:
+                return sum(block.count(b"\n") for block in blocks(stream, offset))
+
         return parsed(
             ((number, line) for number, line in lines if line.strip()),
             parser,
@@ -135,7 +138,7 @@ def line_partitions(file: InputFile, size: int, _state: tuple[int, ...]) -> tupl
 
 
 def _line_ranges(file: InputFile, size: int) -> Iterator[tuple[int, int]]:
-    start, limit = 0, file.size if _is_zipped(file) else size
+    start, limit = 0, file.size if file.path.suffix == ".gz" else size
     with file.path.open("rb") as stream:
         while start < file.size:
             stop = min(start + limit, file.size)
@@ -151,10 +154,6 @@ class MalformedLineError(ValueError):
     """A line that is not a valid article."""
 
 
-def _is_zipped(file: InputFile) -> bool:
-    return file.path.suffix == ".gz"
-
-
 def _gives_documents(file: InputFile) -> bool:
     """Whether the first line that is not blank has documents; a malformed line is reported when it is read."""
     first = next((line for line in lines_of(file, 0, file.size) if line.strip()), b"")
@@ -167,7 +166,7 @@ def _gives_documents(file: InputFile) -> bool:
 def lines_of(file: InputFile, offset: int, size: int) -> Iterator[bytes]:
     """Yield the lines of a byte range, or all lines of a gzip file, with one in memory at a time. Raises ValueError:
     the gzip file is damaged."""
-    if _is_zipped(file):
+    if file.path.suffix == ".gz":
         with unzipped(file.path) as stream:
             yield from stream
         return
@@ -176,12 +175,6 @@ def lines_of(file: InputFile, offset: int, size: int) -> Iterator[bytes]:
         while size > 0 and (line := plain.readline()):
             size -= len(line)
             yield line
-
-
-def _lines_before(path: Path, offset: int) -> int:
-    """Return how many lines end before a byte; slow, so only for error messages."""
-    with path.open("rb") as stream:
-        return sum(block.count(b"\n") for block in blocks(stream, offset))
 
 
 def refused_line(name: str) -> Article:
@@ -199,7 +192,6 @@ def _article_without(line: bytes) -> Article:
 
 
 def _article_with_documents(line: bytes) -> Article:
-    """Return the article of a line. Raises MalformedLineError: the line is not a valid article."""
     return parse_line(ArticleLine, line).article()
 
 
@@ -217,12 +209,6 @@ def parse_line(kind: type[LineType], line: bytes) -> LineType:
         first = error.errors(include_url=False)[0]
         field = ".".join(map(str, first["loc"]))
         message = first["msg"].removeprefix("Value error, ")
-        raise MalformedLineError(
-            f"{f'field {field!r}: ' if field else ''}{message}, got {_shown(first['input'])}"
-        ) from error
-
-
-def _shown(value: object) -> str:
-    """Return a value for a message, shortened if it is long."""
-    text = repr(value)
-    return text if len(text) <= 80 else f"{text[:77]}..."
+        got = repr(first["input"])
+        got = got if len(got) <= 80 else f"{got[:77]}..."
+        raise MalformedLineError(f"{f'field {field!r}: ' if field else ''}{message}, got {got}") from error

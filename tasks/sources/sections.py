@@ -10,8 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from urllib.parse import quote
 
-from tasks.sources.dump.articles import PageRules
-from tasks.sources.dump.source import DumpSource
+from tasks.sources.dump.source import DumpSource, PageRules
 from tasks.sources.records import Line, RecordsSource, parse_line, refused_line
 from tasks.sources.settings import DumpSettings, RecordsSettings, SectionsSettings, WikitextSettings
 from tasks.sources.source import Article, GivenDocument, Partition
@@ -105,7 +104,6 @@ class SectionsSource:
             yield _Entry(article, url, list(reader.sections(page)))
 
     def _line_entry(self, line: bytes) -> _Entry:
-        """Return the article of a line. Raises MalformedLineError: the line is not a valid article."""
         entry = parse_line(SectionedLine, line)
         title, licence, reason = entry.title.replace("_", " "), self._wikitext.licence, self._rules.lead_reason
         topics = [

@@ -18,7 +18,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any, BinaryIO, Literal
+from typing import BinaryIO, Literal
 
 import google_crc32c
 
@@ -76,7 +76,7 @@ def _check(data: bytes, stored: int, subject: str) -> None:
 
 Values = list[bytes] | Literal["float", "int"]  # of a feature: its texts, or the kind of its numbers
 
-_VARINT, _FIXED64, _BYTES, _FIXED32 = 0, 1, 2, 5
+_VARINT, _BYTES, _FIXED = 0, 2, {1: 8, 5: 4}  # wire types; of the last the bytes
 
 
 def read_example(message: bytes) -> dict[str, Values]:
@@ -104,7 +104,6 @@ def _values(feature: bytes) -> Values:
 
 
 def _fields(message: bytes, only: int | None = None) -> Iterator[tuple[int, int, bytes | int]]:
-    """Yield number, wire type and content of each field."""
     position = 0
     while position < len(message):
         tag, position = _varint(message, position)
@@ -112,10 +111,8 @@ def _fields(message: bytes, only: int | None = None) -> Iterator[tuple[int, int,
         content: bytes | int
         if wire == _VARINT:
             content, position = _varint(message, position)
-        elif wire in (_BYTES, _FIXED32, _FIXED64):
-            size, position = (
-                _varint(message, position) if wire == _BYTES else ((4 if wire == _FIXED32 else 8), position)
-            )
+        elif wire == _BYTES or wire in _FIXED:
+            size, position = _varint(message, position) if wire == _BYTES else (_FIXED[wire], position)
             content = message[position : position + size]
             position += size
             if position > len(message):
@@ -148,8 +145,6 @@ def _bytes(content: bytes | int, wire: int) -> bytes:
 
 @dataclass(frozen=True)
 class _Shard:
-    """Two files of one number."""
-
     number: int
     of: int
     urls: Path
@@ -208,7 +203,6 @@ class Tensor2TensorSource:
 
 
 def _files(path: str, prefix: str, setting: str) -> dict[tuple[int, int], Path]:
-    """Return files by (number, total)."""
     if not path:
         raise ValueError(f"{setting} is empty: expected a folder or a pattern")
     pattern = f"{glob.escape(path)}/{prefix}-*-of-*" if Path(path).is_dir() else path
@@ -252,20 +246,14 @@ def _read_urls(path: Path) -> dict[str, tuple[str, tuple[str, ...]]]:
         raise ValueError(f"{path}: expected a JSON object of articles, got {type(entries).__name__}")
     found, malformed = {}, Malformed()
     for url, entry in entries.items():
-        try:
-            found[url] = _entry(url, entry, path)
-        except ValueError as error:
-            malformed.add(str(error))
+        refs = entry.get("refs") if isinstance(entry, dict) else None
+        if isinstance(refs, list) and all(isinstance(ref, str) for ref in refs):
+            title = entry.get("title")
+            found[url] = title if isinstance(title, str) else "", tuple(refs)
+        else:
+            malformed.add(f"{path}, entry {url!r}: expected an object with `refs`, a list of URLs, got {entry!r:.80}")
     malformed.check()
     return found
-
-
-def _entry(url: str, entry: Any, path: Path) -> tuple[str, tuple[str, ...]]:
-    refs = entry.get("refs") if isinstance(entry, dict) else None
-    if not isinstance(refs, list) or not all(isinstance(ref, str) for ref in refs):
-        raise ValueError(f"{path}, entry {url!r}: expected an object with `refs`, a list of URLs, got {entry!r:.80}")
-    title = entry.get("title")
-    return title if isinstance(title, str) else "", tuple(refs)
 
 
 def _read_content(record: bytes, location: str) -> tuple[str, str, str]:

@@ -11,8 +11,8 @@ import pyarrow as pa
 from storage.schemas import GRAPHS
 from tasks.engine.grouping import by_article
 from tasks.summarization.settings import GraphSettings
-from tasks.text.english import marked_pairs
 from tasks.text.entities import entity_sets
+from tasks.text.language import marked_pairs
 from tasks.text.ngrams import WordRule
 from tasks.text.tfidf import tfidf_matrix
 

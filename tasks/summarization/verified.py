@@ -21,7 +21,7 @@ from models.values import Value, ValueIndex, find_values
 from models.vocabulary import Vocabulary
 from tasks.summarization.examples import name_subject
 from tasks.text.content_words import names_subject, subject_of, words_of
-from tasks.text.english import MARKERS
+from tasks.text.language import MARKERS
 from tasks.verification.verifier import Verifier
 
 # Chosen in one world of the mini web (seed 11), where a few sentences more raise what is recalled by ten points.

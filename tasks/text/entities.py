@@ -47,7 +47,6 @@ def find_names(words: Sequence[str]) -> list[slice]:
 
 
 def _parts(words: Sequence[str]) -> list[bool]:
-    """Tell for each word whether it looks like part of a name."""
     openings, opening = [], True
     for word in words:
         openings.append(opening)
@@ -146,7 +145,6 @@ def load_pipeline(name: str) -> "Language":
 
 
 def _mark_names(doc: "Doc") -> "Doc":
-    """Set `doc.ents` to the names of `tasks/text/entities.py`."""
     doc.ents = [(_UNTYPED, name.start, name.stop) for name in find_names([token.text for token in doc])]
     return doc
 

@@ -3,7 +3,7 @@
 import re
 
 from tasks.engine.data_files import read_data
-from tasks.text.english import has_finite_verb
+from tasks.text.language import has_finite_verb
 
 _LISTS = read_data("tasks.text", "standalone.toml")
 

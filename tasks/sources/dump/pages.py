@@ -74,8 +74,6 @@ def read_site(blocks: Iterable[bytes], location: str) -> Site:
 
 
 class _Reader:
-    """One pass of a parser over an export."""
-
     def __init__(self, location: str, *, fragment: bool) -> None:
         self.site: Site | None = None
         self.path: list[str] = []  # the open elements

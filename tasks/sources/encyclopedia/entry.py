@@ -3,14 +3,16 @@ becomes: one set of rules for all layouts."""
 
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
 
-from tasks.sources.dump.articles import PageRules
-from tasks.sources.dump.prose import paragraphs_of
-from tasks.sources.settings import Archived
+from tasks.sources.dump.markup import field_urls, plain_heading
+from tasks.sources.dump.pages import DumpPage, Site
+from tasks.sources.dump.prose import ITEM, paragraphs_of
+from tasks.sources.dump.source import ArticleReader, PageRules
+from tasks.sources.settings import Archived, WikitextSettings
 from tasks.sources.source import Article, ArticleReason
 
 
@@ -120,8 +122,12 @@ def cited_urls(links: Iterable[str], archived: Archived) -> list[str]:
         return originals
     kept: list[str] = []
     for url in found:
-        if not (kept and _same_page(kept[-1], url)):
-            kept.append(url)
+        if kept and _is_archive(kept[-1]) != _is_archive(url):
+            copy, original = (kept[-1], url) if _is_archive(kept[-1]) else (url, kept[-1])
+            bare = original.partition("://")[2].rstrip("/")
+            if bare in copy or "://" not in copy.partition("://")[2]:  # a short link to an archive holds no URL
+                continue
+        kept.append(url)
     return kept
 
 
@@ -139,10 +145,144 @@ def _is_archive(url: str) -> bool:
     return _ARCHIVES.fullmatch(urlsplit(url).hostname or "") is not None and "/details/" not in url
 
 
-def _same_page(shown: str, other: str) -> bool:
-    """Whether of two neighbours one is the archived copy of the other."""
-    if _is_archive(shown) == _is_archive(other):
-        return False
-    copy, original = (shown, other) if _is_archive(shown) else (other, shown)
-    bare = original.partition("://")[2].rstrip("/")
-    return bare in copy or "://" not in copy.partition("://")[2]  # a short link to an archive does not hold the URL
+# Structured contents of Wikimedia Enterprise: `wikimedia/structured-wikipedia` on the hub, or its own snapshots.
+#
+# A row has `name`, `abstract`, `sections` and, in newer releases, `references`. A section is an object of `type`
+# section, `name` and `has_parts`; its parts are paragraphs (`value`), lists (`has_parts` of list items) and sections.
+# A part has `links` (`url`, `text`) and `citations` (`identifier`, `text` such as [1]), which name entries of
+# `references`: an entry has `identifier`, `metadata` (the fields of its template), `text` and, from a bibliography,
+# `source`, both with `links`. The lead is the first section if that has no name or the name Abstract, else
+# `abstract`. Older releases have no references: their articles have sources only from a search.
+#
+# Read as the schemas and examples of github.com/wikimedia-enterprise say; not checked against files of the hub, so
+# nested columns may also be strings of JSON. Infoboxes and tables are not read: what only they cite comes last.
+
+Part = Mapping[str, Any]
+
+
+def structured_entry(row: Mapping[str, Any], settings: WikitextSettings) -> EncyclopediaPage:
+    """Return the page of a row. Raises ValueError: the row is not of this layout."""
+    sections = objects(row.get("sections"), "sections")
+    if "abstract" not in row and "sections" not in row:
+        raise ValueError(f"expected a column 'sections' or 'abstract', got {', '.join(map(str, row)) or 'none'}")
+    references = objects(row.get("references"), "references")
+    urls = {str(one.get("identifier")): _reference_urls(one, settings) for one in references}
+    cited = [url for section in sections for url in _section_urls(section, urls, settings)]
+    return EncyclopediaPage(
+        text=_structured_lead(sections, row.get("abstract")),
+        references=(*cited, *(url for found in urls.values() for url in found)),
+        **of_enterprise(row),
+    )
+
+
+def _structured_lead(sections: Sequence[Part], abstract: Any) -> str:
+    if sections and str(sections[0].get("name") or "").casefold() in ("", "abstract"):
+        text = "\n\n".join(map(_line, _listed(sections[0], "has_parts")))
+        if text.strip():
+            return text
+    return "\n\n".join(abstract.splitlines()) if isinstance(abstract, str) else ""
+
+
+def _line(part: Part) -> str:
+    """Return a part as a line, without the marks of its citations; what is not a paragraph as a list's item."""
+    if part.get("type") != "paragraph":
+        return ITEM
+    text = str(part.get("value") or "")
+    for citation in _listed(part, "citations"):
+        mark = citation.get("text")
+        text = text.replace(mark, "") if isinstance(mark, str) and mark.startswith("[") else text
+    return one_line([text])
+
+
+def _section_urls(
+    section: Part, urls: Mapping[str, Sequence[str]], settings: WikitextSettings, *, inherited: bool = False
+) -> Iterator[str]:
+    """Yield the URLs that a section and its subsections cite; in a list of references every link is one."""
+    name = plain_heading(str(section.get("name") or ""))
+    if name in settings.external_sections and not settings.external_links:
+        return
+    listing = inherited or name in settings.reference_sections or name in settings.external_sections
+    yield from (url for one in _listed(section, "citations") for url in urls.get(str(one.get("identifier")), ()))
+    if listing:
+        yield from cited_urls(_urls_of_links(section), settings.archived)
+    for part in _listed(section, "has_parts"):
+        yield from _section_urls(part, urls, settings, inherited=listing)
+
+
+def _reference_urls(reference: Part, settings: WikitextSettings) -> list[str]:
+    """Return the URLs of an entry: those of its template's fields, else of its links, else of its bibliography's."""
+    metadata = reference.get("metadata")
+    metadata = json.loads(metadata) if isinstance(metadata, str) and metadata else metadata
+    # A map of Arrow is a list of pairs.
+    pairs = metadata.items() if isinstance(metadata, Mapping) else metadata if isinstance(metadata, list) else ()
+    fields = {str(name).replace("_", "-"): str(value) for name, value in pairs if value}
+    if found := [url for url in field_urls(fields, settings.archived) if is_source(url)]:
+        return found
+    for holder in (reference.get("text"), reference.get("source")):
+        if isinstance(holder, Mapping) and (found := cited_urls(_urls_of_links(holder), settings.archived)):
+            return found
+    return []
+
+
+def _urls_of_links(holder: Part) -> Iterator[str]:
+    return (link["url"] for link in _listed(holder, "links") if isinstance(link.get("url"), str))
+
+
+def _listed(part: Part, name: str) -> list[Part]:
+    return objects(part.get(name), f"sections: {name}")
+
+
+# MegaWika 2 (Barham et al. 2025, arXiv:2508.03828): articles with the places of their web citations.
+#
+# A row is a line of JSON with `title`, `wikicode`, `last_revision` and `elements`: headings, paragraphs, tables and
+# so on, in order. A paragraph has `elements` of its own: texts (`content`) and citations (`url`, null where a
+# citation is no link; one with several links occurs once for each). The lead is the paragraphs before the first
+# heading. The copy on the hub holds no text of the cited pages, so they are crawled like those of any other source.
+#
+# Read as `schema.md` of that copy says, by `type` and field names; not checked against its files. `wikicode` is used
+# only to recognise redirects and disambiguations; it may be missing. Titles of other namespaces are recognised by the
+# names that every MediaWiki knows and by English ones.
+
+_NAMESPACES = Site.named("", {"Wikipedia": 4, "Portal": 100, "Draft": 118, "TimedText": 710, "Module": 828})
+
+
+def megawika_entry(row: Mapping[str, Any], settings: WikitextSettings) -> EncyclopediaPage:
+    """Return the article of a row. Raises ValueError: the row is not of this layout."""
+    if "elements" not in row:
+        raise ValueError(f"expected a column 'elements', got {', '.join(map(str, row)) or 'none'}")
+    elements = objects(row["elements"], "elements")
+    title, source, revised = title_in(row, "title"), row.get("wikicode"), row.get("last_revision")
+    prefix, colon, _ = title.partition(":")
+    namespace = _NAMESPACES.namespaces.get(" ".join(prefix.split()).casefold(), 0) if colon else 0
+    page = DumpPage(title, namespace, False, None, "wikitext", source if isinstance(source, str) else "")
+    return EncyclopediaPage(
+        title,
+        text="\n\n".join(_megawika_lead(elements)),
+        references=tuple(_cited_within(elements)),
+        revision=revised if isinstance(revised, str) else None,
+        reason=ArticleReader(_NAMESPACES, settings).page_reason(page),
+    )
+
+
+def _megawika_lead(elements: list[Mapping[str, Any]]) -> Iterator[str]:
+    for element in elements:
+        if element.get("type") == "heading":
+            return
+        if element.get("type") == "paragraph":
+            parts = objects(element.get("elements"), "elements: elements")
+            texts = (one.get("content") for one in parts if one.get("type") == "text")
+            yield one_line(text for text in texts if isinstance(text, str))
+        else:
+            yield ITEM
+
+
+def _cited_within(value: Any) -> Iterator[str]:
+    """Yield the URLs of the citations in an element, however deep, as in the cells of a table."""
+    if isinstance(value, list):
+        for one in value:
+            yield from _cited_within(one)
+    elif isinstance(value, Mapping):
+        url = value.get("url")
+        if str(value.get("type")).startswith("citation") and isinstance(url, str) and url:
+            yield url
+        yield from _cited_within([one for one in value.values() if isinstance(one, list | Mapping)])

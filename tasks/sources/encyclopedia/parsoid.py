@@ -31,9 +31,6 @@ from tasks.sources.settings import WikitextSettings
 from tasks.sources.source import ArticleReason
 from tasks.text.tokens import tokens
 
-_IDENTIFIERS = ("name", "identifier", "main_entity", "namespace", "version")
-COLUMNS = (*_IDENTIFIERS, "license", "templates", "categories", "article_body")
-
 
 def parsoid_entry(row: Mapping[str, Any], settings: WikitextSettings) -> EncyclopediaPage:
     """Return the page of a row. Raises ValueError: the row is not of this layout."""
@@ -98,7 +95,6 @@ def _plain(text: str | None) -> str:
 
 
 def _text(element: html.HtmlElement) -> str:
-    """Return the text of an element with the marks of what is left out."""
     tag, kinds = element.tag, tokens(element, "typeof")
     if tag in _SKIPPED_TAGS or "mw:Extension/ref" in kinds or any(kind.startswith("mw:File") for kind in kinds):
         return ""

@@ -15,8 +15,8 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from tasks.sources.dump.articles import PageRules
-from tasks.sources.encyclopedia import megawika, parsoid, structured
+from tasks.sources.dump.source import PageRules
+from tasks.sources.encyclopedia import entry, parsoid
 from tasks.sources.encyclopedia.entry import EncyclopediaPage
 from tasks.sources.files import (
     InputFile,
@@ -35,10 +35,13 @@ from tasks.sources.source import Article, ArticleReason, Partition
 
 FORMAT_VERSION = 2  # rises when the same rows would give other articles
 _SETTING = "source.encyclopedia.paths"
-_COLUMNS = (*structured.COLUMNS, *parsoid.COLUMNS, *megawika.COLUMNS)  # of Parquet
+_COLUMNS = (  # of Parquet
+    *("name", "identifier", "main_entity", "namespace", "version", "license", "abstract", "sections", "references"),
+    *("templates", "categories", "article_body", "title", "wikicode", "last_revision", "elements"),
+)
 _LAYOUTS: Mapping[EncyclopediaLayout, Callable[[Mapping[str, Any], WikitextSettings], EncyclopediaPage]] = {
-    "structured": structured.structured_entry,
-    "megawika": megawika.megawika_entry,
+    "structured": entry.structured_entry,
+    "megawika": entry.megawika_entry,
     "html": parsoid.parsoid_entry,
 }
 _LINES = (".jsonl", ".ndjson", ".json")
@@ -106,7 +109,6 @@ class EncyclopediaSource:
         )
 
     def _files(self) -> list[InputFile]:
-        """Return the files, which are of one kind."""
         files = input_files(self.settings.paths, _SETTING, "data")
         kinds = [_kind(file.path) for file in files]
         other = next((place for place, kind in enumerate(kinds) if kind != kinds[0]), None)

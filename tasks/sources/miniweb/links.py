@@ -189,7 +189,6 @@ class Links:
                 return other
 
     def _host(self, genre: str, key: int) -> str:
-        """Return one of the hosts of a genre, by the key of what it serves."""
         copies = len(range(GENRES.index(genre), self.settings.hosts, len(GENRES))) if genre in GENRES else 1
         return _host(genre, int(unit_interval(self.world.seed, "host", genre, key) * copies))
 

@@ -87,7 +87,6 @@ class Narrator:
         return said
 
     def _name(self, form: Form, *, opening: bool, first: bool) -> str:
-        """Choose what to call the topic."""
         topic, dice = self.topic, self._dice
         if not form.start and form.slots[0][0] == "S" and not opening and dice.chance(0.15 if first else 0.4):
             return topic.pronouns[0]
@@ -226,7 +225,6 @@ class Pages:
         return (shuffled[(4 * slot + step) % len(every)] for step in count())
 
     def _related(self, subject: Topic, other: int, dice: Dice) -> str:
-        """Return a paragraph that mentions a related topic and then describes it."""
         neighbour = self.world.topic(other)
         bridge = capital(dice.pick(LINKS).format(T=subject.name, R=neighbour.name))
         salient, slot = dice.chance(0.7), dice.below(9)
@@ -234,7 +232,6 @@ class Pages:
         return f"{bridge}. {text_of(Narrator(neighbour, dice).paragraph(lines, 2))}"
 
     def _filled(self, template: str, subject: Topic, genre: str, dice: Dice) -> str:
-        """Return a paragraph of the chatter with names and small numbers filled in."""
         words = {"T": subject.name, "B": subject.title, "who": somebody(dice), "n": dice.between(3, 48)}
         words |= {"price": dice.between(2, 39), "day": dice.pick(_TEXTS["days"]), "site": SITES[genre].site}
         return capital(template.format_map(words))
@@ -248,7 +245,6 @@ class Pages:
 
 
 def _signed(pictured: str, dice: Dice) -> tuple[str, str, str]:
-    """Return author, date and caption of a page."""
     date = f"{dice.between(1, 28)} {dice.pick(_TEXTS['months'])} {dice.between(2006, 2025)}"
     caption = f"{pictured}. Picture: {somebody(dice)}"
     return somebody(dice), date, caption

@@ -20,11 +20,7 @@ _INDEX_TOPICS = 100
 
 
 class MiniwebServer(ThreadingHTTPServer):
-    """A server of one mini web, running in a thread inside its `with` block.
-
-    Attributes:
-        web: the web that is served.
-        requests: how often each URL was requested (HEAD included), if `count_requests`; robots.txt too."""
+    """A server of one mini web, running in a thread inside its `with` block."""
 
     daemon_threads = True
     request_queue_size = 128
@@ -33,7 +29,7 @@ class MiniwebServer(ThreadingHTTPServer):
         """Bind any free port of this machine."""
         super().__init__(("127.0.0.1", 0), _Handler)
         self.web = Miniweb(settings)
-        self.requests: Counter[str] = Counter()
+        self.requests: Counter[str] = Counter()  # of each URL, HEAD and robots.txt included, if `count_requests`
         self.connections: set[socket.socket] = set()
         self._failed_once: set[str] = set()  # flaky pages; whoever clears the counts does not make them fail again
         self._count_requests = count_requests

@@ -193,7 +193,6 @@ class Miniweb:
         return Answer(200, f"User-agent: *\n{rules}{delay}".encode(), {"Content-Type": "text/plain; charset=utf-8"})
 
     def _search(self, query: str) -> Answer:
-        """Answer a search for a title in the JSON of SearXNG (format=json) or as a page."""
         fields = dict(parse_qsl(query))
         text = fields.get("q", "").strip().strip('"')
         topic = self.world.find(text)
@@ -208,7 +207,6 @@ class Miniweb:
         return Answer(200, json.dumps(answer).encode(), {"Content-Type": "application/json"})
 
     def _front(self, host: str) -> Answer:
-        """Answer for a host's front page: its newest pages."""
         links = (link.url for topic in range(min(60, self.settings.topics_now)) for link in self.expected(topic))
         shown = host not in (LINK_HOST, SEARCH_HOST)
         rows = [(_title(url), url) for url in dict.fromkeys(links) if shown and urlsplit(url).netloc == host]

@@ -19,8 +19,7 @@ from flows.running.machine import check_machine
 from storage.errors import RootBusyError, StorageError
 from storage.root import root_lock
 from storage.store import Store
-from tasks.sources.mediawiki import MediaWikiSource
-from tasks.sources.mediawiki_api import PATIENCE
+from tasks.sources.mediawiki import PATIENCE, MediaWikiSource
 from tests.flows.command_line import Done, commands_in_this_process, settings_of
 from tests.patience import PATIENCE as WAIT
 

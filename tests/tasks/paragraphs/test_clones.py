@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tasks.paragraphs.clones import LEAST_WORDS, LeadClones
+from tasks.paragraphs.paragraphs import LEAST_WORDS, LeadClones
 from tasks.paragraphs.settings import CloneSettings
 from tasks.text.ngrams import TargetNgrams, split_words
 

@@ -13,9 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tasks.sources.choice import open_source
-from tasks.sources.dump.articles import ArticleReader
 from tasks.sources.dump.pages import DumpPage, read_pages, read_site
-from tasks.sources.dump.source import DumpSource
+from tasks.sources.dump.source import ArticleReader, DumpSource
 from tasks.sources.settings import DumpSettings, SourceSettings, WikitextSettings
 from tasks.sources.source import Article
 from tests.tasks.sources.dump_files import HEAD, LEAD, TAIL, dump, page, write_multistream

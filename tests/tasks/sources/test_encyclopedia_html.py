@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from tasks.sources.dump.articles import ArticleReader, PageRules
 from tasks.sources.dump.pages import DumpPage, Site
+from tasks.sources.dump.source import ArticleReader, PageRules
 from tasks.sources.encyclopedia.parsoid import parsoid_entry
 from tasks.sources.settings import WikitextSettings
 from tasks.sources.source import Article

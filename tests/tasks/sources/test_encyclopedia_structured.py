@@ -5,9 +5,8 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from tasks.sources.dump.articles import PageRules
-from tasks.sources.encyclopedia.entry import cited_urls
-from tasks.sources.encyclopedia.structured import structured_entry
+from tasks.sources.dump.source import PageRules
+from tasks.sources.encyclopedia.entry import cited_urls, structured_entry
 from tasks.sources.settings import WikitextSettings
 from tasks.sources.source import Article
 from tests.tasks.sources.encyclopedia_files import listed, paragraph, reference, section, structured

@@ -9,8 +9,7 @@ import pytest
 
 from tasks.crawl.service import Patience
 from tasks.sources.choice import open_source
-from tasks.sources.mediawiki import MediaWikiSource
-from tasks.sources.mediawiki_api import MediaWikiError
+from tasks.sources.mediawiki import MediaWikiError, MediaWikiSource
 from tasks.sources.settings import MediaWikiSettings, SourceSettings, WikitextSettings
 from tasks.sources.source import Article, Partition
 from tests.tasks.sources.dump_files import LEAD

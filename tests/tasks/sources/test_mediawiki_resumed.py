@@ -9,8 +9,7 @@ import pytest
 from storage.file_names import parse_file_name
 from storage.store import Store
 from tasks.crawl.service import Patience
-from tasks.sources.mediawiki import MediaWikiSource
-from tasks.sources.mediawiki_api import KeptAnswers
+from tasks.sources.mediawiki import KeptAnswers, MediaWikiSource
 from tasks.sources.settings import MediaWikiSettings, WikitextSettings
 from tasks.sources.source import Partition
 from tests.tasks.sources.dump_files import LEAD

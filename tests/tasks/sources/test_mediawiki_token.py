@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 
 from tasks.crawl.service import Patience
-from tasks.sources.mediawiki import MediaWikiSource
-from tasks.sources.mediawiki_api import MediaWikiError
+from tasks.sources.mediawiki import MediaWikiError, MediaWikiSource
 from tasks.sources.settings import MediaWikiSettings, WikitextSettings
 from tests.tasks.sources.dump_files import LEAD
 from tests.tasks.sources.mediawiki_server import WikiServer

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tasks.text.english import MARKERS, has_marker, marked_pairs
+from tasks.text.language import MARKERS, has_marker, marked_pairs
 
 
 def test_there_are_36_markers() -> None:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tasks.text.english import has_finite_verb
+from tasks.text.language import has_finite_verb
 
 
 @pytest.mark.parametrize(

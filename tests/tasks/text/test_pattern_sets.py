@@ -7,9 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tasks.paragraphs.quality import mark_candidates, mark_set, marks
+from tasks.paragraphs.quality import PatternSet, mark_candidates, mark_set, marks
 from tasks.text.boilerplate_phrases import fold
-from tasks.text.pattern_sets import PatternSet
 
 PATTERNS = [
     *map(re.compile, [r"\bed\.", r"\w\w@", r"[a-zà-öø-ÿ][A-Z]", r"a\s+b", r"\d{2}", "…$", r"\(.\)"]),

@@ -167,7 +167,6 @@ _DAYS = ", ".join(f"{day} {month}" for month in _MONTHS for day in range(1, 29))
 
 
 def _fact(written: Any) -> Fact:
-    """Return a fact as `kinds.toml` writes it."""
     if isinstance(written, str):
         return fill(written, {"DAYS": _DAYS})
     fields: dict[str, Any] = dict(written)
