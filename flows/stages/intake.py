@@ -27,12 +27,8 @@ def articles(session: Session, kept_out: Articles | None = None) -> Articles:
     intake = stage(recipe, shards=len(partitions), inputs={}, context=context)
     inputs: dict[str, Input] = {"parts": gathered(intake)}
     if kept_out is not None:
-        refused = stage(
-            Recipe(schemas.ARTICLES, "tasks.retraining.splits:find_kept_out"),
-            shards=config.shards.articles,
-            inputs={**inputs, "frozen": every(kept_out)},
-            name="kept_out_articles",
-        )
+        recipe, reads = Recipe(schemas.ARTICLES, "tasks.retraining.splits:find_kept_out"), {"frozen": every(kept_out)}
+        refused = stage(recipe, shards=config.shards.articles, inputs={**inputs, **reads}, name="kept_out_articles")
         inputs["kept_out"] = same(refused)
     recipe = Recipe(schemas.ARTICLES, "tasks.articles.articles:merge_articles")
     return Articles(session.run.stage(recipe, shards=config.shards.articles, inputs=inputs))
@@ -60,15 +56,10 @@ def given_documents(session: Session) -> GivenDocuments | None:
     if not open_source(config.source).gives_documents:
         return None
     partitions = _partitions(session)
-    recipe = Recipe(
-        schemas.GIVEN,
-        "tasks.articles.articles:read_given_documents",
-        arguments=_arguments(config),
-        per_shard={"partition": partitions},
-    )
-    return GivenDocuments(
-        session.run.stage(recipe, shards=len(partitions), inputs={}, context={"source": config.source})
-    )
+    function, arguments = "tasks.articles.articles:read_given_documents", _arguments(config)
+    recipe = Recipe(schemas.GIVEN, function, arguments=arguments, per_shard={"partition": partitions})
+    context = {"source": config.source}
+    return GivenDocuments(session.run.stage(recipe, shards=len(partitions), inputs={}, context=context))
 
 
 @once
@@ -114,11 +105,8 @@ def ranked_shards(session: Session) -> RankedShards:
 
 def imported_paragraphs(session: Session, shards: RankedShards) -> Compared:
     """Decode the paragraphs of the articles whose texts are needed; what they share is not compared."""
-    recipe = Recipe(
-        schemas.PARAGRAPHS,
-        "tasks.exchange.ranked_wikisum.importing:paragraphs_of",
-        arguments={"texts": _settings(session).texts},
-    )
+    function, arguments = "tasks.exchange.ranked_wikisum.importing:paragraphs_of", {"texts": _settings(session).texts}
+    recipe = Recipe(schemas.PARAGRAPHS, function, arguments=arguments)
     inputs = {"examples": same(shards.examples), "vocabulary": only(shards.vocabulary)}
     return Compared(session.run.stage(recipe, shards=len(shards.examples.shards), inputs=inputs))
 

@@ -49,12 +49,8 @@ def paragraphs(
     inputs: dict[str, Input] = {"articles": same(articles), "documents": gathered(documents)}
     if given is not None:
         inputs["given"] = gathered(given)
-    recipe = Recipe(
-        schemas.PARAGRAPHS,
-        "tasks.paragraphs.paragraphs:build_paragraphs",
-        settings=session.config.paragraphs,
-        arguments={"words": session.config.words},
-    )
+    settings, words = session.config.paragraphs, {"words": session.config.words}
+    recipe = Recipe(schemas.PARAGRAPHS, "tasks.paragraphs.paragraphs:build_paragraphs", settings, words)
     return results.Paragraphs(session.run.stage(recipe, shards=len(articles.shards), inputs=inputs))
 
 
@@ -62,9 +58,8 @@ def features(
     session: Session, articles: results.Articles, paragraphs: results.Compared, name: str | None = None
 ) -> results.Features:
     """Label every paragraph by its ROUGE-2 recall of the lead, and compute its similarity with the title."""
-    recipe = Recipe(
-        schemas.FEATURES, "tasks.ranking.features:compute_features", arguments={"words": session.config.words}
-    )
+    words = {"words": session.config.words}
+    recipe = Recipe(schemas.FEATURES, "tasks.ranking.features:compute_features", arguments=words)
     inputs = {"articles": same(articles), "paragraphs": same(paragraphs, batches=True)}
     return results.Features(session.run.stage(recipe, shards=len(articles.shards), inputs=inputs, name=name))
 
@@ -79,12 +74,8 @@ def vocabulary(session: Session, articles: results.Articles, paragraphs: results
         notes, context = {"tokenizer": words.kind, "tokenizer_sha256": words.digest}, {"folder": given[0]}
         recipe = Recipe(schemas.VOCABULARY, "tasks.summarization.vocabulary:adopt_vocabulary", notes=notes)
         return results.VocabularyTable(session.run.stage(recipe, shards=1, inputs={}, context=context, name=name))
-    recipe = Recipe(
-        schemas.VOCABULARY,
-        "tasks.summarization.vocabulary:train_vocabulary",
-        settings=session.config.vocabulary,
-        arguments={"seed": session.config.seed},
-    )
+    settings, seed = session.config.vocabulary, {"seed": session.config.seed}
+    recipe = Recipe(schemas.VOCABULARY, "tasks.summarization.vocabulary:train_vocabulary", settings, seed)
     inputs = {"shards": every(articles, paragraphs)}
     return results.VocabularyTable(session.run.stage(recipe, shards=1, inputs=inputs, name=name))
 
@@ -93,29 +84,20 @@ def overlaps(session: Session, articles: results.Articles, paragraphs: results.P
     """Find what the paragraphs and documents of each article share with others; None where nothing asks for it."""
     if not session.config.across.on:
         return None
-    run, words, count = session.run, session.config.words, len(articles.shards)
-    lead_ngrams = run.stage(
-        Recipe(schemas.LEAD_NGRAMS, "tasks.across.overlaps:collect_lead_ngrams", arguments={"words": words}),
-        shards=1,
-        inputs={"shards": every(articles)},
-    )
+    run, words, count = session.run, {"words": session.config.words}, len(articles.shards)
+    recipe = Recipe(schemas.LEAD_NGRAMS, "tasks.across.overlaps:collect_lead_ngrams", arguments=words)
+    lead_ngrams = run.stage(recipe, shards=1, inputs={"shards": every(articles)})
     inputs = {"articles": same(articles), "paragraphs": same(paragraphs)}
-    arguments, per_shard = {"words": words, "buckets": count}, {"article_shard": range(count)}
+    arguments, per_shard = {**words, "buckets": count}, {"article_shard": range(count)}
     function = "tasks.across.overlaps:sketch_paragraphs"
     recipe = Recipe(schemas.SKETCHES, function, arguments=arguments, per_shard=per_shard)
     sketches = run.stage(recipe, shards=count, inputs=inputs)
-    twins = run.stage(
-        Recipe(schemas.TWINS, "tasks.across.overlaps:match_sketches"),
-        shards=count,
-        inputs={"sketches": gathered(sketches)},
-    )
-    twin_words = run.stage(
-        Recipe(schemas.TWIN_WORDS, "tasks.across.overlaps:attach_words", arguments={"words": words}),
-        shards=count,
-        inputs={"paragraphs": same(paragraphs), "twins": gathered(twins)},
-    )
-    recipe = Recipe(schemas.OVERLAPS, "tasks.across.overlaps:find_overlaps", arguments={"words": words})
-    inputs = {"articles": same(articles), "paragraphs": same(paragraphs)}
+    recipe = Recipe(schemas.TWINS, "tasks.across.overlaps:match_sketches")
+    twins = run.stage(recipe, shards=count, inputs={"sketches": gathered(sketches)})
+    recipe = Recipe(schemas.TWIN_WORDS, "tasks.across.overlaps:attach_words", arguments=words)
+    own = {"paragraphs": same(paragraphs), "twins": gathered(twins)}
+    twin_words = run.stage(recipe, shards=count, inputs=own)
+    recipe = Recipe(schemas.OVERLAPS, "tasks.across.overlaps:find_overlaps", arguments=words)
     inputs |= {"twin_words": gathered(twin_words), "lead_ngrams": only(lead_ngrams)}
     return results.Overlaps(session.run.stage(recipe, shards=count, inputs=inputs))
 
