@@ -12,7 +12,7 @@ from models.values import ValueIndex
 from tasks.engine.shard import Scratch
 from tasks.evaluation.chat_judge import ChatJudge
 from tasks.evaluation.citations import ValueSupport
-from tasks.evaluation.entailment_model import EntailmentModel
+from tasks.evaluation.folder_models import EntailmentModel
 from tasks.evaluation.settings import JudgeSettings
 from tasks.verification.verifier import Support, Verifier
 

@@ -13,8 +13,7 @@ from fastapi.sse import EventSourceResponse, ServerSentEvent
 
 from flows.summary_page.views import render
 from flows.summary_page.wanted import Uploads, Wanted, WantedSource
-from tasks.cited_summary.jobs import Jobs, SummaryJob, TooBusyError
-from tasks.cited_summary.kept import KeptEntry, KeptSummaries
+from tasks.cited_summary.jobs import Jobs, KeptEntry, KeptSummaries, SummaryJob, TooBusyError
 from tasks.cited_summary.pipeline import check_request
 from tasks.cited_summary.settings import SummarySettings
 from tasks.cited_summary.sources import GivenSource

@@ -14,8 +14,7 @@ from flows.summary_page.guard import Guard
 from flows.summary_page.views import FOLDER, inert_response, render, summary_view
 from flows.summary_page.wanted import Wanted, WantedSource
 from tasks.cited_summary.exports import FORMATS
-from tasks.cited_summary.jobs import Jobs, SummaryJob
-from tasks.cited_summary.kept import KeptSummaries
+from tasks.cited_summary.jobs import Jobs, KeptSummaries, SummaryJob
 from tasks.cited_summary.settings import LENGTHS, SummarySettings
 from tasks.explorer.corpus import ExplorerCorpus
 from tasks.text.language import LANGUAGES

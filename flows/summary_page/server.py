@@ -16,8 +16,7 @@ from flows.summary_page.processes import Processes
 from models.exported import CONFIG
 from storage.registry import FOLDER as REGISTRY
 from storage.store import Store
-from tasks.cited_summary.jobs import Jobs
-from tasks.cited_summary.kept import FOLDER, KeptSummaries
+from tasks.cited_summary.jobs import FOLDER, Jobs, KeptSummaries
 from tasks.cited_summary.settings import SummarySettings
 from tasks.cited_summary.systems import find_system, trained_systems
 from tasks.explorer.corpus import ExplorerCorpus

@@ -10,7 +10,7 @@ NED (Shen et al. 2023, app. H): the pages that entail a sentence, on average. A 
 P(entailment) of its paragraphs minus their highest P(contradiction) is above .5: there the released code is followed.
 Their Table 13 has it at .2 too, which finds rephrased sentences that the first threshold misses.
 
-Citations are those of `citation_metrics.py`, chosen by values; here the test of their support is entailment, as in
+Citations are those of `citations.py`, chosen by values; here the test of their support is entailment, as in
 ALCE's evaluation (Gao et al. 2023, sec. 4.3). The article's title stands before the texts, for it is known to all.
 
 An empty summary has 0 of each share, so that silence wins none, and no NED, which is of its sentences."""
@@ -20,8 +20,7 @@ from itertools import combinations
 
 import numpy as np
 
-from tasks.evaluation.citation_metrics import citation_scores
-from tasks.evaluation.citations import CitedSentence, Citer
+from tasks.evaluation.citations import CitedSentence, Citer, citation_scores
 from tasks.evaluation.metrics import ArticleTexts, Floats, Score, Summary, SummaryScorer
 from tasks.ranking.folders import check_installed, folder_digest, read_config
 

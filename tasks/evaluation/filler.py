@@ -20,9 +20,8 @@ _TOKEN = re.compile(r"\d[\d.,]*\d|\d|[^\W\d_](?:[\w'’-]*\w)?|-[^\W\d_](?:[\w-]
 _SUBJECT, _NAME, _YEAR, _NUMBER, _WORDS = "@s", "@", "#y", "#n", "_"  # shapes of gaps
 _MALE = {"she": "he", "her": "his"}
 _FEMALE = {"he": "she", "his": "her"}
-_LINKS = frozenset(
-    ["a", "an", "the", "of", "in", "by", "for", "to", "on", "at"]
-)  # may stand within a value of small letters
+# May stand within a value of small letters.
+_LINKS = frozenset(["a", "an", "the", "of", "in", "by", "for", "to", "on", "at"])
 _LONGEST = 8  # words of such a value
 _NEIGHBOURS = 40  # training leads tried for an article, those with the most similar paragraphs
 _SURE = 0.5  # least probability of a sentence that is written

@@ -58,16 +58,16 @@ def open_judges(
     opened: dict[Judge, Prepare] = {}
     if "nli" in needed:
         assert settings.nli is not None
-        from tasks.evaluation.entailment_model import EntailmentModel  # here, because few need torch to score
+        from tasks.evaluation.folder_models import EntailmentModel  # here, because few need torch to score
 
         model = EntailmentModel(settings.nli.folder, _NLI, device)
         opened["nli"] = partial(entailment.prepare, entailment=model)
     if "bertscore" in needed:
         assert settings.bertscore is not None
-        from tasks.evaluation import bertscore
+        from tasks.evaluation import folder_models
 
-        similarity = bertscore.BertScoreModel(settings.bertscore, device)
-        opened["bertscore"] = partial(bertscore.prepare, similarity=similarity)
+        similarity = folder_models.BertScoreModel(settings.bertscore, device)
+        opened["bertscore"] = partial(folder_models.prepare, similarity=similarity)
     with ExitStack() as stack:
         if "judge" in needed:
             assert settings.judge is not None and scratch is not None

@@ -14,7 +14,7 @@ from storage.schemas import SCORES
 from tasks.engine.grouping import join_by_article
 from tasks.engine.progress import Progress
 from tasks.engine.shard import Scratch
-from tasks.evaluation import attention_metrics, citation_metrics, facts, rouge, style_metrics, value_metrics
+from tasks.evaluation import attention_metrics, citations, facts, rouge, style_metrics, value_metrics
 from tasks.evaluation.judges import open_judges
 from tasks.evaluation.metrics import (
     COMPUTED,
@@ -33,7 +33,7 @@ from tasks.sources.settings import MiniwebSettings
 # What computes the metrics of each section of `metrics.toml` that needs no judge; `open_judges` has the others.
 _PREPARES: Mapping[str, Prepare] = {
     "value_metrics": value_metrics.prepare,
-    "citation_metrics": citation_metrics.prepare,
+    "citations": citations.prepare,
     "facts": facts.prepare,
     "rouge": rouge.prepare,
     "style_metrics": style_metrics.prepare,
@@ -56,10 +56,7 @@ def score_predictions(
     """Score every prediction against its article.
 
     Args:
-        articles: table of the `articles` dataset, sorted by article.
-        predictions: table of the `predictions` dataset of any systems, sorted by article.
-        ranked: table of the `ranked` dataset, sorted by article.
-        paragraphs: table of the `paragraphs` dataset, sorted by article.
+        articles, predictions, ranked, paragraphs: tables of these datasets, sorted by article.
         settings: which metrics.
         world: the mini web of the articles, whose facts are known; None = another source.
         device: device of the judges' models: auto | cpu | cuda | cuda:N.

@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import groupby
 
-from tasks.verification.lexicon import family, groups
-from tasks.verification.words import ParsedText, WordKind
+from tasks.verification.words import ParsedText, WordKind, family, groups
 
 _QUALITY = {"key": 1.0, "group": 0.85, "family": 0.6}  # how much a word found so counts as found
 _CLOSE = 0.3  # of the share of neighbours that stay neighbours, beside the share of words, when a window is chosen

@@ -11,9 +11,8 @@ from itertools import groupby, pairwise
 from tasks.engine.data_files import read_data
 from tasks.text.ngrams import lcs_length
 from tasks.verification.alignment import NOWHERE, Matches, Window, matches, windows
-from tasks.verification.lexicon import BE, BOUNDS, NEGATORS, bound_of, opposites, related
 from tasks.verification.relations import Pairs, relations
-from tasks.verification.words import ParsedText, WordKind
+from tasks.verification.words import BE, BOUNDS, NEGATORS, ParsedText, WordKind, bound_of, opposites, related
 
 _SCOPE = 5  # words after a negator or bound among which the first content word is what it is about
 _HEADS = 2  # content words that a negator may be about

@@ -10,8 +10,19 @@ from itertools import pairwise
 
 from models.values import OPENERS
 from tasks.engine.hashing import Dice
-from tasks.verification.lexicon import BACKWARD, BOUNDS, FORWARD, NEGATORS, UNITS, antonyms, small_words, stem
-from tasks.verification.words import ParsedText, WordKind, read
+from tasks.verification.words import (
+    BACKWARD,
+    BOUNDS,
+    FORWARD,
+    NEGATORS,
+    UNITS,
+    ParsedText,
+    WordKind,
+    antonyms,
+    read,
+    small_words,
+    stem,
+)
 
 _RUN = re.compile(r"[A-Z][\w’'-]*(?: (?:of |the |de |van )?[A-Z][\w’'-]*)*")
 _NUMBER = re.compile(r"(?<![\w.,])\d+(?:,\d{3})*(?:\.\d+)?(?!\w)")
@@ -76,10 +87,8 @@ def _put(text: str, match: re.Match[str], new: str) -> str:
 def _number_near(sentence: str, others: Others, dice: Dice) -> Iterator[str]:
     own = {match[0] for match in _NUMBER.finditer(sentence)}
     there = sorted({m[0] for other in others.near for m in _NUMBER.finditer(other)} - own)
-    years = [number for number in there if _is_year(number)]
-    rest = [number for number in there if not _is_year(number)]
     for match in _NUMBER.finditer(sentence):
-        if options := years if _is_year(match[0]) else rest:
+        if options := [number for number in there if _is_year(number) == _is_year(match[0])]:
             yield _put(sentence, match, dice.pick(options))
 
 
@@ -228,11 +237,8 @@ def _voice(sentence: str, others: Others, dice: Dice) -> Iterator[str]:
         yield _put(sentence, match, match[1])
     for match in list(_PAST.finditer(sentence))[:1]:
         before = sentence[: match.start()].split()
-        if (
-            before
-            and before[-1].lower() not in _NO_VERB
-            and sentence[match.end() :].startswith((" the ", " a ", " an "))
-        ):
+        of_a_thing = sentence[match.end() :].startswith((" the ", " a ", " an "))
+        if of_a_thing and before and before[-1].lower() not in _NO_VERB:
             yield _put(sentence, match, f"was {match[0]} by")
 
 
@@ -281,9 +287,8 @@ def _turned(sentence: str, others: Others, dice: Dice) -> Iterator[str]:
         before = sentence[: match.start()].strip(" ,")
         after = sentence[match.end() :].strip(" ,.")
         if len(after.split()) > 1:
-            head = (
-                before if before[:1].isupper() and before.split()[0] in {m[0] for m in _names(before)} else _low(before)
-            )
+            named = before[:1].isupper() and before.split()[0] in {m[0] for m in _names(before)}
+            head = before if named else _low(before)
             yield f"{after[:1].upper()}{after[1:]} {word} {head}."
         if word in {"before", "after"}:
             yield _put(sentence, match, "after" if word == "before" else "before")

@@ -8,8 +8,7 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 from tasks.verification.alignment import NOWHERE, Window
-from tasks.verification.lexicon import BE, LIMITS, bound_of, small_words
-from tasks.verification.words import ParsedText, WordKind
+from tasks.verification.words import BE, LIMITS, ParsedText, WordKind, bound_of, small_words
 
 _AUXILIARIES = BE | frozenset(small_words("auxiliaries"))
 _PASTS = frozenset(small_words("pasts"))

@@ -9,8 +9,7 @@ from functools import cache
 
 from tasks.engine.data_files import fill, read_data
 from tasks.engine.hashing import Dice
-from tasks.verification.lexicon import phrases, small_words
-from tasks.verification.words import WordKind, read
+from tasks.verification.words import WordKind, phrases, read, small_words
 
 _DATA = read_data("tasks.verification", "restatements.toml")
 _VERB: str = _DATA["parts"]["VERB"]

@@ -1,4 +1,9 @@
-"""A text as the verifier reads it: its words with what they are, in sentences, and where each stands."""
+"""A text as the verifier reads it: its words with what they are, in sentences, and where each stands; and what it knows
+of English: words of one meaning, words that turn a sentence round, words that bound a claim.
+
+`synonyms.txt` and `antonyms.txt` beside this file hold the words; forms of a word are joined by `stem`. `phrases.txt`
+holds what may replace what as it is written. In another language the lists know nothing, and only words as written,
+names and numbers are compared."""
 
 import re
 from collections import Counter
@@ -6,19 +11,139 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from decimal import Decimal, InvalidOperation
 from enum import IntEnum
-from functools import cached_property, lru_cache
-from itertools import accumulate, pairwise
+from functools import cache, cached_property, lru_cache
+from importlib.resources import files
+from itertools import accumulate, chain, pairwise
 
 from models.sentences import split_sentences
 from models.values import OPENERS, Value, ValueIndex, find_values
+from tasks.engine.data_files import read_data
 from tasks.text.content_words import FUNCTION_WORDS
-from tasks.verification.lexicon import BOUNDS, NEGATORS, family, groups, small_words, stem
+
+_VOWELS = frozenset("aeiouy")
+_FAMILY = 6  # letters that words of one family share: construct, construction
+_NEGATIVE_PREFIXES = ("un", "in", "im", "il", "ir", "dis", "non", "mis")
+
+_SMALL = read_data("tasks.verification", "words.toml")
+
+
+def small_words(name: str) -> list[str]:
+    """Return a list of `words.toml`, in its order."""
+    words: str = _SMALL[name]
+    return words.split()
+
+
+NEGATORS, BE = frozenset(small_words("negators")), frozenset(small_words("be"))
+BOUNDS: dict[str, frozenset[str]] = {name: frozenset(words.split()) for name, words in _SMALL["bounds"].items()}
+LIMITS: dict[str, frozenset[str]] = {name: frozenset(words.split()) for name, words in _SMALL["limits"].items()}
+UNITS: list[list[str]] = [group.split() for group in _SMALL["units"]]
+FORWARD, BACKWARD = frozenset(small_words("forward")), frozenset(small_words("backward"))
+_BOUND_OF: dict[str, str] = {word: name for name, words in BOUNDS.items() for word in words}
+
+
+def bound_of(word: str) -> str:
+    """Return how a lower-case word bounds a claim; an empty string where it does not."""
+    return _BOUND_OF.get(word, "")
+
+
+@lru_cache(maxsize=65_536)
+def stem(word: str) -> str:
+    """Return what forms of a lower-case word have in common: "opened", "opens" and "opening" are "open"."""
+    if len(word) <= 3 or not word.isalpha():
+        return word
+    if word.endswith("ies") and len(word) > 4:
+        word = f"{word[:-3]}y"
+    elif word.endswith("s") and not word.endswith(("ss", "us", "is")):
+        word = word[:-1]
+    for ending in ("ing", "ed", "ly"):
+        rest = word[: -len(ending)]
+        if word.endswith(ending) and len(rest) >= 3 and not _VOWELS.isdisjoint(rest):
+            word = rest
+            break
+    word = word.removesuffix("e")
+    if word.endswith("y"):
+        word = f"{word[:-1]}i"
+    if len(word) > 3 and word[-1] == word[-2] and word[-1] not in _VOWELS:
+        word = word[:-1]
+    return word
+
+
+@lru_cache(maxsize=65_536)
+def family(key: str) -> str | None:
+    """Return what words derived from one another share; None for a word too short to tell."""
+    return key[:_FAMILY] if len(key) >= _FAMILY and key.isalpha() else None
+
+
+@lru_cache(maxsize=65_536)
+def groups(key: str) -> frozenset[int]:
+    """Return the groups of synonyms that a stem is in."""
+    return _synonyms().get(key, frozenset())
+
+
+@lru_cache(maxsize=65_536)
+def opposites(key: str) -> frozenset[str]:
+    """Return the stems that say the opposite of a stem, as far as they are known."""
+    made = {f"{prefix}{key}" for prefix in _NEGATIVE_PREFIXES if len(key) > 3}
+    made |= {key[len(p) :] for p in _NEGATIVE_PREFIXES if key.startswith(p) and len(key) > len(p) + 3}
+    return frozenset(_opposed().get(key, set()) | made)
+
+
+def related(key: str, other: str) -> bool:
+    """Tell whether two stems are one, are synonyms, or seem to be derived from one another."""
+    if key == other or not groups(key).isdisjoint(groups(other)):
+        return True
+    return (own := family(key)) is not None and own == family(other)
+
+
+@cache
+def _synonyms() -> dict[str, frozenset[int]]:
+    found: dict[str, set[int]] = {}
+    for number, line in enumerate(_lines("synonyms.txt")):
+        for word in line.split():
+            found.setdefault(stem(word), set()).add(number)
+    return {key: frozenset(numbers) for key, numbers in found.items()}
+
+
+@cache
+def antonyms() -> dict[str, list[str]]:
+    """Return the words that turn a sentence round: by each, as written, those that say the opposite."""
+    found: dict[str, list[str]] = {}
+    for line in _lines("antonyms.txt"):
+        one, other = (side.split() for side in line.split("|"))
+        for words, opposed in ((one, other), (other, one)):
+            for word in words:
+                found.setdefault(word, []).extend(opposed)
+    return found
+
+
+@cache
+def _opposed() -> dict[str, set[str]]:
+    found: dict[str, set[str]] = {}
+    for word, opposed in antonyms().items():
+        found.setdefault(stem(word), set()).update(map(stem, opposed))
+    return {key: keys - {key} for key, keys in found.items()}
+
+
+def phrases() -> dict[str, list[str]]:
+    """Return the phrases that may stand for one another as they are written: by each, those that may replace it."""
+    found: dict[str, list[str]] = {}
+    for line in _lines("phrases.txt"):
+        replaced, *only = (side.split(" | ") for side in line.split(" > "))
+        for phrase in replaced:
+            found.setdefault(phrase, []).extend(other for other in chain(replaced, *only) if other != phrase)
+    return found
+
+
+def _lines(name: str) -> list[str]:
+    text = files("tasks.verification").joinpath(name).read_text(encoding="utf-8")
+    return [line for line in text.splitlines() if line and not line.startswith("#")]
+
 
 _WORD = re.compile(
     r"\d+(?:,\d+)*(?:\.\d+)?(?:st|nd|rd|th|s)?(?![^\W\d_])|n['’]t\b|(?:[^\W\d_]|\d)+?(?=n['’]t\b)|[^\W_]+|[%$€£¥₹]"
 )
-_SMALL = {word: str(number) for number, word in enumerate(small_words("numbers"))}
-_SMALL |= {word: str(10 * number) for number, word in enumerate(small_words("tens"), 1)}
+_NUMBERS = {word: str(number) for number, word in enumerate(small_words("numbers"))}
+_NUMBERS |= {word: str(10 * number) for number, word in enumerate(small_words("tens"), 1)}
 _SCALES = {"hundred": 100, "thousand": 1_000, "million": 1_000_000, "billion": 1_000_000_000, "trillion": 10**12}
 _ORDINALS = {word: f"{number}th" for number, word in enumerate(small_words("ordinals"), 1)}
 _ORDINAL = re.compile(r"(\d+)(?:st|nd|rd|th)")
@@ -168,8 +293,8 @@ def _words(sentence: str, number: int) -> Iterator[Word]:
 
 
 def _number(word: str) -> Decimal | None:
-    if word in _SMALL:
-        return Decimal(_SMALL[word])
+    if word in _NUMBERS:
+        return Decimal(_NUMBERS[word])
     if not word[0].isdigit() or not word[-1].isdigit():
         return None
     try:

@@ -21,9 +21,8 @@ _HEADING = 80  # of a heading
 _MOST_SENTENCES = 300
 _OBJECT = re.compile(r"\{[^{}]*\}")
 _CITED = re.compile(r"(?<!\s)\s*[\[【](?:passages? )?(\d{1,3}(?: ?[,;] ?\d{1,3})*)[\]】]", re.IGNORECASE)
-_AFTER_STOP = re.compile(
-    r"([.!?])( ?[\[【]\d[\d,; ]*[\]】])"
-)  # "It is long.[1] It is red.": it belongs before the stop
+# "It is long.[1] It is red.": it belongs before the stop.
+_AFTER_STOP = re.compile(r"([.!?])( ?[\[【]\d[\d,; ]*[\]】])")
 _LINK = re.compile(r"!?\[([^\[\]]*)\]\([^()\s]*\)")
 _TAG = re.compile(r"<[^<>]*>")
 _MARKUP = re.compile(r"(?:\*\*|__|`)|^[ \t]*(?:#{1,6}|[*>•-])[ \t]+", re.MULTILINE)

@@ -44,8 +44,7 @@ def write_summaries(
     """Have every article of the test split that has a paragraph summarized.
 
     Args:
-        articles: table of the `articles` dataset, sorted by article.
-        ranked: table of the `ranked` dataset, sorted by article and rank.
+        articles, ranked: tables of these datasets, sorted by article and rank.
         settings: whom to ask, and for what.
         parts: among how many equal parts of the work the budget is divided; this is one of them.
         scratch: where answers are kept, so that none is paid for twice.

@@ -296,6 +296,6 @@ def writer_notes(settings: WriterSettings) -> dict[str, str]:
 @lru_cache(maxsize=1)
 def _loaded(folder: str, device: str) -> Entailment:
     """Return the model of a folder, which the shards and the page's summaries of a process share."""
-    from tasks.evaluation.entailment_model import EntailmentModel  # here, because few need torch to ask a server
+    from tasks.evaluation.folder_models import EntailmentModel  # here, because few need torch to ask a server
 
     return EntailmentModel(folder, _ENTAILMENT, device)

@@ -13,8 +13,7 @@ from flows.summary_page.app import create_app
 from flows.summary_page.server import OfferedSystems
 from storage.store import Store
 from tasks.cited_summary.cited import CitedSummary
-from tasks.cited_summary.jobs import Jobs, SummaryJob, Work
-from tasks.cited_summary.kept import KeptSummaries
+from tasks.cited_summary.jobs import Jobs, KeptSummaries, SummaryJob, Work
 from tasks.cited_summary.pipeline import Report, SourcePage, summarize
 from tasks.cited_summary.settings import SummarySettings
 from tasks.cited_summary.systems import chosen_system

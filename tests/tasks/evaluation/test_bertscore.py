@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from tasks.evaluation.bertscore import prepare
+from tasks.evaluation.folder_models import prepare
 from tasks.evaluation.judges import IMPLEMENTATION, VERSION
 from tasks.evaluation.metrics import METRICS, ArticleTexts, Score, Summary
 from tasks.evaluation.settings import BertScoreSettings
@@ -39,7 +39,7 @@ def test_words_are_matched_greedily_by_their_vectors(tmp_path: Path, layer: int,
     """Each word with the likest of the other text; the marks at both ends do not count (Zhang et al. 2020, sec. 3)."""
     transformers = pytest.importorskip("transformers", reason="transformers is of the extra `judges`")
     pytest.importorskip("torchmetrics", reason="torchmetrics is of the extra `judges`")
-    from tasks.evaluation.bertscore import BertScoreModel
+    from tasks.evaluation.folder_models import BertScoreModel
 
     assert metadata.version(IMPLEMENTATION) == VERSION
     save_model(tmp_path, "BertModel")

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from tasks.evaluation.citation_metrics import citation_scores, prepare
+from tasks.evaluation.citations import citation_scores, prepare
 from tasks.evaluation.metrics import COMPUTED, ArticleTexts, Summary
 
 ARTICLE = ArticleTexts(
@@ -44,9 +44,7 @@ def test_nothing_cited_has_no_precision_and_no_sentence_no_score() -> None:
 
 
 def scores(text: str, read: int | None = None) -> dict[str, float]:
-    return {
-        name: score.value for name, score in prepare(ARTICLE, COMPUTED["citation_metrics"])(Summary(text, read)).items()
-    }
+    return {name: score.value for name, score in prepare(ARTICLE, COMPUTED["citations"])(Summary(text, read)).items()}
 
 
 def test_the_sentences_of_a_summary_are_cited_and_scored() -> None:
@@ -70,7 +68,7 @@ def test_a_summary_that_cites_nothing_scores_nothing_nor_does_an_empty_one(text:
 
 
 def test_all_metrics_are_listed() -> None:
-    assert set(COMPUTED["citation_metrics"]) == set(scores("It is 3 miles long."))
+    assert set(COMPUTED["citations"]) == set(scores("It is 3 miles long."))
 
 
 def test_a_sentence_without_citations_is_not_supported_whatever_the_test_says() -> None:

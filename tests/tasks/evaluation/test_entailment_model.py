@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import torch
 
-from tasks.evaluation.entailment_model import EntailmentModel
+from tasks.evaluation.folder_models import EntailmentModel
 from tests.tasks.evaluation.tiny_models import WORDS, save_model
 
 transformers = pytest.importorskip("transformers", reason="transformers is of the extra `judges`")

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from tasks.engine.hashing import Dice
-from tasks.verification.forest import Forest
 from tasks.verification.learning import LearningArticle, examples_of, fit, restated, teaching
+from tasks.verification.verifier import Forest
 
 NAMES = ["Brenn", "Corran", "Delm", "Esk", "Farn", "Gosk", "Holm", "Irun", "Jarl", "Kell", "Lund", "Mar"]
 PASSAGES = [

@@ -5,8 +5,8 @@ from itertools import chain
 import pytest
 
 from tasks.engine.hashing import Dice
-from tasks.verification.lexicon import bound_of, phrases
 from tasks.verification.restatements import KINDS, in_phrases, restatements
+from tasks.verification.words import bound_of, phrases
 
 LONG = "In 1901, the Kestrel Tower (45 metres) was built by Anna Berg, who sold ten ships."
 
