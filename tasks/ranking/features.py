@@ -21,7 +21,7 @@ def rouge2_recalls(lead: Sequence[str], paragraphs: Iterable[Sequence[str]]) -> 
     """Return the ROUGE-2 recall of each paragraph against the lead, [P] in 0-1 (Liu & Lapata 2019, sec. 3.1, y_i).
     Words are those of `tasks.text.ngrams.split_words`, by one rule; with `rouge` a recall equals rouge-score's
     unstemmed `rouge2` recall to the last bit. With fewer than two words of the lead every recall is 0."""
-    return np.array(TargetNgrams(lead, 2).recalls(paragraphs), dtype=np.float64)
+    return np.array(list(map(TargetNgrams(lead, 2).recall, paragraphs)), dtype=np.float64)
 
 
 def compute_features(

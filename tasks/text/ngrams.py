@@ -66,15 +66,6 @@ class TargetNgrams:
         """Return the share of the target's n-grams that occur in the paragraph, 0-1; 0 for an empty target."""
         return self.matched(paragraph) / self.total if self.total else 0.0
 
-    def precision(self, paragraph: Sequence[str]) -> float:
-        """Return the share of the paragraph's n-grams that occur in the target, 0-1; 0 if it has none."""
-        total = len(paragraph) - self.n + 1
-        return self.matched(paragraph) / total if total > 0 else 0.0
-
-    def recalls(self, paragraphs: Iterable[Sequence[str]]) -> list[float]:
-        """Return the recall of each paragraph, given as words."""
-        return [self.recall(paragraph) for paragraph in paragraphs]
-
     def _ngrams(self, words: Sequence[str]) -> Iterable[tuple[str, ...]]:
         return zip(*(words[start:] for start in range(self.n)), strict=False)
 
