@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from models.layers.attention import CrossAttention
-from models.layers.decoder import ParallelMemory, attend_paragraphs, word_keys_values
+from models.layers.decoder import ParagraphSummarizer, ParallelMemory, attend_paragraphs, word_keys_values
 from models.layers.paragraphs import Packing, ParagraphRows
 from models.layers.transformer import row_positions
 from models.parallel import ParagraphPooling, ParallelConfig, VerticalMemory
@@ -154,3 +154,16 @@ def test_paragraph_attention_is_averaged_over_layers() -> None:
         layer.register_forward_hook(lambda _module, _inputs, outputs: seen.append(outputs[1]))
     found = model.decode(target(), memory).paragraph_attention
     torch.testing.assert_close(found, sum(seen) / 2)
+
+
+def test_the_parts_of_decoder_layers_keep_their_order() -> None:
+    """Checkpoints have an optimizer's state by the number of a weight."""
+    read = {"pht": ["paragraph_attention", "word_attention"], "vht": ["word_attention", "paragraph_attention"]}
+    for preset, attentions in read.items():
+        model = tiny(preset)
+        assert isinstance(model, ParagraphSummarizer)
+        layer = model.decoder_layers[0]
+        parts = list(dict.fromkeys(name.partition(".")[0] for name, _ in layer.named_parameters()))
+        ranking = ["ranking_residual"] if preset == "vht" else []
+        residuals = ["self_residual", *ranking, "cross_residual", "feed_forward_residual"]
+        assert parts == ["self_attention", *attentions, "feed_forward", *residuals]
