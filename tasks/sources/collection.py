@@ -309,8 +309,12 @@ def article_of(
     )
     summary = _broken(_string(row, layout.summary), layout)
     own = row.get(layout.id) if layout.id else None
+    # Without a title, that of the first document that has one, else the beginning of the first text
+    titles = (document.title for document in documents if document.title)
+    texts = (first_sentence(text) for document in documents for text in document.paragraphs)
+    beginning = " ".join(next(titles, next(texts, "")).split()[:_TITLE_WORDS])
     return Article(
-        title=_string(row, layout.title) or _beginning(documents) or name,
+        title=_string(row, layout.title) or beginning or name,
         lead=summary if layout.lines else " ".join(summary.split()),
         references=(),
         split=_split(_string(row, layout.split)) or split,
@@ -394,10 +398,3 @@ def _paragraphs(text: str, layout: CollectionLayout, most: int | None) -> Iterat
                 piece = piece[most:]
         if piece:
             yield " ".join(piece)
-
-
-def _beginning(documents: tuple[GivenDocument, ...]) -> str:
-    """Return the title of the first document that has one, else the first words of the first text."""
-    titles = (document.title for document in documents if document.title)
-    texts = (first_sentence(text) for document in documents for text in document.paragraphs)
-    return " ".join(next(titles, next(texts, "")).split()[:_TITLE_WORDS])

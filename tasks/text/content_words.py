@@ -6,9 +6,8 @@ from collections.abc import Set
 from tasks.engine.data_files import read_data
 from tasks.text.ngrams import split_words
 
-FUNCTION_WORDS = frozenset(
-    read_data("tasks.text", "words.toml")["function_words"]
-)  # texts in other languages keep all their words
+# Texts in other languages keep all their words.
+FUNCTION_WORDS = frozenset(read_data("tasks.text", "words.toml")["function_words"])
 
 
 def content_words(text: str) -> frozenset[str]:
