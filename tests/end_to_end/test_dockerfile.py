@@ -5,6 +5,7 @@ fetching them."""
 import json
 import os
 import shlex
+import shutil
 import subprocess
 import sys
 import sysconfig
@@ -12,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.end_to_end.faults import PROJECT
+from tests.end_to_end.faults import PROJECT, TINY
 
 pytestmark = [pytest.mark.slow, pytest.mark.integration]
 
@@ -93,3 +94,39 @@ def test_the_steps_of_the_image_lead_to_its_command() -> None:
     assert "paragraphs" in done.stdout
     assert f"prefect {' '.join(command[1:3])}" in done.stdout
     assert not Path("/app").exists()
+
+
+def test_a_builder_makes_an_image_whose_user_builds(tmp_path: Path) -> None:
+    """Needs the base image: from a registry, or one of its name that was made by hand. pip's settings are passed on."""
+    if shutil.which("buildah") is None:
+        pytest.skip("needs buildah: apt-get install buildah")
+    base = next(rest for kind, rest in instructions() if kind == "FROM")
+    image, container = f"localhost/wikisum-{os.getpid()}", f"wikisum-{os.getpid()}"
+
+    def buildah(*arguments: str) -> "subprocess.CompletedProcess[str]":
+        return subprocess.run(["buildah", *arguments], capture_output=True, text=True, check=False)
+
+    if (pulled := buildah("pull", "--policy=missing", base)).returncode:
+        pytest.skip(f"{base} is not here and cannot be had: {pulled.stderr.strip().splitlines()[-1]}")
+    pip = {name: value for name, value in os.environ.items() if name.startswith("PIP_")}
+    given = [f"--env={name}={value}" for name, value in pip.items()]
+    given += [f"--volume={value}:{value}:ro" for value in pip.values() if value.startswith("/")]
+    try:
+        made = buildah("bud", "--isolation=chroot", "--pull-never", *given, f"--tag={image}", str(PROJECT))
+        assert made.returncode == 0, (made.stdout + made.stderr)[-6000:]
+        assert buildah("from", f"--name={container}", "--pull-never", image).returncode == 0
+        (data := tmp_path / "data").mkdir()
+        os.chown(data, 1000, 1000)
+        # not /data: a folder that the image declares as a volume hides what is mounted there
+        steps = ("id -un", "wikisum --help", "wikisum corpus --root /data/new --dry-run")
+        script = "\n".join(["set -e", *steps, f"wikisum build --root /mine/tiny {shlex.join(TINY)}"])
+        run = ("run", "--isolation=chroot", f"--volume={data}:/mine", container, "--", "sh", "-c", script)
+        done = buildah(*run)
+        assert done.returncode == 0, (done.stdout + done.stderr)[-6000:]
+        assert done.stdout.startswith("wikisum\nUsage: wikisum COMMAND")
+        assert "paragraphs" in done.stdout
+        assert (data / "tiny" / "builds" / "latest.json").exists()
+        assert {file.stat().st_uid for file in data.rglob("*")} == {1000}
+    finally:
+        buildah("rm", container)
+        buildah("rmi", image)
