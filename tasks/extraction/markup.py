@@ -175,7 +175,7 @@ def _fits(text: str, codec: str) -> bool:
 
 MARKDOWN = "text/markdown"
 _TEXTS = {"text", "code_inline"}
-_BREAKS = {"softbreak", "hardbreak"}
+_BREAKS = {"softbreak": " ", "hardbreak": " "}
 
 
 def read_markdown(text: str) -> tuple[str | None, list[str]]:
@@ -187,14 +187,12 @@ def read_markdown(text: str) -> tuple[str | None, list[str]]:
         if token.type == "heading_open":
             level = token.tag
         if token.type == "inline":
-            line = " ".join("".join(_text(child.type, child.content) for child in token.children or ()).split())
+            children = token.children or ()
+            parts = (child.content if child.type in _TEXTS else _BREAKS.get(child.type, "") for child in children)
+            line = " ".join("".join(parts).split())
             if level == "h1" and title is None:
                 title = line or None
             elif line:
                 paragraphs.append(line)
             level = ""
     return title, paragraphs
-
-
-def _text(kind: str, content: str) -> str:
-    return content if kind in _TEXTS else " " if kind in _BREAKS else ""
