@@ -77,15 +77,10 @@ class ChatClient(Closing):
     ) -> None:
         """Make the client. Raises ValueError: the key is not there.
 
-        Args:
-            settings: whom to ask.
-            section: where these settings stand, for messages.
-            answers: where answers are kept, so that none is paid for twice; None = nowhere.
-            budget: what may be spent.
-            connections: requests at the same time.
-            total_seconds: limit for one answer: a model on a machine of one's own may take minutes.
-            retries: further requests after one that failed for now.
-            backoff_seconds: wait before the first retry; each further wait is twice as long."""
+        `section`: where the settings stand, for messages; `answers`: where they are kept, so that none is paid for
+        twice, None = nowhere; `budget`: what may be spent; `connections`: requests at the same time; `total_seconds`:
+        limit for one answer: a model on a machine of one's own may take minutes; `retries`: further requests after one
+        that failed for now; `backoff_seconds`: wait before the first, each further wait is twice as long."""
         key = read_key(settings, section)
         self._settings, self._section, self._answers, self.budget = settings, section, answers, budget
         self._headers = {"Content-Type": "application/json", **({"Authorization": f"Bearer {key}"} if key else {})}

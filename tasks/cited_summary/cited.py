@@ -49,9 +49,7 @@ class SummarySentence:
     """A sentence of the summary."""
 
     text: str  # as written
-    # said: one passage says it | combined: put together from two | partly: what is cited does not say it | not
-    # supported: nothing is cited | not judged: its script has no capitals
-    verdict: Verdict
+    verdict: Verdict  # as in `tasks.evaluation.citations.CitedSentence`
     passages: Sequence[int] = ()  # numbers of the cited passages
     quotes: Sequence[str] = ()  # of each cited passage, the sentence that is closest to this one
     missing: Sequence[str] = ()  # names, numbers and dates that the quotes do not contain

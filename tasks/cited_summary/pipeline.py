@@ -57,17 +57,11 @@ def summarize(
     progress: Report,
     connect_to: Mapping[str, str] | None = None,
 ) -> tuple[CitedSummary, dict[int, SourcePage]]:
-    """Summarize sources under a title.
-
-    Args:
-        title: the topic; paragraphs are ranked by it; "" = one is made of the sources.
-        given: the sources; those that cannot be used are in the result, with the reason.
-        system: what summarizes.
-        settings: limits and lengths.
-        choice: whether the model of `system` gives way to the extractive system: where it does not suit the sources or
-            what it wrote (`tasks/cited_summary/systems.py`), never, or in any case.
-        progress: called at the start of each step, and about once a second while pages are fetched.
-        connect_to: pattern of host -> `address:port` where its connections are made instead.
+    """Summarize sources under a title. `title`: the topic, by which paragraphs are ranked, "" = one is made of the
+    sources; `given`: those that cannot be used are in the result, with the reason; `choice`: whether the model of
+    `system` gives way to the extractive system: where it does not suit the sources or what it wrote (`doubts`), never,
+    or in any case; `progress`: called at the start of each step, and about once a second while pages are fetched;
+    `connect_to`: pattern of host -> `address:port` where its connections are made instead.
 
     Returns: the summary, without sentences if no source could be used, and the pages by number of the source. Raises
     ValueError: there is no source, or there are too many, or the model cannot be used."""

@@ -71,25 +71,22 @@ def label_ids(folder: str, setting: str) -> list[int]:
     return [ids[label] for label in _LABELS]
 
 
-class _Remembered:
-    """A model's answers for one article: systems that copy write the same sentences."""
+def _remembered(entailment: Entailment) -> Entailment:
+    """Return a model that is asked nothing twice: systems that copy write the same sentences."""
+    known: dict[Pair, Floats] = {}
 
-    def __init__(self, entailment: Entailment) -> None:
-        self._entailment = entailment
-        self._known: dict[Pair, Floats] = {}
+    def answers(pairs: Sequence[Pair]) -> Floats:
+        if new := [pair for pair in dict.fromkeys(pairs) if pair not in known]:
+            known.update(zip(new, entailment(new), strict=True))
+        return np.array([known[pair] for pair in pairs]).reshape(-1, 2)
 
-    def __call__(self, pairs: Sequence[Pair]) -> Floats:
-        """Return [N, 2], P(entailment) and P(contradiction) of each of N pairs; only those that are new are asked."""
-        new = [pair for pair in dict.fromkeys(pairs) if pair not in self._known]
-        if new:
-            self._known.update(zip(new, self._entailment(new), strict=True))
-        return np.array([self._known[pair] for pair in pairs]).reshape(-1, 2)
+    return answers
 
 
 def prepare(article: ArticleTexts, wanted: Collection[str], *, entailment: Entailment) -> SummaryScorer:
     """Return what holds summaries against the article by a model, which is asked nothing twice."""
     citer = Citer(article.title, article.ranked, [article.lead, *article.sources])
-    model = _Remembered(entailment)
+    model = _remembered(entailment)
 
     def score(summary: Summary) -> dict[str, Score]:
         cited = citer.cite(summary)
@@ -133,7 +130,7 @@ def entailing_pages(table: Floats, pages: Sequence[str], threshold: float) -> fl
     return float(counts.mean())
 
 
-def _citations(cited: Sequence[CitedSentence], citer: Citer, title: str, model: _Remembered) -> tuple[float, float]:
+def _citations(cited: Sequence[CitedSentence], citer: Citer, title: str, model: Entailment) -> tuple[float, float]:
     """Return citation recall and precision; whatever they may ask of the model is asked in one go."""
     with_texts = [(sentence.claim, citer.texts(sentence.ranks)) for sentence in cited]
     sets = [

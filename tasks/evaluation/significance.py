@@ -249,8 +249,8 @@ def _together(
 ) -> list[Result]:
     """Run `work` once for all columns over the same articles, and return the results in the order of the columns.
     Resampling costs far more than another column, and most systems are scored on the same articles. `samples`: articles
-    of each column, [N_i] ids; `columns`: [N_i, C] values, the same C for all; `work` returns one result for every C
-    columns; `work`: turns [N, C * K] values into K results."""
+    of each column, [N_i] ids; `columns`: [N_i, C] values, the same C for all; `work`: turns [N, C * K] values
+    into K results."""
     groups: dict[tuple[str, ...], list[int]] = {}
     for index, sample in enumerate(samples):
         groups.setdefault(sample, []).append(index)

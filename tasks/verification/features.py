@@ -12,7 +12,7 @@ from tasks.engine.data_files import read_data
 from tasks.text.ngrams import lcs_length
 from tasks.verification.alignment import NOWHERE, Matches, Window, matches, windows
 from tasks.verification.relations import Pairs, relations
-from tasks.verification.words import BE, BOUNDS, NEGATORS, ParsedText, WordKind, bound_of, opposites, related
+from tasks.verification.words import BE, BOUNDS, NEGATORS, POINTING, ParsedText, WordKind, bound_of, opposites, related
 
 _SCOPE = 5  # words after a negator or bound among which the first content word is what it is about
 _HEADS = 2  # content words that a negator may be about
@@ -25,9 +25,6 @@ _NAMES: dict[str, list[str]] = {
 }
 _CONTRADICTING = [_NAMES["of_a_window"].index(name) for name in _NAMES["contradicting"]]
 NAMES = (*(f"{part}_{name}" for part in ("one", "two") for name in _NAMES["of_a_window"]), *_NAMES["of_both"])
-_POINTING = frozenset(
-    ["he", "she", "it", "they", "this", "these", "that", "his", "her", "its", "their", "the", "there"]
-)
 
 
 def features(sentence: ParsedText, passage: ParsedText, weigh: Weigh) -> list[float]:
@@ -280,7 +277,7 @@ def _leading(passage: ParsedText, window: Window, weights: Sequence[float]) -> t
         held = sum(place in said for place in leading) / (len(leading) or 1)
         shares.append(held)
         start, end = passage.bounds[number]
-        if not held and start < end and passage.words[start].text not in _POINTING:
+        if not held and start < end and passage.words[start].text not in POINTING:
             of_it = (w for w, p in zip(weights, window.places, strict=True) if p != NOWHERE and start <= p < end)
             unsaid += sum(of_it) / sum(weights)
     return min(shares), unsaid
@@ -315,4 +312,4 @@ def _second(passage: ParsedText, pair: Window, weights: Sequence[float]) -> tupl
         return 0.0, 0.0
     start, end = passage.bounds[pair.sentences[1]]
     share = sum(w for w, place in zip(weights, pair.places, strict=True) if start <= place < end) / sum(weights)
-    return share, float(start < end and passage.words[start].text in _POINTING)
+    return share, float(start < end and passage.words[start].text in POINTING)

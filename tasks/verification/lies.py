@@ -10,19 +10,7 @@ from itertools import pairwise
 
 from models.values import OPENERS
 from tasks.engine.hashing import Dice
-from tasks.verification.words import (
-    BACKWARD,
-    BOUNDS,
-    FORWARD,
-    NEGATORS,
-    UNITS,
-    ParsedText,
-    WordKind,
-    antonyms,
-    read,
-    small_words,
-    stem,
-)
+from tasks.verification.words import BOUNDS, NEGATORS, ORDERING, UNITS, WordKind, antonyms, read, small_words, stem
 
 _RUN = re.compile(r"[A-Z][\w’'-]*(?: (?:of |the |de |van )?[A-Z][\w’'-]*)*")
 _NUMBER = re.compile(r"(?<![\w.,])\d+(?:,\d{3})*(?:\.\d+)?(?!\w)")
@@ -282,7 +270,7 @@ def _turned(sentence: str, others: Others, dice: Dice) -> Iterator[str]:
     """Yield the sentence with what stands before and after a word such as "because" exchanged, or the word turned."""
     for match in list(_WORD.finditer(sentence))[2:-2]:
         word = match[0]
-        if (word not in FORWARD and word not in BACKWARD) or word == "over":
+        if word not in ORDERING or word == "over":
             continue
         before = sentence[: match.start()].strip(" ,")
         after = sentence[match.end() :].strip(" ,.")
@@ -303,13 +291,13 @@ def _word(sentence: str, others: Others, dice: Dice) -> Iterator[str]:
     """Yield the sentence with an ordinary word from another sentence in the place of one with its ending."""
     pool: dict[str, set[str]] = {}
     for other in (*others.near, *others.far[:20]):
-        for word in _ordinary(read(other)):
+        for word in _ordinary(other):
             pool.setdefault(_ending(word), set()).add(word)
     own = {word.key for word in read(sentence).words}
     for match in list(_WORD.finditer(sentence))[1:]:
         if match[0].islower() and len(match[0]) > 3 and stem(match[0]) in own:
             options = sorted(word for word in pool.get(_ending(match[0]), ()) if stem(word) not in own)
-            if options and match[0] in _ordinary(read(sentence)):
+            if options and match[0] in _ordinary(sentence):
                 yield _put(sentence, match, dice.pick(options))
 
 
@@ -334,8 +322,8 @@ def _invented(sentence: str, others: Others, dice: Dice) -> Iterator[str]:
             yield own + other[len(theirs) :]
 
 
-def _ordinary(text: ParsedText) -> list[str]:
-    return [word.text for word in text.words if word.kind is WordKind.WORD and len(word.text) > 3]
+def _ordinary(text: str) -> list[str]:
+    return [word.text for word in read(text).words if word.kind is WordKind.WORD and len(word.text) > 3]
 
 
 KINDS: dict[str, Maker] = {

@@ -33,11 +33,11 @@ def small_words(name: str) -> list[str]:
     return words.split()
 
 
-NEGATORS, BE = frozenset(small_words("negators")), frozenset(small_words("be"))
+NEGATORS, BE, POINTING = (frozenset(small_words(name)) for name in ("negators", "be", "pointing"))
 BOUNDS: dict[str, frozenset[str]] = {name: frozenset(words.split()) for name, words in _SMALL["bounds"].items()}
 LIMITS: dict[str, frozenset[str]] = {name: frozenset(words.split()) for name, words in _SMALL["limits"].items()}
 UNITS: list[list[str]] = [group.split() for group in _SMALL["units"]]
-FORWARD, BACKWARD = frozenset(small_words("forward")), frozenset(small_words("backward"))
+ORDERING = frozenset(small_words("forward") + small_words("backward"))
 _BOUND_OF: dict[str, str] = {word: name for name, words in BOUNDS.items() for word in words}
 
 

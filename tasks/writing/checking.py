@@ -48,7 +48,7 @@ class Checker:
 
     def _verified(self, drafts: Sequence[Draft]) -> list[Checked]:
         cited = self._citer.cite(as_summary(drafts, len(self._sent)))
-        return [self._checked(draft, one) for draft, one in zip(drafts, cited, strict=True)]
+        return list(map(self._checked, drafts, cited))
 
     def _entailed(self, one: Checked, entailment: Entailment) -> Checked:
         """Return a sentence with the passages that it cites if they entail it, else with one that does, if one does."""
