@@ -5,8 +5,8 @@
 A build of the mini web runs as people run it, with nothing of it switched on, and then with a limit of hours, a file of
 metrics, and spans that a receiver on loopback takes (packages of `docs/operations.md`; without them no spans). Each of
 its processes counts what its threads take in the functions of `PARTS` and in loading modules that have nothing else; of
-spans also what loading and starting the SDK takes there. The whole is that of all processes, with Prefect's server; its
-automations are not counted. The exit status is 1 above 1 % with all of it on."""
+spans also what loading and starting the SDK takes in the run's own. The whole is that of all processes, with Prefect's
+server; its automations are not counted. The exit status is 1 above 1 % with all of it on."""
 
 import atexit
 import builtins
@@ -116,10 +116,9 @@ def install() -> None:
 
     builtins.__import__ = loading
     atexit.register(leave)
-    if os.environ.get(SPANS):  # as by `opentelemetry-instrument`
+    if os.environ.get(SPANS) and "flows" in sys.orig_argv:  # the run's own process
         with counting("traces"):
             importlib.import_module("opentelemetry.instrumentation.auto_instrumentation").initialize()
-        leave()  # for one that is killed
 
 
 @contextmanager
