@@ -16,9 +16,9 @@ logger = logging.getLogger(__name__)
 _SUFFIX = ".jsonl"
 
 
-class Answers(Closing):
-    """Question -> JSON-able answer, on disk line by line; a context manager, for one writer at a time. On an object
-    store, lines exist only once their file is closed, which happens after every `rows` answers."""
+class Answers(dict[str, Any], Closing):
+    """Question -> JSON-able answer, those given to `add` on disk line by line; a context manager, for one writer at a
+    time. On an object store, lines exist only once their file is closed, which happens after every `rows` answers."""
 
     def __init__(self, filesystem: pafs.FileSystem, directory: str, *, rows: int) -> None:
         """Read the existing answers; a torn last line is left out."""
@@ -27,7 +27,6 @@ class Answers(Closing):
         self._limit = rows
         self._sink: pa.NativeFile | None = None
         self._written = 0
-        self._found: dict[str, Any] = {}
         selector = pafs.FileSelector(directory, allow_not_found=True)
         for info in sorted(filesystem.get_file_info(selector), key=lambda info: info.path):
             if info.path.endswith(_SUFFIX):
@@ -39,26 +38,17 @@ class Answers(Closing):
                     except ValueError:
                         logger.warning("%s is torn: its complete lines are kept", info.path)
                     else:
-                        self._found[question] = answer
-
-    def __len__(self) -> int:
-        return len(self._found)
-
-    def __contains__(self, question: str) -> bool:
-        return question in self._found
-
-    def __getitem__(self, question: str) -> Any:
-        return self._found[question]
+                        self[question] = answer
 
     def add(self, question: str, answer: Any) -> None:
         """Store an answer."""
         if self._sink is None:
             self._filesystem.create_dir(self._directory, recursive=True)
-            name = f"{len(self._found):010d}-{uuid.uuid4().hex[:8]}{_SUFFIX}"
+            name = f"{len(self):010d}-{uuid.uuid4().hex[:8]}{_SUFFIX}"
             self._sink = self._filesystem.open_output_stream(str(PurePosixPath(self._directory, name)))
         self._sink.write(json.dumps([question, answer]).encode() + b"\n")
         self._sink.flush()
-        self._found[question] = answer
+        self[question] = answer
         self._written += 1
         if self._written >= self._limit:
             self.close()

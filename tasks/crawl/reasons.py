@@ -95,18 +95,10 @@ class PageReason(Reason):
     INTERNAL_ERROR = "internal_error", "a fault of ours; the log has the traceback"
 
 
-# Faults of a host, not of a single page: a robots.txt with one of them gives it to the pages of its host.
-HOST_FAULTS = frozenset(
-    {
-        PageReason.DNS_ERROR,
-        PageReason.DNS_TIMEOUT,
-        PageReason.PRIVATE_ADDRESS,
-        PageReason.CONNECT_ERROR,
-        PageReason.CONNECTION_RESET,
-        PageReason.TIMEOUT,
-        PageReason.TLS_ERROR,
-    }
-)
+# Faults of a host that may pass; and all faults of a host, not of a single page: a robots.txt with one of them gives it
+# to the pages of its host.
+SILENT = frozenset({PageReason.DNS_TIMEOUT, PageReason.CONNECT_ERROR, PageReason.CONNECTION_RESET, PageReason.TIMEOUT})
+HOST_FAULTS = SILENT | {PageReason.DNS_ERROR, PageReason.PRIVATE_ADDRESS, PageReason.TLS_ERROR}
 
 
 def http_reason(status: int) -> str:

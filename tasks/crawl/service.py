@@ -85,7 +85,7 @@ class Service(Closing):
         self, url: str, *, max_bytes: int, headers: Mapping[str, str] | None = None, inspect: Inspector | None = None
     ) -> Response:
         """Return the answer to a GET request, retried while the service is busy; arguments as for `read`."""
-        return self.read(url, as_it_is, max_bytes=max_bytes, headers=headers, inspect=inspect)
+        return self.read(url, lambda answer: answer, max_bytes=max_bytes, headers=headers, inspect=inspect)
 
     def read(
         self,
@@ -141,8 +141,3 @@ class Service(Closing):
             yield
         finally:
             self._site_turns.give(self._site)
-
-
-def as_it_is(answer: Response) -> Response:
-    """Return an answer unread."""
-    return answer

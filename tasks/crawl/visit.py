@@ -12,7 +12,7 @@ from typing import Any
 from storage.schemas import PAGES
 from tasks.crawl.content import declared_type, hopeless_type, settled_type
 from tasks.crawl.http import Client, Response, retry_wait
-from tasks.crawl.reasons import HOST_FAULTS, PageReason, http_reason
+from tasks.crawl.reasons import HOST_FAULTS, SILENT, PageReason, http_reason
 from tasks.crawl.reused_pages import StoredPage
 from tasks.crawl.robots import ROBOTS_BYTES
 from tasks.crawl.safety import FetchError
@@ -67,20 +67,9 @@ class RequestResult:
 
 # Reasons that say nothing about a page, although it is not retried. If robots.txt cannot be read, the pages get its
 # host's fault, which may be as temporary as their own.
-_NO_ANSWER = frozenset(
-    {
-        PageReason.BUDGET_SPENT,
-        PageReason.HOST_UNAVAILABLE,
-        PageReason.ROBOTS_UNREACHABLE,
-        PageReason.ROBOTS_TOO_COMPLEX,
-        PageReason.CRAWL_DELAY_TOO_LONG,
-        PageReason.INTERNAL_ERROR,
-        PageReason.DNS_TIMEOUT,
-        PageReason.CONNECT_ERROR,
-        PageReason.CONNECTION_RESET,
-        PageReason.TIMEOUT,
-    }
-)
+_OF_ROBOTS = {PageReason.ROBOTS_UNREACHABLE, PageReason.ROBOTS_TOO_COMPLEX, PageReason.CRAWL_DELAY_TOO_LONG}
+_OURS = {PageReason.BUDGET_SPENT, PageReason.HOST_UNAVAILABLE, PageReason.INTERNAL_ERROR}
+_NO_ANSWER = SILENT | _OF_ROBOTS | _OURS
 
 
 def step(visit: Visit, client: Client, settings: CrawlSettings, fault: FetchError | None = None) -> RequestResult:

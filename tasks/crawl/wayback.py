@@ -14,7 +14,7 @@ import pyarrow as pa
 from storage.schemas import PAGES
 from tasks.crawl.http import Response
 from tasks.crawl.journal import Journal
-from tasks.crawl.reasons import PageReason
+from tasks.crawl.reasons import SILENT, PageReason
 from tasks.crawl.reused_pages import EarlierPages
 from tasks.crawl.safety import FetchError
 from tasks.crawl.service import Patience, Service
@@ -28,21 +28,9 @@ logger = logging.getLogger(__name__)
 # A library with few servers: asked seldom, and left alone for minutes where it wants that.
 PATIENCE = Patience(total_seconds=60.0, retries=3, backoff_seconds=10.0, max_backoff_seconds=300.0)
 # Reasons of pages that count as gone. A server that refuses (403), or is down for now (5xx), may still have the page.
-DEAD = frozenset(
-    {
-        "http_404",
-        "http_410",
-        PageReason.DNS_ERROR,
-        PageReason.DNS_TIMEOUT,
-        PageReason.CONNECT_ERROR,
-        PageReason.CONNECTION_RESET,
-        PageReason.TIMEOUT,
-        PageReason.HOST_UNAVAILABLE,
-        PageReason.REDIRECT_LOOP,
-        PageReason.TOO_MANY_REDIRECTS,
-        PageReason.EMPTY_BODY,
-    }
-)
+_NOWHERE = {PageReason.REDIRECT_LOOP, PageReason.TOO_MANY_REDIRECTS, PageReason.EMPTY_BODY}
+_SILENT = SILENT | {PageReason.DNS_ERROR, PageReason.HOST_UNAVAILABLE}
+DEAD = _SILENT | _NOWHERE | {"http_404", "http_410"}
 
 _MAX_ANSWER_BYTES = 100_000
 _TIMESTAMP = re.compile(r"\d{14}")

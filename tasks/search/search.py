@@ -21,7 +21,7 @@ from storage.store import Store
 from tasks.crawl.answers import Answers
 from tasks.crawl.reasons import http_reason
 from tasks.crawl.safety import FetchError
-from tasks.crawl.service import Patience, Service, as_it_is
+from tasks.crawl.service import Patience, Service
 from tasks.crawl.settings import CrawlSettings
 from tasks.crawl.urls import host_of, normalise_url
 from tasks.engine.reasons import Reason
@@ -67,9 +67,6 @@ class CorpusSearch:
         scores = pages.scores(split_words(query, "unicode"))
         best = np.argsort(-scores, kind="stable")[:results]
         return [urls[page] for page in best if scores[page] > 0]
-
-    def close(self) -> None:
-        """Do nothing: the files are closed already."""
 
 
 @lru_cache(maxsize=1)  # a process asks for many shards of articles
@@ -131,9 +128,6 @@ class RecordedSearch:
         """Return the recorded results of a title; none if it was not recorded."""
         return self._results.get(query, [])[:results]
 
-    def close(self) -> None:
-        """Do nothing: the file is closed already."""
-
 
 @cache
 def _check_lines(path: Path, _digest: str) -> None:
@@ -184,7 +178,7 @@ class JsonSearch:
                 sent = json.dumps(body).encode()
             else:
                 url = normalise_url(f"{url}?{urlencode(fields)}", allowed_hosts=[host_of(url)])
-            answer = self._service.read(url, as_it_is, body=sent, max_bytes=_MAX_ANSWER_BYTES, headers=headers)
+            answer = self._service.read(url, lambda got: got, body=sent, max_bytes=_MAX_ANSWER_BYTES, headers=headers)
         except FetchError as fault:  # the reason alone is passed on: the URL may hold a key
             raise FetchError(SearchReason.QUERY_FAILED, fault.reason) from None
         if not answer.success:
@@ -209,16 +203,6 @@ def local_notes(settings: WebSearchSettings) -> dict[str, str]:
     pages of a corpus. Raises what `RecordedSearch` and `CorpusSearch` raise."""
     local = _LOCAL.get(settings.provider)
     return {} if local is None else local.notes(_place(settings))
-
-
-def open_provider(
-    settings: WebSearchSettings, titles: Collection[str], connect_to: Mapping[str, str], contact: str
-) -> SearchProvider | None:
-    """Return the provider of the settings, for queries for `titles`; None for provider `none`."""
-    if settings.provider == "none":
-        return None
-    local = _LOCAL.get(settings.provider)
-    return JsonSearch(settings, connect_to, contact) if local is None else local(_place(settings), titles)
 
 
 def _place(settings: WebSearchSettings) -> str:
@@ -249,7 +233,11 @@ def search_articles(
     columns = articles.select(["article_id", "title", "search_results", "drop_reason"]).to_pylist()
     kept = [article for article in columns if article["drop_reason"] is None]
     titles = {article["title"] for article in kept if not article["search_results"]}
-    provider = open_provider(settings, titles, connect_to, contact)
+    provider: SearchProvider | None = None
+    if (local := _LOCAL.get(settings.provider)) is not None:
+        provider = local(_place(settings), titles)
+    elif settings.provider != "none":
+        provider = JsonSearch(settings, connect_to, contact)
     try:
         ledgers = nullcontext() if account is None else account.ledger()
         with ledgers as ledger, Answers(scratch.filesystem, scratch.path, rows=_ANSWERS_A_FILE) as answers:
@@ -261,7 +249,7 @@ def search_articles(
                         ledger.add("search", settings.query_price or 0.0)
                     rows += _ask(provider, article, settings.results, answers)
     finally:
-        if provider is not None:
+        if isinstance(provider, JsonSearch):
             provider.close()
     return pa.Table.from_pylist(rows, schema=SEARCH.schema)
 
