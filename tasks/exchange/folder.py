@@ -116,11 +116,15 @@ class ExportFolder:
             raise ValueError(f"{self.target.root}/{name} does not describe an export: {error}") from error
 
 
+def render(template: str, **values: Any) -> str:
+    """Return what a template of this folder makes of values; what comes from outside is escaped by its caller."""
+    return templates(Path(__file__).parent, escaped=False).get_template(template).render(**values)
+
+
 def render_card(template: str, header: Mapping[str, Any], **values: Any) -> str:
-    """Return a card from a template of this folder; what comes from outside is escaped by its caller."""
-    environment = templates(Path(__file__).parent, escaped=False)
+    """Return a card from a template, below a YAML header."""
     head = yaml.safe_dump(dict(header), sort_keys=False, allow_unicode=True)
-    return f"---\n{head}---\n\n{environment.get_template(template).render(**values)}"
+    return f"---\n{head}---\n\n{render(template, **values)}"
 
 
 def markdown_table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> str:

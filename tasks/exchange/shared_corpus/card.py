@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from storage.builds import Build
 from tasks.engine.data_files import read_data
-from tasks.exchange.folder import markdown_table, render_card
+from tasks.exchange.folder import markdown_table, render, render_card
 from tasks.exchange.shared_corpus.settings import PageText
 from tasks.exchange.shared_corpus.shards import UNRECORDED, Counts
 from tasks.reporting.facts import flatten
@@ -24,7 +24,6 @@ _SIZES: Mapping[str, int] = _DATA["sizes"]  # category on the Hugging Face hub -
 _KNOWN: Mapping[str, str] = _DATA["licences"]  # identifier there -> the licence's own page
 # The vocabulary that every Croissant 1.0 file declares.
 _CONTEXT = _DATA["croissant"]["context"] | {term: f"cr:{term}" for term in _DATA["croissant"]["terms"]}
-_PARQUET = "application/x-parquet"
 _PRIVATE = frozenset({"contact", "token", "key", "password"})
 
 
@@ -160,78 +159,24 @@ def croissant(
     """Return the description as JSON-LD: every file with its digest, and a set of records for each split. Arguments as
     for `corpus_card`; `files` have `bytes` and `sha256` by name."""
     recorded = sorted({licence for count in counts.values() for licence in count.licences} - {UNRECORDED})
-    licences = [_KNOWN.get(licence.lower().replace(" ", "-"), licence) for licence in recorded]
-    described = {
-        "@context": _CONTEXT,
-        "@type": "sc:Dataset",
-        "conformsTo": "http://mlcommons.org/croissant/1.0",
-        "name": f"corpus-{build.name}",
-        "description": "A corpus for multi-document summarization: articles, the documents they cite, and their lead "
-        "sections as summaries. README.md says how it was made, what it counts and where its limits are.",
-        "citeAs": "made as in Liu and Lapata (2019), Hierarchical Transformers for Multi-Document Summarization, ACL",
-        "datePublished": build.created,
-        "version": "1.0.0",
-        **({"license": licences} if licences else {}),
-        "distribution": [
-            *(
-                {
-                    "@type": "cr:FileSet",
-                    "@id": f"files-{split}",
-                    "description": f"the files of the split {split}",
-                    "encodingFormat": _PARQUET,
-                    "includes": f"data/{split}-*.parquet",
-                }
-                for split in counts
-            ),
-            *(
-                {
-                    "@type": "cr:FileObject",
-                    "@id": name,
-                    "contentUrl": name,
-                    "contentSize": f"{file['bytes']} B",
-                    "encodingFormat": _PARQUET,
-                    "sha256": file["sha256"],
-                }
-                for name, file in sorted(files.items())
-            ),
-        ],
-        "recordSet": [
-            {
-                "@type": "cr:RecordSet",
-                "@id": split,
-                "description": f"{count.articles} articles of the split {split}",
-                "key": {"@id": f"{split}/id"},
-                "field": [_field(field, split) for field in schema],
-            }
-            for split, count in counts.items()
-        ],
-    }
-    return json.dumps(described, indent=1, ensure_ascii=False) + "\n"
+    described = render(
+        "shared_corpus/croissant.json.j2",
+        build=build,
+        counts=counts,
+        files=sorted(files.items()),
+        fields=[_described(field) for field in schema],
+        licences=[_KNOWN.get(licence.lower().replace(" ", "-"), licence) for licence in recorded],
+    )
+    return json.dumps({"@context": _CONTEXT, **json.loads(described)}, indent=1, ensure_ascii=False) + "\n"
 
 
-def _field(field: pa.Field, split: str) -> Mapping[str, Any]:
-    described = {"@type": "cr:Field", "@id": f"{split}/{field.name}", "description": field.metadata[b"doc"].decode()}
+def _described(field: pa.Field) -> Mapping[str, Any]:
+    """Return what Croissant says of a column: `members`, each with its type, where a value is a list of structures."""
     repeated = pa.types.is_list(field.type)
     inner = field.type.value_type if repeated else field.type
-    many = {"repeated": True} if repeated else {}
-    if not pa.types.is_struct(inner):
-        return {**described, **many, "dataType": _type(inner), "source": _source(split, [field.name])}
-    members = [
-        {
-            "@type": "cr:Field",
-            "@id": f"{split}/{field.name}/{member.name}",
-            "dataType": _type(member.type),
-            "source": _source(split, [field.name, member.name]),
-        }
-        for member in inner
-    ]
-    return {**described, **many, "subField": members}
-
-
-def _source(split: str, path: Sequence[str]) -> Mapping[str, Any]:
-    column, *member = path
-    transform = {"transform": {"jsonPath": member[0]}} if member else {}
-    return {"fileSet": {"@id": f"files-{split}"}, "extract": {"column": column}, **transform}
+    members = [(member.name, _type(member.type)) for member in inner] if pa.types.is_struct(inner) else []
+    doc = field.metadata[b"doc"].decode()
+    return {"name": field.name, "doc": doc, "repeated": repeated, "type": _type(inner), "members": members}
 
 
 def _type(type_: pa.DataType) -> str:
