@@ -171,7 +171,8 @@ class Verifier:
         """Return [N], the probability (0-1) that the passage of each pair (sentence, passage) says the sentence.
 
         It is 1 for what the passage has word for word as whole sentences, whatever stands beside them. It is 0 where
-        either has no content words, and for sentences in scripts without capitals, which are not judged."""
+        either has no content words, where words stand right after themselves that do not in the passage ("was was"),
+        and for sentences in scripts without capitals, which are not judged."""
         found = np.zeros(len(pairs))
         rows, places, gaps = [], [], []
         for place, (sentence, passage) in enumerate(pairs):
@@ -180,7 +181,7 @@ class Verifier:
                 continue
             if own.lines <= other.lines:
                 found[place] = 1.0
-            else:
+            elif own.repeats <= other.repeats:
                 rows.append(features(own, other, self._weigh))
                 places.append(place)
                 gaps.append(longest_gap(matches(own, other)) if rows[-1][_COVERED] < 1 else 0)

@@ -149,6 +149,7 @@ _ORDINALS = {word: f"{number}th" for number, word in enumerate(small_words("ordi
 _ORDINAL = re.compile(r"(\d+)(?:st|nd|rd|th)")
 _NO_CONTENT = FUNCTION_WORDS | NEGATORS | frozenset().union(*BOUNDS.values()) | {"s", "t", "said", "says"}
 _MAY = "may, the month"  # as a key: in small letters it is a verb that bounds a claim
+_DOUBLED = frozenset({"had", "in", "on", "that"})  # may stand twice in a row in good English
 _LEADING = 2
 _JOINTS = frozenset(small_words("joints"))
 _REMEMBERED = 4096
@@ -198,6 +199,18 @@ class ParsedText:
         told = [word.key if word.kind is WordKind.NUMBER else word.text for word in self.words]
         held = {self.words[place].sentence for place in self.content}
         return frozenset(tuple(told[slice(*self.bounds[number])]) for number in held)
+
+    @cached_property
+    def repeats(self) -> frozenset[tuple[str, ...]]:
+        """What stands right after itself: runs of one to three words, in lower case."""
+        texts = [word.text for word in self.words]
+        runs = {
+            tuple(texts[place : place + size])
+            for size in (1, 2, 3)
+            for place in range(len(texts) - 2 * size + 1)
+            if texts[place : place + size] == texts[place + size : place + 2 * size]
+        }
+        return frozenset(run for run in runs if not _DOUBLED.issuperset(run))
 
     @cached_property
     def ordinal(self) -> list[int]:

@@ -38,6 +38,25 @@ def test_what_stands_there_word_for_word_is_said_whatever_stands_beside_it() -> 
     assert shipped().finding("Steam in the first half lets the lid open.", [passage]).support is Support.UNSUPPORTED
 
 
+@pytest.mark.parametrize(
+    "lie",
+    [
+        "Anna Berg Anna Berg designed the lighthouse in 1901.",
+        "It was was painted red in 1950 by Otto Lund.",
+        "Repairs cost 1.2 million crowns crowns crowns.",
+    ],
+)
+def test_words_right_after_themselves_are_not_said(lie: str) -> None:
+    assert shipped().probabilities([(lie, PASSAGE)])[0] == 0
+    assert shipped().probabilities([(lie, f"{PASSAGE} {lie}")])[0] == 1
+
+
+def test_words_that_may_stand_twice_and_those_that_do_in_the_passage_may_be_said() -> None:
+    passage = "A new engine was put in in 2021, and the band Duran Duran played there in May."
+    for sentence in ("A new engine was put in in 2021.", "The band Duran Duran played there in May."):
+        assert shipped().finding(sentence, [passage]).support is Support.SAID
+
+
 def test_the_passage_with_the_sentence_is_found_among_many_with_its_words() -> None:
     copied = "The tower fell in 1901."
     many = [f"In 1901 the tower of Borough {number} fell, rose and shook." for number in range(12)]
