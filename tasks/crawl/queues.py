@@ -87,7 +87,6 @@ class Backlog:
         end_group()
         self._bounds = np.append(np.asarray(starts, np.int64), len(self._indices))
         self._order = np.lexsort((-np.diff(self._bounds), np.asarray(first_fetched)))
-        self._next = 0
 
     def __len__(self) -> int:
         return len(self._indices)
@@ -95,14 +94,11 @@ class Backlog:
     def __iter__(self) -> Iterator[str]:
         return (self._urls[index] for index in self._indices)
 
-    def next_origin(self) -> tuple[str, int, int] | None:
-        """Return the next origin (scheme://host[:port]), where its URLs begin and end, or None after the last."""
-        if self._next >= len(self._order):
-            return None
-        group = int(self._order[self._next])
-        self._next += 1
-        start, stop = int(self._bounds[group]), int(self._bounds[group + 1])
-        return origin_of(self._urls[self._indices[start]]), start, stop
+    def origins(self) -> Iterator[tuple[str, int, int]]:
+        """Yield each origin (scheme://host[:port]), and where its URLs begin and end."""
+        for group in self._order:
+            start, stop = int(self._bounds[group]), int(self._bounds[group + 1])
+            yield origin_of(self._urls[self._indices[start]]), start, stop
 
     def urls(self, start: int, stop: int) -> list[str]:
         """Return the URLs in a range of the backlog."""

@@ -92,6 +92,7 @@ class ShardCrawl:
         """Fetch what is neither journalled nor stored and not due, in the budget: new URLs, then the longest stored."""
         self._stored = stored
         self._backlog = Backlog(urls, self._wanted(urls), self._fetched_at)
+        self._unopened = self._backlog.origins()
         self._count = ProgressCount(len(urls) - len(self._backlog), len(urls), self._progress)
         self._open = len(self._backlog)
         number = min(self._settings.connections, max(1, self._open))
@@ -148,12 +149,11 @@ class ShardCrawl:
 
     def _open_origins(self) -> None:
         while len(self._origins) < ORIGINS and self._queues.waiting < WAITING:
-            following = self._backlog.next_origin()
+            following = next(self._unopened, None)
             if following is None:
                 return
-            name, start, stop = following
-            origin = self._origin(name)
-            origin.start, origin.stop = start, stop
+            origin = self._origin(following[0])
+            _, origin.start, origin.stop = following
             self._advance(origin)
             if len(self._queues) >= self._most_hosts:
                 self._queues.forget_idle(time.monotonic(), lambda host: any(self._origins_of(host)))

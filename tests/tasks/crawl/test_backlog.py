@@ -30,10 +30,7 @@ def test_origins_come_by_what_was_never_fetched_then_by_their_size() -> None:
     )
     wanted = [place for place, url in enumerate(urls) if "skipped" not in url]
     backlog = Backlog(urls, wanted, lambda url: fetched.get(url, 0.0))
-    given = []
-    while (following := backlog.next_origin()) is not None:
-        origin, start, stop = following
-        given.append((origin, backlog.urls(start, stop)))
+    given = [(origin, backlog.urls(start, stop)) for origin, start, stop in backlog.origins()]
     assert given == [
         ("https://b.test", ["https://b.test/1", "https://b.test/2"]),
         ("http://b.test", ["http://b.test/1"]),
@@ -41,7 +38,7 @@ def test_origins_come_by_what_was_never_fetched_then_by_their_size() -> None:
         ("http://a.test", ["http://a.test/1"]),
     ]
     assert len(backlog) == 6
-    assert Backlog(urls, [], lambda url: 0.0).next_origin() is None
+    assert not list(Backlog(urls, [], lambda url: 0.0).origins())
 
 
 def test_few_visits_exist_at_a_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
