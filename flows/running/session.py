@@ -23,7 +23,7 @@ from storage.spending import Account
 from storage.store import Store
 from tasks.engine.recipe import DirectoryResult, Input, Recipe
 from tasks.engine.stage import Run, walk
-from tasks.reporting.publishing import PAGE, publish_report, report_text
+from tasks.reporting.publishing import PAGE, publish_parts, report_text
 from tasks.sources.choice import running_web
 
 T = TypeVar("T")
@@ -85,9 +85,10 @@ class Session:
 
     def publish_report(self, report: DirectoryResult, page: str = PAGE) -> str:
         """Publish the parts of a report if this is a flow run; return its summary and the path of its page as text."""
-        if current_flow_run() is None:
-            return report_text(self.run.store, report, page)
-        return publish_report(self.run.store, report, self.config.name, page)
+        assert report.record is not None
+        if current_flow_run() is not None:
+            publish_parts(self.run.store, report.record, self.config.name)
+        return report_text(self.run.store, report.record, page)
 
     def track(self, report: DirectoryResult) -> None:
         """Send a report to the trackers of experiments that the settings name."""

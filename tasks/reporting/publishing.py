@@ -11,7 +11,7 @@ from storage.schemas import DATASETS
 from storage.store import Store
 from tasks.engine.artifact_keys import artifact_key
 from tasks.engine.failure_logs import unless_prefect_is_away
-from tasks.engine.recipe import DirectoryResult, StageResult
+from tasks.engine.recipe import StageResult
 from tasks.engine.stage import StagePlan
 from tasks.reporting.markdown import artifact
 
@@ -108,17 +108,8 @@ def publish_training(store: Store, record: DirectoryRecord, corpus: str) -> None
         )
 
 
-def publish_report(store: Store, report: DirectoryResult, corpus: str, page: str = PAGE) -> str:
-    """Publish the report's parts as Markdown artifacts; return its summary and the path of its page as text."""
-    assert report.record is not None
-    publish_parts(store, report.record, corpus)
-    return report_text(store, report, page)
-
-
-def report_text(store: Store, report: DirectoryResult, page: str = PAGE) -> str:
+def report_text(store: Store, record: DirectoryRecord, page: str = PAGE) -> str:
     """Return the summary of a report and the path of its page as text."""
-    record = report.record
-    assert record is not None
     summary = store.read_bytes(f"{record.path}/{_SUMMARY}").decode()
     return f"{summary}\nreport: {store.path(f'{record.path}/{page}')}"
 

@@ -17,7 +17,7 @@ from storage.schemas import PAGES
 from storage.store import Store
 from tasks.engine.recipe import Recipe
 from tasks.engine.stage import Executor, Run
-from tasks.reporting.publishing import publish_report
+from tasks.reporting.publishing import publish_parts, report_text
 from tests.patience import PATIENCE
 
 pytestmark = pytest.mark.integration
@@ -73,7 +73,9 @@ def test_a_report_is_told_of_where_the_server_is_away(tmp_path: Path, caplog: py
     run = Run(Store(str(tmp_path)), Executor())
     made = run.directory(Recipe("reports", report, version=1), inputs={})
     with temporary_settings({PREFECT_API_URL: "http://127.0.0.1:9/api"}):  # nothing listens on the discard port
-        text = publish_report(run.store, made, "tiny")
+        assert made.record is not None
+        publish_parts(run.store, made.record, "tiny")
+        text = report_text(run.store, made.record)
     assert text.startswith("scores\n\nbetter\nreport: ")
     assert "the Prefect server did not take the artifact tiny-report-scores: " in caplog.text
 
