@@ -95,21 +95,16 @@ def _parsed(written: str) -> Condition:
     if sign != "=":
         raise ValueError(f"{written!r} compares a text by {sign}: expected {name}=VALUE or {name}=VALUE|VALUE")
     patterns = [one.strip().lower() for one in value.split("|")]
-    if name == "terms":
-        return _terms(written, patterns)
-    return Condition(_TEXTS[name], lambda document: _matches(document[name], patterns))
-
-
-def _terms(written: str, wanted: list[str]) -> Condition:
+    if name != "terms":
+        return Condition(_TEXTS[name], lambda document: _matches(document[name], patterns))
     known = (*TERMS, "unknown")
-    if unknown := [one for one in wanted if one not in known]:
+    if unknown := [one for one in patterns if one not in known]:
         raise ValueError(f"{written!r} names terms {unknown[0]!r}: expected some of {', '.join(known)}")
+    return Condition(_TEXTS[name], lambda document: _terms(document["licence"]) in patterns)
 
-    def holds(document: Mapping[str, Any]) -> bool:
-        licence = document["licence"]
-        return ("unknown" if licence is None else terms_of(licence)) in wanted
 
-    return Condition(_TEXTS["terms"], holds)
+def _terms(licence: str | None) -> str:
+    return "unknown" if licence is None else terms_of(licence)
 
 
 def _number(written: str, name: str, sign: str, value: str) -> Condition:
@@ -119,12 +114,7 @@ def _number(written: str, name: str, sign: str, value: str) -> Condition:
         raise ValueError(f"{written!r} compares {name} with {value!r}: expected a number") from None
     column, reason = _NUMBERS[name]
     compare = _COMPARE[sign]
-
-    def holds(document: Mapping[str, Any]) -> bool:
-        numbers = document[column]
-        return numbers is not None and compare(numbers[name], limit)
-
-    return Condition(reason, holds)
+    return Condition(reason, lambda page: page[column] is not None and compare(page[column][name], limit))
 
 
 def _matches(value: str | list[str] | None, patterns: list[str]) -> bool:

@@ -80,13 +80,8 @@ class SplitFiles:
 GROUP_BYTES = 256 << 20  # of shards that are written to the same files: hubs advise files of some hundred MB
 
 
-@dataclass(frozen=True)
-class FileGroup:
-    """Consecutive shards and the files they are written to."""
-
-    number: int  # 0, 1, ...
-    shards: Sequence[int]  # their numbers
-    files: Mapping[str, str]  # split -> file; a split of which the shards have no article has none
+FileGroup = tuple[Sequence[int], Mapping[str, str]]
+"""Consecutive shards, by number; and split -> file they are written to, of splits of which they have an article."""
 
 
 @dataclass(frozen=True)
@@ -99,7 +94,7 @@ class Plan:
     seconds: float  # likewise
 
     def __str__(self) -> str:
-        files = {split: sum(split in group.files for group in self.groups) for split in self.articles}
+        files = {split: sum(split in names for _, names in self.groups) for split in self.articles}
         splits = ", ".join(f"{split} {count:,} (files: {files[split]})" for split, count in self.articles.items())
         size = f"about {self.bytes / 1e6:,.1f} MB"
         # Reading a first file takes seconds by itself, so for a small corpus the estimate would be far too high.
@@ -119,13 +114,13 @@ def plan_files(shards: CorpusShards, group_bytes: int = GROUP_BYTES) -> Plan:
     totals = {split: sum(split in splits for splits in used) for split in SPLITS.values()}
     numbers = dict.fromkeys(totals, 0)
     planned = []
-    for number, (group, splits) in enumerate(zip(groups, used, strict=True)):
+    for group, splits in zip(groups, used, strict=True):
         files = {}
         for split in totals:
             if split in splits:
                 files[split] = f"data/{split}-{numbers[split]:05d}-of-{totals[split]:05d}.parquet"
                 numbers[split] += 1
-        planned.append(FileGroup(number, group, files))
+        planned.append((group, files))
     articles = {split: sum(splits[split] for splits in counts.values()) for split in totals}
     size, seconds = _measured(shards, first)
     share = sum(articles.values()) / sum(counts[first].values())
@@ -201,8 +196,8 @@ def export_corpus(
     shards = replace(shards, measured=looked_up / max(looked_up, sum(plan.articles.values())))
     files: dict[str, Any] = {}
     counts: dict[str, list[Counts]] = {split: [] for split in plan.articles}
-    for group in plan.groups:
-        name = f"{group.number:05d}"
+    for number, group in enumerate(plan.groups):
+        name = f"{number:05d}"
         record = folder.step(name)
         finished = record is not None
         if record is None:
@@ -212,7 +207,7 @@ def export_corpus(
         for split, fields in record["counts"].items():
             counts[split].append(COUNTS.validate_python(fields))
         size = sum(file["bytes"] for file in record["files"].values())
-        tell(f"{group.number + 1} of {len(plan.groups)}: {size / 1e6:,.1f} MB{', done before' if finished else ''}")
+        tell(f"{number + 1} of {len(plan.groups)}: {size / 1e6:,.1f} MB{', done before' if finished else ''}")
     totals = {split: reduce(add, some) for split, some in counts.items() if some}
     texts = {
         _CROISSANT: croissant(chosen, shards.dataset.schema, totals, files),
@@ -240,12 +235,13 @@ def _stages(store: Store, build: Build, parts: tuple[str, ...]) -> dict[str, Any
 
 
 def _write_group(shards: CorpusShards, target: Store, group: FileGroup) -> Mapping[str, Any]:
+    numbers, names = group
     with ExitStack() as stack:
-        sinks = {split: stack.enter_context(target.writing(name)) for split, name in group.files.items()}
+        sinks = {split: stack.enter_context(target.writing(name)) for split, name in names.items()}
         with SplitFiles(sinks, shards.dataset) as files:
-            for shard in group.shards:
+            for shard in numbers:
                 files.add(shards.batches(shard))
     return {
-        "files": {group.files[split]: written for split, written in files.written.items()},
+        "files": {names[split]: written for split, written in files.written.items()},
         "counts": {split: COUNTS.dump_python(count, mode="json") for split, count in files.counts.items()},
     }
