@@ -105,28 +105,27 @@ def _examples(session: Session, form: TextForm) -> results.Examples:
 _EXAMPLES = {form: partial(_examples, form=form) for form in FORMS}
 
 
-def graphs_read(session: Session) -> results.Graphs | None:
-    """Return the graphs if the summarizer reads one."""
-    return graphs(session) if session.config.summarizer.graph != "none" else None
-
-
 def examples_read(session: Session) -> results.Examples:
     """Return the examples that the summarizer reads."""
     return examples(session, session.config.summarizer.form)
 
 
+def read(session: Session) -> training.Read:
+    """Return all that the summarizer reads."""
+    graph = graphs(session) if session.config.summarizer.graph != "none" else None
+    return training.Read(graph, examples_read(session), vocabulary(session))
+
+
 @once
 def extractor(session: Session) -> results.ExtractorModel | None:
     """Train the summarizer's encoder to extract; None where it begins to write at once."""
-    return training.extractor(session, examples_read(session), vocabulary(session))
+    return training.extractor(session, training.Read(None, examples_read(session), vocabulary(session)))
 
 
 @once
 def summarizer(session: Session) -> results.SummarizerModel:
     """Train the summarizer."""
-    return training.summarizer(
-        session, graphs_read(session), examples_read(session), vocabulary(session), extractor=extractor(session)
-    )
+    return training.summarizer(session, read(session), extractor=extractor(session))
 
 
 @once
@@ -134,7 +133,7 @@ def predictor(session: Session) -> results.PredictorModel | None:
     """Train the predictor of the summarizer's attention; None where decoding reads none."""
     if not session.config.decoding.guidance.reads_predictor:
         return None
-    return training.attention(session, graphs_read(session), examples_read(session), summarizer(session))
+    return training.attention(session, read(session), summarizer(session))
 
 
 @once
@@ -154,9 +153,7 @@ def baseline_scores(session: Session) -> results.BaselineScores:
 @once
 def predictions(session: Session) -> results.Predictions:
     """Summarize the test articles with the summarizer."""
-    return evaluation.predictions(
-        session, graphs_read(session), examples_read(session), ranked(session), summarizer(session), predictor(session)
-    )
+    return evaluation.predictions(session, read(session), ranked(session), summarizer(session), predictor(session))
 
 
 @once

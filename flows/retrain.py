@@ -11,17 +11,9 @@ from flows.config import DEFAULT, BuildConfig
 from flows.dag import find_paragraphs
 from flows.running.notification import notifying_flow, report_refused
 from flows.running.session import Session, walk_flow
-from flows.stages import intake, texts
+from flows.stages import intake, texts, versions
 from flows.stages.results import VocabularyTable
 from flows.stages.texts import Corpus
-from flows.stages.versions import (
-    check_deciding,
-    earlier_test_articles,
-    held_out_splits,
-    judge,
-    registered,
-    train_challenger,
-)
 from storage.registry import version_of
 from tasks.retraining.champion_change import move_late_pointer, settle
 from tasks.retraining.warm_start import PREDICTOR, VersionModels, champion_models, starting_models
@@ -46,7 +38,7 @@ def challenge(session: Session) -> str:
     started, store, initial = time.monotonic(), session.run.store, session.config
     if initial.imported is not None:
         raise ValueError(f"imported.folder is {initial.imported.folder!r}: expected a corpus of your own to retrain on")
-    check_deciding(initial)
+    versions.check_deciding(initial)
     # Fixed at the start, so that a run that ends next week, or walks again after damage, stays in its week.
     settings = initial.retraining.model_copy(update={"week": initial.retraining.period})
     crawl = initial.crawl.model_copy(update={"refresh": settings.period})
@@ -59,9 +51,13 @@ def challenge(session: Session) -> str:
     champion = champion_models(store, PREDICTOR if config.decoding.guidance.reads_predictor else None)
     start = starting_models(store, champion) if settings.vocabulary == "champion" else None
     corpus = updated_corpus(session, start)
-    splits = held_out_splits(session, corpus)
-    challenger = judge(session, "challenger", splits, train_challenger(session, corpus, start))
-    before = None if champion is None else (champion, judge(session, "champion", splits, registered(champion)))
+    splits = versions.held_out_splits(session, corpus)
+    challenger = versions.judge(session, "challenger", splits, versions.train_challenger(session, corpus, start))
+    before = (
+        None
+        if champion is None
+        else (champion, versions.judge(session, "champion", splits, versions.registered(champion)))
+    )
     if session.run.planning:
         return ""
     from tasks.retraining.outcome import finish_retraining  # here, so that a plan does not load matplotlib
@@ -74,7 +70,7 @@ def challenge(session: Session) -> str:
 
 def updated_corpus(session: Session, start: VersionModels | None) -> Corpus:
     """Build this week's corpus: without the articles that earlier weeks judged on, in the vocabulary of `start`."""
-    articles = intake.articles(session, kept_out=earlier_test_articles(session))
+    articles = intake.articles(session, kept_out=versions.earlier_test_articles(session))
     paragraphs = find_paragraphs(session, articles).compared
     features = texts.features(session, articles, paragraphs)
     vocabulary = texts.vocabulary(session, articles, paragraphs) if start is None else VocabularyTable(start.vocabulary)

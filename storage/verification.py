@@ -14,32 +14,11 @@ from dataclasses import asdict, dataclass, field
 
 import pyarrow.fs as pafs
 
-from storage.builds import (
-    LATEST,
-    build_names,
-    latest_build,
-    manifest_path,
-    named_by_latest,
-    pin_path,
-    pinned_builds,
-    point_to,
-    read_build,
-    set_aside_manifest,
-)
+from storage import builds, registry
 from storage.directories import read_directory_record
 from storage.errors import CorruptShardError, DamagedFieldsError, StorageError
 from storage.file_names import parse_file_name
 from storage.recipes import read_record, set_aside
-from storage.registry import (
-    CHAMPION,
-    FROZEN,
-    missing_files,
-    read_champion,
-    read_frozen,
-    read_version,
-    version_numbers,
-    version_path,
-)
 from storage.sealed import of_kind, seal, unseal
 from storage.store import GONE, Store, check_bytes
 
@@ -49,25 +28,6 @@ _REPORT_SECONDS = 5.0
 _CONTINUED_SECONDS = 86_400.0  # an older pass says too little of how its files are now
 _CLOCK_SECONDS = 60.0  # an object store has a clock of its own, and tells whole seconds
 _RESTORE = "nothing computes it again: restore it from a backup"
-
-
-@dataclass(frozen=True)
-class VerificationProgress:
-    """How far a pass has come."""
-
-    files: int  # files read, including those of an interrupted pass that this one continues
-    of_files: int  # files to read in all
-    bytes: int  # bytes read, likewise
-    of_bytes: int  # bytes to read in all
-    rate: float  # bytes a second, in this run
-    damaged: int  # files found damaged
-
-    def __str__(self) -> str:
-        left = (self.of_bytes - self.bytes) / self.rate if self.rate else 0.0
-        return (
-            f"{self.files:,} of {self.of_files:,} files, {self.bytes / 1e6:,.1f} of {self.of_bytes / 1e6:,.1f} MB at "
-            f"{self.rate / 1e6:,.1f} MB/s, about {left:,.0f} s left; {self.damaged} damaged"
-        )
 
 
 @dataclass
@@ -91,12 +51,13 @@ def verify(
     repair: bool,
     part: tuple[int, int] = (0, 1),
     workers: int = 4,
-    progress: Callable[[VerificationProgress], None] = lambda _: None,
+    progress: Callable[[str], None] = lambda _: None,
 ) -> Verification:
     """Read and check everything, or a `part` of the shards and directories, chosen by a hash (which from 0, of how
     many), or continue the pass over it that was interrupted. The caller holds the root's lock. With `repair`, damaged
     files are renamed, so that a build computes them again. `workers` check records at the same time; `progress` is
-    called every few seconds and at the end. Raises StorageError: the store does not answer; call it again to go on."""
+    called with a line for people, every few seconds and at the end. Raises StorageError: the store does not answer;
+    call it again to go on."""
     infos = store.files()
     listing = {name: info.size for name, info in infos.items()}
     found = _interrupted(store, "{}/{}".format(*part))
@@ -111,7 +72,11 @@ def verify(
 
     def report() -> None:
         rate = (found.bytes - earlier[0]) / max(time.monotonic() - started, 1e-9)
-        progress(VerificationProgress(found.files, of_files, found.bytes, of_bytes, rate, len(found.damaged)))
+        left = (of_bytes - found.bytes) / rate if rate else 0.0
+        progress(
+            f"{found.files:,} of {of_files:,} files, {found.bytes / 1e6:,.1f} of {of_bytes / 1e6:,.1f} MB at "
+            f"{rate / 1e6:,.1f} MB/s, about {left:,.0f} s left; {len(found.damaged)} damaged"
+        )
 
     pool = ThreadPoolExecutor(workers, thread_name_prefix="verify")
     try:
@@ -236,37 +201,37 @@ def check_naming_files(store: Store, listing: Mapping[str, int], *, repair: bool
     yield from _manifests(store, listing, repair=repair)
     yield from _pins(store)
     yield from _registry(store, listing)
-    if LATEST in listing:
+    if builds.LATEST in listing:
         try:
-            named_by_latest(store)
+            builds.named_by_latest(store)
         except StorageError as error:
             advice = "the next build writes it again"
-            if repair and build_names(store):
-                newest = latest_build(store)
+            if repair and builds.build_names(store):
+                newest = builds.latest_build(store)
                 assert newest is not None
-                point_to(store, newest.name)
+                builds.point_to(store, newest.name)
                 advice = f"mended: it names {newest.name}"
-            yield LATEST, _why(error), advice
+            yield builds.LATEST, _why(error), advice
 
 
 def _manifests(store: Store, listing: Mapping[str, int], *, repair: bool) -> Iterator[Fault]:
     """Yield manifests that cannot be read, or that name what is not there."""
-    for name in build_names(store):
+    for name in builds.build_names(store):
         try:
-            build = read_build(store, name)
+            build = builds.read_build(store, name)
         except DamagedFieldsError as error:
             advice = "until it is pruned, pruning deletes nothing that is older"
             if repair:
-                set_aside_manifest(store, name)
+                builds.set_aside_manifest(store, name)
                 advice = f"set aside; {advice}"
-            yield manifest_path(name), _why(error), advice
+            yield builds.manifest_path(name), _why(error), advice
             continue
         directories = [*build.models.values(), *([build.report] if build.report else [])]
         files = [file for stage in build.stages.values() for file in stage.values()]
         missing = [file for file in (*files, *(f"{path}.json" for path in directories)) if file not in listing]
         if missing:
             problem = f"it names {missing[0]}, which is missing ({len(missing)} files in all)"
-            yield manifest_path(name), problem, "run that build again, or prune it"
+            yield builds.manifest_path(name), problem, "run that build again, or prune it"
 
 
 def _why(error: StorageError) -> str:
@@ -276,40 +241,42 @@ def _why(error: StorageError) -> str:
 
 def _pins(store: Store) -> Iterator[Fault]:
     """Yield pins that are damaged, or whose build is gone."""
-    builds = set(build_names(store))
-    for name in pinned_builds(store):
+    existing = set(builds.build_names(store))
+    for name in builds.pinned_builds(store):
         again = f"pin it again: wikisum prune --pin {name}"
         try:
-            pinned = unseal(store.read_bytes(pin_path(name))).get("build")
+            pinned = unseal(store.read_bytes(builds.pin_path(name))).get("build")
         except ValueError as error:
-            yield pin_path(name), f"it cannot be read: {error}", again
+            yield builds.pin_path(name), f"it cannot be read: {error}", again
             continue
         if pinned != name:
-            yield pin_path(name), f"it is the pin of {pinned}", again
-        elif name not in builds:
-            yield pin_path(name), "there is no such build", f"unpin it: wikisum prune --unpin {name}"
+            yield builds.pin_path(name), f"it is the pin of {pinned}", again
+        elif name not in existing:
+            yield builds.pin_path(name), "there is no such build", f"unpin it: wikisum prune --unpin {name}"
 
 
 def _registry(store: Store, listing: Mapping[str, int]) -> Iterator[Fault]:
     """Yield damaged versions and pointers, a champion whose files are gone, a frozen split whose files are gone."""
-    for number in version_numbers(store):
+    for number in registry.version_numbers(store):
         try:
-            read_version(store, number)
+            registry.read_version(store, number)
         except DamagedFieldsError as error:
-            yield version_path(number), _why(error), _RESTORE
+            yield registry.version_path(number), _why(error), _RESTORE
     try:
-        champion = read_champion(store)
-        if champion is not None and (missing := missing_files(store, read_version(store, champion.version))):
+        champion = registry.read_champion(store)
+        if champion is not None and (
+            missing := registry.missing_files(store, registry.read_version(store, champion.version))
+        ):
             problem = f"version {champion.version}, the champion, lacks {missing[0]} ({len(missing)} in all)"
             other = "restore it from a backup, or promote another version: wikisum promote --to NUMBER"
-            yield CHAMPION, problem, other
+            yield registry.CHAMPION, problem, other
     except StorageError as error:
-        yield CHAMPION, _why(error), _RESTORE
+        yield registry.CHAMPION, _why(error), _RESTORE
     try:
-        frozen = read_frozen(store)
+        frozen = registry.read_frozen(store)
     except DamagedFieldsError as error:
-        yield FROZEN, _why(error), _RESTORE
+        yield registry.FROZEN, _why(error), _RESTORE
         return
     missing = [file for file in (*frozen.articles, *frozen.paragraphs) if file not in listing] if frozen else []
     if missing:
-        yield FROZEN, f"it names {missing[0]}, which is missing ({len(missing)} in all)", _RESTORE
+        yield registry.FROZEN, f"it names {missing[0]}, which is missing ({len(missing)} in all)", _RESTORE

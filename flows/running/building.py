@@ -9,21 +9,8 @@ from rich.markup import escape
 from rich.table import Table
 
 from flows.config import BuildConfig
+from flows.running import estimates
 from flows.running.command_line import CommandLine, Stopped
-from flows.running.estimates import (
-    ARTICLE_PARAGRAPHS,
-    CORPUS_ARTICLES,
-    Estimate,
-    archive_line,
-    check_budget,
-    corpus_hours,
-    estimate,
-    host_lines,
-    label_rate,
-    month_line,
-    queries,
-    writer_requests,
-)
 from flows.running.machine import check_machine, lacking
 from flows.running.session import Session, holding, planning_session, walk_finished
 from flows.running.temporary_server import check_prefect_api, has_prefect_api, use_prefect_api
@@ -92,7 +79,7 @@ def _planned(config: BuildConfig, wiring: Callable[[Session], Any]) -> Session:
     written = planned.run.stages.get("written")
     if config.writer is not None and written is not None and not written.complete:
         check_writer(config.writer, config.writer.words)
-    check_budget(planned.run, config)
+    estimates.check_budget(planned.run, config)
     return planned
 
 
@@ -107,13 +94,13 @@ def show_plan(config: BuildConfig, wiring: Callable[[Session], Any], console: Co
     """Print the finished shards of a build, those it would compute, and their cost."""
     session = planning_session(config)
     session.once(wiring)
-    run, estimates = session.run, estimate(session.run)
+    run, costs_of = session.run, estimates.estimate(session.run)
     table = Table(title=escape(f"plan for root {config.root!r}, preset {config.preset}"), title_justify="left")
     for heading in _HEADINGS:
         table.add_column(heading, justify="left" if heading == "stage" else "right")
     for plan in run.plans:
         counts = [str(count) if count else "-" for count in (plan.shards, plan.done, plan.missing, plan.waiting)]
-        costs = estimates[plan.stage]
+        costs = costs_of[plan.stage]
         table.add_row(plan.stage, *counts, _number(costs.shard_seconds, 1), _number(costs.hours, 2))
     console.width = max(console.width, 110)
     console.print(table)
@@ -124,18 +111,22 @@ def show_plan(config: BuildConfig, wiring: Callable[[Session], Any], console: Co
     for reason, stages in reasons.items():
         console.print(escape(f"{', '.join(stages)}: {reason}"), highlight=False, soft_wrap=True)
     lines = [
-        *(_ranking_line(config.ranking), _hours_line(estimates), _search_line(run, config.search)),
-        *(archive_line(run, config.crawl.common_crawl), writer_line(run, config), month_line(run, config)),
-        *(_labels_line(run), *host_lines(run, config.crawl)),
+        *(_ranking_line(config.ranking), _hours_line(costs_of), _search_line(run, config.search)),
+        *(
+            estimates.archive_line(run, config.crawl.common_crawl),
+            writer_line(run, config),
+            estimates.month_line(run, config),
+        ),
+        *(_labels_line(run), *estimates.host_lines(run, config.crawl)),
     ]
     for line in lines:
         if line is not None:
             console.print(escape(line), highlight=False, style="dim", soft_wrap=True)
 
 
-def _hours_line(estimates: Mapping[str, Estimate]) -> str:
-    hours = [stage_estimate.hours for stage_estimate in estimates.values() if stage_estimate.hours is not None]
-    unknown = len(estimates) - len(hours)
+def _hours_line(costs_of: Mapping[str, estimates.Estimate]) -> str:
+    hours = [costs.hours for costs in costs_of.values() if costs.hours is not None]
+    unknown = len(costs_of) - len(hours)
     if not hours:
         return "Times are known once a shard of each stage has been made on this root."
     unmeasured = f", without {unknown} stages not measured here yet" if unknown else ""
@@ -146,7 +137,7 @@ def _hours_line(estimates: Mapping[str, Estimate]) -> str:
 
 
 def _search_line(run: Run, settings: WebSearchSettings) -> str:
-    asked, price = queries(run, settings), settings.query_price
+    asked, price = estimates.queries(run, settings), settings.query_price
     if settings.provider == "none":
         return "Search: off."
     price_each = f"at ${1000 * price:g} per thousand" if price else "for free"
@@ -171,7 +162,7 @@ def _ranking_line(settings: RankingSettings) -> str | None:
 
 def writer_line(run: Run, config: BuildConfig) -> str | None:
     """Return what a language model would be asked for what is missing, as the texts are; None where none is asked."""
-    most = writer_requests(run, config)
+    most = estimates.writer_requests(run, config)
     if most is None:
         return None
     if not most:
@@ -186,11 +177,12 @@ def writer_line(run: Run, config: BuildConfig) -> str | None:
 
 
 def _labels_line(run: Run) -> str:
-    rate = label_rate(run)
+    rate = estimates.label_rate(run)
     measured = "by benchmarks/labels.py" if rate is None else f"on this root, {rate:,.0f} paragraphs per second"
+    whole = f"{estimates.CORPUS_ARTICLES:,} articles of {estimates.ARTICLE_PARAGRAPHS} paragraphs"
     return (
-        f"For comparison: clones, labels and tf-idf of the whole WikiSum, {CORPUS_ARTICLES:,} articles of "
-        f"{ARTICLE_PARAGRAPHS} paragraphs, take {corpus_hours(rate):,.0f} core-hours at the rate measured {measured}."
+        f"For comparison: clones, labels and tf-idf of the whole WikiSum, {whole}, take "
+        f"{estimates.corpus_hours(rate):,.0f} core-hours at the rate measured {measured}."
     )
 
 

@@ -22,16 +22,7 @@ from prefect.states import Completed, Crashed, Failed, Running
 from prefect.task_runners import TaskRunner, ThreadPoolTaskRunner
 from prefect.tasks import Task, exponential_backoff
 
-from flows.running.display import (
-    StageTaskRun,
-    add_shard,
-    current_flow_run,
-    edges_from,
-    finish,
-    show,
-    show_logs_of_trainings,
-    span,
-)
+from flows.running import display
 from flows.running.estimates import COUNT_SECONDS, Hours
 from flows.running.notification import report_full_disk
 from flows.running.settings import EngineSettings
@@ -114,7 +105,7 @@ def _retry(_task: Task[..., Any], _run: TaskRun, state: State[Any]) -> bool:
 def compute(pickled: bytes) -> Any:
     """Make one shard or directory from a pickled (make, job): Prefect and Dask would search thousands of parts."""
     log_expected_failures_in_one_line()
-    show_logs_of_trainings()
+    display.show_logs_of_trainings()
     make, job = cloudpickle.loads(pickled)
     with _finished_before_sigterm(job):
         return make(job)
@@ -157,7 +148,7 @@ class PrefectExecutor(Executor):
         self.settings, self.corpus, self._account = settings, corpus, account
         self._ledger: Ledger | None = None
         self._runner: TaskRunner[Any] | None = None
-        self._shown: StageTaskRun | None = None  # the task run that represents the last jobs
+        self._shown: display.StageTaskRun | None = None  # the task run that represents the last jobs
 
     @contextmanager
     def serving(self) -> Iterator[None]:
@@ -192,26 +183,28 @@ class PrefectExecutor(Executor):
             self._runner.serve_another_flow_run()
 
     def run(
-        self, make: Callable[[Job], Any], jobs: Sequence[Job], after: Sequence[StageTaskRun] = ()
+        self, make: Callable[[Job], Any], jobs: Sequence[Job], after: Sequence[display.StageTaskRun] = ()
     ) -> dict[str, Outcome]:
         """Submit every job, shown as children of their stage, and wait for all; an exception is an outcome."""
         report_full_disk(Store(jobs[0].root))
-        edges, stage = edges_from(after), jobs[0].called
+        edges, stage = display.edges_from(after), jobs[0].called
         self._shown = None
-        with span(stage):
+        with display.span(stage):
             if len(jobs) == 1:
                 return self._attempt(make, jobs, edges)
             with unless_prefect_is_away(f"stage {stage} in the graph of the run"):
-                self._shown = show(stage, Running(), edges)
+                self._shown = display.show(stage, Running(), edges)
             end: State[Any] = Crashed(message="interrupted; finished shards are kept")
             try:
-                outcomes = self._attempt(make, jobs, edges if self._shown is None else edges_from([self._shown]))
+                outcomes = self._attempt(
+                    make, jobs, edges if self._shown is None else display.edges_from([self._shown])
+                )
                 failed = sum(isinstance(outcome, BaseException) for outcome in outcomes.values())
                 end = Failed(message=f"{failed} of {len(jobs)} failed") if failed else Completed()
             finally:
                 if self._shown is not None:
                     with unless_prefect_is_away(f"the end of stage {stage}"):
-                        finish(self._shown, end)
+                        display.finish(self._shown, end)
             return outcomes
 
     def _attempt(self, make: Callable[[Job], Any], jobs: Sequence[Job], edges: set[RunInput]) -> dict[str, Outcome]:
@@ -245,14 +238,14 @@ class PrefectExecutor(Executor):
             pickled = cloudpickle.dumps((make, job))
             futures.append(self._runner.submit(shard_task, {"pickled": pickled}, dependencies={"pickled": edges}))
             names[futures[-1].task_run_id] = job.name
-        if self._shown is None and (flow_run := current_flow_run()) is not None:
-            self._shown = StageTaskRun(futures[0].task_run_id, flow_run)
+        if self._shown is None and (flow_run := display.current_flow_run()) is not None:
+            self._shown = display.StageTaskRun(futures[0].task_run_id, flow_run)
         outcomes: dict[str, Outcome] = {}
         logged = started
         for future in self._as_they_end(futures, jobs[0]):
             name = names[future.task_run_id]
             outcome = outcomes[name] = _outcome(future)
-            add_shard(name, outcome)
+            display.add_shard(name, outcome)
             if isinstance(outcome, BaseException):
                 log.error("%s failed: %s", name, describe(outcome))
             elif isinstance(outcome, DirectoryRecord):
@@ -293,22 +286,22 @@ class PrefectExecutor(Executor):
 
     def begin(self, planned: StagePlan) -> None:
         """Log how many shards of a stage are computed now, and why; nothing outside a flow run."""
-        if current_flow_run() is not None:
+        if display.current_flow_run() is not None:
             missing, shards, why = planned.missing, planned.shards, planned.reason
             get_run_logger().info("%s: computing %d of %d: %s", planned.stage, missing, shards, why)
 
-    def show(self, planned: StagePlan, after: Sequence[StageTaskRun]) -> StageTaskRun | None:
+    def show(self, planned: StagePlan, after: Sequence[display.StageTaskRun]) -> display.StageTaskRun | None:
         """Show a finished stage as cached; return its task run, or that of the jobs that have just made it."""
         shown, self._shown = self._shown, None
         if planned.done == planned.shards:
             cached: State[Any] = Completed(name="Cached", message=f"all {planned.shards} were done before")
             with unless_prefect_is_away(f"stage {planned.stage} in the graph of the run"):
-                shown = show(planned.stage, cached, edges_from(after))
+                shown = display.show(planned.stage, cached, display.edges_from(after))
         return shown
 
     def publish(self, result: StageResult, planned: StagePlan) -> None:
         """Log a stage's counts and publish them as an artifact; nothing outside a flow run."""
-        if current_flow_run() is None:
+        if display.current_flow_run() is None:
             return
         with unless_prefect_is_away(f"the artifact of stage {planned.stage}"):
             get_run_logger().info("%s", publish_stage(result, planned, self.corpus))

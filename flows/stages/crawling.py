@@ -60,11 +60,6 @@ def _captures_in_tables(session: Session, frontier: Frontier) -> IndexedCaptures
     return IndexedCaptures(session.run.stage(recipe, shards=len(files), inputs=inputs, context=context, name=_INDEXED))
 
 
-def looked_up(session: Session, indexed: IndexedCaptures) -> Input:
-    """Return the captures of an index as an input of the pages: by host shard, or by file of the columnar index."""
-    return gathered(indexed) if session.config.crawl.common_crawl.tables else same(indexed)
-
-
 def part_of(crawl: CrawlSettings, *names: str) -> CrawlSettings:
     """Return the crawl's settings that a stage reads; the others have their defaults, so that they change no key."""
     return CrawlSettings.model_validate({name: getattr(crawl, name) for name in names})
@@ -99,7 +94,8 @@ def pages(
     if captures is not None:
         inputs["captures"] = gathered(captures)
     if indexed is not None:
-        inputs["indexed"] = looked_up(session, indexed)
+        # by file of the columnar index, or by host shard
+        inputs["indexed"] = gathered(indexed) if session.config.crawl.common_crawl.tables else same(indexed)
     context = {"root": session.run.store.root, "connect_to": session.connect_to, "progress": session.progress("pages")}
     shards = session.config.shards.hosts
     crawl, hosts, per_shard = session.config.crawl, {"host_shards": shards}, {"shard": range(shards)}

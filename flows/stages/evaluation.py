@@ -6,6 +6,7 @@ from typing import Any, NamedTuple, TypeVar
 from flows.running.session import Session
 from flows.stages import results
 from flows.stages.texts import Corpus
+from flows.stages.training import Read
 from storage import schemas
 from tasks.engine.hashing import stable_hash
 from tasks.engine.recipe import Input, Recipe, StageResult, contents, every, same
@@ -52,8 +53,7 @@ def baselines(
 
 def predictions(
     session: Session,
-    graphs: results.Graphs | None,
-    examples: results.Examples,
+    read: Read,
     ranked: results.Ranked,
     summarizer: results.SummarizerModel,
     predictor: results.PredictorModel | None,
@@ -67,8 +67,8 @@ def predictions(
     settings = settings or session.config.decoding
     # The beginning of a summary is one token, or two in BART's vocabulary.
     check_lengths(session.config.summarizer, settings.max_length + 2, "decoding.max_length")
-    inputs: dict[str, Input] = {"examples": same(examples), "directory": contents(summarizer)}
-    inputs |= {} if graphs is None else {"graphs": same(graphs)}
+    inputs: dict[str, Input] = {"examples": same(read.examples), "directory": contents(summarizer)}
+    inputs |= {} if read.graphs is None else {"graphs": same(read.graphs)}
     if predictor is not None:
         inputs["predictor"] = contents(predictor)
     if settings.guidance.reads_scores or settings.verify:
@@ -76,9 +76,8 @@ def predictions(
     named = {} if (system := system or session.system) is None else {"system": system}
     recipe = Recipe(schemas.PREDICTIONS, "tasks.summarization.decoding:decode_shard", settings, named)
     context = {"progress": session.progress(session.named(progress)), "device": session.config.engine.device}
-    return results.Predictions(
-        session.run.stage(recipe, shards=len(examples.shards), inputs=inputs, context=context, name=session.named(name))
-    )
+    shards, name = len(read.examples.shards), session.named(name)
+    return results.Predictions(session.run.stage(recipe, shards=shards, inputs=inputs, context=context, name=name))
 
 
 class Written(NamedTuple):

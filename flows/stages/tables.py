@@ -9,16 +9,7 @@ from flows.stages import evaluation, intake, ranking, training
 from flows.stages.results import Examples, Predictions, PredictorModel, Scores, SummarizerModel
 from storage import schemas
 from tasks.engine.recipe import DirectoryResult, Recipe, contents, every, same
-from tasks.tables.plan import (
-    EFFICIENCY_TOKENS,
-    MEMORY_BYTES,
-    attention_of,
-    decoding_of,
-    shown_in,
-    summarizer_of,
-    system_sees_sentences,
-    training_of,
-)
+from tasks.tables import plan
 from tasks.tables.published import MOST_PARAGRAPHS, SYSTEMS, Measure
 
 
@@ -43,7 +34,7 @@ def impossible(session: Session) -> dict[str, str]:
             reasons[name] = "imported paragraphs are already ranked"
         elif ranks and system.kind != "extractive" and wanted > kept:
             reasons[name] = f"it reads {wanted} paragraphs and ranking.keep is {kept}"
-        elif not ranks and system_sees_sentences(system, tables):
+        elif not ranks and plan.system_sees_sentences(system, tables):
             reasons[name] = "imported paragraphs are token ids, in which no sentence is marked"
         elif system.graph != "none" and shards is not None and not intake.can_have_graphs(session, shards):
             reasons[name] = "the imported shards have no graphs, and no texts of the training split to compute them"
@@ -72,33 +63,30 @@ def evaluate_systems(session: Session, names: list[str]) -> dict[str, EvaluatedS
 def _evaluate(session: Session, name: str, made: _Made) -> EvaluatedSystem:
     config, system = session.config, SYSTEMS[name]
     owner = system.model or name
-    settings = summarizer_of(SYSTEMS[owner], config.tables, config.summarizer)
-    how = training_of(SYSTEMS[owner], config.tables, config.training)
+    settings = plan.summarizer_of(SYSTEMS[owner], config.tables, config.summarizer)
+    how = plan.training_of(SYSTEMS[owner], config.tables, config.training)
     # Those that see sentences all read ranked paragraphs.
     examples = dag.examples(session, settings.form) if system.ranked else unranked_examples(session)
     graphs = dag.graphs(session) if settings.graph != "none" else None
+    read = training.Read(graphs, examples, dag.vocabulary(session))
     recipe = f"{system.ranked} {settings.model_dump_json()} {how.model_dump_json()}"
     if recipe not in made.models:
-        vocabulary = dag.vocabulary(session)
-        extractor = training.extractor(
-            session, examples, vocabulary, settings=settings, training=how, name=f"extractor-{owner}"
-        )
+        extractor = training.extractor(session, read, settings=settings, training=how, name=f"extractor-{owner}")
         made.models[recipe] = training.summarizer(
-            session, graphs, examples, vocabulary, settings=settings, training=how, extractor=extractor, name=owner
+            session, read, settings=settings, training=how, extractor=extractor, name=owner
         )
-    decoding = decoding_of(system, config.tables, config.decoding)
+    decoding = plan.decoding_of(system, config.tables, config.decoding)
     work = recipe, decoding.model_dump_json()
     if work in made.summaries:
         summaries = renamed(session, name, made.summaries[work])
     else:
         predicted = decoding.guidance.reads_predictor
         if predicted and recipe not in made.predictors:
-            learning = attention_of(config.tables, config.attention)
-            made.predictors[recipe] = training.attention(session, graphs, examples, made.models[recipe], learning)
+            learning = plan.attention_of(config.tables, config.attention)
+            made.predictors[recipe] = training.attention(session, read, made.models[recipe], learning)
         summaries = made.summaries[work] = evaluation.predictions(
             session,
-            graphs,
-            examples,
+            read,
             dag.ranked(session),
             made.models[recipe],
             made.predictors[recipe] if predicted else None,
@@ -135,13 +123,13 @@ def timings(session: Session, evaluated: Mapping[str, EvaluatedSystem]) -> dict[
         "articles": config.training.validation_articles,
         "batch_tokens": config.training.batch_tokens,
         "paragraphs": config.tables.scaled(MOST_PARAGRAPHS),
-        "source_tokens": config.tables.scaled(EFFICIENCY_TOKENS),
-        "memory_bytes": MEMORY_BYTES,
+        "source_tokens": config.tables.scaled(plan.EFFICIENCY_TOKENS),
+        "memory_bytes": plan.MEMORY_BYTES,
         "precision": config.training.precision,
     }
     function, context = "tasks.tables.efficiency:measure_efficiency", {"device": config.engine.device}
     timed = {}
-    for name in shown_in(config.tables, Measure.EFFICIENCY):
+    for name in plan.shown_in(config.tables, Measure.EFFICIENCY):
         if name in evaluated:
             recipe = Recipe(f"efficiency/{name}", function, arguments=arguments, version=1)
             inputs = {"shards": every(examples), "summarizer": contents(evaluated[name].model)}

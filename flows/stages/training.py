@@ -1,7 +1,7 @@
 """What a summarizer reads, token ids of ranked paragraphs and graphs over them; its training (Liu & Lapata 2019, sec.
 3.2), and that of the predictor of its attention; pre-training of a BART on the corpus (Lewis et al. 2020)."""
 
-from typing import Any
+from typing import Any, NamedTuple
 
 from flows.running.display import ProgressLog
 from flows.running.session import Session
@@ -9,12 +9,20 @@ from flows.stages import results
 from flows.stages.results import Articles, Examples, Graphs, Ranked, VocabularyTable
 from models.tokenization.contract import TextForm
 from storage import schemas
-from tasks.engine.recipe import Recipe, contents, every, only, same
+from tasks.engine.recipe import Input, Recipe, contents, every, only, same
 from tasks.pretraining.settings import check_pretraining
 from tasks.summarization.settings import AttentionSettings, SummarizerSettings, TrainingSettings, check_lengths
 from tasks.text.entities import pipeline_label
 
 _NAMES = {"plain": "examples", "sentences": "sentence-examples", "slots": "slot-examples"}
+
+
+class Read(NamedTuple):
+    """What a summarizer reads; None: no graph."""
+
+    graphs: Graphs | None
+    examples: Examples
+    vocabulary: VocabularyTable
 
 
 def graphs(session: Session, ranked: Ranked, name: str | None = None) -> Graphs:
@@ -47,9 +55,7 @@ def examples(
 
 def summarizer(
     session: Session,
-    graphs: results.Graphs | None,
-    examples: results.Examples,
-    vocabulary: results.VocabularyTable,
+    read: Read,
     *,
     settings: SummarizerSettings | None = None,
     training: TrainingSettings | None = None,
@@ -63,7 +69,7 @@ def summarizer(
     function, notes = "tasks.summarization.training:train_summarizer", {} if initial else _start(session, settings)
     arguments = {"training": training or session.config.training, "seed": session.config.seed}
     recipe = Recipe(f"models/{name}", function, settings, arguments, notes=notes, version=1, together=True)
-    inputs = {"shards": every(examples, *([] if graphs is None else [graphs])), "vocabulary": only(vocabulary)}
+    inputs = {"shards": _shards(read), "vocabulary": only(read.vocabulary)}
     inputs |= {} if initial is None else {"initial": contents(initial)}
     inputs |= {} if extractor is None else {"extractor": contents(extractor)}
     return session.training(results.SummarizerModel, recipe, inputs, name)
@@ -71,8 +77,7 @@ def summarizer(
 
 def extractor(
     session: Session,
-    examples: results.Examples,
-    vocabulary: results.VocabularyTable,
+    read: Read,
     *,
     settings: SummarizerSettings | None = None,
     training: TrainingSettings | None = None,
@@ -85,8 +90,12 @@ def extractor(
     function, notes = "tasks.summarization.extraction:train_extractor", _start(session, settings)
     arguments = {"training": training or session.config.training, "seed": session.config.seed}
     recipe = Recipe(f"models/{name}", function, settings, arguments, notes=notes, version=1)
-    inputs = {"shards": every(examples), "vocabulary": only(vocabulary)}
+    inputs = {"shards": every(read.examples), "vocabulary": only(read.vocabulary)}
     return session.training(results.ExtractorModel, recipe, inputs, name)
+
+
+def _shards(read: Read) -> Input:
+    return every(read.examples) if read.graphs is None else every(read.examples, read.graphs)
 
 
 def _start(session: Session, settings: SummarizerSettings) -> dict[str, str]:
@@ -102,18 +111,14 @@ def _start(session: Session, settings: SummarizerSettings) -> dict[str, str]:
 
 
 def attention(
-    session: Session,
-    graphs: results.Graphs | None,
-    examples: results.Examples,
-    summarizer: results.SummarizerModel,
-    settings: AttentionSettings | None = None,
+    session: Session, read: Read, summarizer: results.SummarizerModel, settings: AttentionSettings | None = None
 ) -> results.PredictorModel:
     """Train the predictor of a summarizer's attention to paragraphs, as models/attention-NAME."""
     name = f"attention-{summarizer.name.removeprefix('models/')}"
     function = "tasks.summarization.attention_training:train_attention"
     settings, seed = settings or session.config.attention, {"seed": session.config.seed}
     recipe = Recipe(f"models/{name}", function, settings, seed, version=1)
-    inputs = {"shards": every(examples, *([] if graphs is None else [graphs])), "summarizer": contents(summarizer)}
+    inputs = {"shards": _shards(read), "summarizer": contents(summarizer)}
     return session.training(results.PredictorModel, recipe, inputs, name)
 
 

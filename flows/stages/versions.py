@@ -100,28 +100,14 @@ class TrainedModels:
     """What a version summarizes with."""
 
     vocabulary: results.VocabularyTable  # of its summarizer
-    ranker: results.RankerModel  # its ranker
-    summarizer: results.SummarizerModel  # its summarizer
-    predictor: results.PredictorModel | None  # of the summarizer's attention; None if it has none
+    models: Mapping[str, DirectoryResult]  # by name, as the registry has them: ranker, summarizer, perhaps predictor
     form: TextForm  # in which the summarizer reads text
-
-    @property
-    def by_name(self) -> Mapping[str, DirectoryResult]:
-        """Name -> model, as the registry has them."""
-        models: dict[str, DirectoryResult] = {warm_start.RANKER: self.ranker, warm_start.SUMMARIZER: self.summarizer}
-        return models if self.predictor is None else {**models, warm_start.PREDICTOR: self.predictor}
 
 
 def registered(version: warm_start.VersionModels) -> TrainedModels:
     """Return the models of a version in the registry."""
-    predictor = version.models.get(warm_start.PREDICTOR)
-    return TrainedModels(
-        results.VocabularyTable(version.vocabulary),
-        results.RankerModel(version.models[warm_start.RANKER]),
-        results.SummarizerModel(version.models[warm_start.SUMMARIZER]),
-        None if predictor is None else results.PredictorModel(predictor),
-        warm_start.summarizer_form(version.version),
-    )
+    form = warm_start.summarizer_form(version.version)
+    return TrainedModels(results.VocabularyTable(version.vocabulary), version.models, form)
 
 
 def train_challenger(session: Session, corpus: Corpus, start: warm_start.VersionModels | None) -> TrainedModels:
@@ -132,10 +118,12 @@ def train_challenger(session: Session, corpus: Corpus, start: warm_start.Version
     ranking.scores(session, corpus, ranked)  # for people: no stage reads them
     graphs = training.graphs(session, ranked) if config.summarizer.graph != "none" else None
     examples = training.examples(session, corpus.articles, ranked, vocabulary, form=config.summarizer.form)
-    summarizer = _summarizer(session, graphs, examples, vocabulary, start)
-    wanted = config.decoding.guidance.reads_predictor
-    predictor = training.attention(session, graphs, examples, summarizer) if wanted else None
-    return TrainedModels(vocabulary, ranker, summarizer, predictor, config.summarizer.form)
+    read = training.Read(graphs, examples, vocabulary)
+    summarizer = _summarizer(session, read, start)
+    models: dict[str, DirectoryResult] = {warm_start.RANKER: ranker, warm_start.SUMMARIZER: summarizer}
+    if config.decoding.guidance.reads_predictor:
+        models[warm_start.PREDICTOR] = training.attention(session, read, summarizer)
+    return TrainedModels(vocabulary, models, config.summarizer.form)
 
 
 def _ranker(session: Session, corpus: Corpus, start: warm_start.VersionModels | None) -> results.RankerModel:
@@ -143,7 +131,7 @@ def _ranker(session: Session, corpus: Corpus, start: warm_start.VersionModels | 
     settings, retraining = session.config.ranker, session.config.retraining
     if start is None or not warm_start.ranker_fits(start.version, settings):
         return ranking.ranker(session, corpus)
-    before = registered(start).ranker
+    before = results.RankerModel(start.models[warm_start.RANKER])
     trained = ranking.ranker(session, corpus, warm_start.warm_ranker(settings, retraining), before)
     return results.RankerModel(
         session.run.use(warm_start.better_ranker(trained, start=before, gain=warm_start.RANKER_GAIN))
@@ -151,18 +139,13 @@ def _ranker(session: Session, corpus: Corpus, start: warm_start.VersionModels | 
 
 
 def _summarizer(
-    session: Session,
-    graphs: results.Graphs | None,
-    examples: results.Examples,
-    vocabulary: results.VocabularyTable,
-    start: warm_start.VersionModels | None,
+    session: Session, read: training.Read, start: warm_start.VersionModels | None
 ) -> results.SummarizerModel:
     if start is None or not warm_start.summarizer_fits(start.version, session.config.summarizer):
-        extractor = training.extractor(session, examples, vocabulary)
-        return training.summarizer(session, graphs, examples, vocabulary, extractor=extractor)
+        return training.summarizer(session, read, extractor=training.extractor(session, read))
     how = warm_start.warm_training(session.config.training, session.config.retraining)
-    before = registered(start).summarizer
-    return training.summarizer(session, graphs, examples, vocabulary, training=how, initial=before)
+    before = results.SummarizerModel(start.models[warm_start.SUMMARIZER])
+    return training.summarizer(session, read, training=how, initial=before)
 
 
 def check_deciding(config: BuildConfig) -> None:
@@ -180,18 +163,19 @@ def judge(session: Session, name: str, splits: HeldOutSplits, models: TrainedMod
     vocabulary = models.vocabulary
     features = texts.features(session, articles, paragraphs, "frozen_features")
     corpus = Corpus(articles, paragraphs, features, vocabulary)
-    ranked = ranking.ranked(session, corpus, models.ranker, f"{name}_ranked")
+    ranker, summarizer = (models.models[name] for name in (warm_start.RANKER, warm_start.SUMMARIZER))
+    predictor = models.models[warm_start.PREDICTOR] if session.config.decoding.guidance.reads_predictor else None
+    ranked = ranking.ranked(session, corpus, results.RankerModel(ranker), f"{name}_ranked")
     graphs = training.graphs(session, ranked, f"{name}_graphs")
     examples = training.examples(session, articles, ranked, vocabulary, f"{name}_examples", form=models.form)
     predictions = evaluation.predictions(
         session,
-        graphs,
-        examples,
+        training.Read(graphs, examples, vocabulary),
         ranked,
-        models.summarizer,
-        models.predictor if session.config.decoding.guidance.reads_predictor else None,
+        results.SummarizerModel(summarizer),
+        None if predictor is None else results.PredictorModel(predictor),
         name=f"{name}_predictions",
         progress=f"decoding-{name}",
     )
     scores = evaluation.scores(session, corpus, ranked, predictions, f"{name}_scores", facts=False)
-    return EvaluatedVersion(vocabulary=vocabulary, models=models.by_name, predictions=predictions, scores=scores)
+    return EvaluatedVersion(vocabulary=vocabulary, models=models.models, predictions=predictions, scores=scores)

@@ -23,7 +23,7 @@ CONFIG = "[mypy]\nfollow_imports = skip\nignore_missing_imports = True\n" + "".j
 )
 OTHERS = {  # what is replaced by another stage
     "paragraphs by documents": ("session, articles, paragraphs)", "session, articles, documents)"),
-    "compared by paragraphs": ("across.compared(session, paragraphs, overlaps), overlaps", "paragraphs, overlaps"),
+    "compared by paragraphs": ("texts.compared(session, paragraphs, overlaps), overlaps", "paragraphs, overlaps"),
     "compared by ranked": ("candidates(session).compared, features", "ranked(session), features"),
     "ranked by compared": ("articles(session), ranked(session))", "articles(session), candidates(session).compared)"),
     "predictions by baselines": ("ranked(session), predictions(session))", "ranked(session), baselines(session))"),
