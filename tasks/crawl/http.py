@@ -50,12 +50,6 @@ class Body:
         self._file.seek(0, os.SEEK_END)
         return data
 
-    def cut(self, count: int) -> "Body":
-        """Return the first bytes as a body of their own."""
-        first = Body()
-        first.add(self.read(count))
-        return first
-
 
 logger = logging.getLogger(__name__)
 
@@ -272,7 +266,9 @@ def read_body(
             if body.bytes > limit or raw.tell() > 2 * limit + _BLOCK:
                 if not cut:
                     raise FetchError(PageReason.TOO_LARGE, f"more than {limit} bytes", received=body.bytes)
-                return body.cut(limit), body.bytes
+                first = Body()
+                first.add(body.read(limit))
+                return first, body.bytes
     finally:
         if complete:
             raw.release_conn()

@@ -37,12 +37,6 @@ def _time(text: str) -> datetime:
         raise ValueError(f"expected YYYYMMDDhhmmss or its beginning, such as 2016 or 201611, got {text!r}") from error
 
 
-def _moment(text: str) -> str:
-    if text:
-        _time(text)
-    return text
-
-
 def _media_type(text: str) -> str:
     name = text.strip().lower()
     if declared_type(name)[0] != name:
@@ -72,7 +66,7 @@ def _host_pattern(text: str) -> str:
 
 # As written, because it is part of keys; checked before work starts.
 WrittenUrl = Annotated[str, AfterValidator(lambda url: service_url(url) and url)]
-Moment = Annotated[str, AfterValidator(_moment)]
+Moment = Annotated[str, AfterValidator(lambda text: text and _time(text) and text)]
 HostPattern = Annotated[str, AfterValidator(_host_pattern)]
 ServiceUrl = Annotated[str, AfterValidator(service_url)]
 FolderUrl = Annotated[str, AfterValidator(lambda url: f"{service_url(url).removesuffix('/')}/")]

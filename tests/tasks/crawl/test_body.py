@@ -18,7 +18,6 @@ def test_blocks_are_read_back(size: int) -> None:
         body.add(data[start : start + 65_536])
         assert body.read(1000) == data[:1000]
     assert (body.bytes, body.read(), body.read(7)) == (size, data, data[:7])
-    assert body.cut(5).read() == data[:5]
 
 
 def test_large_body_waits_in_the_temporary_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
