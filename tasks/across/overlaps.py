@@ -187,18 +187,16 @@ def near_duplicates(paragraphs: pa.Table, twin_words: pa.Table, words: WordRule)
     """Return an OVERLAPS row for each pair whose words are alike, without leads."""
     keys = _keys(twin_words, "article", "paragraph_id")
     own = _word_sets(paragraphs, set(keys), words)
-    texts = twin_words["words"].to_pylist()
-    alike = np.fromiter((_similar(own[key], of.split()) for key, of in zip(keys, texts, strict=True)), bool, len(keys))
-    rows = twin_words.filter(pa.array(alike))
+    alike = []
+    for key, text in zip(keys, twin_words["words"].to_pylist(), strict=True):
+        other = text.split()
+        common = len(own[key].intersection(other))
+        alike.append(common >= LEAST_SIMILARITY * (len(own[key]) + len(other) - common))
+    rows = twin_words.filter(pa.array(alike, pa.bool_()))
     in_article = pc.equal(rows["article"], rows["of_article"])
     rows = rows.append_column("in_article", in_article).append_column("in_other", pc.invert(in_article))
     rows = rows.append_column("lead", pa.array(np.zeros(rows.num_rows, bool)))
     return rows.select(OVERLAPS.schema.names).cast(OVERLAPS.schema)
-
-
-def _similar(own: set[str], other: list[str]) -> bool:
-    common = len(own.intersection(other))
-    return common >= LEAST_SIMILARITY * (len(own) + len(other) - common)
 
 
 def _kept(paragraphs: pa.Table) -> pa.Table:

@@ -143,6 +143,13 @@ def export_model(store: Store, target: Store, which: str, *, dry_run: bool = Fal
             "pass on: expected a summarizer with weights of its own (lora_rank 0 among summarizer.overrides)"
         )
     folder.begin()
+    guidance = decoding.guidance
+    used = {
+        "alignment": guidance.alignment != "none",
+        "coverage": guidance.coverage > 0,
+        "compressed_paragraphs": guidance.kept is not None,
+    }
+    guided = [f"{name} {getattr(decoding, name)}" for name, given in used.items() if given]
     search = {
         "search": asdict(decoding.search()),
         "source_values": decoding.source_values,
@@ -154,7 +161,7 @@ def export_model(store: Store, target: Store, which: str, *, dry_run: bool = Fal
         CONFIG: _json(config),
         SEARCH: _json(search),
         SETTINGS: _json(settings),
-        "README.md": model_card(chosen, config, _guided(decoding)),
+        "README.md": model_card(chosen, config, guided),
     }
     files = {
         WEIGHTS: folder.copy(store, record, weights, WEIGHTS),
@@ -171,17 +178,6 @@ def _config(config: dict[str, Any], decoding: DecodingSettings) -> dict[str, Any
     if decoding.max_source_tokens is not None and "source_tokens" in config["model"]:
         config["model"]["source_tokens"] = decoding.max_source_tokens
     return {**config, "layout": {**config["layout"], **lengths}}
-
-
-def _guided(decoding: DecodingSettings) -> list[str]:
-    """Return the settings of a search that reads more than the summarizer's own folder."""
-    guidance = decoding.guidance
-    names = {
-        "alignment": guidance.alignment != "none",
-        "coverage": guidance.coverage > 0,
-        "compressed_paragraphs": guidance.kept is not None,
-    }
-    return [f"{name} {getattr(decoding, name)}" for name, used in names.items() if used]
 
 
 def _read(store: Store, chosen: ChosenModel, file: str) -> bytes:

@@ -20,9 +20,6 @@ from tasks.rights.totals import COLUMNS, PageTotals
 
 _KINDS = {False: "paragraphs", True: "documents"}
 
-Overlaps = Mapping[tuple[bool, str], tuple[int, int]]
-"""Whether documents are counted, and a relation -> rows, and articles that have such a row."""
-
 
 @dataclass(frozen=True)
 class Distributions:
@@ -94,32 +91,29 @@ def _quantiles(values: np.ndarray) -> list[str]:
     return [f"{len(values):,}", *[f"{x:,.{digits}f}" for x in shown]]
 
 
-def count_overlaps(shards: Iterable[tuple[pa.Table, ...]]) -> Overlaps:
-    """Add up the rows of `overlaps`, one shard in memory at a time."""
-    rows: Counter[tuple[bool, str]] = Counter()
-    articles: Counter[tuple[bool, str]] = Counter()
-    for (shard,) in shards:
+@section("across", "Across articles")
+def across_section(
+    overlaps: Iterable[tuple[pa.Table, ...]], counts: Mapping[str, Mapping[str, Any]]
+) -> Iterator[Block]:
+    """What articles share, by the rows of `overlaps`, a shard in memory at a time, and what of it was refused."""
+    found: Counter[tuple[bool, str]] = Counter()
+    articles: Counter[tuple[bool, str]] = Counter()  # that have such a row
+    for (shard,) in overlaps:
         for whole in _KINDS:
             kind = shard.filter(pc.equal(shard["whole"], whole))
             for relation in WORDS["relations"]:
-                found = kind.filter(kind[relation])
-                rows[whole, relation] += found.num_rows
-                articles[whole, relation] += pc.count_distinct(found["article"]).as_py()
-    return {key: (rows[key], articles[key]) for key in rows}
-
-
-@section("across", "Across articles")
-def across_section(overlaps: Overlaps, counts: Mapping[str, Mapping[str, Any]]) -> Iterator[Block]:
-    """What articles share, as rows of a table, and what of it was refused."""
+                some = kind.filter(kind[relation])
+                found[whole, relation] += some.num_rows
+                articles[whole, relation] += pc.count_distinct(some["article"]).as_py()
     given = counts.get("paragraphs", {})
     kept = given.get("rows", 0) - sum(given.get("drops", {}).values())
     rows: list[Row] = []
-    for whole, kind in _KINDS.items():
+    for whole, name in _KINDS.items():
         for relation, meaning in WORDS["relations"].items():
             if not (whole and relation == "lead"):  # leads are looked for in paragraphs
-                found, articles = overlaps.get((whole, relation), (0, 0))
-                share = NONE if whole else share_cell(found, kept, digits=2)
-                rows.append([f"{kind} {meaning}", found, share, articles])
+                key = (whole, relation)
+                share = NONE if whole else share_cell(found[key], kept, digits=2)
+                rows.append([f"{name} {meaning}", found[key], share, articles[key]])
     refused = counts.get("compared", {}).get("drops", {})
     leaks, copies = (f"{refused.get(reason, 0):,}" for reason in (AcrossReason.LEAK, AcrossReason.NEAR_DUPLICATE))
     yield Text(WORDS["legends"]["across"])

@@ -79,7 +79,7 @@ def write_report(
         samples_section(collected),
         facts.built(head),
         stages.funnel_section(rows),
-        *([] if overlaps is None else [corpus.across_section(corpus.count_overlaps(overlaps), counts)]),
+        *([] if overlaps is None else [corpus.across_section(overlaps, counts)]),
         *([corpus.rights_section(corpus.count_rights(pages))] if pages else []),
         stages.hosts_section(stages.failing_hosts(counts)),
         table1_section(recalls),

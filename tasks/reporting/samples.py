@@ -106,15 +106,8 @@ def _written(row: Mapping[str, Any], urls: list[str], citer: Citer) -> SampleSum
 
 def doubt(citation: CitedSentence) -> str:
     """Return the note on a sentence that no single paragraph says; empty if one does."""
-    if citation.verdict == "said":
-        return ""
-    if citation.verdict == "combined":
-        return "put together from two paragraphs"
-    if citation.verdict == "not judged":
-        return "not checked: its script has no capitals"
-    if citation.verdict == "partly":
-        return f"supported in part, not: {', '.join(citation.missing) or 'what it says of its names and numbers'}"
-    return f"not supported: {', '.join(citation.missing) or 'no paragraph has half of its words'}"
+    note, otherwise = WORDS["doubts"][citation.verdict]
+    return note.format(missing=", ".join(citation.missing) or otherwise)  # type: ignore[no-any-return]
 
 
 def shorten(text: str, most: int = SHOWN_CHARACTERS) -> tuple[str, int]:
