@@ -200,7 +200,15 @@ def index_files(settings: CrawlSettings, *, table: IndexFiles, connect_to: Mappi
         ThreadPoolExecutor(settings.common_crawl.connections, "footers") as pool,
     ):
         rows = list(pool.map(lambda file: _file_row(file, remote), table))
-    _warn_if_unsorted(rows)
+    unsorted = [row["file"] for row in rows if not row["sorted"]]
+    ordered = sorted((row for row in rows if row["first"] is not None), key=lambda row: str(row["first"]))
+    overlapping = sum(after["first"] < before["last"] for before, after in pairwise(ordered))
+    if unsorted or overlapping:
+        message = (
+            "%s: the table is not sorted by %s, or lacks its statistics (in %d of %d files; %d files overlap): every "
+            "URL is still found, but more of the table is read"
+        )
+        logger.warning(message, rows[0]["file"], KEY, len(unsorted), len(rows), overlapping)
     return pa.Table.from_pylist(rows, schema=INDEX_FILES.schema)
 
 
@@ -210,13 +218,15 @@ def _file_row(file: TableFile, remote: RemoteFiles) -> dict[str, Any]:
         ranges = list(key_ranges(parquet))
         firsts, lasts = zip(*ranges, strict=True) if ranges else ((), ())
         whole = None in firsts
+        columns = [parquet.schema_arrow.names.index(name) for name in (KEY, *place_columns(parquet))]
+        groups = map(parquet.metadata.row_group, range(len(ranges)))
         return {
             "file": str(file),
             "first": None if whole else min(firsts, default=""),
             "last": None if whole else max(lasts, default=""),
             "rows": parquet.metadata.num_rows,
             "row_groups": len(ranges),
-            "bytes": _column_bytes(parquet),
+            "bytes": sum(group.column(column).total_compressed_size for group in groups for column in columns),
             "sorted": not whole and all(before <= after for before, after in zip(lasts, firsts[1:], strict=False)),
         }
 
@@ -228,25 +238,6 @@ def _check(schema: pa.Schema, file: TableFile) -> None:
             raise ValueError(f"{file} has no column {name}: expected a file of Common Crawl's columnar index")
         if not is_right(schema.field(position).type):
             raise ValueError(f"{file}: column {name} is of type {schema.field(position).type}, expected {expected}")
-
-
-def _column_bytes(parquet: pq.ParquetFile) -> int:
-    names, metadata = parquet.schema_arrow.names, parquet.metadata
-    columns = [names.index(name) for name in (KEY, *place_columns(parquet))]
-    groups = (metadata.row_group(number) for number in range(metadata.num_row_groups))
-    return sum(group.column(column).total_compressed_size for group in groups for column in columns)
-
-
-def _warn_if_unsorted(rows: list[dict[str, Any]]) -> None:
-    unsorted = [row["file"] for row in rows if not row["sorted"]]
-    ordered = sorted((row for row in rows if row["first"] is not None), key=lambda row: str(row["first"]))
-    overlapping = sum(after["first"] < before["last"] for before, after in pairwise(ordered))
-    if unsorted or overlapping:
-        message = (
-            "%s: the table is not sorted by %s, or lacks its statistics (in %d of %d files; %d files overlap): every "
-            "URL is still found, but more of the table is read"
-        )
-        logger.warning(message, rows[0]["file"], KEY, len(unsorted), len(rows), overlapping)
 
 
 _TIME = pa.timestamp("us", tz="UTC")
@@ -261,7 +252,11 @@ def chosen_captures(found: pa.Table, settings: CommonCrawlSettings) -> pa.Table:
     length = _whole(found, "warc_record_length")
     rank = _ranks(found, length)
     number = found.column("number").to_numpy()
-    order = np.lexsort((*_preference(times, settings), rank, number))
+    # As `CommonCrawlSettings.preference` sorts: the last is the most important.
+    taken_at = times.cast(pa.int64()).fill_null(0).to_numpy()
+    near = settings.near_time
+    away = np.zeros(len(taken_at), np.int64) if near is None else np.abs(taken_at - round(near.timestamp() * 1e6))
+    order = np.lexsort((-taken_at, away, rank, number))
     ordered = number[order]
     place = np.arange(len(order)) - np.searchsorted(ordered, ordered)  # among the captures of its key
     taken = order[(place == 0) | ((rank[order] == _GOOD) & (place < CAPTURES_TRIED))]
@@ -297,14 +292,6 @@ def _ranks(found: pa.Table, length: NDArray[np.int64]) -> NDArray[np.int64]:
     good = (status >= 200) & (status < 300) & complete
     redirect = (status >= 300) & (status < 400)
     return np.select([~usable, good, redirect], [_BAD, _GOOD, _REDIRECT], _OTHER)
-
-
-def _preference(times: pa.ChunkedArray, settings: CommonCrawlSettings) -> tuple[NDArray[np.int64], ...]:
-    """Return what `CommonCrawlSettings.preference` sorts by, the last the most important, as for `np.lexsort`."""
-    taken_at = times.cast(pa.int64()).fill_null(0).to_numpy()
-    near = settings.near_time
-    away = np.zeros(len(taken_at), np.int64) if near is None else np.abs(taken_at - round(near.timestamp() * 1e6))
-    return -taken_at, away
 
 
 def _whole(found: pa.Table, name: str) -> NDArray[np.int64]:

@@ -9,7 +9,7 @@ from typing import Any
 
 from storage.recipes import most_first
 
-_WINDOW_SECONDS = 30.0
+_WINDOW_SECONDS, _EVERY_SECONDS = 30.0, 1.0  # of the rate; between two reports
 
 
 @dataclass
@@ -49,11 +49,10 @@ class CrawlProgress:
 class ProgressCount:
     """Counts rows and reports about once a second."""
 
-    def __init__(self, done: int, total: int, report: Callable[[CrawlProgress], None], every: float = 1.0) -> None:
+    def __init__(self, done: int, total: int, report: Callable[[CrawlProgress], None]) -> None:
         self._now = CrawlProgress(done, total)
         self._failed: Counter[str] = Counter()
         self._report = report
-        self._every = every
         self._started = self._reported = time.monotonic()
         self._marks = deque([(self._started, done)])  # (time, done) of recent reports
 
@@ -76,7 +75,7 @@ class ProgressCount:
     def tick(self, *, last: bool = False) -> None:
         """Report if it is time, or if this is the last report."""
         now = time.monotonic()
-        if not last and now - self._reported < self._every:
+        if not last and now - self._reported < _EVERY_SECONDS:
             return
         self._reported = now
         while len(self._marks) > 1 and now - self._marks[0][0] > _WINDOW_SECONDS:

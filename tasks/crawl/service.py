@@ -12,7 +12,7 @@ from typing import TypeVar
 from tasks.crawl.http import Client, Inspector, Response, retry_wait
 from tasks.crawl.safety import LOOKUP_SECONDS, BoundedResolver, FetchError, Guard, Resolver, system_resolver
 from tasks.crawl.settings import CrawlSettings
-from tasks.crawl.turns import LONGEST_WAIT, OwnTurns, shared_turns, turn
+from tasks.crawl.turns import LONGEST_WAIT, own_turns, shared_turns, turn
 from tasks.crawl.urls import host_of, registered_domain
 from tasks.engine.closing import Closing
 from tasks.engine.data_files import read_data
@@ -58,7 +58,7 @@ class Service(Closing):
         that hangs must not delay the turns of others."""
         self.url = url
         self._patience = patience
-        self._turn = None if connections else OwnTurns(delay_seconds).turn
+        self._turn = None if connections else own_turns(delay_seconds)
         if queue is not None:
             assert patience.max_backoff_seconds <= LONGEST_WAIT, patience
             self._turn = partial(turn, queue, delay_seconds)
@@ -103,7 +103,7 @@ class Service(Closing):
         arguments: `Client.request`."""
         assert host_of(url) == self._host, f"{url} is not of {self._host}"
         patience = self._patience
-        next_turn = self._turn or OwnTurns(0.0).turn
+        next_turn = self._turn or own_turns(0.0)
         for failures in itertools.count():
             with next_turn() as own:
                 try:

@@ -23,8 +23,8 @@ import struct
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
@@ -46,13 +46,9 @@ class Turn:
 @contextmanager
 def turn(service: str, delay: float) -> Iterator[Turn]:
     """Wait for the turn at a service and hold it; `delay`: seconds between two starts, at most `LONGEST_WAIT`."""
-    import fcntl  # here, because only POSIX systems have it
-
-    with (turns_folder() / hashlib.sha256(service.encode()).hexdigest()[:16]).open("a+b") as file:
-        fcntl.flock(file, fcntl.LOCK_EX)
-        file.seek(0)
+    with _locked(turns_folder() / hashlib.sha256(service.encode()).hexdigest()[:16]) as file:
         try:
-            wait = float(file.read(64) or b"0") - time.time()
+            wait = float(os.pread(file, 64, 0) or b"0") - time.time()
         except ValueError:
             wait = 0.0
         if 0 < wait <= LONGEST_WAIT:
@@ -62,28 +58,25 @@ def turn(service: str, delay: float) -> Iterator[Turn]:
         try:
             yield taken
         finally:
-            file.truncate(0)
-            file.write(f"{max(following, time.time() + taken.pause):.3f}".encode())
-            file.flush()
+            os.ftruncate(file, 0)
+            os.pwrite(file, f"{max(following, time.time() + taken.pause):.3f}".encode(), 0)
 
 
-class OwnTurns:
-    """The same for the requests of one client, sent by one thread."""
-
-    def __init__(self, delay: float) -> None:
-        """Set the delay: seconds between the starts of two turns."""
-        self._delay = delay
-        self._next_start = 0.0
+def own_turns(delay: float) -> Callable[[], AbstractContextManager[Turn]]:
+    """Return what waits for a turn in the same way, for the requests of one client, sent by one thread."""
+    next_start = 0.0
 
     @contextmanager
-    def turn(self) -> Iterator[Turn]:
-        """Wait for the next turn and hold it while the block runs."""
-        time.sleep(max(0.0, self._next_start - time.monotonic()))
-        taken, following = Turn(), time.monotonic() + self._delay
+    def own_turn() -> Iterator[Turn]:
+        nonlocal next_start
+        time.sleep(max(0.0, next_start - time.monotonic()))
+        taken, following = Turn(), time.monotonic() + delay
         try:
             yield taken
         finally:
-            self._next_start = max(following, time.monotonic() + taken.pause)
+            next_start = max(following, time.monotonic() + taken.pause)
+
+    return own_turn
 
 
 def turns_folder() -> Path:
