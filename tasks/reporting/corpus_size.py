@@ -21,20 +21,14 @@ _LEFT_OUT = ("intake", "lead_ngrams", "sketches", "twins", "twin_words", "overla
 
 
 @dataclass(frozen=True)
-class Sources:
-    """Means over articles."""
-
-    documents: float  # number of documents with text
-    words: float  # their words, separated by spaces
-
-
-@dataclass(frozen=True)
 class CorpusStatistics:
     """Means over the used articles of some shards."""
 
     articles: int  # how many were counted
-    sources: Sources  # of all paragraphs, refused ones too, as the source published them
-    kept: Sources  # of the paragraphs that became candidates
+    documents: float  # documents with text, refused paragraphs too, as the source published them
+    words: float  # their words, separated by spaces
+    kept_documents: float  # documents with paragraphs that became candidates
+    kept_words: float  # words of these paragraphs
     target_words: float  # words of a target
 
 
@@ -58,8 +52,8 @@ def shard_sizes(articles: pa.Table, paragraphs: pa.Table, words: Words) -> list[
 def mean_sizes(shards: Iterable[list[int]]) -> CorpusStatistics:
     """Return the means of `shard_sizes` over all articles."""
     articles, *totals = map(sum, zip(*shards, [0] * 6, strict=True))
-    target, *sources = (total / max(1, articles) for total in totals)
-    return CorpusStatistics(articles, Sources(*sources[:2]), Sources(*sources[2:]), target)
+    target, documents, words, kept_documents, kept_words = (total / max(1, articles) for total in totals)
+    return CorpusStatistics(articles, documents, words, kept_documents, kept_words, target)
 
 
 def count_words(texts: pa.ChunkedArray) -> Words:
@@ -74,8 +68,9 @@ def statistics_table(found: CorpusStatistics, instances: int) -> Table:
     def row(name: str, instances: str, documents: float, source: float, target: float) -> Row:
         return [name, instances, f"{documents:.1f}", f"{source:,.0f}", f"{target:,.0f}"]
 
-    named = (("this one", found.sources), ("this one, kept paragraphs", found.kept))
-    rows = [row(name, f"{instances:,}", its.documents, its.words, found.target_words) for name, its in named]
+    kept = ("this one, kept paragraphs", found.kept_documents, found.kept_words)
+    named = (("this one", found.documents, found.words), kept)
+    rows = [row(name, f"{instances:,}", documents, words, found.target_words) for name, documents, words in named]
     rows += [row(f"{name}, published", f"{some} K", *means) for name, (some, *means) in WORDS["corpora"].items()]
     sample = "" if found.articles == instances else f"; means of {found.articles:,} articles"
     columns = ["corpus", "instances", "documents", "source, words", "target, words"]

@@ -71,8 +71,10 @@ def trace(stages: Mapping[str, Sequence[ShardRecord]], directories: Mapping[str,
         digest = hashlib.sha256(digests.encode()).hexdigest() if records else directories[name].digest
         rows = sum(record.written.rows for record in records) if records else None
         above = tuple(sorted(sources, key=lambda other: (depths[other], other)))
-        code = _code(records or [directories[name]])
-        origins.append(Origin(name, len(records), rows, digest[:_DIGITS], above, depths[name], code))
+        made: Sequence[ShardRecord | DirectoryRecord] = records or [directories[name]]
+        commits = {record.code.get("commit", "") for record in made}
+        code = sorted(commit[:7] + "-dirty" * commit.endswith("-dirty") for commit in commits if commit)
+        origins.append(Origin(name, len(records), rows, digest[:_DIGITS], above, depths[name], tuple(code)))
     return sorted(origins, key=lambda origin: (origin.depth, origin.name))
 
 
@@ -108,11 +110,6 @@ def _depths(reads: Mapping[str, set[str]]) -> dict[str, int]:
     for name in sorted(reads):
         depth(name, ())
     return depths
-
-
-def _code(records: Sequence[ShardRecord | DirectoryRecord]) -> tuple[str, ...]:
-    commits = {record.code.get("commit", "") for record in records}
-    return tuple(sorted(commit[:7] + "-dirty" * commit.endswith("-dirty") for commit in commits if commit))
 
 
 IndexEntry = tuple[str, str, str]  # what a line of the index is about, the key of its artifact, and what that shows

@@ -1,7 +1,7 @@
 from storage.builds import Build
-from tasks.reporting.corpus_size import CorpusStatistics, Sources, describe_corpus
+from tasks.reporting.corpus_size import CorpusStatistics, describe_corpus
 
-SIZE = CorpusStatistics(300, Sources(2.5, 1800), Sources(2.25, 1500), 217)
+SIZE = CorpusStatistics(300, 2.5, 1800, 2.25, 1500, 217)
 
 
 def test_every_stage_but_intake_has_a_line() -> None:
