@@ -95,15 +95,10 @@ class SegmentWriter:
         self.number = number  # in the journal
         self.count = self.size = 0  # rows and bytes written
         self._filesystem = filesystem
-        self._opened = time.monotonic()
+        self.opened = time.monotonic()
         # Buffered, so that a row is one write, not one write per column.
         self._sink = pa.BufferedOutputStream(filesystem.open_output_stream(path), _WRITE_BUFFER)
         self._writer = pa.ipc.new_stream(self._sink, PAGES.schema, options=_COMPRESSED)
-
-    @property
-    def age(self) -> float:
-        """Seconds since its start."""
-        return time.monotonic() - self._opened
 
     def write(self, row: dict[str, Any]) -> int:
         """Write a row through to the file and return its offset there."""
@@ -230,7 +225,7 @@ class Journal(Closing):
             self._writer = self._begin()
         offset = self._writer.write(row)
         self._note(row, Place(self._writer.number, offset))
-        if self._writer.count >= self._rows or self._writer.age >= self._seconds:
+        if self._writer.count >= self._rows or time.monotonic() - self._writer.opened >= self._seconds:
             self.close()
             while len(self._small) >= MERGED:
                 self._merge(self._small[:MERGED])

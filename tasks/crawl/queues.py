@@ -67,24 +67,13 @@ class Backlog:
         self._urls = urls
         self._indices = array("I")
         starts, first_fetched = array("I"), array("d")
-        group: list[tuple[float, int]] = []
-
-        def end_group() -> None:
-            if group:
-                group.sort()
-                starts.append(len(self._indices))
-                first_fetched.append(group[0][0])
-                self._indices.extend(index for _, index in group)
-                group.clear()
-
-        prefix = ""
-        for index in wanted:
-            url = urls[index]
-            if not prefix or not url.startswith(prefix):  # sorted, so the URLs of an origin are adjacent
-                end_group()
-                prefix = f"{origin_of(url)}/"
-            group.append((fetched_at(url), index))
-        end_group()
+        pairs = ((urls[index], index) for index in wanted)
+        # By scheme and host; the URLs are sorted, so those of an origin are adjacent.
+        for _, group in itertools.groupby(pairs, lambda pair: pair[0].split("/", 3)[:3]):
+            dated = sorted((fetched_at(url), index) for url, index in group)
+            starts.append(len(self._indices))
+            first_fetched.append(dated[0][0])
+            self._indices.extend(index for _, index in dated)
         self._bounds = np.append(np.asarray(starts, np.int64), len(self._indices))
         self._order = np.lexsort((-np.diff(self._bounds), np.asarray(first_fetched)))
 

@@ -23,7 +23,8 @@ from tasks.engine.hashing import stable_hash
 MAX_URL_CHARACTERS = 4096
 DEFAULT_PORTS = {"http": 80, "https": 443}
 
-_OTHER_SERVICES = frozenset(read_data("tasks.crawl", "sites.toml")["other_services"])
+_SITES = read_data("tasks.crawl", "sites.toml")
+_OTHER_SERVICES = frozenset(_SITES["other_services"])
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*):")
 _HOST = re.compile(r"[a-z0-9_]([a-z0-9_-]*[a-z0-9_])?(\.[a-z0-9_]([a-z0-9_-]*[a-z0-9_])?)*")
 _IPV6 = re.compile(r"\[[0-9a-f:.]+\]")
@@ -178,21 +179,9 @@ def within_budget(
 _UNESCAPED = "!\"$&'()*+,-./:;<=>?@[\\]^_`{|}~"
 _WWW = re.compile(r"www\d*\.")
 _SLASHES_OR_DOTS = re.compile(r"//|/\.")
-# Session numbers as servers of the 2000s write them: ASP.NET in the path, the others in the query.
-_IN_PATH = (
-    re.compile(r"(.*/)\((?:[a-z]\([0-9a-z]{24}\))+\)/((?:(?!(?<=/)\((?:[a-z]\([0-9a-z]{24}\))+\)/)[^?])+\.aspx.*)"),
-    re.compile(r"(.*/)\([0-9a-z]{24}\)/((?:(?!(?<=/)\([0-9a-z]{24}\)/)[^?])+\.aspx.*)"),
-)
-_IN_QUERY = tuple(
-    re.compile(rf"(.*){field}(?:&(.*))?", re.IGNORECASE)
-    for field in (
-        "jsessionid=[0-9a-z]{32}",
-        "phpsessid=[0-9a-z]{32}",
-        "sid=[0-9a-z]{32}",
-        "aspsessionid[a-z]{8}=[a-z]{24}",
-        "cfid=(?:(?!cfid=)[^&])+&cftoken=[^&]+",
-    )
-)
+_SESSIONS = _SITES["sessions"]
+_IN_PATH = [re.compile(rf"(.*/){part}/((?:(?!(?<=/){part}/)[^?])+\.aspx.*)") for part in _SESSIONS["in_path"]]
+_IN_QUERY = [re.compile(rf"(.*){field}(?:&(.*))?", re.IGNORECASE) for field in _SESSIONS["in_query"]]
 
 
 def surt_key(url: str) -> str:
