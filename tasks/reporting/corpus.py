@@ -66,10 +66,7 @@ def distributions_section(
     if not rows:
         yield Text("No paragraph was kept and no lead section used.")
         return
-    yield Text(
-        f"From the first {found.shards:,} of {found.of:,} article shards. Words are separated by spaces. The "
-        "histogram of lengths leaves out the longest 1 %."
-    )
+    yield Text(WORDS["legends"]["distributions"].format(shards=found.shards, of=found.of))
     yield table_of("Distributions", ["length or label", "count", "5 %", "median", "mean", "95 %", "most"], rows)
     yield statistics_table(found.statistics, instances)
     if len(found.paragraph_words):
@@ -138,9 +135,6 @@ def rights_section(totals: PageTotals) -> Iterator[Block]:
     if not totals.documents:
         yield Text("No document has text.")
         return
-    yield Text(
-        f"Of {totals.documents:,} documents with text; a page counts once for each article that has it. Where no "
-        "claim or sign was found there may still be one. `paragraphs.pages.keep` keeps only some of them."
-    )
+    yield Text(WORDS["legends"]["rights"].format(documents=totals.documents))
     for heading, rows in totals.tables():
         yield table_of(heading.capitalize(), ["found", "number", "of documents, %"], rows)

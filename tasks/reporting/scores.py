@@ -237,15 +237,9 @@ def scores_section(
         yield blocks.Text(f"Systems without training: {'; '.join(notes)}.")
     if writer is not None:
         counted = "; ".join(f"{name} {count:,}" for name, count in (tally or {}).items())
-        yield blocks.Text(
-            f"{writer['model']} is a language model that was asked at {writer['url']}: a hosted model may change "
-            "under the same name, so that the same settings may give other summaries. Each of its sentences was "
-            f"held against its passages, and its citations stand where others have attention. Counted: {counted}."
-        )
-    yield blocks.Text(
-        "ROUGE-L takes a summary as one line, ROUGE-Lsum sentence by sentence. Intervals are "
-        f"{COVERED} bootstrap intervals over articles."
-    )
+        about = {"model": writer["model"], "url": writer["url"], "counted": counted}
+        yield blocks.Text(WORDS["legends"]["writer"].format_map(about))
+    yield blocks.Text(WORDS["legends"]["scores"].format(covered=COVERED))
     yield blocks.Heading(f"Differences in {metric_name(ranking.headline)}")
     if ranking.comparisons:
         yield _comparison_table(ranking)
