@@ -2,7 +2,6 @@
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
@@ -15,27 +14,23 @@ from tasks.across.refusals import AcrossReason
 from tasks.engine.recipe import Shards
 from tasks.reporting import plots
 from tasks.reporting.blocks import NONE, WORDS, Block, Picture, Row, Text, section, share_cell, table_of
-from tasks.reporting.corpus_size import CorpusStatistics, Words, count_words, mean_sizes, shard_sizes, statistics_table
+from tasks.reporting.corpus_size import Words, count_words, mean_sizes, shard_sizes, statistics_table
 from tasks.rights.totals import COLUMNS, PageTotals
 
 _KINDS = {False: "paragraphs", True: "documents"}
 
 
-@dataclass(frozen=True)
-class Distributions:
-    """Lengths in words (separated by spaces) and labels, from the first shards."""
-
-    shards: int  # number of shards read, out of `of`
-    of: int
-    paragraph_words: Words  # words of each kept paragraph
-    lead_words: Words  # words of each used lead section
-    labels: NDArray[np.float32]  # ROUGE-2 recall of each kept paragraph, 0-1
-    statistics: CorpusStatistics  # size of sources and targets
-
-
-def distributions(texts: Iterable[tuple[pa.Table, ...]], total: int, shards: int) -> Distributions:
-    """Return lengths and labels of the first shards of (articles, paragraphs, features); the rest is never read.
-    `total` is the number of all shards, each of which is read on request."""
+@section("distributions", "Lengths and labels")
+def distributions_section(
+    texts: Iterable[tuple[pa.Table, ...]],
+    total: int,
+    shards: int,
+    summary_words: Mapping[str, np.ndarray],
+    instances: int | None,
+) -> Iterator[Block]:
+    """Lengths of paragraphs, leads and summaries in words (separated by spaces), the labels, and the size of all
+    `instances` articles; None = those read. Of `total` shards of (articles, paragraphs, features) only the first ones
+    are read."""
     words: list[Words] = [np.zeros(0, np.int64)]
     leads: list[Words] = [np.zeros(0, np.int64)]
     labels: list[NDArray[np.float32]] = [np.zeros(0, np.float32)]
@@ -47,35 +42,28 @@ def distributions(texts: Iterable[tuple[pa.Table, ...]], total: int, shards: int
         words.append(counts[pc.is_null(paragraphs["drop_reason"]).to_numpy()])
         leads.append(count_words(articles["lead"])[pc.is_null(articles["drop_reason"]).to_numpy()])
         labels.append(features["rouge2_recall"].to_numpy())
-    together = (np.concatenate(words), np.concatenate(leads), np.concatenate(labels))
-    return Distributions(min(shards, total), total, *together, mean_sizes(sizes))
-
-
-@section("distributions", "Lengths and labels")
-def distributions_section(
-    found: Distributions, summary_words: Mapping[str, np.ndarray], instances: int
-) -> Iterator[Block]:
-    """Lengths of paragraphs, leads and summaries, the labels, and the size of all `instances` articles."""
+    paragraph_words, lead_words, recalls = np.concatenate(words), np.concatenate(leads), np.concatenate(labels)
     groups: list[tuple[str, np.ndarray]] = [
-        ("kept paragraphs, words", found.paragraph_words),
-        ("labels: ROUGE-2 recall, %", 100 * found.labels),
-        ("lead sections, words", found.lead_words),
+        ("kept paragraphs, words", paragraph_words),
+        ("labels: ROUGE-2 recall, %", 100 * recalls),
+        ("lead sections, words", lead_words),
         *[(f"summaries of {system}, words", words) for system, words in summary_words.items()],
     ]
     rows: list[Row] = [[name, *_quantiles(values)] for name, values in groups if len(values)]
     if not rows:
         yield Text("No paragraph was kept and no lead section used.")
         return
-    yield Text(WORDS["legends"]["distributions"].format(shards=found.shards, of=found.of))
+    yield Text(WORDS["legends"]["distributions"].format(shards=min(shards, total), of=total))
     yield table_of("Distributions", ["length or label", "count", "5 %", "median", "mean", "95 %", "most"], rows)
-    yield statistics_table(found.statistics, instances)
-    if len(found.paragraph_words):
-        png = plots.histogram(found.paragraph_words, "length (words)", of="paragraphs")
+    statistics = mean_sizes(sizes)
+    yield statistics_table(statistics, statistics.articles if instances is None else instances)
+    if len(paragraph_words):
+        png = plots.histogram(paragraph_words, "length (words)", of="paragraphs")
         yield Picture("Length of kept paragraphs", png)
-    if len(found.labels):
-        png = plots.histogram(found.labels, "ROUGE-2 recall (0-1)", of="paragraphs", logarithmic=True)
+    if len(recalls):
+        png = plots.histogram(recalls, "ROUGE-2 recall (0-1)", of="paragraphs", logarithmic=True)
         yield Picture("Labels of paragraphs; counts on a logarithmic axis", png)
-    lengths = {"lead sections": found.lead_words, **summary_words}
+    lengths = {"lead sections": lead_words, **summary_words}
     if shown := {name: values for name, values in lengths.items() if len(values)}:
         caption = "Length of lead sections and summaries: middle half with its median, and 5th to 95th percentile"
         yield Picture(caption, plots.boxes(shown, "length (words)"))

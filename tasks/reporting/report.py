@@ -69,11 +69,10 @@ def write_report(
     ranking = rank_systems(baseline_scores, trained_scores, settings, seed)
     recalls = table1(ranking_scores)
     collected = read_samples(samples, _SAMPLES, SAMPLED_SHARDS)
-    lengths = corpus.distributions(texts, len(texts), SAMPLED_SHARDS)
     head = facts.gather_facts(recipe, counts, ranker, summarizer, seed=seed, test_articles=ranking.articles)
     rows = stages.funnel(counts)
     pages = [some for some in (documents, given) if some]
-    instances = next((row.kept for row in rows if row.name == "articles"), lengths.statistics.articles)
+    instances = next((row.kept for row in rows if row.name == "articles"), None)
     written = [
         headline_section(ranking),
         samples_section(collected),
@@ -85,7 +84,7 @@ def write_report(
         table1_section(recalls),
         scores_section(ranking, recipe.get("writer"), counts.get("written", {}).get("tally", {})),
         training_section(model_curves("ranker", ranker) if ranker else [], model_curves("summarizer", summarizer)),
-        corpus.distributions_section(lengths, collected.summary_words, instances),
+        corpus.distributions_section(texts, len(texts), SAMPLED_SHARDS, collected.summary_words, instances),
         attention_section(collected),
         graphs_section(collected),
         stages.costs_section({stage: {**count, **took.get(stage, {})} for stage, count in counts.items()}),

@@ -4,7 +4,7 @@ scores as scalars, tables and sentences of the report as texts; MLflow also sett
 import logging
 import re
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -102,16 +102,12 @@ def _to_mlflow(
         if client.search_runs([experiment], sent):
             return
         run = client.create_run(experiment, tags={_REPORT: key}, run_name=f"{corpus}-{key[:8]}").info.run_id
-        for some in _batches(metrics, _METRICS):
-            client.log_batch(run, metrics=some)
-        for some in _batches(parameters, _PARAMETERS):
-            client.log_batch(run, params=some)
+        for start in range(0, len(metrics), _METRICS):
+            client.log_batch(run, metrics=metrics[start : start + _METRICS])
+        for start in range(0, len(parameters), _PARAMETERS):
+            client.log_batch(run, params=parameters[start : start + _PARAMETERS])
         for name, text in texts.items():
             client.log_text(run, text, f"{name}.{'html' if name == 'report' else 'md'}")
         client.set_terminated(run)
     except MlflowException as error:
         raise ConnectionError(f"MLflow at {url}: {error}") from error
-
-
-def _batches(rows: Sequence[Any], most: int) -> Iterator[Sequence[Any]]:
-    return (rows[start : start + most] for start in range(0, len(rows), most))

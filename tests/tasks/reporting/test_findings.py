@@ -1,13 +1,12 @@
 """The numbers of the report: the funnel adds up, Table 1, the order of the systems, what the scores come to."""
 
-import numpy as np
 import pyarrow as pa
 import pytest
 
 import tests.tasks.reporting.reporting_tables as made
 from storage.schemas import SCORES
-from tasks.reporting.blocks import Table
-from tasks.reporting.corpus import distributions
+from tasks.reporting.blocks import Table, Text
+from tasks.reporting.corpus import distributions_section
 from tasks.reporting.curves import model_curves
 from tasks.reporting.scores import headline_sentence, rank_systems, read_scores, scores_section, table1, table1_section
 from tasks.reporting.settings import ReportSettings
@@ -234,19 +233,25 @@ def test_distributions_read_only_the_first_shards() -> None:
         )
         raise AssertionError("the second shard was read")
 
-    found = distributions(shards(), total=7, shards=1)
+    told, table, size, *pictures = distributions_section(shards(), 7, 1, {}, None).blocks
 
-    assert found.lead_words.tolist() == [3]
-    assert found.paragraph_words.tolist() == [4]
-    assert found.labels.tolist() == [0.25]
-    assert (found.shards, found.of) == (1, 7)
+    assert isinstance(told, Text)
+    assert told.text.startswith("From the first 1 of 7 article shards.")
+    assert isinstance(table, Table)
+    assert [[cell.text for cell in row[:5]] for row in table.rows] == [
+        ["kept paragraphs, words", "1", "4", "4", "4"],
+        ["labels: ROUGE-2 recall, %", "1", "25.0", "25.0", "25.0"],
+        ["lead sections, words", "1", "3", "3", "3"],
+    ]
+    assert isinstance(size, Table)
+    assert [cell.text for cell in size.rows[1]] == ["this one, kept paragraphs", "1", "1.0", "4", "3"]
+    assert len(pictures) == 3
 
 
 def test_distributions_of_no_shards_are_empty() -> None:
-    found = distributions([], total=0, shards=4)
+    (told,) = distributions_section([], 0, 4, {}, None).blocks
 
-    assert (len(found.lead_words), len(found.paragraph_words), len(found.labels)) == (0, 0, 0)
-    assert found.labels.dtype == np.float32
+    assert told == Text("No paragraph was kept and no lead section used.")
 
 
 def test_curves_take_each_line_of_metrics_for_what_it_is(tmp_path) -> None:  # type: ignore[no-untyped-def]
