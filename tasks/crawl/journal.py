@@ -12,8 +12,9 @@ import os
 import sqlite3
 import time
 import uuid
-from collections import Counter, OrderedDict
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
+from functools import lru_cache
 from pathlib import PurePosixPath
 from typing import Any, NamedTuple
 
@@ -151,30 +152,6 @@ def scan_segment(filesystem: pafs.FileSystem, path: str) -> Iterator[tuple[dict[
         logger.warning("%s is torn or damaged: its intact rows are kept (%s)", path, error)
 
 
-class SegmentReader(Closing):
-    """Reads single rows of many segments; the least recently used file is closed first."""
-
-    def __init__(self, filesystem: pafs.FileSystem) -> None:
-        self._filesystem = filesystem
-        self._files: OrderedDict[str, pa.NativeFile] = OrderedDict()
-
-    def close(self) -> None:
-        """Close the files."""
-        for file in self._files.values():
-            file.close()
-
-    def read(self, path: str, offset: int) -> pa.RecordBatch:
-        """Return the row at an offset."""
-        file = self._files.pop(path, None)
-        if file is None:
-            if len(self._files) >= _OPEN_FILES:
-                self._files.popitem(last=False)[1].close()
-            file = self._filesystem.open_input_file(path)
-        self._files[path] = file
-        file.seek(offset)
-        return pa.ipc.read_record_batch(pa.ipc.read_message(file), PAGES.schema)
-
-
 # A group of rows is in memory twice while it is joined, and some rows longer, while a row group is gathered.
 BATCH_BYTES = 8 << 20
 # A batch of one row without a body counts 126 bytes but takes 12,000: buffers are padded, columns are objects.
@@ -255,24 +232,25 @@ class Journal(Closing):
         self.close()
         group: list[pa.RecordBatch] = []
         size = 0
-        with SegmentReader(self._filesystem) as reader:
-            for url in urls:
-                batch = self._row(url, absent, reader)
-                has_no_body = batch is None or (batch["reason"].null_count and batch["body"].null_count)
-                if complete is not None and has_no_body:
-                    batch = complete(url, batch)
-                if batch is None:
-                    raise KeyError(url)
-                group.append(batch)
-                size += batch.nbytes + ROW_COST
-                del batch  # then only the group keeps its body in memory, and that is released below
-                if size >= BATCH_BYTES:
-                    gathered = pa.concat_batches(group)
-                    group, size = [], 0
-                    yield gathered
-                    del gathered
-            if group:
-                yield pa.concat_batches(group)
+        # The least recently used file is closed first: a file is closed when nothing refers to it.
+        opened = lru_cache(_OPEN_FILES)(self._filesystem.open_input_file)
+        for url in urls:
+            batch = self._row(url, absent, opened)
+            has_no_body = batch is None or (batch["reason"].null_count and batch["body"].null_count)
+            if complete is not None and has_no_body:
+                batch = complete(url, batch)
+            if batch is None:
+                raise KeyError(url)
+            group.append(batch)
+            size += batch.nbytes + ROW_COST
+            del batch  # then only the group keeps its body in memory, and that is released below
+            if size >= BATCH_BYTES:
+                gathered = pa.concat_batches(group)
+                group, size = [], 0
+                yield gathered
+                del gathered
+        if group:
+            yield pa.concat_batches(group)
 
     def _note(self, row: dict[str, Any], place: Place) -> None:
         url = row["url"]
@@ -293,13 +271,15 @@ class Journal(Closing):
         return before
 
     def _row(
-        self, url: str, absent: Callable[[str], dict[str, Any] | None] | None, reader: SegmentReader
+        self, url: str, absent: Callable[[str], dict[str, Any] | None] | None, opened: Callable[[str], pa.NativeFile]
     ) -> pa.RecordBatch | None:
         place = self._places.get(url)
         if place is None:
             row = None if absent is None else absent(url)
             return None if row is None else row_batch(row)
-        batch = reader.read(self._paths[place.segment], place.offset)
+        file = opened(self._paths[place.segment])
+        file.seek(place.offset)
+        batch = pa.ipc.read_record_batch(pa.ipc.read_message(file), PAGES.schema)
         if batch.column("url")[0].as_py() != url:
             raise KeyError(url)
         return batch
