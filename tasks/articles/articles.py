@@ -92,6 +92,7 @@ def _ends_a_sentence(line: str) -> bool:
 
 
 SPLITS = ("train", "valid", "test")
+_AS_READ = ("title", "references", "search_results", "group", "revision", "licence", "page")
 _TRAIN, _VALID = 0.8, 0.1  # shares of the splits, where the source sets none; the rest is for tests
 
 
@@ -112,17 +113,11 @@ def intake_articles(
         lead = target_of(article)
         rows.append(
             {
+                **{name: getattr(article, name) for name in _AS_READ},
                 "article_id": id_,
-                "title": article.title,
                 "lead": lead,
-                "references": article.references,
-                "search_results": article.search_results,
                 "split": _split(article, seed),
-                "group": article.group,
                 "source": source_name,
-                "revision": article.revision,
-                "licence": article.licence,
-                "page": article.page,
                 "drop_reason": drop_reason(article, lead, search_will_follow=search_will_follow),
                 "article_shard": shard_of(id_, article_shards),
             }

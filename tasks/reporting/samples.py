@@ -24,13 +24,10 @@ SHOWN_SOURCES = 5
 
 
 @dataclass(frozen=True)
-class SampleSummary:
-    """A system's summary."""
+class SampleSummary(blocks.Cited):
+    """A system's summary with its citations; `sources` are empty for a system without attention."""
 
-    system: str
-    sentences: Sequence[SampleSentence]  # the summary, with its citations
-    sources: Sequence[AttendedPage] = ()  # the pages with most attention; empty for a system without attention
-    left_out: int = 0  # number of characters not shown
+    system: str = ""
     attention: SummaryAttention | None = None  # its attention, token by token; None for a system without attention
 
 
@@ -39,8 +36,7 @@ class Sample:
     """An article of the test split."""
 
     title: str  # of the article
-    lead: str  # the shown part of its lead section, the target
-    lead_left_out: int  # number of characters of the lead not shown
+    lead: blocks.Quote  # its lead section, the target
     written: Sequence[SampleSummary]  # the summaries, those of trained systems first
     graph: Mapping[str, Any] | None = None  # the row of GRAPHS over its ranked paragraphs, or None
 
@@ -88,7 +84,8 @@ def _samples(
         citer = Citer(article["title"], best["text"].to_pylist(), [article["lead"]])
         summaries = [_written(row, urls, citer) for row in rows.to_pylist()]
         graph_rows = [row for one in graph for row in one.to_pylist()]
-        yield Sample(article["title"], *shorten(article["lead"]), summaries, graph_rows[0] if graph_rows else None)
+        lead = blocks.Quote(*shorten(article["lead"]))
+        yield Sample(article["title"], lead, summaries, graph_rows[0] if graph_rows else None)
 
 
 def _written(row: Mapping[str, Any], urls: list[str], citer: Citer) -> SampleSummary:
@@ -101,7 +98,7 @@ def _written(row: Mapping[str, Any], urls: list[str], citer: Citer) -> SampleSum
         shares = one.shares or [None] * len(one.ranks)
         citations = [Citation(rank, urls[rank], share) for rank, share in zip(one.ranks, shares, strict=True)]
         sentences.append(SampleSentence(one.sentence, citations, doubt(one)))
-    return SampleSummary(row["system"], sentences, sources(weights, urls), left_out, attention)
+    return SampleSummary(sentences, sources(weights, urls), left_out, row["system"], attention)
 
 
 def doubt(citation: CitedSentence) -> str:
@@ -140,7 +137,7 @@ def samples_section(samples: Samples) -> Iterator[Block]:
     for article in samples.articles:
         yield blocks.Heading(article.title)
         yield blocks.Heading("Lead section (the target)", 4)
-        yield blocks.Quote(article.lead, article.lead_left_out)
+        yield article.lead
         first, *others = article.written
         yield from _shown(first)
         if others:
@@ -150,8 +147,7 @@ def samples_section(samples: Samples) -> Iterator[Block]:
 
 def _shown(written: SampleSummary) -> Iterator[Block]:
     yield blocks.Heading(f"Summary by {written.system}", 4)
-    cited = blocks.Cited(written.sentences, written.sources, written.left_out)
-    yield cited if written.sentences else blocks.Text("An empty summary.")
+    yield written if written.sentences else blocks.Text("An empty summary.")
 
 
 @section("attention", "Attention of the summaries")

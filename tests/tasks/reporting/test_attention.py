@@ -17,6 +17,7 @@ from tasks.reporting.attention import (
     lay_out,
     readable,
 )
+from tasks.reporting.blocks import Quote
 from tasks.reporting.samples import Sample, Samples, SampleSummary, attention_section
 
 pytestmark = pytest.mark.integration
@@ -148,8 +149,8 @@ def test_any_token_and_any_host_can_be_drawn(token: str) -> None:
 
 
 def test_the_section_names_system_title_and_what_is_left_out() -> None:
-    written = SampleSummary("ht", [], attention=attention(200, 2))
-    found = Samples([Sample("A title", "lead", 0, [written, SampleSummary("lead", [])])], {})
+    written = SampleSummary([], system="ht", attention=attention(200, 2))
+    found = Samples([Sample("A title", Quote("lead"), [written, SampleSummary([], system="lead")])], {})
 
     legend, heading, drawn = attention_section(found).blocks
 

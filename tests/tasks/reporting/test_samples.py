@@ -98,7 +98,7 @@ def test_samples_are_the_first_articles_with_summaries_and_no_shard_beyond_is_re
 
     found = read_samples(shards(), count=2, length_shards=2)
 
-    assert [(sample.title, sample.lead) for sample in found.articles] == [
+    assert [(sample.title, sample.lead.text) for sample in found.articles] == [
         ("B", "The lead of b."),
         ("C", "The lead of c."),
     ]
