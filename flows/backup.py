@@ -24,11 +24,6 @@ def backup(root: str, to: str, pages: bool = False) -> str:
         to: folder or URI of the copy; what is new or changed is copied.
         pages: also the crawled pages, which the web may no longer have."""
     log_expected_failures_in_one_line()
-    return copied(root, to, pages=pages)
-
-
-def copied(root: str, to: str, *, pages: bool) -> str:
-    """Do the work of the flow, also outside a flow run."""
     with held_root(root) as store:
         return _said(back_up(store, Store(to), pages=pages), to)
 

@@ -26,15 +26,15 @@ from tasks.reporting.publishing import publish_page
 def human_evaluation(study: str, answers: list[str]) -> str:
     """Return scores and report path of a study's answers. Raises ValueError: its files are inconsistent."""
     log_expected_failures_in_one_line()
-    results = score_study(Path(study), *read_folder(Path(study), [Path(file) for file in answers]))
-    judged = results.study
+    judged, answered = read_folder(Path(study), [Path(file) for file in answers])
+    text, report = score_study(Path(study), judged, answered)
     shown = (
         f"{judged.name}: {len(judged.systems)} systems judged by people ({judged.settings.task}), "
         f"{len(judged.articles):,} articles of build {judged.build}."
     )
     with tagged(judged.name):
-        publish_page(judged.name, f"human-{judged.settings.task}", results.markdown, shown)
-    return results.text
+        publish_page(judged.name, f"human-{judged.settings.task}", report, shown)
+    return text
 
 
 def prepare(root: str, build: str | None, settings: StudySettings, to: Path) -> None:

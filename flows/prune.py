@@ -20,7 +20,8 @@ from tasks.retraining.champion_change import describe_pruning
 
 @notifying_flow("prune", "prune-keep-{keep}")
 def prune(root: str, keep: int = 3, dry_run: bool = False, pin: Sequence[str] = (), unpin: Sequence[str] = ()) -> str:
-    """Prune the root, or only list what would go; return what happened. Pins protect builds from now on.
+    """Prune the root, or only list what would go; return what happened. Pins protect builds from now on. Raises
+    StorageError, or ValueError for wrong pins.
 
     Args:
         root: folder or URI of the builds.
@@ -29,11 +30,6 @@ def prune(root: str, keep: int = 3, dry_run: bool = False, pin: Sequence[str] = 
         pin: names of builds that stay for good.
         unpin: names of builds that no longer do."""
     log_expected_failures_in_one_line()
-    return prune_root(root, keep, dry_run=dry_run, pin=pin, unpin=unpin)
-
-
-def prune_root(root: str, keep: int, *, dry_run: bool, pin: Sequence[str] = (), unpin: Sequence[str] = ()) -> str:
-    """Do the work of the flow, also outside a flow run. Raises StorageError, or ValueError for wrong pins."""
     if dry_run and (pin or unpin):
         raise ValueError("a dry run changes no pins: expected pin and unpin without dry_run")
     with held_root(root) as store:
@@ -55,4 +51,4 @@ def run(root: str, keep: int, *, dry_run: bool, pin: Sequence[str], unpin: Seque
     check_root(Store(root))  # before a server is started
     if not dry_run:
         use_prefect_api()
-    print((prune_root if dry_run else prune)(root, keep, dry_run=dry_run, pin=pin, unpin=unpin))
+    print((prune.fn if dry_run else prune)(root, keep, dry_run=dry_run, pin=pin, unpin=unpin))

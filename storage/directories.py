@@ -57,15 +57,6 @@ class DirectoryRecord:
         """The directory, relative to the root."""
         return directory_path(self.name, self.key)
 
-    def to_json(self) -> bytes:
-        """Return the record as it is stored."""
-        return seal(asdict(self))
-
-    @classmethod
-    def from_json(cls, data: bytes) -> "DirectoryRecord":
-        """Read a stored record. Raises ValueError: it is not a record."""
-        return of_kind(cls, unseal(data))
-
 
 def directory_path(name: str, key: str) -> str:
     """Return the path of a directory, relative to the root."""
@@ -105,7 +96,7 @@ def publish_directory(
                 shutil.copyfileobj(file, sink)  # in pieces: checkpoints may be too large for memory
     digest = hashlib.sha256(json.dumps([files[file] for file in published]).encode()).hexdigest()[:32]
     record = DirectoryRecord(name, key, files, digest, **fields)
-    store.write_bytes(record_of_directory(name, key), record.to_json())
+    store.write_bytes(record_of_directory(name, key), seal(asdict(record)))
     return record
 
 
@@ -134,7 +125,7 @@ def newest_directory(store: Store, name: str) -> DirectoryRecord | None:
 def read_directory_record(store: Store, sidecar: str) -> DirectoryRecord:
     """Return the record in a file. Raises ValueError: it is not a record, or that of another directory, copied under
     this name; FileNotFoundError: there is no such file."""
-    record = DirectoryRecord.from_json(store.read_bytes(sidecar))
+    record = of_kind(DirectoryRecord, unseal(store.read_bytes(sidecar)))
     if record_of_directory(record.name, record.key) != sidecar:
         raise ValueError(f"it is the record of {record.path}")
     return record
@@ -246,15 +237,9 @@ class _Snapshots:
 
     def take(self, until: Event) -> None:
         """Upload the new files if there is a new checkpoint; stop between two files once `until` is set."""
-        try:
-            self._take(until)
-        except (StorageError, OSError) as error:
-            _log.warning("uploading checkpoints to %s failed, trying again later: %s", self.location, error)
-
-    def _take(self, until: Event) -> None:
         staging = self.folder.with_name(f".{self.folder.name}.sending")
-        checkpoints = self._hold(staging)
         try:
+            checkpoints = self._hold(staging)
             if checkpoints == self._sent or not checkpoints:
                 return
             files = {}
@@ -270,6 +255,8 @@ class _Snapshots:
             self._sent = checkpoints
             for name in stored.keys() - {*files.values(), _MANIFEST}:
                 self.store.delete(f"{self.location}/{name}")
+        except (StorageError, OSError) as error:
+            _log.warning("uploading checkpoints to %s failed, trying again later: %s", self.location, error)
         finally:
             shutil.rmtree(staging, ignore_errors=True)
 

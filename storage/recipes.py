@@ -61,10 +61,6 @@ class ShardRecord:
         """The file, relative to the root."""
         return shard_path(self.stage, self.shard, self.key)
 
-    def to_json(self) -> bytes:
-        """Return the record as it is stored."""
-        return seal(asdict(self))
-
     @classmethod
     def from_json(cls, data: bytes) -> "ShardRecord":
         """Read a stored record. Raises ValueError: it is not a record."""
@@ -89,7 +85,7 @@ def record_path(stage: str, shard: int, key: str) -> str:
 
 def save_record(store: Store, record: ShardRecord) -> None:
     """Write a record. It marks the shard as done, so write the shard's file first."""
-    store.write_bytes(record_path(record.stage, record.shard, record.key), record.to_json())
+    store.write_bytes(record_path(record.stage, record.shard, record.key), seal(asdict(record)))
 
 
 def find_record(store: Store, listing: Mapping[str, int], stage: str, shard: int, key: str) -> ShardRecord | None:

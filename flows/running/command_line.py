@@ -109,22 +109,6 @@ Section = Annotated[S, BeforeValidator(as_written), _FIELDS]
 NOTHING_GIVEN = CommandLine()
 
 
-def new_app() -> App:
-    """Return the command `wikisum`, as yet without its parts."""
-    return App(
-        name="wikisum",
-        help="Build a WikiSum-like corpus, train summarizers on it, and measure whether what they write is true.",
-        help_format="plaintext",
-        version=lambda: version("wikisum"),
-        config=_settings_are_given,
-        default_parameter=Parameter(allow_repeating=True),  # the last one counts
-        error_console=Console(stderr=True, soft_wrap=True, highlight=False),
-        error_formatter=_in_two_lines,
-        result_action="return_value",
-        suppress_keyboard_interrupt=False,
-    )
-
-
 def _settings_are_given(_app: App, _command: tuple[str, ...], arguments: ArgumentCollection) -> None:
     """Have settings read as a whole although no option gives one: else the library checks each default by itself."""
     for argument in arguments:
@@ -137,6 +121,20 @@ def _in_two_lines(error: CycloptsError) -> Text:
     program = " ".join(["wikisum", *(error.command_chain or ())])
     message = textwrap.indent(what_is_wrong(error), "  ")
     return Text.assemble((program, "red"), f": this is not understood; {program} --help explains\n{message}")
+
+
+app = App(
+    name="wikisum",
+    help="Build a WikiSum-like corpus, train summarizers on it, and measure whether what they write is true.",
+    help_format="plaintext",
+    version=lambda: version("wikisum"),
+    config=_settings_are_given,
+    default_parameter=Parameter(allow_repeating=True),  # the last one counts
+    error_console=Console(stderr=True, soft_wrap=True, highlight=False),
+    error_formatter=_in_two_lines,
+    result_action="return_value",
+    suppress_keyboard_interrupt=False,
+)
 
 
 def what_is_wrong(error: CycloptsError) -> str:

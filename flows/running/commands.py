@@ -16,7 +16,7 @@ from cyclopts.validators import Number
 from rich.console import Console
 from rich.markup import escape
 
-from flows.running.command_line import NOTHING_GIVEN, CommandLine, Given, Section, Stopped, new_app, print_help
+from flows.running.command_line import NOTHING_GIVEN, CommandLine, Given, Section, Stopped, app, print_help
 from flows.running.settings import WEBHOOK
 from storage.errors import BudgetSpentError, StorageError
 from tasks.cited_summary.settings import Choice, SummarySettings
@@ -38,7 +38,6 @@ Longest = Annotated[
 ]
 Names = Annotated[list[str] | None, Parameter(negative="")]
 
-app = new_app()
 judge = App(name="judge", help="Human evaluation (Liu & Lapata 2019, sec. 5): a blinded study of a build's summaries.")
 app.register_install_completion_command()
 
@@ -269,9 +268,9 @@ def backup(
     ] = False,
 ) -> None:
     """Copy what nothing computes again: manifests, registry, frozen test articles, the champion, unfinished crawls."""
-    from flows.backup import copied
+    from flows.backup import backup
 
-    print(copied(root, to, pages=pages))
+    print(backup.fn(root, to, pages))
 
 
 @app.command

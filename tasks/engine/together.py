@@ -141,32 +141,27 @@ def _outcome(folder: Path, status: int | None, processes: int, last: "deque[str]
 
 def run_on_machines(command: Callable[[], int]) -> int:
     """Run a command on rank 0 and let the other processes train what it hands out; return the exit code."""
-    if int(os.environ["RANK"]):
-        _take_part()
-        return 0
-    try:
-        return command()
-    finally:
-        _tell(b"")
-
-
-def hand_out(job: Job) -> None:
-    """Let the other processes begin the training of a job."""
-    _tell(cloudpickle.dumps(replace(job, context={**job.context, "progress": None})))
-
-
-def _take_part() -> None:
-    """Train with rank 0 what it hands out, until it has nothing more."""
+    if not int(os.environ["RANK"]):
+        try:
+            return command()
+        finally:
+            _tell(b"")
     store = shared_store()
     for number in count(1):
         while not store.check([_key(number)]):
             time.sleep(_POLL_SECONDS)
         told = store.get(_key(number))
         if not told:
-            return
+            break
         job: Job = cloudpickle.loads(told)
         with TemporaryDirectory(prefix="together-") as folder:
             call(job, Store(job.root), directory=Path(folder))
+    return 0
+
+
+def hand_out(job: Job) -> None:
+    """Let the other processes begin the training of a job."""
+    _tell(cloudpickle.dumps(replace(job, context={**job.context, "progress": None})))
 
 
 def _tell(what: bytes) -> None:

@@ -93,12 +93,13 @@ def read_article(corpus: ExplorerCorpus, shard: int, article_id: str) -> Article
     numbers = {address.url: number for number, address in enumerate(addresses, 1)}
     places = [(numbers.get(row["url"], 0), row["position"]) for row in ranked]
     citations = PassageNumbers([row["text"] for row in ranked], places)
-    written = [
-        StoredSummary(row["system"], row["summary"], citations.of(article["title"], _summary(row)))
-        for stage in (*filter(lambda name: name.startswith("predictions"), corpus.build.stages), "written", "baselines")
-        if corpus.has(stage)
-        for row in corpus.rows(stage, shard, ["system", "summary", "tokens", "attention"], this).to_pylist()
-    ]
+    written = []
+    predicted = [name for name in corpus.build.stages if name.startswith("predictions")]
+    for stage in filter(corpus.has, (*predicted, "written", "baselines")):
+        for row in corpus.rows(stage, shard, ["system", "summary", "tokens", "attention"], this).to_pylist():
+            attention = np.array(row["attention"], np.float32)
+            summary = Summary(row["summary"], tokens=row["tokens"], attention=attention)
+            written.append(StoredSummary(row["system"], row["summary"], citations.of(article["title"], summary)))
     passages = {(passage.source, passage.position): passage.number for passage in citations.passages}
     candidates = []
     for row in rows:
@@ -131,10 +132,6 @@ def read_page(corpus: ExplorerCorpus, host_shard: int, url: str) -> SourcePage |
     if not rows or rows[0]["body"] is None:
         return None
     return SourcePage(rows[0]["mime"], rows[0]["charset"], rows[0]["body"])
-
-
-def _summary(row: Row) -> Summary:
-    return Summary(row["summary"], tokens=row["tokens"], attention=np.array(row["attention"], np.float32))
 
 
 def _paragraphs(corpus: ExplorerCorpus, shard: int, this: list[tuple[str, str, Any]]) -> list[dict[str, Any]]:

@@ -1,7 +1,6 @@
 """Score a study's folder: read the answers, and write the report in the layout of the papers' tables."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from tasks.evaluation.significance import SIGNIFICANCE, Interval, too_few_articles
@@ -23,15 +22,6 @@ _COMMENTS = 200  # shown; all are in the files of answers
 _WEAK = 0.2  # below it, agreement is at most slight (Landis & Koch 1977)
 
 
-@dataclass(frozen=True)
-class Results:
-    """What a scoring leaves."""
-
-    study: Study
-    text: str  # scores for the terminal
-    markdown: str  # the report as an artifact
-
-
 def read_folder(folder: Path, files: Sequence[Path]) -> tuple[Study, list[Answered]]:
     """Return a study and the answers to it: files downloaded from forms (.json), results of crowd platforms (.csv), and
     folders of Potato projects. Raises ValueError: the folder holds no study, or a file, named, does not fit it."""
@@ -51,9 +41,10 @@ def read_folder(folder: Path, files: Sequence[Path]) -> tuple[Study, list[Answer
     return study, given.read_answers(study, texts)
 
 
-def score_study(folder: Path, study: Study, answered: Sequence[Answered]) -> Results:
+def score_study(folder: Path, study: Study, answered: Sequence[Answered]) -> tuple[str, str]:
     """Score the answers and write `report.html`, `judgements.csv` and, for questions, `marks.csv` into the folder.
-    Raises ValueError: the table of marks was edited into something else."""
+    Return the scores for the terminal, and the report as Markdown. Raises ValueError: the table of marks was edited
+    into something else."""
     note = ""
     if study.settings.task == "qa":
         replies = given.said(answered)
@@ -71,8 +62,7 @@ def score_study(folder: Path, study: Study, answered: Sequence[Answered]) -> Res
     lacking = f"no answers yet of raters {', '.join(map(str, missing))}\n" if missing else ""
     parts = [(one.rater, len(one.items), len(study.forms[one.rater])) for one in answered]
     told = [f"rater {rater} answered {some:,} of {every:,} articles\n" for rater, some, every in parts if some < every]
-    text = f"{summary(written[0].blocks)}\n{lacking}{''.join(told)}report: {folder / PAGE}"
-    return Results(study, text, artifact(written))
+    return f"{summary(written[0].blocks)}\n{lacking}{''.join(told)}report: {folder / PAGE}", artifact(written)
 
 
 def _marks(study: Study, file: Path, drafts: given.Marked) -> tuple[given.Marked, str]:

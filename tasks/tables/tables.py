@@ -73,7 +73,12 @@ def write_tables(
         path = directory / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(text.encode())
-    return {"published": list(files), "headline": measured.headline, "f1": _headline(measured), "order": sentence}
+    f1 = {
+        system: round(100 * score.value.mean, 4)
+        for (system, metric), score in measured.scores.items()
+        if metric == measured.headline
+    }
+    return {"published": list(files), "headline": measured.headline, "f1": f1, "order": sentence}
 
 
 def _scope(settings: TableSettings, measured: TableFigures, steps: int) -> str:
@@ -83,14 +88,6 @@ def _scope(settings: TableSettings, measured: TableFigures, steps: int) -> str:
         f"{settings.source_scale:g} times the papers' lengths and {steps:,} training steps a system; published figures "
         "are from another corpus, so compare the order of rows."
     )
-
-
-def _headline(measured: TableFigures) -> dict[str, float]:
-    return {
-        system: round(100 * score.value.mean, 4)
-        for (system, metric), score in measured.scores.items()
-        if metric == measured.headline
-    }
 
 
 def expected_order(measured: TableFigures, *, source_scale: float, steps: int) -> str:

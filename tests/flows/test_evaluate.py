@@ -1,7 +1,7 @@
 """What the report hangs on, and what the tasks that lead to it are called."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +10,7 @@ from flows.config import BuildConfig
 from flows.running.session import Session
 from storage.directories import directory_path
 from storage.recipes import ShardRecord, save_record
+from storage.sealed import seal
 from storage.store import Store
 from tasks.engine.shard import Job
 from tasks.engine.stage import Run
@@ -33,7 +34,7 @@ class Keeping(RecordingExecutor):
                 save_record(self.store, record)
             else:
                 sidecar = f"{directory_path(record.name, record.key)}.json"
-                self.store.write_bytes(sidecar, record.to_json())
+                self.store.write_bytes(sidecar, seal(asdict(record)))
         return records
 
 

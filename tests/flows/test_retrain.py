@@ -16,7 +16,7 @@ from prefect.client.schemas.schedules import CronSchedule
 
 from flows import dag
 from flows.config import BuildConfig
-from flows.prune import prune_root
+from flows.prune import prune
 from flows.retrain import challenge, updated_corpus
 from flows.running.session import Session, planning_session
 from flows.stages import intake
@@ -325,7 +325,7 @@ def test_pruning_waits_for_a_run_and_says_what_it_would_do(tmp_path: Path) -> No
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout == "would prune 0 files, 0 bytes\nkept 0 bytes: builds none; versions none\n"
     with root_lock(Store(str(tmp_path))), pytest.raises(RootBusyError, match="another build is running"):
-        prune_root(str(tmp_path), 2, dry_run=True)
+        prune.fn(str(tmp_path), 2, dry_run=True)
 
 
 def test_a_build_is_pinned_by_name(tmp_path: Path) -> None:
@@ -333,11 +333,11 @@ def test_a_build_is_pinned_by_name(tmp_path: Path) -> None:
     for name in names:
         save_build(store, Build(name, "", {}, {"articles": {"0": name}}, {}, {}))
     kept = f"kept 0 bytes: builds {names[0]}, {names[2]}; versions none\npinned: {names[0]}"
-    assert re.sub(r"[\d,]+ bytes", "0 bytes", prune_root(str(tmp_path), 1, dry_run=False, pin=names[:1])).endswith(kept)
+    assert re.sub(r"[\d,]+ bytes", "0 bytes", prune.fn(str(tmp_path), 1, dry_run=False, pin=names[:1])).endswith(kept)
     assert build_names(store) == [names[0], names[2]]
     with pytest.raises(ValueError, match="a dry run changes no pins"):
-        prune_root(str(tmp_path), 1, dry_run=True, unpin=names[:1])
-    assert "pinned" not in prune_root(str(tmp_path), 1, dry_run=False, unpin=names[:1])
+        prune.fn(str(tmp_path), 1, dry_run=True, unpin=names[:1])
+    assert "pinned" not in prune.fn(str(tmp_path), 1, dry_run=False, unpin=names[:1])
     assert build_names(store) == names[2:]
 
 

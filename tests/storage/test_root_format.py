@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from flows.config import BuildConfig
-from flows.prune import prune_root
+from flows.prune import prune
 from flows.running.session import planning_session
 from flows.verify import verify_root
 from storage.errors import StorageError
@@ -53,7 +53,7 @@ def test_a_newer_root_is_refused_in_one_sentence_by_whoever_opens_it(store: Stor
         lambda: prepare_root(store),
         lambda: check_root(store),
         lambda: verify_root(store.root, dry_run=True),
-        lambda: prune_root(store.root, 3, dry_run=True),
+        lambda: prune.fn(store.root, 3, dry_run=True),
         lambda: find_system(store.root),
         lambda: planning_session(BuildConfig(root=store.root)),
     ):

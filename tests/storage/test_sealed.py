@@ -48,7 +48,7 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Store:
     """A root with a file of every sealed kind."""
     store = Store(str(tmp_path_factory.mktemp("root")))
     shard = record_of(store, documents([0, 1]), 0)
-    store.write_bytes(record_path("documents", 0, shard.key), shard.to_json())
+    store.write_bytes(record_path("documents", 0, shard.key), seal(asdict(shard)))
     model = published(store)
     save_build(store, Build(BUILD, "", {}, {"documents": {"0": shard.path}}, {NAME: model.path}, {}))
     pin_build(store, BUILD)

@@ -13,7 +13,7 @@ import pytest
 
 from flows.config import BuildConfig
 from flows.promote import promote
-from flows.prune import prune_root
+from flows.prune import prune
 from flows.running.command_line import CommandLine, options
 from flows.running.machine import check_machine
 from storage.errors import RootBusyError, StorageError
@@ -419,10 +419,10 @@ def test_a_dry_run_tells_all_that_a_run_would_stop_for(command: Callable[..., Do
 @pytest.mark.parametrize("flow", ["prune", "promote"])
 def test_a_mistyped_root_is_named_and_not_created(flow: str, tmp_path: Path) -> None:
     with pytest.raises(StorageError, match="dta' does not exist: expected the folder or URI of a build"):
-        prune_root(str(tmp_path / "dta"), 3, dry_run=True) if flow == "prune" else promote.fn(str(tmp_path / "dta"), 1)
+        prune.fn(str(tmp_path / "dta"), 3, dry_run=True) if flow == "prune" else promote.fn(str(tmp_path / "dta"), 1)
     assert list(tmp_path.iterdir()) == []
     with pytest.raises(StorageError, match="root is '': expected a folder or a URI"):
-        prune_root("", 3, dry_run=True) if flow == "prune" else promote.fn("", 1)
+        prune.fn("", 3, dry_run=True) if flow == "prune" else promote.fn("", 1)
 
 
 def test_a_missing_archive_is_named_before_anything_starts(command: Callable[..., Done], tmp_path: Path) -> None:

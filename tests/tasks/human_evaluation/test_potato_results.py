@@ -82,8 +82,8 @@ def test_answers_of_potato_are_scored(tmp_path: Path) -> None:
         ("0002", "ft"): 1.0,
         ("0002", "lead"): -1.0,
     }
-    results = score_study(tmp_path, of, answered)
-    assert "ht is best with 0.667" in results.text  # (1 + 1 + 0) / 3
+    text, _ = score_study(tmp_path, of, answered)
+    assert "ht is best with 0.667" in text  # (1 + 1 + 0) / 3
 
 
 def test_the_older_layout_says_the_same(tmp_path: Path) -> None:

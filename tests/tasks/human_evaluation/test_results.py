@@ -97,15 +97,15 @@ def test_best_worst_from_build_to_report(built: tuple[Store, Build], tmp_path: P
         files.append(tmp_path / f"{number}.json")
         files[-1].write_text(filled(of, number, chooser(QUALITY, 0, number)))
 
-    results = score_study(tmp_path / "s", *read_folder(tmp_path / "s", files))
+    text, report = score_study(tmp_path / "s", *read_folder(tmp_path / "s", files))
 
-    assert "rating: ht is best with 1.000, significantly above" not in results.text, "4 articles prove nothing"
-    assert "Krippendorff's alpha 1.00" in results.text
-    assert "no answers yet of raters 2" in results.text
-    assert "Liu & Lapata 2019, Table 4" in results.text
+    assert "rating: ht is best with 1.000, significantly above" not in text, "4 articles prove nothing"
+    assert "Krippendorff's alpha 1.00" in text
+    assert "no answers yet of raters 2" in text
+    assert "Liu & Lapata 2019, Table 4" in text
     page = (tmp_path / "s/report.html").read_text()
     assert "ht - concepts" in page
-    assert results.markdown.startswith("## Human evaluation")
+    assert report.startswith("## Human evaluation")
     judged = (tmp_path / "s/judgements.csv").read_text().splitlines()
     assert len(judged) == 1 + 2 * 4 * 3
 
@@ -128,15 +128,15 @@ def test_questions_are_edited_before_the_forms_and_marks_after(built: tuple[Stor
         files.append(tmp_path / f"{number}.json")
         files[-1].write_text(filled(of, number, pupil({"ht": 1, "lead": 0, "gold": 1}, 1)))
     given = read_folder(tmp_path, files)
-    results = score_study(tmp_path, *given)
-    assert "The marks of 16 of 16 different answers are drafts" in results.text
-    assert "QA: gold is best with 100.00" in results.text
+    text, _ = score_study(tmp_path, *given)
+    assert "The marks of 16 of 16 different answers are drafts" in text
+    assert "QA: gold is best with 100.00" in text
 
     marks = (tmp_path / "marks.csv").read_text().replace("Marrow,Marrow,1,", "Marrow,Marrow,0,me")
     (tmp_path / "marks.csv").write_text(marks)
-    results = score_study(tmp_path, *given)
-    assert "The marks of 8 of 16 different answers are drafts" in results.text
-    assert "QA: gold is best with 50.00" in results.text
+    text, _ = score_study(tmp_path, *given)
+    assert "The marks of 8 of 16 different answers are drafts" in text
+    assert "QA: gold is best with 50.00" in text
     assert (tmp_path / "marks.csv").read_text() == marks, "what people wrote is left alone"
 
 
