@@ -1,7 +1,7 @@
 """The configuration of a build: one section per stage, each in `settings.py` of its stage's folder."""
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from itertools import chain
 from pathlib import Path
 from typing import Any, Literal, Self, get_args
@@ -171,7 +171,19 @@ class BuildConfig(Settings):
 
     @classmethod
     def __get_pydantic_json_schema__(cls, core: CoreSchema, handler: GetJsonSchemaHandler) -> dict[str, Any]:
-        return form_schema(handler.resolve_ref_schema(handler(core)), handler.resolve_ref_schema)
+        """Return the JSON schema of a form, made of that of all settings. It holds no default: a form sends defaults
+        back as if a person had chosen them, over those of the preset."""
+        whole, properties = handler.resolve_ref_schema(handler(core)), dict[str, Any]()
+        for position, name in enumerate(USUAL):
+            field: dict[str, Any] = dict(whole)
+            for part in name.split("."):
+                field = handler.resolve_ref_schema(field)["properties"][part]
+            shown = {key: value for key, value in field.items() if key not in ("default", "tuning")}
+            description = " ".join(f"{field['description']}{'' if position < 2 else f'; {_EMPTY}'}".split())
+            properties[name] = {**shown, "title": name, "description": description, "position": position}
+        properties[OTHERS] = {"type": "object", "title": OTHERS, "description": _OTHERS, "position": len(USUAL)}
+        about = {key: whole[key] for key in ("title", "description")}
+        return {"type": "object", **about, "properties": properties}
 
     @model_validator(mode="before")
     @classmethod
@@ -339,18 +351,3 @@ def merge(under: Any, over: Any) -> Any:
 
 
 DEFAULT = BuildConfig()
-
-
-def form_schema(whole: Mapping[str, Any], resolved: Callable[[dict[str, Any]], dict[str, Any]]) -> dict[str, Any]:
-    """Return the JSON schema of a form, made of that of all settings, whose references `resolved` follows. It holds no
-    default: a form sends defaults back as if a person had chosen them, over those of the preset."""
-    properties: dict[str, Any] = {}
-    for position, name in enumerate(USUAL):
-        field: dict[str, Any] = dict(whole)
-        for part in name.split("."):
-            field = resolved(field)["properties"][part]
-        shown = {key: value for key, value in field.items() if key not in ("default", "tuning")}
-        description = " ".join(f"{field['description']}{'' if position < 2 else f'; {_EMPTY}'}".split())
-        properties[name] = {**shown, "title": name, "description": description, "position": position}
-    properties[OTHERS] = {"type": "object", "title": OTHERS, "description": _OTHERS, "position": len(USUAL)}
-    return {"type": "object", "title": whole["title"], "description": whole["description"], "properties": properties}

@@ -8,8 +8,8 @@ import re
 import time
 import uuid
 from collections import Counter
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
+from contextlib import closing
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from threading import Lock
@@ -34,14 +34,9 @@ class Account:
     run: str = field(default_factory=lambda: uuid.uuid4().hex)  # its identifier
     began: str = field(default_factory=lambda: this_month())  # the month in which it began
 
-    @contextmanager
-    def ledger(self) -> Iterator["Ledger"]:
-        """Open a ledger for one process."""
-        ledger = Ledger(self)
-        try:
-            yield ledger
-        finally:
-            ledger.close()
+    def ledger(self) -> closing["Ledger"]:
+        """Open a ledger for one process, for the time of a `with` block."""
+        return closing(Ledger(self))
 
     def spent(self, store: Store, month: str, but: str = "") -> tuple[Counter[str], Counter[str]]:
         """Return what all runs have spent in a month, and what this one has since it began, without the files `but`."""

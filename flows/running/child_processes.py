@@ -89,16 +89,11 @@ def free_port(host: str, wanted: int = 0, besides: Collection[int] = ()) -> int:
     return free_port(host, 0, besides) if port in besides else port
 
 
-def serve_prefect(number: int, parent: int) -> None:
-    """Serve Prefect on the listening socket of this file number; slow imports come after the start of the watch."""
-    end_with_parent(parent)
-    import uvicorn
+if __name__ == "__main__":
+    end_with_parent(int(sys.argv[2]))
+    import uvicorn  # here, because these take long, and the watch has to begin before
     from prefect.server.api.server import create_app
 
-    with socket.socket(fileno=number) as listening:
+    with socket.socket(fileno=int(sys.argv[1])) as listening:
         config = uvicorn.Config(create_app(ephemeral=True, final=True), log_level="error")
         uvicorn.Server(config).run(sockets=[listening])
-
-
-if __name__ == "__main__":
-    serve_prefect(int(sys.argv[1]), int(sys.argv[2]))

@@ -31,7 +31,18 @@ class ProcessPool(ProcessPoolTaskRunner):
 
     def _resolve_futures_and_submit(self, *args: Any, **kwargs: Any) -> Future[bytes]:
         kwargs["context"] = {**kwargs["context"], "settings_context": {}}
-        return _with_errors_only(super()._resolve_futures_and_submit(*args, **kwargs))
+        job, outcome = super()._resolve_futures_and_submit(*args, **kwargs), Future[bytes]()
+
+        def pass_on(done: Future[bytes]) -> None:
+            try:
+                outcome.set_result(done.result())
+            except Exception as error:  # noqa: BLE001 - the stage reports it
+                outcome.set_exception(error)
+            except BaseException as end:  # noqa: BLE001 - it concerns the job's process and must not end this thread
+                outcome.set_exception(RuntimeError(f"its process was told to end: {type(end).__name__}: {end}"))
+
+        job.add_done_callback(pass_on)
+        return outcome
 
 
 def prefect_settings() -> dict[str, Any]:
@@ -63,19 +74,3 @@ def _discard_output(self: Console) -> None:
     main = threading.main_thread().ident
     if parent_process() is None and main is not None:  # else it is a worker process, and its parent notices
         signal.pthread_kill(main, signal.SIGTERM)
-
-
-def _with_errors_only(job: Future[bytes]) -> Future[bytes]:
-    """Return a future with the same result in which any exception is an `Exception`."""
-    outcome: Future[bytes] = Future()
-
-    def pass_on(done: Future[bytes]) -> None:
-        try:
-            outcome.set_result(done.result())
-        except Exception as error:  # noqa: BLE001 - the stage reports it
-            outcome.set_exception(error)
-        except BaseException as end:  # noqa: BLE001 - it concerns the job's process and must not end this thread
-            outcome.set_exception(RuntimeError(f"its process was told to end: {type(end).__name__}: {end}"))
-
-    job.add_done_callback(pass_on)
-    return outcome

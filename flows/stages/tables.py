@@ -1,7 +1,7 @@
 """The papers' tables: train, decode and score their systems, doing equal work only once, and measure their speed."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from flows import dag
 from flows.running.session import Session, once
@@ -45,58 +45,50 @@ def impossible(session: Session) -> dict[str, str]:
     return reasons
 
 
-@dataclass
-class _Made:
-    """What systems with equal settings share: models and predictors by recipe, summaries by recipe and decoding."""
-
-    models: dict[str, SummarizerModel] = field(default_factory=dict)
-    predictors: dict[str, PredictorModel] = field(default_factory=dict)
-    summaries: dict[tuple[str, str], Predictions] = field(default_factory=dict)
-
-
 def evaluate_systems(session: Session, names: list[str]) -> dict[str, EvaluatedSystem]:
     """Train, decode and score those of the given systems that need training; equal work is done once."""
-    made = _Made()
-    return {name: _evaluate(session, name, made) for name in names if SYSTEMS[name].kind != "extractive"}
-
-
-def _evaluate(session: Session, name: str, made: _Made) -> EvaluatedSystem:
-    config, system = session.config, SYSTEMS[name]
-    owner = system.model or name
-    settings = plan.summarizer_of(SYSTEMS[owner], config.tables, config.summarizer)
-    how = plan.training_of(SYSTEMS[owner], config.tables, config.training)
-    # Those that see sentences all read ranked paragraphs.
-    examples = dag.examples(session, settings.form) if system.ranked else unranked_examples(session)
-    graphs = dag.graphs(session) if settings.graph != "none" else None
-    read = training.Read(graphs, examples, dag.vocabulary(session))
-    recipe = f"{system.ranked} {settings.model_dump_json()} {how.model_dump_json()}"
-    if recipe not in made.models:
-        extractor = training.extractor(session, read, settings=settings, training=how, name=f"extractor-{owner}")
-        made.models[recipe] = training.summarizer(
-            session, read, settings=settings, training=how, extractor=extractor, name=owner
-        )
-    decoding = plan.decoding_of(system, config.tables, config.decoding)
-    work = recipe, decoding.model_dump_json()
-    if work in made.summaries:
-        summaries = renamed(session, name, made.summaries[work])
-    else:
-        predicted = decoding.guidance.reads_predictor
-        if predicted and recipe not in made.predictors:
-            learning = plan.attention_of(config.tables, config.attention)
-            made.predictors[recipe] = training.attention(session, read, made.models[recipe], learning)
-        summaries = made.summaries[work] = evaluation.predictions(
-            session,
-            read,
-            dag.ranked(session),
-            made.models[recipe],
-            made.predictors[recipe] if predicted else None,
-            settings=decoding,
-            system=name,
-            name=f"predictions-{name}",
-            progress=name,
-        )
-    scores = evaluation.scores(session, dag.corpus(session), dag.ranked(session), summaries, f"scores-{name}")
-    return EvaluatedSystem(made.models[recipe], summaries, scores)
+    config, evaluated = session.config, dict[str, EvaluatedSystem]()
+    # What systems with equal settings share: models and predictors by recipe, summaries by recipe and decoding.
+    models, predictors = dict[str, SummarizerModel](), dict[str, PredictorModel]()
+    made = dict[tuple[str, str], Predictions]()
+    for name in (name for name in names if SYSTEMS[name].kind != "extractive"):
+        system = SYSTEMS[name]
+        owner = system.model or name
+        settings = plan.summarizer_of(SYSTEMS[owner], config.tables, config.summarizer)
+        how = plan.training_of(SYSTEMS[owner], config.tables, config.training)
+        # Those that see sentences all read ranked paragraphs.
+        examples = dag.examples(session, settings.form) if system.ranked else unranked_examples(session)
+        graphs = dag.graphs(session) if settings.graph != "none" else None
+        read = training.Read(graphs, examples, dag.vocabulary(session))
+        recipe = f"{system.ranked} {settings.model_dump_json()} {how.model_dump_json()}"
+        if recipe not in models:
+            extractor = training.extractor(session, read, settings=settings, training=how, name=f"extractor-{owner}")
+            models[recipe] = training.summarizer(
+                session, read, settings=settings, training=how, extractor=extractor, name=owner
+            )
+        decoding = plan.decoding_of(system, config.tables, config.decoding)
+        work = recipe, decoding.model_dump_json()
+        if work in made:
+            summaries = renamed(session, name, made[work])
+        else:
+            predicted = decoding.guidance.reads_predictor
+            if predicted and recipe not in predictors:
+                learning = plan.attention_of(config.tables, config.attention)
+                predictors[recipe] = training.attention(session, read, models[recipe], learning)
+            summaries = made[work] = evaluation.predictions(
+                session,
+                read,
+                dag.ranked(session),
+                models[recipe],
+                predictors[recipe] if predicted else None,
+                settings=decoding,
+                system=name,
+                name=f"predictions-{name}",
+                progress=name,
+            )
+        scores = evaluation.scores(session, dag.corpus(session), dag.ranked(session), summaries, f"scores-{name}")
+        evaluated[name] = EvaluatedSystem(models[recipe], summaries, scores)
+    return evaluated
 
 
 @once

@@ -140,7 +140,11 @@ def _check(study: Study, item: RatingItem, answer: Mapping[str, Any], where: str
     expected: dict[str, Sequence[Any]] = {}
     match study.settings.task:
         case "qa":
-            _check_replies(item, answer.get("said") or {}, where)
+            replies, numbers = answer.get("said") or {}, {str(number) for number in range(len(item.questions))}
+            for number in sorted(numbers | set(replies)):
+                reply = replies.get(number, "")
+                if number not in numbers or not (reply is None or (isinstance(reply, str) and reply.strip())):
+                    raise ValueError(f"{where}: question {number} is answered {reply!r}: expected a text or null")
             return
         case "best-worst":
             expected = {"best": places, "worst": places}
@@ -158,15 +162,6 @@ def _check(study: Study, item: RatingItem, answer: Mapping[str, Any], where: str
             raise ValueError(f"{where}: {choice} is {value!r}: expected one of {shown}")
     if choices.get("best") is not None and choices.get("best") == choices.get("worst"):
         raise ValueError(f"{where}: best and worst are both text {choices['best']}: expected two texts")
-
-
-def _check_replies(item: RatingItem, replies: Mapping[str, Any], where: str) -> None:
-    """Check that every question has a text or null, and that nothing else is answered."""
-    numbers = {str(number) for number in range(len(item.questions))}
-    for number in sorted(numbers | set(replies)):
-        reply = replies.get(number, "")
-        if number not in numbers or not (reply is None or (isinstance(reply, str) and reply.strip())):
-            raise ValueError(f"{where}: question {number} is answered {reply!r}: expected a text or null")
 
 
 def draft_mark(right: str, given: str) -> float:
