@@ -28,7 +28,7 @@ def build(session: Session) -> str:
     if run.planning:
         dag.report(session)
         return ""
-    corpus = dag.corpus(session).stages
+    corpus = dag.corpus(session)
     if config.order == "ranking":
         run_within(train_ranker, config, *corpus)
     run_within(train_summarizer, config, *corpus, dag.ranker(session))

@@ -206,12 +206,7 @@ class Store:
             sink.write(data)
 
     def write_table(
-        self,
-        name: str,
-        rows: pa.Table | Iterable[pa.RecordBatch],
-        dataset: Dataset,
-        *,
-        group_bytes: int = ROW_GROUP_BYTES,
+        self, name: str, rows: pa.Table | Iterable[pa.RecordBatch], dataset: Dataset, group_bytes: int = ROW_GROUP_BYTES
     ) -> WrittenTable:
         """Write a stage's shard atomically. Batches are never held all at once; those of a grouped dataset come in
         order of its column, and for any other `group_bytes` are those of a row group, in memory. Raises TypeError: the

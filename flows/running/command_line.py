@@ -154,10 +154,7 @@ def _names(arguments: ArgumentCollection) -> list[str]:
     return [name for argument in arguments for name in argument.names]
 
 
-Line = Callable[[Sequence[str | int]], str | None]
-
-
-def explain(error: ValidationError, line: Line = lambda place: None) -> str:
+def explain(error: ValidationError, line: Callable[[Sequence[str | int]], str | None] = lambda _: None) -> str:
     """Return an error as one line per setting: name, value, what is expected; `line` finds the line in the file."""
     lines = []
     for problem in error.errors():

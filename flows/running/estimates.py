@@ -248,13 +248,9 @@ def _domain_lines(store: Store, frontier: StageResult, done: Collection[int], se
     every = max(1, len(frontier.shards) // _FRONTIER_SAMPLE)
     records = frontier.in_order[::every]
     share = len(records) / max(1, len(frontier.shards))
-    columns, delay, budget = (
-        ["host", "host_shard", "drop_reason"],
-        settings.host_delay_seconds,
-        settings.budget_domain_pages,
-    )
+    columns, delay = ["host", "host_shard", "drop_reason"], settings.host_delay_seconds
     batches = (batch for one in records for batch in store.read_batches(one.path, one.written.sha256, columns))
-    loads = plan_hosts(batches, done=done, delay=delay, share=share, budget=budget)
+    loads = plan_hosts(batches, done=done, delay=delay, share=share, budget=settings.budget_domain_pages)
     if not loads:
         return []
     about = "" if share == 1 else f", as estimated from {len(records)} of its {len(frontier.shards):,} shards"

@@ -68,9 +68,7 @@ def part_of(crawl: CrawlSettings, *names: str) -> CrawlSettings:
 def search(session: Session, articles: Articles) -> SearchResults:
     """Search for the title of every article."""
     settings = session.config.search
-    recipe = Recipe(
-        schemas.SEARCH, "tasks.search.search:search_articles", settings=settings, notes=local_notes(settings)
-    )
+    recipe = Recipe(schemas.SEARCH, "tasks.search.search:search_articles", settings, notes=local_notes(settings))
     contact, account = session.config.crawl.contact, session.run.account
     context = {"connect_to": session.connect_to, "contact": contact, "account": account}
     inputs, count = {"articles": same(articles)}, len(articles.shards)

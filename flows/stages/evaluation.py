@@ -46,9 +46,8 @@ def baselines(
         inputs |= {"examples": same(examples), "extractor": contents(extractor)}
         context = {"device": config.engine.device}
     recipe = Recipe(schemas.PREDICTIONS, function, settings=config.baselines, arguments=arguments)
-    return results.Baselines(
-        session.run.stage(recipe, shards=len(ranked.shards), inputs=inputs, context=context, name="baselines")
-    )
+    shards = len(ranked.shards)
+    return results.Baselines(session.run.stage(recipe, shards=shards, inputs=inputs, context=context, name="baselines"))
 
 
 def predictions(
@@ -93,15 +92,11 @@ def written(session: Session, corpus: Corpus, ranked: results.Ranked) -> Written
     if settings is None:
         return None
     shards = len(ranked.shards)
-    notes = {"instructions": DIGEST, **writer_notes(settings)}
-    recipe = Recipe(
-        schemas.PREDICTIONS, "tasks.writing.stage:write_summaries", settings, {"parts": shards}, notes=notes
-    )
+    function, notes = "tasks.writing.stage:write_summaries", {"instructions": DIGEST, **writer_notes(settings)}
+    recipe = Recipe(schemas.PREDICTIONS, function, settings, {"parts": shards}, notes=notes)
     inputs = {"articles": same(corpus.articles), "ranked": same(ranked)}
-    engine, kept = (
-        session.config.engine,
-        {"scratch": "scratch", "lasting": f"{stable_hash(settings.url, settings.model):016x}"},
-    )
+    engine = session.config.engine
+    kept = {"scratch": "scratch", "lasting": f"{stable_hash(settings.url, settings.model):016x}"}
     # Shards that are made at the same time share the requests.
     at_once, progress = max(1, settings.concurrency // min(engine.parallel, shards)), session.progress("writing")
     context = {"at_once": at_once, "progress": progress, "device": engine.device, "account": session.run.account}

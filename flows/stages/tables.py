@@ -103,9 +103,8 @@ def renamed(session: Session, name: str, summaries: Predictions) -> Predictions:
     """Return the summaries of a system with the same decoding as `name`, under this name."""
     recipe = Recipe(schemas.PREDICTIONS, "tasks.tables.plan:rename_system", arguments={"system": name})
     inputs = {"predictions": same(summaries)}
-    return Predictions(
-        session.run.stage(recipe, shards=len(summaries.shards), inputs=inputs, name=f"predictions-{name}")
-    )
+    shards = len(summaries.shards)
+    return Predictions(session.run.stage(recipe, shards=shards, inputs=inputs, name=f"predictions-{name}"))
 
 
 def timings(session: Session, evaluated: Mapping[str, EvaluatedSystem]) -> dict[str, DirectoryResult]:

@@ -1,25 +1,23 @@
 """From pages to labelled candidate paragraphs and the vocabulary (Liu & Lapata 2019, sec. 4, WikiSum Dataset); between
 them what articles share: near-duplicates, by way of buckets, and what of held-out articles is in training sources."""
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from flows.running.session import Session
 from flows.stages import results
 from storage import schemas
 from tasks.across.refusals import COMPARED
-from tasks.engine.recipe import Input, Recipe, StageResult, every, gathered, only, same
+from tasks.engine.recipe import Input, Recipe, every, gathered, only, same
 
 
-@dataclass(frozen=True)
-class CandidateParagraphs:
+class CandidateParagraphs(NamedTuple):
     """The paragraphs that a ranker may choose from, and what articles share; None where nothing asks for it."""
 
     compared: results.Compared
     overlaps: results.Overlaps | None = None
 
 
-@dataclass(frozen=True)
-class Corpus:
+class Corpus(NamedTuple):
     """Articles, their candidate paragraphs with labels, and the vocabulary."""
 
     articles: results.Articles
@@ -27,17 +25,10 @@ class Corpus:
     features: results.Features
     vocabulary: results.VocabularyTable
 
-    @property
-    def stages(self) -> tuple[StageResult, ...]:
-        """All stages of the corpus."""
-        return (self.articles, self.paragraphs, self.features, self.vocabulary)
-
 
 def documents(session: Session, frontier: results.Frontier, pages: results.FetchedPages) -> results.Documents:
     """Extract the text of every page for each article that cites it."""
-    recipe = Recipe(
-        schemas.DOCUMENTS, "tasks.extraction.documents:extract_documents", settings=session.config.extraction
-    )
+    recipe = Recipe(schemas.DOCUMENTS, "tasks.extraction.documents:extract_documents", session.config.extraction)
     inputs = {"frontier": gathered(frontier), "pages": same(pages, batches=True)}
     return results.Documents(session.run.stage(recipe, shards=len(pages.shards), inputs=inputs))
 

@@ -133,9 +133,8 @@ def _ranker(session: Session, corpus: Corpus, start: warm_start.VersionModels | 
         return ranking.ranker(session, corpus)
     before = results.RankerModel(start.models[warm_start.RANKER])
     trained = ranking.ranker(session, corpus, warm_start.warm_ranker(settings, retraining), before)
-    return results.RankerModel(
-        session.run.use(warm_start.better_ranker(trained, start=before, gain=warm_start.RANKER_GAIN))
-    )
+    better = warm_start.better_ranker(trained, before, warm_start.RANKER_GAIN)
+    return results.RankerModel(session.run.use(better))
 
 
 def _summarizer(

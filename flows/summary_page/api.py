@@ -11,7 +11,7 @@ from fastapi.responses import HTMLResponse
 from fastapi.routing import APIRoute
 from fastapi.sse import EventSourceResponse, ServerSentEvent
 
-from flows.summary_page.views import render
+from flows.summary_page.views import Systems, render
 from flows.summary_page.wanted import Uploads, Wanted, WantedSource
 from tasks.cited_summary.jobs import Jobs, KeptEntry, KeptSummaries, SummaryJob, TooBusyError
 from tasks.cited_summary.pipeline import check_request
@@ -43,7 +43,7 @@ def add_api(
     jobs: Jobs,
     kept: KeptSummaries,
     job_of: Callable[[str], SummaryJob],
-    systems: Callable[[], Mapping[str, str]],
+    systems: Systems,
     settings: SummarySettings,
     shared: Mapping[str, Any],
 ) -> None:

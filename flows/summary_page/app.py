@@ -11,7 +11,7 @@ from fastapi.staticfiles import StaticFiles
 from flows.summary_page.api import add_api
 from flows.summary_page.explorer import add_explorer
 from flows.summary_page.guard import Guard
-from flows.summary_page.views import FOLDER, inert_response, render, summary_view
+from flows.summary_page.views import FOLDER, Systems, inert_response, render, summary_view
 from flows.summary_page.wanted import Wanted, WantedSource
 from tasks.cited_summary.exports import FORMATS
 from tasks.cited_summary.jobs import Jobs, KeptSummaries, SummaryJob
@@ -26,7 +26,7 @@ def create_app(
     settings: SummarySettings,
     corpus: ExplorerCorpus | None,
     *,
-    systems: Callable[[], Mapping[str, str]],
+    systems: Systems,
     credentials: str | None,
 ) -> FastAPI:
     """Return the application; `systems`: what people may choose; `credentials`: user:password."""
@@ -86,11 +86,7 @@ def _said(fault: Mapping[str, Any]) -> str:
 
 
 def add_results(
-    app: FastAPI,
-    job_of: Callable[[str], SummaryJob],
-    kept: KeptSummaries,
-    systems: Callable[[], Mapping[str, str]],
-    shared: Mapping[str, Any],
+    app: FastAPI, job_of: Callable[[str], SummaryJob], kept: KeptSummaries, systems: Systems, shared: Mapping[str, Any]
 ) -> None:
     """Add the routes below /summary and the list; every template gets `shared`; `job_of` raises HTTPException."""
 

@@ -25,20 +25,14 @@ _PATIENCE = httpx.Timeout(60.0)  # seconds, of a server that makes summaries mea
 
 
 def watch(
-    address: str,
-    title: str,
-    sources: Sequence[str],
-    system: str,
-    settings: SummarySettings,
-    form: str,
-    output: Path | None,
+    where: str, title: str, sources: Sequence[str], system: str, settings: SummarySettings, form: str, to: Path | None
 ) -> int:
     """Have a server make a summary of sources that are read here, and write it as `summarize` does; return the exit
-    code. `address`: of the server, or without sources of one of its summaries. Raises ValueError: it does not answer,
+    code. `where`: of the server, or without sources of one of its summaries. Raises ValueError: it does not answer,
     refuses, or the summary failed."""
-    parts = urlsplit(address)
+    parts = urlsplit(where)
     if parts.scheme not in ("http", "https") or not parts.netloc:
-        raise ValueError(f"--watch is {address!r}: expected the address of a page such as http://127.0.0.1:4300")
+        raise ValueError(f"--watch is {where!r}: expected the address of a page such as http://127.0.0.1:4300")
     user, _, password = os.environ.get(CREDENTIALS, "").partition(":")
     auth = (user, password) if user else None
     try:
@@ -46,13 +40,13 @@ def watch(
             given = read_sources(sources, settings.max_bytes, sys.stdin.buffer)
             id_ = parts.path.rpartition("/")[2] if not given else _ask(client, title, given, system, settings)
             if not id_:
-                raise ValueError(f"there is no source: expected some, or the address of a summary at {address}")
+                raise ValueError(f"there is no source: expected some, or the address of a summary at {where}")
             _follow(client, id_)
             written = _said(client.get(f"/summary/{id_}/export.{form}")).text
             found = client.get(f"/summary/{id_}/export.json").json()
     except httpx.HTTPError as error:
-        raise ValueError(f"{address} does not answer: {error or type(error).__name__}") from error
-    write_result(written, output)
+        raise ValueError(f"{where} does not answer: {error or type(error).__name__}") from error
+    write_result(written, to)
     return 0 if found["sentences"] else 1
 
 

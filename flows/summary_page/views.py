@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +17,7 @@ from tasks.cited_summary.sources import megabytes
 from tasks.cited_summary.systems import EXTRACTIVE
 from tasks.reporting.blocks import clean, shown_url, web_url
 
+Systems = Callable[[], Mapping[str, str]]  # what people may choose: name -> what it is
 FOLDER = Path(__file__).parent / "page"
 _BESIDE = 140  # characters beside a quote in the margin
 _SHOWN_PARAGRAPHS = 300  # of a source, besides those cited

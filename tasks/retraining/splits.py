@@ -23,6 +23,7 @@ from tasks.retraining.same_article import KnownArticles
 from tasks.sources.source import ArticleReason
 
 FROZEN, RECENT = "frozen", "recent"
+Tables = Collection[tuple[pa.Table]] | Shards  # of one stage, shard by shard; they can be read again
 POOLED = "pooled"  # the articles of both
 
 
@@ -86,14 +87,7 @@ def joined(first: StageResult, *others: StageResult) -> StageResult:
     return StageResult(first.stage, range(count), records)
 
 
-def new_articles(
-    now: Collection[tuple[pa.Table]] | Shards,
-    before: Collection[tuple[pa.Table]] | Shards,
-    known: Collection[tuple[pa.Table]] | Shards,
-    *,
-    articles: int,
-    seed: int,
-) -> pa.Table:
+def new_articles(now: Tables, before: Tables, known: Tables, *, articles: int, seed: int) -> pa.Table:
     """Return test articles that were in no split a week ago, sorted by id.
 
     An article that was used in training and then moved to the test split, by a rename or by its source, is not new, and
@@ -138,7 +132,7 @@ def find_kept_out(parts: pa.Table, frozen: Iterable[tuple[pa.Table]]) -> pa.Tabl
     return refused.sort_by([("article_id", "ascending"), ("lead", "ascending")])
 
 
-def without_learned(candidates: pa.Table, corpus: Collection[tuple[pa.Table]] | Shards) -> pa.Table:
+def without_learned(candidates: pa.Table, corpus: Tables) -> pa.Table:
     """Return the candidates of a test split that are no article of training or validation, in whatever version.
     `corpus` has the ARTICLES of the whole corpus, and is read twice."""
     return without(candidates, (table.filter(_learned_from(table)) for (table,) in corpus), corpus)
@@ -151,9 +145,7 @@ def without(candidates: pa.Table, seen: Iterable[pa.Table], corpus: Iterable[tup
     return candidates.filter(pa.array([number not in found for number in range(len(known))], pa.bool_()))
 
 
-def freeze_articles(
-    shards: Shards, corpus: Collection[tuple[pa.Table]] | Shards, *, shard: int, of: int, articles: int, seed: int
-) -> pa.Table:
+def freeze_articles(shards: Shards, corpus: Tables, *, shard: int, of: int, articles: int, seed: int) -> pa.Table:
     """Return the articles of one shard of the frozen split, sorted by id. These are ARTICLES rows of the test split
     with a kept paragraph that are no article of another split, in whatever version. `shards` are pairs of ARTICLES and
     PARAGRAPHS, of which every `of`-th is read, from number `shard` on; the `corpus` is read twice. A stable hash
