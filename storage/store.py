@@ -6,13 +6,14 @@ at a time, and changes are detected per pair of shards, because every row group 
 
 import hashlib
 import io
+import os
 import re
 import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO, Any
+from typing import IO
 from urllib.parse import urlsplit
 
 import pyarrow as pa
@@ -327,13 +328,21 @@ class Store:
 
 
 class _NamedReads:
-    """A file for Parquet to read from, whose errors name the file."""
+    """A file for Parquet to read from, whose errors name the file. It has these methods alone: Arrow would call others,
+    such as `read_buffer`, past the names."""
 
     def __init__(self, store: Store, name: str, file: pa.NativeFile) -> None:
         self.store, self.name, self.file = store, name, file
 
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self.file, name)
+    @property
+    def closed(self) -> bool:
+        return bool(self.file.closed)
+
+    def seek(self, offset: int, whence: int = os.SEEK_SET) -> int:
+        return int(self.file.seek(offset, whence))
+
+    def tell(self) -> int:
+        return int(self.file.tell())
 
     def read(self, size: int = -1) -> bytes:
         with self.store._naming(self.name, "read"):
