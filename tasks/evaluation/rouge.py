@@ -13,7 +13,7 @@ from typing import Literal, get_args
 
 from models.sentences import split_sentences
 from tasks.evaluation.metrics import ArticleTexts, Score, SummaryScorer
-from tasks.text.ngrams import TargetNgrams, lcs_length, split_words, stem
+from tasks.text.ngrams import TargetNgrams, lcs_length, places_of, split_words, stem
 
 Metric = Literal[
     "rouge1", "rouge2", "rougeL", "rougeLsum", "rouge1-stem", "rouge2-stem", "rougeL-stem", "rougeLsum-stem"
@@ -86,7 +86,7 @@ def _union_hits(reference: Words, summary: Words) -> int:
     """Count the words of the union LCS (Lin 2004, eq. 15), each at most as often as it occurs in both texts."""
     left_reference, left_summary = Counter(reference.line), Counter(summary.line)
     hits = 0
-    candidates = [(sentence, _positions(sentence)) for sentence in summary.sentences if sentence]
+    candidates = [(sentence, places_of(sentence)) for sentence in summary.sentences if sentence]
     for sentence in reference.sentences:
         union: set[int] = set()
         for candidate, positions in candidates:
@@ -98,14 +98,6 @@ def _union_hits(reference: Words, summary: Words) -> int:
                 left_reference[word] -= 1
                 left_summary[word] -= 1
     return hits
-
-
-def _positions(words: Sequence[str]) -> dict[str, int]:
-    """Return for each word the set of its positions, as the bits of an integer."""
-    positions: dict[str, int] = {}
-    for position, word in enumerate(words):
-        positions[word] = positions.get(word, 0) | 1 << position
-    return positions
 
 
 def _lcs_positions(reference: Sequence[str], candidate: Sequence[str], positions: dict[str, int]) -> set[int]:

@@ -7,7 +7,7 @@ from collections.abc import Collection, Sequence
 from models.sentences import first_sentence
 from tasks.evaluation.metrics import ArticleTexts, Score, Summary, SummaryScorer
 from tasks.text.content_words import names_subject
-from tasks.text.ngrams import split_words
+from tasks.text.ngrams import ngrams, split_words
 
 
 def prepare(article: ArticleTexts, wanted: Collection[str]) -> SummaryScorer:
@@ -29,10 +29,10 @@ def prepare(article: ArticleTexts, wanted: Collection[str]) -> SummaryScorer:
             "density": Score(sum(length**2 for length in fragments) / len(words)),
             "compression": Score(len(source) / len(words)),
         }
-        bigrams, source_bigrams = _ngrams(words, 2), set(_ngrams(source, 2))
+        bigrams, source_bigrams = list(ngrams(words, 2)), set(ngrams(source, 2))
         if bigrams:
             scores["novel-bigrams"] = Score(sum(bigram not in source_bigrams for bigram in bigrams) / len(bigrams))
-        trigrams = _ngrams(words, 3)
+        trigrams = list(ngrams(words, 3))
         if trigrams:
             scores["repeated-trigrams"] = Score(1 - len(set(trigrams)) / len(trigrams))
         if lead:
@@ -63,7 +63,3 @@ def extractive_fragments(source: Sequence[str], summary: Sequence[str]) -> list[
             fragments.append(longest)
         start += max(longest, 1)
     return fragments
-
-
-def _ngrams(words: Sequence[str], n: int) -> list[tuple[str, ...]]:
-    return list(zip(*(words[start:] for start in range(n)), strict=False))

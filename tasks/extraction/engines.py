@@ -32,7 +32,7 @@ from tasks.extraction.settings import ExtractSettings
 from tasks.rights.claims import Claim, page_claim
 from tasks.rights.reservations import page_reservations
 from tasks.text.boilerplate_phrases import is_boilerplate
-from tasks.text.ngrams import split_words
+from tasks.text.ngrams import ngrams, split_words
 
 _SHINGLE = 4  # words; shorter runs occur in any two texts on one subject
 _COMPARED = 20_000  # words of a text that are compared: more than articles have, and few enough for memory
@@ -70,14 +70,10 @@ def _shared(lines: tuple[str, ...], other_lines: tuple[str, ...]) -> tuple[int, 
     ends = enumerate(zip(reversed(text), reversed(other), strict=False))
     end = min(next((n for n, (a, b) in ends if a != b), most), most - start)
     start, end = max(start - outside, 0), max(end - outside, 0)
-    runs, others = (_shingles(words[start : len(words) - end]) for words in (text, other))
+    runs, others = (Counter(ngrams(words[start : len(words) - end], _SHINGLE)) for words in (text, other))
     again = sum(min(count, others[run]) - 1 for run, count in runs.items() if count > 1 and others[run] > 1)
     shared = start + end + len(runs.keys() & others.keys()) + again
     return shared, max(len(text) - outside, 0), max(len(other) - outside, 0)
-
-
-def _shingles(words: list[str]) -> Counter[tuple[str, ...]]:
-    return Counter(zip(*(words[start:] for start in range(_SHINGLE)), strict=False))
 
 
 _SOUP_NEVER = ["script", "style", "noscript", "template", "nav", "footer", "svg", "select", "button", "head"]

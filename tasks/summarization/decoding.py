@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +27,7 @@ from models.training.layout import Example, ExampleTable, Layout, Numbers, sourc
 from models.value_slots import fill
 from storage.schemas import PREDICTIONS
 from tasks.engine.failure_logs import working_on
+from tasks.engine.progress import Progress
 from tasks.engine.torch_threads import torch_threads
 from tasks.summarization.directory import load_predictor, load_summarizer, with_graphs
 from tasks.summarization.examples import slots_of
@@ -37,25 +38,6 @@ from tasks.verification.verifier import shipped
 _WRITTEN = ("summary", "tokens", "attention", "source_attention")  # columns that decoding fills
 _LENGTHS = ("max_paragraphs", "max_paragraph_tokens", "max_source_tokens")  # of the layout, that decoding may change
 _THREADS = 1  # of torch: shards are decoded in parallel, one per core
-
-
-@dataclass(frozen=True)
-class DecodingProgress:
-    """The progress of decoding."""
-
-    articles: int  # articles decoded
-    total: int  # articles to decode in all
-    tokens: int  # summary tokens written
-    seconds: float  # since decoding began
-
-    @property
-    def share(self) -> float:
-        """Done, 0-1."""
-        return self.articles / self.total
-
-    def __str__(self) -> str:
-        rate = self.articles / max(self.seconds, 1e-9)
-        return f"{self.articles:,} of {self.total:,} summaries, {self.tokens:,} tokens, {rate:.1f} articles/s"
 
 
 @torch_threads(_THREADS)
@@ -69,7 +51,7 @@ def decode_shard(
     ranked: pa.Table | None = None,  # RANKED rows of the shard, if the settings need the ranker's scores or verify
     system: str | None = None,  # its name in the table; None = its preset, and its graph if it reads one
     device: str = "cpu",  # where the summarizer runs: auto | cpu | cuda | cuda:N
-    progress: Callable[[DecodingProgress], None] | None = None,  # called after each batch
+    progress: Callable[[Progress], None] | None = None,  # called after each batch
 ) -> pa.Table:
     """Write a summary for each article of the test split: PREDICTIONS rows in the order of the examples. Raises
     ValueError: a directory does not contain the model, a graph, predictor or score is missing, or the settings
@@ -117,7 +99,9 @@ def decode_shard(
             summaries[row] = _prediction(example, text, pieces, hypothesis, ranks, own)
             tokens += len(hypothesis.tokens)
         if progress is not None:
-            progress(DecodingProgress(done, len(rows), tokens, time.monotonic() - started))
+            rate = done / max(time.monotonic() - started, 1e-9)
+            text = f"{done:,} of {len(rows):,} summaries, {tokens:,} tokens, {rate:.1f} articles/s"
+            progress(Progress(text, done / len(rows)))
     columns = {
         "article_id": test.column("article_id"),
         "system": [system or trained.name] * len(rows),

@@ -4,7 +4,7 @@ import re
 import sys
 import unicodedata
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cache, lru_cache
 from typing import Any, Literal, get_args
 
@@ -44,6 +44,19 @@ def split_words(text: str, rule: WordRule = "rouge") -> list[str]:
     return text.encode("ascii", "replace").translate(_TO_WORD_BYTES).decode("ascii").split()
 
 
+def ngrams(words: Sequence[str], n: int) -> Iterator[tuple[str, ...]]:
+    """Return every n words that stand side by side, in order; none if there are fewer words."""
+    return zip(*(words[start:] for start in range(n)), strict=False)
+
+
+def places_of(words: Iterable[str]) -> dict[str, int]:
+    """Return for each word the set of its places, as the bits of an integer."""
+    places: dict[str, int] = {}
+    for place, word in enumerate(words):
+        places[word] = places.get(word, 0) | 1 << place
+    return places
+
+
 class TargetNgrams:
     """The n-grams of one target, counted once and compared with many paragraphs. Matches are clipped, as in ROUGE (Lin
     2004): an n-gram that occurs k times in the target counts at most k times."""
@@ -53,11 +66,11 @@ class TargetNgrams:
             raise ValueError(f"expected n-grams of at least 1 word, got {n}")
         self.n = n  # length of an n-gram in words
         self.total = max(len(target) - n + 1, 0)  # n-grams of the target, repetitions included
-        self._counts = Counter(self._ngrams(target))
+        self._counts = Counter(ngrams(target, n))
 
     def matched(self, paragraph: Sequence[str]) -> int:
         """Return how many n-grams the paragraph shares with the target, clipped."""
-        shared = list(filter(self._counts.__contains__, self._ngrams(paragraph)))
+        shared = list(filter(self._counts.__contains__, ngrams(paragraph, self.n)))
         if len(set(shared)) == len(shared):
             return len(shared)
         return sum(min(count, self._counts[ngram]) for ngram, count in Counter(shared).items())
@@ -66,9 +79,6 @@ class TargetNgrams:
         """Return the share of the target's n-grams that occur in the paragraph, 0-1; 0 for an empty target."""
         return self.matched(paragraph) / self.total if self.total else 0.0
 
-    def _ngrams(self, words: Sequence[str]) -> Iterable[tuple[str, ...]]:
-        return zip(*(words[start:] for start in range(self.n)), strict=False)
-
 
 def lcs_length(a: Sequence[str], b: Sequence[str]) -> int:
     """Return the length of the longest common subsequence of two word sequences. It uses one bit per word of the
@@ -76,12 +86,9 @@ def lcs_length(a: Sequence[str], b: Sequence[str]) -> int:
     LCS-length computation revisited"): a bit is 0 where the last row of the usual table rises."""
     if len(a) > len(b):
         a, b = b, a
-    positions: dict[str, int] = {}
-    for position, word in enumerate(a):
-        positions[word] = positions.get(word, 0) | 1 << position
     everywhere = (1 << len(a)) - 1
     row = everywhere
-    for occurrences in filter(None, map(positions.get, b)):
+    for occurrences in filter(None, map(places_of(a).get, b)):
         hits = row & occurrences
         row = ((row + hits) | (row - hits)) & everywhere
     return len(a) - row.bit_count()

@@ -5,8 +5,7 @@ eras, ordinals, amounts and ships are written out; pronunciation, notes, coordin
 templates are removed."""
 
 import re
-from collections.abc import Callable, Mapping
-from functools import partial
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from mwparserfromhell.nodes import Template
@@ -41,9 +40,6 @@ class Arguments:
         return [self[name] for name, param in self._named.items() if not param.showkey]
 
 
-Expansion = Callable[[Arguments], str]
-
-
 def expand(name: str, arguments: Arguments) -> str:
     """Return the text of a template: prose, white space, or `GONE`."""
     name = " ".join(name.replace("_", " ").split()).lower().removeprefix("template:").removeprefix("subst:").strip()
@@ -52,12 +48,10 @@ def expand(name: str, arguments: Arguments) -> str:
         return _parser_function(function.strip(), value, arguments)
     if name in _FIXED:
         return _FIXED[name]
-    expansion = _EXPANSIONS.get(name)
-    if expansion is None and re.fullmatch(r"lang-[a-z-]+", name):
-        expansion = _argument(1)
-    if expansion is None:
-        return GONE
-    return expansion(arguments) or GONE
+    if name not in _EXPANSIONS:
+        return (arguments[1] if re.fullmatch(r"lang-[a-z-]+", name) else "") or GONE
+    expansion, values = _EXPANSIONS[name]
+    return expansion(arguments, *values) or GONE
 
 
 def raised(text: str) -> str:
@@ -77,39 +71,10 @@ def _parser_function(function: str, value: str, arguments: Arguments) -> str:
     return GONE
 
 
-def _argument(*keys: int | str) -> Expansion:
-    """{{zh|c=北京|p=Běijīng}}: the first non-empty one of some arguments."""
-    return lambda arguments: next((text for key in keys if (text := arguments[key])), "")
-
-
-def _last(arguments: Arguments) -> str:
-    return next(iter(reversed(arguments.positional())), "")
-
-
-def _around(before: str, after: str = "") -> Expansion:
-    """Return an expansion to the first argument between two texts."""
-    return lambda arguments: f"{before}{arguments[1]}{after}" if arguments[1] else ""
-
-
-def _money(arguments: Arguments, sign: str) -> str:
-    """{{HK$|5 million}}: HK$5 million; without an amount the sign alone."""
-    return f"{sign}{arguments[1]}".strip()
-
-
 def _currency(arguments: Arguments) -> str:
     """{{currency|5|HKD}}: HK$5."""
     code = (arguments[2] or "USD").lower()
     return f"{_SIGNS.get(code, f'{code.upper()} ')}{arguments[1]}" if arguments[1] else ""
-
-
-def _rupees(arguments: Arguments) -> str:
-    """{{INRConvert|5|c}}: ₹5 crore, without the conversion."""
-    return f"₹{arguments[1]} {_DATA['indian_scales'].get(arguments[2], '')}".strip() if arguments[1] else ""
-
-
-def _era(name: str) -> Expansion:
-    """{{BCE|500}}: 500 BCE; {{AD|79}}: AD 79."""
-    return lambda arguments: " ".join(filter(None, (name, arguments[1]) if name == "AD" else (arguments[1], name)))
 
 
 def _ordinal(arguments: Arguments) -> str:
@@ -119,11 +84,6 @@ def _ordinal(arguments: Arguments) -> str:
         return arguments[1]
     ending = "th" if number[-2:] in ("11", "12", "13") else {"1": "st", "2": "nd", "3": "rd"}.get(number[-1], "th")
     return f"{arguments[1]}{ending}"
-
-
-def _power(arguments: Arguments) -> str:
-    """{{10^|5}}: 10^5."""
-    return f"10^{arguments[1]}" if arguments[1] else "10"
 
 
 def _percentage(arguments: Arguments) -> str:
@@ -152,15 +112,6 @@ def _note(arguments: Arguments) -> str:
     return {"flat": "♭", "b": "♭", "sharp": "♯", "#": "♯", "natural": "♮"}.get(arguments[1]) or " ".join(
         arguments.positional()
     )
-
-
-def _joined(separator: str) -> Expansion:
-    return lambda arguments: separator.join(arguments.positional())
-
-
-def _pair(separator: str, before: str = "") -> Expansion:
-    """{{circa|1900|1910}}: c. 1900 – c. 1910; {{nuclide|einsteinium|254}}: einsteinium-254."""
-    return lambda arguments: separator.join(f"{before}{text}" for text in arguments.positional()[:2] if text)
 
 
 def _measure(arguments: Arguments) -> str:
@@ -204,11 +155,6 @@ def _as_of(arguments: Arguments) -> str:
     return f"{start if arguments['lc'] else start.capitalize()} {date}" if date else ""
 
 
-def _span(label: str) -> Expansion:
-    """{{reign|1000|1010}}: r. 1000–1010."""
-    return lambda arguments: f"{label} {'–'.join(arguments.positional()[:2])}" if arguments.positional() else ""
-
-
 def _old_style_date(arguments: Arguments) -> str:
     """{{OldStyleDate|February 2|1905|January 20}}: February 2, 1905, in the new style alone."""
     day, year = arguments[1], arguments[2]
@@ -240,34 +186,51 @@ def _ship(arguments: Arguments, prefix: str = "") -> str:
     return f"{name} ({hull})" if name and hull and form not in ("2", "3", "6") else name
 
 
-def _ship_class(arguments: Arguments) -> str:
-    """{{sclass|Iowa|battleship}}: Iowa-class battleship."""
-    return f"{arguments[1]}-class {arguments[2]}".strip() if arguments[1] else ""
-
-
-def _orbiter(arguments: Arguments) -> str:
-    """{{OV|099}}: Space Shuttle Challenger."""
-    name = _DATA["orbiters"].get(arguments[1])
-    return f"Space Shuttle {name}" if name else ""
-
-
-def _raised(arguments: Arguments) -> str:
-    return raised(arguments[1])
-
-
-def _expansion(entry: Mapping[str, Any]) -> Expansion:
-    """Return the function of this file that an entry calls, or what it makes of the entry's values."""
-    function = globals()[f"_{entry['call']}"]
-    expansion: Expansion = function(*entry["with"]) if "with" in entry else function
-    return expansion
-
-
 _FIXED, _SIGNS = (
     {str(name): str(meaning) for meaning, names in _DATA[kind].items() for name in names}
     for kind in ("fixed", "currencies")
 )
-_EXPANSIONS: Mapping[str, Expansion] = {
-    **{name: partial(_money, sign=sign) for name, sign in _SIGNS.items()},
-    **{name: _expansion(entry) for entry in _DATA["expansion"] for name in entry["names"]},
-    **{prefix.lower(): partial(_ship, prefix=prefix) for prefix in _DATA["ships"]["prefixes"]},
+# What makes the text of a template, of its arguments and the values that `templates.toml` has under "with".
+_CALLS: Mapping[str, Callable[..., str]] = {
+    # {{zh|c=北京|p=Běijīng}}: the first non-empty one of some arguments
+    "argument": lambda arguments, *keys: next((text for key in keys if (text := arguments[key])), ""),
+    "around": lambda arguments, before, after="": f"{before}{arguments[1]}{after}" if arguments[1] else "",
+    "as_of": _as_of,
+    "currency": _currency,
+    "date": _date,
+    # {{BCE|500}}: 500 BCE; {{AD|79}}: AD 79
+    "era": lambda arguments, era: f"AD {arguments[1]}".strip() if era == "AD" else f"{arguments[1]} {era}".strip(),
+    "fraction": _fraction,
+    "gauge": _gauge,
+    "height": _height,
+    "joined": lambda arguments, separator: separator.join(arguments.positional()),
+    "last": lambda arguments: next(iter(reversed(arguments.positional())), ""),
+    "measure": _measure,
+    "money": lambda arguments, sign: f"{sign}{arguments[1]}".strip(),  # {{HK$|5 million}}: HK$5 million; {{HK$}}: HK$
+    "note": _note,
+    "old_style_date": _old_style_date,
+    "orbiter": lambda arguments: f"Space Shuttle {name}" if (name := _DATA["orbiters"].get(arguments[1])) else "",
+    "ordinal": _ordinal,
+    # {{circa|1900|1910}}: c. 1900 – c. 1910; {{nuclide|einsteinium|254}}: einsteinium-254
+    "pair": lambda arguments, separator, before="": separator.join(
+        f"{before}{text}" for text in arguments.positional()[:2] if text
+    ),
+    "percentage": _percentage,
+    "power": lambda arguments: f"10^{arguments[1]}" if arguments[1] else "10",  # {{10^|5}}: 10^5
+    "raised": lambda arguments: raised(arguments[1]),
+    # {{INRConvert|5|c}}: ₹5 crore, without the conversion
+    "rupees": lambda arguments: (
+        f"₹{arguments[1]} {_DATA['indian_scales'].get(arguments[2], '')}".strip() if arguments[1] else ""
+    ),
+    "ship": _ship,
+    # {{sclass|Iowa|battleship}}: Iowa-class battleship
+    "ship_class": lambda arguments: f"{arguments[1]}-class {arguments[2]}".strip() if arguments[1] else "",
+    # {{reign|1000|1010}}: r. 1000–1010
+    "span": lambda arguments, label: f"{label} {'–'.join(years[:2])}" if (years := arguments.positional()) else "",
+    "value": _value,
+}
+_EXPANSIONS: Mapping[str, tuple[Callable[..., str], Sequence[Any]]] = {
+    **{name: (_CALLS["money"], (sign,)) for name, sign in _SIGNS.items()},
+    **{name: (_CALLS[one["call"]], one.get("with", ())) for one in _DATA["expansion"] for name in one["names"]},
+    **{prefix.lower(): (_ship, (prefix,)) for prefix in _DATA["ships"]["prefixes"]},
 }

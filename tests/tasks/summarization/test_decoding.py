@@ -14,7 +14,8 @@ from models.layers.paragraphs import SourceBatch
 from models.search.step import Hypothesis
 from models.vocabulary import Vocabulary
 from storage.schemas import PREDICTIONS, RANKED
-from tasks.summarization.decoding import DecodingProgress, decode_shard
+from tasks.engine.progress import Progress
+from tasks.summarization.decoding import decode_shard
 from tasks.summarization.settings import DecodingSettings
 from tasks.summarization.training import train_summarizer
 from tests.tasks.summarization.summarizer_examples import (
@@ -46,7 +47,7 @@ def learned(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.mark.parametrize("beam", [1, 2, 4])
 def test_a_summarizer_writes_what_it_learned(learned: Path, beam: int) -> None:
-    reports: list[DecodingProgress] = []
+    reports: list[Progress] = []
     table = pa.concat_tables([examples("train"), examples("test"), examples("valid")])
     found = decode_shard(table, learned, SHORT.model_copy(update={"beam": beam}), progress=reports.append)
     assert found.schema.equals(PREDICTIONS.schema)
@@ -59,9 +60,9 @@ def test_a_summarizer_writes_what_it_learned(learned: Path, beam: int) -> None:
         for weights in row["attention"]:
             assert len(weights) == 3
             assert sum(weights) == pytest.approx(1, abs=1e-5)
-    assert [(r.articles, r.total, r.share) for r in reports] == [(3, 4, 0.75), (4, 4, 1.0)]
-    assert reports[-1].tokens == sum(map(len, found.column("tokens").to_pylist()))
-    assert str(reports[-1]).startswith("4 of 4 summaries, ")
+    assert [(r.text.partition(" s")[0], r.share) for r in reports] == [("3 of 4", 0.75), ("4 of 4", 1.0)]
+    tokens = sum(map(len, found.column("tokens").to_pylist()))
+    assert str(reports[-1]).startswith(f"4 of 4 summaries, {tokens} tokens, ")
 
 
 def test_what_is_not_verified_gives_way_to_the_paragraphs_read(learned: Path) -> None:
