@@ -13,6 +13,7 @@ import math
 from abc import abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass
+from types import SimpleNamespace
 from typing import Any, ClassVar
 
 import torch
@@ -329,7 +330,9 @@ def library_cache(memory: TokenMemory, cache: KeyValueCache | None, rows: int) -
 
     remembered = EncoderDecoderCache(DynamicCache(), DynamicCache())
     remembered.self_attention_cache = _TargetCache(cache, len(memory.pairs))
-    remembered.cross_attention_cache = _SourceCache(memory, rows // memory.articles)
+    remembered.cross_attention_cache = SimpleNamespace(
+        layers=[_Layer(key, value, rows // memory.articles) for key, value in memory.pairs]
+    )
     remembered.is_updated = dict.fromkeys(range(len(memory.pairs)), True)
     return remembered
 
@@ -356,16 +359,11 @@ class _TargetCache:
         return self.get_seq_length() + length, 0
 
 
-class _SourceCache:
-    """The source's keys and values by layer. The library's attention wants a row of keys for each row of queries. So
-    those of one layer at a time are repeated for the hypotheses of an article, which otherwise share them."""
-
-    def __init__(self, memory: TokenMemory, hypotheses: int) -> None:
-        self.layers = [_Layer(key, value, hypotheses) for key, value in memory.pairs]
-
-
 @dataclass(frozen=True)
 class _Layer:
+    """The source's keys and values of a layer. The library's attention wants a row of keys for each row of queries. So
+    those of one layer at a time are repeated for the hypotheses of an article, which otherwise share them."""
+
     key: Tensor
     value: Tensor
     hypotheses: int

@@ -94,7 +94,7 @@ def _search(
         log_probs_bKV = log_probs_RV.view(-1, beam, log_probs_RV.shape[-1])
         if values is not None:
             log_probs_bKV = log_probs_bKV.masked_fill(values.forbidden(alive), -torch.inf)
-        step = advance(
+        alive, parents_bK, ended, done_b = advance(
             alive,
             log_probs_bKV,
             decoded.paragraph_attention[:, -1].view(-1, beam, paragraphs),
@@ -104,11 +104,10 @@ def _search(
             scorers,
             _forced(prompt, alive, source.pad, settings.max_length),
         )
-        alive, ended, parents_bK = step.alive, step.ended, step.parents
         row_bK = torch.arange(len(parents_bK), device=device).unsqueeze(1) * beam + parents_bK
-        if step.done.any():
-            _keep(best, alive.articles[step.done], ended.select(step.done.nonzero().squeeze(1)))
-            unfinished = (~step.done).nonzero().squeeze(1)
+        if done_b.any():
+            _keep(best, alive.articles[done_b], ended.select(done_b.nonzero().squeeze(1)))
+            unfinished = (~done_b).nonzero().squeeze(1)
             alive, ended, memory = alive.select(unfinished), ended.select(unfinished), memory.select(unfinished)
             row_bK = row_bK[unfinished]
         cache.reorder(row_bK.flatten())

@@ -113,18 +113,6 @@ class Ended(PerArticle):
         )
 
 
-@dataclass(frozen=True)
-class SearchStep:
-    """The result of a step."""
-
-    alive: Hypotheses  # the hypotheses that continue, one token longer
-    parents: Tensor  # [b, K] int64, the index in the old beam that each of them continues
-    ended: Ended  # the best that have ended
-    # [b] bool, True where the search is over: at least K hypotheses have ended and none that continues scores higher
-    # than the best of them, or the maximum length is reached, or no hypothesis can continue
-    done: Tensor
-
-
 def advance(
     alive: Hypotheses,  # before the step
     token_log_probs_bKV: Tensor,  # float32, of the next token
@@ -134,9 +122,13 @@ def advance(
     rules: TokenRules,
     scorers: Sequence[Scorer] = (),  # terms of the score besides the normalised log-probability
     forced_b: Tensor | None = None,  # int64, the prompt's token that must come next, or -1 for any
-) -> SearchStep:
+) -> tuple[Hypotheses, Tensor, Ended, Tensor]:
     """Take the 2K best continuations of each article. Those among the best K that end become finished hypotheses; the
-    best K of those that do not end continue."""
+    best K of those that do not end continue.
+
+    Return these, one token longer; the index in the old beam that each of them continues, [b, K] int64; the best that
+    have ended; and [b] bool, True where the search is over: at least K hypotheses have ended and none that continues
+    scores higher than the best of them, or the maximum length is reached, or no hypothesis can continue."""
     beam = alive.tokens.shape[1]
     allowed_bKV = restrict(alive.tokens, token_log_probs_bKV, settings, rules, forced_b)
     attended = alive.attended(attention_bKP)
@@ -169,9 +161,7 @@ def advance(
     enough_b = ended.best.isfinite().all(dim=1) & (to_beat_b >= hope_bK.amax(dim=1))
     done_b = enough_b | log_probs_bK.isneginf().all(dim=1) | over
     ended = _or_unfinished(ended, alive, done_b, settings)
-    return SearchStep(
-        attended.extended(parents_bK, token_bC.gather(1, best_bK), log_probs_bK), parents_bK, ended, done_b
-    )
+    return attended.extended(parents_bK, token_bC.gather(1, best_bK), log_probs_bK), parents_bK, ended, done_b
 
 
 def restrict(

@@ -27,6 +27,7 @@ from models.weights_file import load_weights, own_memory, save_tensors, save_wei
 
 WEIGHTS, OPTIMIZER, STATE = "model.safetensors", "optimizer.safetensors", "state.json"
 BEST = "best.json"
+_KEEP_LAST = 2  # of the most recent checkpoints: a damaged one costs only one interval
 _log = logging.getLogger(__name__)
 
 
@@ -59,14 +60,12 @@ class Checkpoints:
         directory: Path,  # the first checkpoint creates it
         *,
         keep_best: int = 5,  # of the best (Liu & Lapata 2019, sec. 4 averages the scores of the 5 best)
-        keep_last: int = 2,  # of the most recent; with 2, a damaged one costs only one interval
         best_file: Path | None = None,  # JSON that names the best, relative to its folder; None = in `directory`
     ) -> None:
-        if keep_best < 0 or keep_last < 1:
-            raise ValueError(f"expected keep_best >= 0 and keep_last >= 1, got {keep_best} and {keep_last}")
+        if keep_best < 0:
+            raise ValueError(f"expected keep_best >= 0, got {keep_best}")
         self.directory = directory
         self.keep_best = keep_best
-        self.keep_last = keep_last
         self.best_file = best_file or directory / BEST
 
     def clear_unfinished(self) -> None:
@@ -148,7 +147,7 @@ class Checkpoints:
 
     def _prune(self) -> None:
         paths = self.paths()
-        kept = {path for _, path in self.best()} | set(paths[-self.keep_last :])
+        kept = {path for _, path in self.best()} | set(paths[-_KEEP_LAST:])
         for path in paths:
             if path not in kept:
                 shutil.rmtree(path)

@@ -4,7 +4,7 @@ as prose; a title for them, and the list of them as read, each with its text or 
 import hashlib
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import PurePath
 from tempfile import TemporaryDirectory
@@ -74,30 +74,22 @@ def fetch(
     if places:
         with TemporaryDirectory(prefix="wikisum-") as folder, Journal(pafs.LocalFileSystem(), folder) as journal:
             pages += crawl_batches(frontier, None, crawl, journal=journal, connect_to=connect_to, progress=progress)
-    files = [(index, source) for index, source in enumerate(given) if source.body is not None]
-    rows += [_frontier_row(index, source) for index, source in files]
-    pages += list(_file_pages(files))
+    for index, source in enumerate(given):
+        if (body := source.body) is None:
+            continue
+        url = file_url(index, source)
+        row: dict[str, Any] = dict.fromkeys(PAGES.schema.names)
+        row |= {"url": url, "host": url, "final_url": url, "mime": source.mime, "charset": source.charset, "body": body}
+        row |= {"bytes": len(body), "sha256": hashlib.sha256(body).hexdigest(), "fetched_at": datetime.now(UTC)}
+        pages.append(pa.RecordBatch.from_pylist([row], schema=PAGES.schema))
+        row = {"article_id": ARTICLE, "article_shard": 0, "url": url, "host": url, "host_shard": 0}
+        rows.append(row | {"provenance": "citation", "rank": index, "drop_reason": None})
     return (pa.Table.from_pylist(rows, schema=FRONTIER.schema), pa.Table.from_batches(pages, schema=PAGES.schema))
 
 
 def file_url(index: int, source: GivenSource) -> str:
     """Return the address under which a file is in the tables; no fetched page has such a one."""
     return f"file:{index}:{source.name}"
-
-
-def _frontier_row(index: int, source: GivenSource) -> dict[str, Any]:
-    url = file_url(index, source)
-    row = {"article_id": ARTICLE, "article_shard": 0, "url": url, "host": url, "host_shard": 0}
-    return row | {"provenance": "citation", "rank": index, "drop_reason": None}
-
-
-def _file_pages(files: Sequence[tuple[int, GivenSource]]) -> Iterator[pa.RecordBatch]:
-    for index, source in files:
-        url, body = file_url(index, source), source.body or b""
-        row: dict[str, Any] = dict.fromkeys(PAGES.schema.names)
-        row |= {"url": url, "host": url, "final_url": url, "mime": source.mime, "charset": source.charset, "body": body}
-        row |= {"bytes": len(body), "sha256": hashlib.sha256(body).hexdigest(), "fetched_at": datetime.now(UTC)}
-        yield pa.RecordBatch.from_pylist([row], schema=PAGES.schema)
 
 
 def read_notes(documents: pa.Table) -> pa.Table:
