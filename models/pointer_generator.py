@@ -90,17 +90,6 @@ class PointerCache(Cache):
         self.state = self.state.select(hypotheses)
 
 
-@dataclass(frozen=True)
-class DecoderStep:
-    """One target position."""
-
-    state: DecoderState  # after it
-    hidden: Tensor  # [R, D] what the vocabulary's distribution is made from: V [s_t, h*_t] + b of eq. 4
-    weights: Tensor  # [R, S] float32, a^t of eq. 2
-    gate: Tensor  # [R] float32, the log-odds of p_gen (eq. 8)
-    repeated: Tensor  # [R] float32, the coverage loss of eq. 12 without its weight
-
-
 class PointerGenerator(Summarizer):
     """An LSTM encoder both ways, and an LSTM decoder that generates or copies."""
 
@@ -156,23 +145,20 @@ class PointerGenerator(Summarizer):
         assert isinstance(memory, PointerMemory)
         assert cache is None or isinstance(cache, PointerCache)
         state = DecoderState.start(memory, len(target_in) // memory.articles) if cache is None else cache.state
-        steps: list[DecoderStep] = []
+        steps: list[list[Tensor]] = []
         for words_RE in self.dropout(self.embedding(target_in)).unbind(dim=1):
-            steps.append(self._step(words_RE, state, memory))
-            state = steps[-1].state
+            state, *made = self._step(words_RE, state, memory)
+            steps.append(made)
         if cache is not None:
             cache.state = state
             cache.length += len(steps)
-        weights_RTS = torch.stack([step.weights for step in steps], dim=1)
+        hidden_RTD, weights_RTS, gate_RT, repeated_RT = (torch.stack(each, dim=1) for each in zip(*steps, strict=True))
         # Generated or copied, a piece was written with the same attention, so the gate does not change its paragraphs.
         looked_RTP = memory.by_paragraph(weights_RTS) if attention else None
-        repeated_RT = torch.stack([step.repeated for step in steps], dim=1)
         return Decoded(
-            hidden=torch.stack([step.hidden for step in steps], dim=1),
+            hidden=hidden_RTD,
             paragraph_attention=looked_RTP,
-            copied=Copied(
-                weights_RTS, torch.stack([step.gate for step in steps], dim=1), memory.tokens, memory.paragraph
-            ),
+            copied=Copied(weights_RTS, gate_RT, memory.tokens, memory.paragraph),
             extra_loss=None if self.coverage is None else self.config.coverage_loss * repeated_RT,
         )
 
@@ -185,8 +171,12 @@ class PointerGenerator(Summarizer):
         assert isinstance(memory, PointerMemory)
         return PointerCache(DecoderState.start(memory, hypotheses))
 
-    def _step(self, words_RE: Tensor, state: DecoderState, memory: PointerMemory) -> DecoderStep:
-        """Read one target token after `state`."""
+    def _step(
+        self, words_RE: Tensor, state: DecoderState, memory: PointerMemory
+    ) -> tuple[DecoderState, Tensor, Tensor, Tensor, Tensor]:
+        """Read one target token after `state`. Return the state after it; what the vocabulary's distribution is made
+        from, [R, D]: V [s_t, h*_t] + b of eq. 4; a^t of eq. 2, [R, S] float32; the log-odds of p_gen (eq. 8), [R]
+        float32; and the coverage loss of eq. 12 without its weight, [R] float32."""
         x_RE = self.feed(torch.cat((words_RE, state.context), dim=-1))
         gates_RD = widened(self.recurrence(torch.cat((x_RE, state.output), dim=-1))).chunk(4, dim=-1)
         enter, keep, new, leave = gates_RD
@@ -197,13 +187,10 @@ class PointerGenerator(Summarizer):
         # The hypotheses of an article share its states: the memory is never copied.
         weights_BKS = weights_RS.view(memory.articles, -1, weights_RS.shape[-1])
         context_RC = (weights_BKS.to(memory.states.dtype) @ memory.states).flatten(0, 1)
-        return DecoderStep(
-            state=DecoderState(output_RD, cell_RD, context_RC, state.coverage + weights_RS),
-            hidden=self.hidden(self.dropout(torch.cat((output_RD, context_RC), dim=-1))),
-            weights=weights_RS,
-            gate=widened(self.gate(torch.cat((context_RC, s_RC, x_RE), dim=-1))).squeeze(-1),
-            repeated=torch.minimum(weights_RS, state.coverage).sum(dim=-1),
-        )
+        after = DecoderState(output_RD, cell_RD, context_RC, state.coverage + weights_RS)
+        hidden_RD = self.hidden(self.dropout(torch.cat((output_RD, context_RC), dim=-1)))
+        gate_R = widened(self.gate(torch.cat((context_RC, s_RC, x_RE), dim=-1))).squeeze(-1)
+        return after, hidden_RD, weights_RS, gate_R, torch.minimum(weights_RS, state.coverage).sum(dim=-1)
 
     def _attend(self, s_RC: Tensor, coverage_RS: Tensor, memory: PointerMemory) -> Tensor:
         """Return the attention [R, S] (float32) of eq. 2 with the scores of eq. 1, or of eq. 11 with coverage."""
