@@ -16,13 +16,25 @@ ROWS = re.findall(r"^\| (\w+) \| (\d+) \| (\S.*) \|$", PAGE, re.MULTILINE)
 def versions_of_directories() -> Iterator[tuple[str, int]]:
     """Yield the function and version of every recipe of a model or report."""
     for path in sorted((PROJECT / "flows").rglob("*.py")):
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            if not isinstance(node, ast.Call) or getattr(node.func, "id", "") != "Recipe":
+        for stage in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if not isinstance(stage, ast.FunctionDef):
                 continue
-            version = next((word.value for word in node.keywords if word.arg == "version"), None)
-            if version is not None:
-                assert isinstance(version, ast.Constant)
-                yield ast.literal_eval(node.args[1]).rpartition(":")[2], version.value
+            for node in ast.walk(stage):
+                if not isinstance(node, ast.Call) or getattr(node.func, "id", "") != "Recipe":
+                    continue
+                version = next((word.value for word in node.keywords if word.arg == "version"), None)
+                if version is not None:
+                    assert isinstance(version, ast.Constant)
+                    function = node.args[1]  # a name for it is given in the same stage
+                    names = list(functions(stage if isinstance(function, ast.Name) else function))
+                    assert names, ast.unparse(node)
+                    yield from ((name, version.value) for name in names)
+
+
+def functions(tree: ast.AST) -> Iterator[str]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and re.fullmatch(r"tasks[\w.]+:\w+", str(node.value)):
+            yield node.value.rpartition(":")[2]
 
 
 def test_every_version_of_every_stage_is_listed_once() -> None:

@@ -295,7 +295,7 @@ def test_sigterm_lets_the_shards_in_hand_be_finished(
     root = without(undisturbed, tmp_path / "data", "documents", "paragraphs")
     with running(root, tiny_environment, tmp_path / "log") as going:
         going.until_said("documents: computing 2")
-        going.until(lambda: any("extraction.worker" in " ".join(one.cmdline()) for one in descendants(going.process)))
+        going.until(lambda: any(runs(one, "tasks.extraction.extractor") for one in descendants(going.process)))
         going.process.send_signal(signal.SIGTERM)
         assert going.wait() == 130
         assert going.left_behind() == []
@@ -306,3 +306,10 @@ def test_sigterm_lets_the_shards_in_hand_be_finished(
 
 def descendants(process: "subprocess.Popen[bytes]") -> list[psutil.Process]:
     return [one for one in psutil.Process(process.pid).children(recursive=True) if one.is_running()]
+
+
+def runs(process: psutil.Process, module: str) -> bool:
+    try:
+        return module in process.cmdline()
+    except psutil.Error:  # it ended meanwhile
+        return False
