@@ -99,7 +99,8 @@ def census(
 
 def _tree(name: str) -> ast.Module:
     path = PROJECT.joinpath(*name.split("."))
-    path = path / "__init__.py" if path.is_dir() else path.with_suffix(".py")
+    file = path.with_suffix(".py")  # a folder of that name may be left from before, with nothing but caches
+    path = file if file.exists() else path / "__init__.py"
     return ast.parse(path.read_text(encoding="utf-8"))
 
 
