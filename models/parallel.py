@@ -48,8 +48,8 @@ from models.layers.transformer import (
 
 
 @dataclass(frozen=True)
-class ParallelConfig(WritingConfig):
-    """The size of PHT; the defaults are those of Ma & Zong 2020 and 2022."""
+class ParagraphsConfig(WritingConfig):
+    """What PHT and VHT share: layers over the words of each paragraph alone."""
 
     norm: ClassVar[Norm] = "post"
 
@@ -57,6 +57,12 @@ class ParallelConfig(WritingConfig):
     decoder_layers: int = 3  # layers of the decoder (Ma & Zong 2020, sec. 4.2: 3, or 1).
     # of embeddings, sub-layer outputs and inner feed-forward layers (Ma & Zong 2020, sec. 4.2: .3)
     dropout: float = 0.3
+
+
+@dataclass(frozen=True)
+class ParallelConfig(ParagraphsConfig):
+    """The size of PHT; the defaults are those of Ma & Zong 2020 and 2022."""
+
     # whether a LayerNorm comes before the pooling's feed-forward layer, as in the released code but not in eq. 4-5
     pooling_norm: bool = True
     # whether pooling logits are divided by sqrt(E), as in the released code but not in eq. 3
@@ -157,15 +163,9 @@ class ParallelTransformer(WordReader):
 
 
 @dataclass(frozen=True)
-class VerticalConfig(WritingConfig):
+class VerticalConfig(ParagraphsConfig):
     """The size of VHT; the defaults are those of Ma & Zong 2020."""
 
-    norm: ClassVar[Norm] = "post"
-
-    encoder_layers: int = 3  # layers over the tokens of a paragraph (Ma & Zong 2020, sec. 4.2: 3, or 1)
-    decoder_layers: int = 3  # layers of the decoder (Ma & Zong 2020, sec. 4.2: 3, or 1).
-    # of embeddings, sub-layer outputs and inner feed-forward layers (Ma & Zong 2020, sec. 4.2: .3)
-    dropout: float = 0.3
     # whether dropout and a LayerNorm follow the ranking encoding, as in the released code but not in eq. 11
     ranking_norm: bool = True
     # whether the query is added before that LayerNorm, as in a version of the released code
