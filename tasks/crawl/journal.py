@@ -50,23 +50,27 @@ class Places:
 
     def get(self, url: str) -> Place | None:
         """Return the place of a URL, or None."""
-        query = "select segment, offset from places where digest = ?"
-        found = self._table.execute(query, (self._digest(url),)).fetchone()
-        return None if found is None else Place(*found)
+        return self._at(self._digest(url))
 
     def put(self, url: str, place: Place) -> Place | None:
         """Store the place of a URL and return the previous one, or None."""
-        before = self.get(url)
-        self._table.execute("replace into places values (?, ?, ?)", (self._digest(url), *place))
+        digest = self._digest(url)
+        before = self._at(digest)
+        self._table.execute("replace into places values (?, ?, ?)", (digest, *place))
         return before
 
     def forget(self, url: str) -> Place:
         """Remove a URL and return its place. Raises KeyError: it is not in the map."""
-        before = self.get(url)
+        digest = self._digest(url)
+        before = self._at(digest)
         if before is None:
             raise KeyError(url)
-        self._table.execute("delete from places where digest = ?", (self._digest(url),))
+        self._table.execute("delete from places where digest = ?", (digest,))
         return before
+
+    def _at(self, digest: int) -> Place | None:
+        found = self._table.execute("select segment, offset from places where digest = ?", (digest,)).fetchone()
+        return None if found is None else Place(*found)
 
     def _digest(self, url: str) -> int:
         digest = hashlib.blake2b(url.encode(), digest_size=8, key=self._secret).digest()

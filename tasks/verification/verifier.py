@@ -126,9 +126,8 @@ class Finding:
 
     support: Support
     probability: float  # that the passages say it, 0-1; 0 where it is not judged
-    passages: tuple[
-        int, ...
-    ] = ()  # the fewest that support it, by their place in what was given; empty where none does
+    # the fewest that support it, by their place in what was given; empty where none does
+    passages: tuple[int, ...] = ()
 
 
 class WordWeights:
@@ -181,7 +180,7 @@ class Verifier:
                 continue
             if own.lines <= other.lines:
                 found[place] = 1.0
-            elif own.repeats <= other.repeats:
+            elif not own.repeats or own.repeats <= other.repeats:  # of a passage, only where they are asked
                 rows.append(features(own, other, self._weigh))
                 places.append(place)
                 gaps.append(longest_gap(matches(own, other)) if rows[-1][_COVERED] < 1 else 0)
