@@ -242,7 +242,7 @@ class BuildConfig(Settings):
 
     @model_validator(mode="after")
     def _go_together(self) -> Self:
-        for problem in chain(self._of_training(), self._of_imported(), self._of_systems()):
+        if problem := next(chain(self._of_training(), self._of_imported(), self._of_systems()), None):
             raise ValueError(problem)
         if self.decoding.guidance.reads_predictor:
             check_predictable(find_preset(self.summarizer.preset).architecture)
