@@ -106,14 +106,20 @@ def _remote_sink(filesystem: pafs.FileSystem, path: str, upload: Callable[[IO[by
     completed when it is closed, also by an error: writing to it could leave a partial file. The upload runs in a
     thread, where Ctrl-C and SIGTERM raise nothing: raised between opening and closing the stream, they would replace
     the object by a part of the file or an empty one. It is waited for, and then the interruption takes effect."""
+    spool = tempfile.TemporaryFile(prefix="wikisum-")  # noqa: SIM115 - the thread closes it, also after a second Ctrl-C
 
     def send() -> None:
-        if not upload(spool):
-            spool.seek(0)
-            with filesystem.open_output_stream(path) as stream:
-                shutil.copyfileobj(spool, stream, _COPY_BYTES)
+        with spool:
+            if not upload(spool):
+                spool.seek(0)
+                with filesystem.open_output_stream(path) as stream:
+                    shutil.copyfileobj(spool, stream, _COPY_BYTES)
 
-    with tempfile.TemporaryFile(prefix="wikisum-") as spool:
+    try:
         yield spool
-        with ThreadPoolExecutor(1, thread_name_prefix="upload") as uploading:  # an exit meanwhile waits for it too
-            uploading.submit(send).result()
+    except BaseException:
+        spool.close()
+        raise
+    with ThreadPoolExecutor(1, thread_name_prefix="upload") as uploading:  # an exit meanwhile waits for it too
+        uploading.submit(int).result()  # a thread whose start is interrupted would not be waited for
+        uploading.submit(send).result()

@@ -4,6 +4,7 @@ import json
 import signal
 import subprocess
 import sys
+import threading
 import time
 import uuid
 from collections.abc import Iterator
@@ -127,6 +128,24 @@ def test_an_interrupted_upload_leaves_the_old_file_or_the_new_one(
     between.seen = interrupt
     assert writer.communicate(timeout=PATIENCE)[0] == b"interrupted\n"
     assert store.read_bytes("a/file") in (old, new)
+
+
+def test_a_thread_whose_start_is_interrupted_uploads_nothing(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    store.write_bytes("a/file", b"before")
+    start = threading.Thread.start
+
+    def interrupted(thread: threading.Thread) -> None:
+        start(thread)
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as context:
+        context.setattr(threading.Thread, "start", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            store.write_bytes("a/file", b"after")
+    for thread in threading.enumerate():
+        if thread.name.startswith("upload"):
+            thread.join(PATIENCE)
+    assert store.read_bytes("a/file") == b"before"
 
 
 def test_a_few_errors_of_the_server_are_ridden_out(store: Store, between: Proxy) -> None:
