@@ -1,28 +1,12 @@
-"""Published summarization corpora as a source: a row of a file is an article with its documents and its summary.
-
-The corpora of Shen et al. 2023 (their app. A names the downloads) keep documents and summaries like this:
-
-* multi-news (Fabbri et al. 2019, github.com/Alex-Fabbri/Multi-News): a line of `train.src` holds the documents of the
-  same line of `train.tgt`. `|||||` ends a document, in the preprocessed release `story_separator_special_tag`;
-  `NEWLINE_CHAR` stands for a line break.
-* wcep-10 (Gholipour Ghalandari et al. 2020, github.com/complementizer/wcep-mds-dataset): an object per line with
-  `id`, `summary` and `articles`, objects of `title`, `text` and `url`; the first ten are read (Xiao et al. 2022).
-* multi-xscience (Lu et al. 2020, github.com/yaolu/Multi-XScience): an array of objects with `related_work`, the
-  target, `abstract` and `ref_abstract`, an object of cite_N -> {`mid`, `abstract`}. Several rows share an `aid`. The
-  paper's own abstract is the first document: without it there would be 4.4 of them, not 5.1.
-* rotten-tomatoes (Wang & Ling 2016): an array of objects with `_movie_name`, `_movie_id`, `_critics`, an object of
-  number -> sentence, and `_critic_consensus`. It has no splits.
-* hed (github.com/DAMO-NLP-SG/HierEncDec, github.com/Shen-Chenhui/MReD): columns `text` and `summary`; `<REVBREAK>`
-  separates documents, `<sep>` paragraphs. MReD, MReD+ and the four domains of Wikipedia are published like this.
-* wikisum (`wikisum export`): `data/train-*.parquet` and so on, with `id`, `title`, `licence`, `group`,
-  `summary` and `documents`, objects of `url`, `title` and `text`, whose lines are paragraphs; null = left out."""
+"""Published summarization corpora as a source: a row of a file is an article with its documents and its summary, where
+the layout of the corpus (`collections.toml`) says."""
 
 import csv
 import hashlib
 import json
 import re
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from functools import cache
@@ -36,8 +20,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from models.sentences import first_sentence, split_sentences
+from tasks.engine.data_files import read_data
 from tasks.sources.files import file_state, json_object, matching_files, parquet_rows, parsed, unzipped
-from tasks.sources.settings import CollectionSettings, LayoutName
+from tasks.sources.settings import CollectionSettings
 from tasks.sources.source import Article, ArticleReason, GivenDocument, Partition
 
 FORMAT_VERSION = 1  # rises when the same rows would give other articles
@@ -49,14 +34,14 @@ _FILE = 1 << 32  # partitions count rows through all files, as if each had so ma
 class CollectionLayout:
     """The columns of a row."""
 
-    documents: tuple[str, ...]  # columns of documents, in order: a string, a list, or an object of documents by name
+    documents: Sequence[str]  # columns of documents, in order: a string, a list, or an object of documents by name
     summary: str  # column of the target
     text: str = "text"  # field of a document that is an object
     title: str = ""  # column of the title; "" = none
     id: str = ""  # column of a unique name; "" = none
     split: str = "split"  # column of the split, which rows may lack: then it is that of the file's name
     # What stands between the documents of one string; none = the string is one document
-    separators: tuple[str, ...] = ()
+    separators: Sequence[str] = ()
     line_break: str = ""  # what stands for a line break; "" = nothing does
     most: int | None = None  # documents read of a row; None = all
     licence: str = ""  # column of the licence of the summary; "" = none
@@ -71,17 +56,8 @@ class CollectionLayout:
 
 SOURCE, TARGET = "src", "tgt"  # columns of parallel files, as their names call them
 
-_PUBLISHED: Mapping[LayoutName, CollectionLayout] = {
-    "multi-news": CollectionLayout(
-        (SOURCE,), TARGET, separators=("|||||", "story_separator_special_tag"), line_break="NEWLINE_CHAR"
-    ),
-    "wcep-10": CollectionLayout(("articles",), "summary", id="id", most=10),
-    "multi-xscience": CollectionLayout(("abstract", "ref_abstract"), "related_work", text="abstract"),
-    "rotten-tomatoes": CollectionLayout(("_critics",), "_critic_consensus", title="_movie_name", id="_movie_id"),
-    "hed": CollectionLayout(("text",), "summary", separators=("<REVBREAK>",), line_break="<sep>"),
-    "wikisum": CollectionLayout(
-        ("documents",), "summary", title="title", id="id", licence="licence", group="group", lines=True
-    ),
+_PUBLISHED = {
+    name: CollectionLayout(**fields) for name, fields in read_data("tasks.sources", "collections.toml").items()
 }
 
 
@@ -111,7 +87,7 @@ class CollectionSource:
         recipe = json.dumps([FORMAT_VERSION, self.settings.model_dump(exclude={"paths"})])
         found = []
         for number, path in enumerate(self._files()):
-            for start, stop, digest in _ranges(path, self.layout, recipe, self.partition_rows, _state(path)):
+            for start, stop, digest in _ranges(path, self.layout.needed, recipe, self.partition_rows, _state(path)):
                 name = f"{path} rows {start + 1}-{stop}"
                 found.append(Partition(name, digest, number * _FILE + start, number * _FILE + stop))
         return found
@@ -253,7 +229,7 @@ def _state(path: Path) -> tuple[tuple[int, int, int], ...]:
 
 @cache
 def _ranges(
-    path: Path, layout: CollectionLayout, recipe: str, size: int, _states: tuple[tuple[int, int, int], ...]
+    path: Path, needed: Sequence[str], recipe: str, size: int, _states: tuple[tuple[int, int, int], ...]
 ) -> tuple[tuple[int, int, str], ...]:
     """Return first row, one past the last, and digest of each partition of a file; once per process and state."""
     ranges = []
@@ -261,7 +237,7 @@ def _ranges(
     checked = False
     digest = hashlib.sha256()
     for stop, row in enumerate(rows(path), 1):
-        checked = checked or _has_columns(path, row, layout)
+        checked = checked or _has_columns(path, row, needed)
         if stop - 1 == start:
             digest = hashlib.sha256(f"{recipe}|{path.name}|{start}".encode())
         digest.update(row_bytes(row))
@@ -275,14 +251,14 @@ def _ranges(
     return tuple(ranges)
 
 
-def _has_columns(path: Path, row: Row, layout: CollectionLayout) -> bool:
+def _has_columns(path: Path, row: Row, needed: Sequence[str]) -> bool:
     """Check the columns of the first row that has any; False for one that is malformed, which is found when it is read.
     Raises ValueError: a column is missing."""
     try:
         columns = parse_row(row)
     except ValueError:
         return False
-    missing = [name for name in layout.needed if name not in columns]
+    missing = [name for name in needed if name not in columns]
     if missing:
         raise ValueError(f"{path}: expected a column {missing[0]!r}, got {', '.join(map(str, columns)) or 'none'}")
     return True
