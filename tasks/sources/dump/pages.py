@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
+from xml.etree.ElementTree import Element, TreeBuilder
 from xml.parsers import expat
 
 from tasks.engine.data_files import read_data
@@ -12,9 +13,6 @@ FILE, CATEGORY, MEDIA = 6, 14, -2
 # Names that MediaWiki knows in every language, besides a wiki's own names of namespaces.
 _CANONICAL: Mapping[str, int] = read_data("tasks.sources.dump", "wikitext.toml")["namespaces"]
 
-_PAGE_TEXTS = frozenset(
-    [("page", "title"), ("page", "ns"), ("page", "id"), ("revision", "id"), ("revision", "model"), ("revision", "text")]
-)
 _ROOT = b"<mediawiki>"
 
 
@@ -58,8 +56,8 @@ def read_pages(blocks: Iterable[bytes], location: str, *, fragment: bool = False
         reader.found.clear()
     if not fragment:
         reader.parse(b"", last=True)
-    elif len(reader.path) > 1:
-        raise ValueError(f"{location}: ends inside <{reader.path[-1]}>: expected whole pages")
+    elif len(reader.open) > 1:
+        raise ValueError(f"{location}: ends inside <{reader.open[-1].tag}>: expected whole pages")
 
 
 def read_site(blocks: Iterable[bytes], location: str) -> Site:
@@ -74,23 +72,21 @@ def read_site(blocks: Iterable[bytes], location: str) -> Site:
 
 
 class _Reader:
+    """Makes an element of each page, and forgets it once it is read: a dump as a tree would not fit in memory."""
+
     def __init__(self, location: str, *, fragment: bool) -> None:
         self.site: Site | None = None
-        self.path: list[str] = []  # the open elements
         self.found: list[DumpPage] = []
+        self.open: list[Element] = []
         self._location = location
         self._before = len(_ROOT) if fragment else 0  # bytes parsed that no file has
-        self._texts: list[str] = []
-        self._page: dict[tuple[str, str], str] = {}
-        self._redirect = False
-        self._base = ""
-        self._namespaces: dict[str, int] = {}
-        self._key = 0
+        self._tree = TreeBuilder()
         self._parser = expat.ParserCreate()
         self._parser.buffer_text = True
         self._parser.buffer_size = 1 << 16
         self._parser.StartElementHandler = self._start
         self._parser.EndElementHandler = self._end
+        self._parser.CharacterDataHandler = self._tree.data
         self._parser.StartDoctypeDeclHandler = self._refuse_doctype
 
     def parse(self, block: bytes, *, last: bool = False) -> None:
@@ -105,48 +101,33 @@ class _Reader:
         raise ValueError(f"{self._location}: expected a MediaWiki export, got XML with a document type")
 
     def _start(self, name: str, attributes: dict[str, str]) -> None:
-        parent = self.path[-1] if self.path else ""
-        if not self.path and name != "mediawiki":
+        if not self.open and name != "mediawiki":
             raise ValueError(f"{self._location}: expected a MediaWiki export, got <{name}>")
-        self.path.append(name)
-        if (parent, name) in _PAGE_TEXTS or name in ("base", "namespace"):
-            self._texts = []
-            self._parser.CharacterDataHandler = self._texts.append
-            if name == "namespace":
-                self._key = int(attributes.get("key", 0))
-        elif name == "page":
-            self._page, self._redirect = {}, False
-        elif name == "redirect":
-            self._redirect = True
+        self.open.append(self._tree.start(name, attributes))
 
     def _end(self, name: str) -> None:
-        self.path.pop()
-        parent = self.path[-1] if self.path else ""
-        if self._parser.CharacterDataHandler is not None:
-            self._parser.CharacterDataHandler = None
-            text = "".join(self._texts)
-            if name == "base":
-                self._base = text
-            elif name == "namespace":
-                self._namespaces[text] = self._key
-            else:
-                self._page[parent, name] = text
+        element = self._tree.end(name)
+        self.open.pop()
         if name == "siteinfo":
-            self.site = Site.named(self._base, self._namespaces)
+            namespaces = {space.text or "": int(space.get("key", 0)) for space in element.iter("namespace")}
+            self.site = Site.named(element.findtext("base", ""), namespaces)
+        elif name == "revision":  # the last one counts
+            for earlier in self.open[-1].findall("revision")[:-1]:
+                self.open[-1].remove(earlier)
         elif name == "page":
-            self.found.append(self._whole_page())
+            self.found.append(self._page(element))
+            self.open[-1].clear()
 
-    def _whole_page(self) -> DumpPage:
-        page = self._page
-        title = page.get(("page", "title"))
+    def _page(self, page: Element) -> DumpPage:
+        title = page.findtext("title")
         if not title:
             raise ValueError(f"{self._location}: a page ends at line {self._parser.CurrentLineNumber} without a title")
         return DumpPage(
             title,
-            int(page.get(("page", "ns")) or 0),
-            self._redirect,
-            page.get(("revision", "id")),
-            page.get(("revision", "model"), "wikitext"),
-            page.get(("revision", "text"), ""),
-            page.get(("page", "id")),
+            int(page.findtext("ns") or 0),
+            page.find("redirect") is not None,
+            page.findtext("revision/id"),
+            page.findtext("revision/model", "wikitext"),
+            page.findtext("revision/text", ""),
+            page.findtext("id"),
         )
