@@ -5,11 +5,13 @@ only once."""
 
 import html
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from tasks.sources.settings import Archived, WikitextSettings
 
+# A comment alone on its line goes with the line break, so that no empty line is left.
+_COMMENT = re.compile(r"^(?><!--.*?-->)\n|<!--.*?(?:-->|\Z)", re.M | re.S)
 _HEADING = re.compile(r"^=.*=[ \t]*$", re.M)
 _REF = re.compile(r"<ref(\s[^<>]*)?>", re.I)
 _REF_END = re.compile(r"</ref\s*>", re.I)
@@ -37,19 +39,18 @@ class RefElement:
     body: str | None  # its content; None if it only names another
 
 
+def without(text: str, spans: Iterable[tuple[int, int]], instead: str = "") -> str:
+    """Return a text without some spans of it, given by start and end, in order; `instead` stands for each."""
+    parts, position = [], 0
+    for start, end in spans:
+        parts.append(text[position:start])
+        position = end
+    return instead.join([*parts, text[position:]])
+
+
 def without_comments(text: str) -> str:
     """Return wikitext without comments; an unclosed one extends to the end. Markup in verbatim elements is escaped."""
-    parts, position = [], 0
-    while (start := text.find("<!--", position)) >= 0:
-        parts.append(text[position:start])
-        end = text.find("-->", start + 4)
-        if end < 0:
-            position = len(text)
-            break
-        position = end + 3
-        if (start == 0 or text[start - 1] == "\n") and text[position : position + 1] == "\n":
-            position += 1  # also remove the line break, so that no empty line is left
-    return _without_verbatim("".join([*parts, text[position:]]))
+    return _without_verbatim(_COMMENT.sub("", text))
 
 
 def _without_verbatim(text: str) -> str:
@@ -111,11 +112,7 @@ def balanced(text: str) -> str:
             waiting[last[0]] -= 1
         waiting[opener] -= 1
     lone += [match.start() for match in opened]
-    parts, position = [], 0
-    for start in sorted(lone):
-        parts.append(text[position:start])
-        position = start + 2
-    return _LONE_ANGLE.sub(" ", " ".join([*parts, text[position:]]))
+    return _LONE_ANGLE.sub(" ", without(text, ((start, start + 2) for start in sorted(lone)), " "))
 
 
 def references_of(text: str) -> Iterator[RefElement]:
@@ -139,11 +136,7 @@ def references_of(text: str) -> Iterator[RefElement]:
 
 def without_references(text: str) -> str:
     """Return wikitext without its `<ref>` elements."""
-    parts, position = [], 0
-    for reference in references_of(text):
-        parts.append(text[position : reference.start])
-        position = reference.end
-    return "".join([*parts, text[position:]])
+    return without(text, ((reference.start, reference.end) for reference in references_of(text)))
 
 
 def outer_templates(text: str) -> Iterator[tuple[int, int]]:

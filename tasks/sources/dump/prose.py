@@ -9,7 +9,7 @@ from mwparserfromhell.nodes import ExternalLink, HTMLEntity, Tag, Template, Text
 from mwparserfromhell.wikicode import Wikicode
 
 from tasks.engine.data_files import read_data
-from tasks.sources.dump.markup import balanced, outer_templates, without_references
+from tasks.sources.dump.markup import balanced, outer_templates, without, without_references
 from tasks.sources.dump.pages import CATEGORY, FILE, MEDIA, Site
 from tasks.sources.dump.templates import GONE, RAISED, Arguments, expand, raised
 
@@ -51,12 +51,9 @@ def _without_open_links(text: str) -> str:
 
 def _without_boxes(text: str) -> str:
     """Return wikitext without templates that begin a line and span several lines: boxes, which need not be parsed."""
-    parts, position = [], 0
-    for start, end in outer_templates(text):
-        if (start == 0 or text[start - 1] == "\n") and "\n" in text[start:end]:
-            parts.append(text[position:start])
-            position = end
-    return "".join([*parts, text[position:]])
+    templates = outer_templates(text)
+    begin_a_line = ((start, end) for start, end in templates if text[max(start - 1, 0) : start] in ("", "\n"))
+    return without(text, ((start, end) for start, end in begin_a_line if "\n" in text[start:end]))
 
 
 def paragraphs_of(text: str) -> list[str]:
