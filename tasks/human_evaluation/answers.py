@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from models.values import ValueIndex, find_values
-from tasks.human_evaluation.forms import LEVELS
+from tasks.human_evaluation.forms import fields
 from tasks.human_evaluation.questions import csv_text, numbered_rows
 from tasks.human_evaluation.study import FORMAT, RatingItem, Study
 from tasks.text.content_words import content_words
@@ -136,22 +136,14 @@ def _read(study: Study, name: str, text: str) -> Answered:
 
 def _check(study: Study, item: RatingItem, answer: Mapping[str, Any], where: str) -> None:
     """Check that an answer is complete and has only values that the form offers."""
-    places: Sequence[Any] = range(len(item.texts))
-    expected: dict[str, Sequence[Any]] = {}
-    match study.settings.task:
-        case "qa":
-            replies, numbers = answer.get("said") or {}, {str(number) for number in range(len(item.questions))}
-            for number in sorted(numbers | set(replies)):
-                reply = replies.get(number, "")
-                if number not in numbers or not (reply is None or (isinstance(reply, str) and reply.strip())):
-                    raise ValueError(f"{where}: question {number} is answered {reply!r}: expected a text or null")
-            return
-        case "best-worst":
-            expected = {"best": places, "worst": places}
-        case "ratings":
-            expected = {
-                f"{place} {criterion}": tuple(LEVELS) for place in places for criterion in study.settings.criteria
-            }
+    if study.settings.task == "qa":
+        replies, numbers = answer.get("said") or {}, {str(number) for number in range(len(item.questions))}
+        for number in sorted(numbers | set(replies)):
+            reply = replies.get(number, "")
+            if number not in numbers or not (reply is None or (isinstance(reply, str) and reply.strip())):
+                raise ValueError(f"{where}: question {number} is answered {reply!r}: expected a text or null")
+        return
+    expected = {field.name: field.values.values() for field in fields(study, item)}
     choices = answer.get("choices") or {}
     if unknown := sorted(set(choices) - set(expected)):
         raise ValueError(f"{where}: there is no choice {unknown[0]!r}")

@@ -5,6 +5,7 @@ import base64
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ from markupsafe import Markup
 
 from tasks.engine.data_files import read_data
 from tasks.human_evaluation.settings import Criterion
-from tasks.human_evaluation.study import FORMAT, Study
+from tasks.human_evaluation.study import FORMAT, RatingItem, Study
 
 WORDS = read_data("tasks.human_evaluation", "wording.toml")
 CRITERIA: Mapping[str, Sequence[str]] = WORDS["criteria"]  # name and question
@@ -49,6 +50,35 @@ def instructions(study: Study) -> str:
     compared = study.settings.task != "qa" and study.items(1)[0].reference is not None
     text: str = WORDS["instructions"][study.settings.task]
     return f"{text} {WORDS['compared']}" if compared else text
+
+
+@dataclass(frozen=True)
+class Field:
+    """What a rater fills in on an item."""
+
+    name: str  # in the answers
+    asked: str
+    values: Mapping[str, int]  # what can be chosen, as it is shown and in the answers; none for a written answer
+
+
+def fields(study: Study, item: RatingItem) -> list[Field]:
+    """Return what a rater fills in on an item."""
+    letters = {letter(place): place for place in range(len(item.texts))}
+    if study.settings.task == "best-worst":
+        return [Field("best", "The best text", letters), Field("worst", "The worst text", letters)]
+    if study.settings.task == "qa":
+        return [Field(f"said {number}", one.question, {}) for number, one in enumerate(item.questions)]
+    levels = {str(level): level for level in LEVELS}
+    return [
+        Field(f"{place} {key}", f"Text {text}: {': '.join(CRITERIA[key])} (1 very poor, 5 very good)", levels)
+        for text, place in letters.items()
+        for key in study.settings.criteria
+    ]
+
+
+def letter(place: int) -> str:
+    """Return how raters call the text at a place."""
+    return chr(ord("A") + place)
 
 
 def _payload(study: Study, rater: int) -> dict[str, Any]:

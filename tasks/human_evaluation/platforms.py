@@ -7,68 +7,31 @@ columns of their results, a line a filled-in page, are those of Mechanical Turk:
 had, `Answer.NAME` for what was answered; other platforms' tables need these two headings renamed.
 
 Potato (a program of its own, GPL) gets a project a form, and keeps what an annotator said in a folder of that person
-below `annotation_output`. Two layouts are read:
-
-* `user_state.json` of Potato 2 (tried with 2.12.1): `instance_id_to_label_to_value` has of each item a list of pairs,
-  `[{"schema": FIELD, "name": LABEL}, VALUE]`; `instance_id_to_behavioral_data` names the items that were opened;
-* `annotated_instances.jsonl` of Potato 1 (by the code of 1.2.2): a line an item, with its `id` and
-  `"label_annotations": {FIELD: {LABEL: VALUE}}`.
-
-A chosen letter or level is a LABEL; a written answer is the VALUE of its only label."""
+below `annotation_output`: in `user_state.json` (of Potato 2, tried with 2.12.1) `instance_id_to_label_to_value` has of
+each item a list of pairs, `[{"schema": FIELD, "name": LABEL}, VALUE]`, and `instance_id_to_behavioral_data` names the
+items that were opened. A chosen letter or level is a LABEL; a written answer is the VALUE of its only label."""
 
 import html
 import json
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import yaml
 
-from tasks.human_evaluation.forms import CRITERIA, LEVELS, instructions
+from tasks.human_evaluation.forms import Field, fields, instructions, letter
 from tasks.human_evaluation.questions import csv_text, numbered_rows
 from tasks.human_evaluation.study import FORMAT, RatingItem, Study
 
 _INPUTS = ("Input.study", "Input.rater", "Input.article")  # columns of a crowd platform's results
-# Of Potato's folders.
-_OUTPUT, _STATE, _LINES = "annotation_output", "user_state.json", "annotated_instances.jsonl"
+_OUTPUT, _STATE = "annotation_output", "user_state.json"  # of Potato's folders
 Labels = Mapping[str, Mapping[str, Any]]  # field -> label -> value
-
-
-@dataclass(frozen=True)
-class Field:
-    """What a rater fills in on an item."""
-
-    name: str  # in the answers
-    asked: str
-    values: Sequence[str] = ()  # what can be chosen; none for a written answer
-
-
-def fields(study: Study, item: RatingItem) -> list[Field]:
-    """Return what a rater fills in on an item."""
-    places = range(len(item.texts))
-    if study.settings.task == "best-worst":
-        letters = [letter(place) for place in places]
-        return [Field("best", "The best text", letters), Field("worst", "The worst text", letters)]
-    if study.settings.task == "qa":
-        return [Field(f"said {number}", one.question) for number, one in enumerate(item.questions)]
-    levels = [str(level) for level in LEVELS]
-    return [
-        Field(f"{place} {key}", f"Text {letter(place)}: {': '.join(CRITERIA[key])} (1 very poor, 5 very good)", levels)
-        for place in places
-        for key in study.settings.criteria
-    ]
 
 
 def longest(study: Study, raters: Iterable[int]) -> RatingItem:
     """Return the item with most questions in some forms."""
     return max((item for rater in raters for item in study.items(rater)), key=lambda item: len(item.questions))
-
-
-def letter(place: int) -> str:
-    """Return how raters call the text at a place."""
-    return chr(ord("A") + place)
 
 
 def answer_of(study: Study, item: RatingItem, given: Mapping[str, str], texts: Sequence[str]) -> dict[str, Any]:
@@ -79,7 +42,8 @@ def answer_of(study: Study, item: RatingItem, given: Mapping[str, str], texts: S
     if item.questions:
         answer["said"] = {name.partition(" ")[2]: given.get(name, "").strip() or None for name in asked}
     else:
-        answer["choices"] = {name: _value(value, asked.get(name, ())) for name, value in given.items()}
+        # Anything else stands unchanged, for the error that follows.
+        answer["choices"] = {name: asked.get(name, {}).get(value, value) for name, value in given.items()}
     return answer
 
 
@@ -87,13 +51,6 @@ def answers_file(place: str, study: str, rater: int, answers: Iterable[Mapping[s
     """Return a file of answers, (name, content), of a form that was filled in at a place."""
     content = {"format": FORMAT, "study": study, "rater": rater, "answers": list(answers)}
     return f"{place} (form {rater})", json.dumps(content)
-
-
-def _value(given: str, values: Sequence[str]) -> int | str:
-    """Return the place of a letter or a level; anything else unchanged, for the error that follows."""
-    if given not in values:
-        return given
-    return int(given) if given.isdigit() else values.index(given)
 
 
 def crowd_files(study: Study) -> dict[str, str]:
@@ -177,7 +134,7 @@ def answers_from_project(study: Study, project: Path) -> tuple[str, str]:
     items = dict(zip((shown["id"] for shown in _items(study, rater)), study.items(rater), strict=True))
     answers: dict[str, dict[str, Any]] = {}
     people: dict[str, str] = {}
-    for file in _person_files(project):
+    for file in sorted((project / _OUTPUT).glob(f"*/{_STATE}")):
         person = file.parent.name
         for name, labels in _labels(file).items():
             if name not in items:
@@ -191,9 +148,7 @@ def answers_from_project(study: Study, project: Path) -> tuple[str, str]:
             people[name] = person
             answers[name] = _answer(study, items[name], labels, f"{file}, {title!r}")
     if not answers:
-        raise ValueError(
-            f"{project / _OUTPUT} has no answers: expected them in {_STATE} or {_LINES} of a person's folder"
-        )
+        raise ValueError(f"{project / _OUTPUT} has no answers: expected them in {_STATE} of a person's folder")
     return answers_file(str(project), study.id, rater, answers.values())
 
 
@@ -252,21 +207,10 @@ def _form_of(study: Study, project: Path) -> int:
     raise ValueError(f"{file} shows no item of study {study.id}: expected a folder of its potato/")
 
 
-def _person_files(project: Path) -> list[Path]:
-    """Return the file of each person; of Potato 2 where both layouts are there, because it reads the older one too."""
-    folders = sorted(folder for folder in (project / _OUTPUT).glob("*") if folder.is_dir())
-    found = [next((file for name in (_STATE, _LINES) if (file := folder / name).is_file()), None) for folder in folders]
-    return [file for file in found if file is not None]
-
-
 def _labels(file: Path) -> Mapping[str, Labels]:
     """Return the labels of each item that a person opened."""
     try:
-        text = file.read_text(encoding="utf-8")
-        if file.name == _LINES:
-            rows = [json.loads(line) for line in text.splitlines() if line.strip()]
-            return {row["id"]: {name: dict(given) for name, given in row["label_annotations"].items()} for row in rows}
-        state = json.loads(text)
+        state = json.loads(file.read_text(encoding="utf-8"))
         labels: dict[str, dict[str, dict[str, Any]]] = {name: {} for name in state["instance_id_to_behavioral_data"]}
         for name, pairs in state["instance_id_to_label_to_value"].items():
             for label, value in pairs:

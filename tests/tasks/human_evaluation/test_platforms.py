@@ -10,7 +10,8 @@ import pytest
 import yaml
 
 from tasks.human_evaluation.answers import judgements, read_answers, said
-from tasks.human_evaluation.platforms import answers_from_table, crowd_files, letter, potato_files
+from tasks.human_evaluation.forms import letter
+from tasks.human_evaluation.platforms import answers_from_table, crowd_files, potato_files
 from tasks.human_evaluation.study import Study
 from tests.tasks.human_evaluation.studies import all_filled, chooser, grader, pupil, study
 

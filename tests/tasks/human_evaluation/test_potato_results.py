@@ -58,10 +58,10 @@ def state(labels: dict[str, dict[str, dict[str, Any]]]) -> str:
     )
 
 
-def write(project: Path, person: str, text: str, name: str = "user_state.json") -> None:
+def write(project: Path, person: str, text: str) -> None:
     folder = project / "annotation_output" / person
     folder.mkdir(parents=True, exist_ok=True)
-    (folder / name).write_text(text)
+    (folder / "user_state.json").write_text(text)
 
 
 def test_answers_of_potato_are_scored(tmp_path: Path) -> None:
@@ -84,21 +84,6 @@ def test_answers_of_potato_are_scored(tmp_path: Path) -> None:
     }
     text, _ = score_study(tmp_path, of, answered)
     assert "ht is best with 0.667" in text  # (1 + 1 + 0) / 3
-
-
-def test_the_older_layout_says_the_same(tmp_path: Path) -> None:
-    of = study(articles=3, raters=1, systems=SYSTEMS)
-    project = prepared(tmp_path, of)
-    lines = [
-        {"id": item, "displayed_text": "", "label_annotations": labels, "span_annotations": {}, "behavioral_data": {}}
-        for item, labels in chosen_labels(of).items()
-    ]
-    text = "".join(json.dumps(line) + "\n" for line in lines)
-    write(project, "ann", text, "annotated_instances.jsonl")
-    (older,) = read_folder(tmp_path, [project])[1]
-    write(project, "ann", state(chosen_labels(of)))
-    (newer,) = read_folder(tmp_path, [project])[1]
-    assert older == newer
 
 
 def test_written_answers_and_levels(tmp_path: Path) -> None:
@@ -142,7 +127,7 @@ def test_what_does_not_belong_together_is_named(tmp_path: Path) -> None:
         with pytest.raises(ValueError, match=message):
             read_folder(tmp_path, [project])
 
-    problem("annotation_output has no answers: expected them in user_state.json or annotated_instances.jsonl")
+    problem("annotation_output has no answers: expected them in user_state.json of a person's")
     write(project, "ann", state({**labels, one: {"best": {"A": "A"}}}))
     problem(r"'Title 0001' \(0001\): worst is None: expected one of 0, 1, 2")
     write(project, "ann", state({**labels, one: {"best": {"A": "A", "B": "B"}, "worst": {"C": "C"}}}))
