@@ -24,9 +24,9 @@ from torch.utils.checkpoint import checkpoint
 from models.contract import Cache, Decoded, Memory, Summarizer
 from models.layers.attention import (
     KeyValueCache,
-    attend,
+    attend_earlier,
+    attend_to_memory,
     attention_weights,
-    causal_mask,
     fold_hypotheses,
     join_heads,
     split_heads,
@@ -34,15 +34,7 @@ from models.layers.attention import (
     unfold_hypotheses,
 )
 from models.layers.config import TransformerConfig, check_positive
-from models.layers.decoder import (
-    CopyableMemory,
-    CopyHead,
-    CopyMemory,
-    TokenMemory,
-    attend_paragraphs,
-    mean_of,
-    with_copies,
-)
+from models.layers.decoder import CopyableMemory, CopyHead, TokenMemory, attend_paragraphs, mean_of, with_copies
 from models.layers.paragraphs import ParagraphRows, SourceBatch
 from models.layers.patterns import OwnDocument, Pattern, Watch, WholeSequence, WordsAndSentences
 from models.layers.transformer import Dropout
@@ -77,9 +69,9 @@ class BartConfig(TransformerConfig):
     # published one is
     sentence_begin: int | None = None
     copying: bool = False  # whether words of the source may be copied (See et al. 2017); in none of the papers.
+    copying_reach: int = 0  # tokens on each side of a word that decide too whether it is copied
     # whether training computes each layer again in the backward pass instead of keeping what is inside it: less memory,
     # a third more time
-    copying_reach: int = 0  # tokens on each side of a word that decide too whether it is copied
     gradient_checkpointing: bool = False
 
     def __post_init__(self) -> None:
@@ -111,7 +103,6 @@ class DocumentMemory(CopyableMemory):
 
     pairs: tuple[tuple[Tensor, Tensor], ...]  # keys and values of each layer, both [B, P, H, L, E]
     mask: Tensor  # [B, P, L] bool, True where there is a token
-    copies: CopyMemory | None = None  # the positions that may be copied, if the summarizer copies
 
 
 SourceMemory = TokenMemory | DocumentMemory
@@ -160,11 +151,9 @@ class CausalAttention(BartAttention):
     def forward(self, x_RTD: Tensor, cache: KeyValueCache | None, layer: int) -> Tensor:
         """Map [R, T, D] to [R, T, D]; with a cache, its `layer` holds the tokens before these."""
         q_RHTE, (k_RHSE, v_RHSE) = self.queries(x_RTD), self.keys_values(x_RTD)
-        if cache is None:
-            context_RHTE = attend(q_RHTE, k_RHSE, v_RHSE, causal=True, dropout=self.active_dropout)
-        else:
+        if cache is not None:
             k_RHSE, v_RHSE = cache.extend(layer, k_RHSE, v_RHSE)
-            context_RHTE = attend(q_RHTE, k_RHSE, v_RHSE, causal_mask(x_RTD, k_RHSE.shape[-2]))
+        context_RHTE = attend_earlier(q_RHTE, k_RHSE, v_RHSE, dropout=self.active_dropout)
         attended: Tensor = self.out_proj(join_heads(context_RHTE))
         return attended
 
@@ -182,18 +171,11 @@ class BartCrossAttention(BartAttention):
         if isinstance(memory, DocumentMemory):
             context_BHQE, weights_BHQS = self._read_documents(q_BHQE, memory, layer, weights=weights)
         else:
-            context_BHQE, weights_BHQS = self._read_tokens(q_BHQE, memory, layer, weights=weights)
+            context_BHQE, weights_BHQS = attend_to_memory(
+                q_BHQE, *memory.pairs[layer], memory.mask, weights=weights, dropout=self.active_dropout
+            )
         attended: Tensor = self.out_proj(join_heads(unfold_hypotheses(context_BHQE, rows)))
         return attended, None if weights_BHQS is None else weights_BHQS.mean(dim=1).reshape(rows, new, -1)
-
-    def _read_tokens(
-        self, q_BHQE: Tensor, memory: TokenMemory, layer: int, *, weights: bool
-    ) -> tuple[Tensor, Tensor | None]:
-        (k_BHSE, v_BHSE), mask = memory.pairs[layer], memory.mask[:, None, None, :]
-        if not weights:
-            return attend(q_BHQE, k_BHSE, v_BHSE, mask, dropout=self.active_dropout), None
-        weights_BHQS = attention_weights(q_BHQE, k_BHSE, mask)
-        return weights_BHQS.to(v_BHSE.dtype) @ v_BHSE, weights_BHQS
 
     def _read_documents(
         self, q_BHQE: Tensor, memory: DocumentMemory, layer: int, *, weights: bool
@@ -390,7 +372,7 @@ class Bart(Summarizer):
                 read = (layer.encoder_attn.keys_values(x_NLD) for layer in layers)
                 grids = tuple((rows.grid(key), rows.grid(value)) for key, value in read)
                 copies = None if self.copying is None else self.copying.remember(rows, rows.flat(x_NLD))
-                return DocumentMemory(grids, rows.grid(rows.mask), copies)
+                return DocumentMemory(grids, rows.grid(rows.mask), copies=copies)
             encoded = rows.flat(x_NLD)
         else:  # articles as one sequence each
             flat = rows.flat(torch.stack((rows.tokens, positions_NL), dim=-1))
@@ -401,7 +383,7 @@ class Bart(Summarizer):
             # A search reads them once per token; if they were not contiguous, every product would copy them.
             pairs = [(key.contiguous(), value.contiguous()) for key, value in pairs]
         copies = None if self.copying is None else self.copying.remember(rows, encoded)
-        return TokenMemory(tuple(pairs), encoded.mask, encoded.paragraph, rows.paragraphs, copies)
+        return TokenMemory(tuple(pairs), encoded.mask, encoded.paragraph, rows.paragraphs, copies=copies)
 
     def _pattern(self, rows: ParagraphRows) -> Pattern:
         """Return what each token sees: of documents as rows of the batch, or of articles as one sequence each."""

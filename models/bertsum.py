@@ -130,7 +130,6 @@ class BertSum(TokenSummarizer):
         self.encoder = SentenceEncoder(config)
         self.embedding = TiedEmbedding(config.vocabulary_size, config.model_size, scaled=True, dropout=config.dropout)
         self.decoder = TransformerDecoder(config, config.decoder_layers, config.attention_dropout)
-        self.depth = config.decoder_layers
 
     @torch.no_grad()
     def start_words(self) -> None:
@@ -144,7 +143,7 @@ class BertSum(TokenSummarizer):
 
     def encode(self, source: SourceBatch) -> TokenMemory:
         """Encode B articles: their first `source_tokens` tokens, best paragraphs first."""
-        return self.decoder.remember(self.encoder(source)[0], source.tokens.shape[1])
+        return self.remember(self.encoder(source)[0], ParagraphRows.of(source, self.config.pad))
 
 
 class SentenceExtractor(nn.Module):

@@ -51,7 +51,6 @@ class Copied:
     weights: Tensor  # [B*K, T, S] float32, rows sum to 1: probability of copying from each source position
     gate: Tensor  # [B*K, T] float32, log-odds of taking the token from the vocabulary and not from the source
     tokens: Tensor  # [B, S] int64, the token at each source position
-    paragraph: Tensor  # [B, S] int64, the paragraph of each source position
 
     def mix(self, log_probs: Tensor) -> Tensor:
         """Mix the vocabulary's log-probabilities [B*K, T, V] with those of copying (See et al. 2017, eq. 9). It is for

@@ -132,9 +132,13 @@ class DecoderOnly(TiedSummarizer):
         self.embedding = TiedEmbedding(
             config.vocabulary_size, config.model_size, scaled=config.scale_embeddings, dropout=config.dropout
         )
-        self.depth = config.layers
         self.layers = nn.ModuleList(TransformerLayer(config, attention) for attention in attentions)
         self.final_norm = final_norm(config)
+
+    @property
+    def stack(self) -> tuple[nn.ModuleList, nn.Module]:
+        """The layers of the decoder, and the norm after them."""
+        return self.layers, self.final_norm
 
     @abstractmethod
     def positions(self, positions: Tensor) -> Tensor:

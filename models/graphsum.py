@@ -13,22 +13,17 @@ from typing import Literal, get_args
 import torch
 from torch import Tensor, nn
 
-from models.layers.attention import (
-    MultiHeadPooling,
-    SelfAttention,
-    attend,
-    attention_weights,
-    fold_hypotheses,
-    join_heads,
-    split_heads,
-    start,
-    unfold_hypotheses,
-)
+from models.layers.attention import MultiHeadPooling, SelfAttention, attend, attend_to_memory, start
 from models.layers.config import Norm, WritingConfig
-from models.layers.decoder import CopyHead, ParagraphSummarizer, ParallelMemory, attend_paragraphs
+from models.layers.decoder import (
+    CopyHead,
+    ParagraphDecoderLayer,
+    ParagraphSummarizer,
+    ParallelMemory,
+    attend_paragraphs,
+)
 from models.layers.paragraphs import ParagraphRows, SourceBatch
 from models.layers.transformer import EncoderLayer, TiedEmbedding, TransformerLayer, final_norm, paragraph_positions
-from models.parallel import ParallelDecoderLayer
 
 Graph = Literal["similarity", "discourse"]
 
@@ -69,24 +64,22 @@ def attend_by_graph(attention: SelfAttention, x_BPD: Tensor, bias_BPP: Tensor) -
     return attention.finish(attend(q_BHPE, k_BHPE, v_BHPE, bias_BPP.unsqueeze(1).to(q_BHPE.dtype)))
 
 
-class GraphDecoderLayer(ParallelDecoderLayer):
-    """The parts of PHT's decoder layer, which attends to paragraphs and to words within them head by head."""
+class GraphDecoderLayer(ParagraphDecoderLayer):
+    """Attends to paragraphs and to words within them as PHT's decoder layer does, but head by head."""
 
     def read(self, x_RTD: Tensor, memory: ParallelMemory, layer: int, *, weights: bool = True) -> tuple[Tensor, Tensor]:
         """Return the context [R, T, D] and the weights of paragraphs [R, T, P]."""
         rows, articles = len(x_RTD), memory.articles
         paragraphs, words = self.paragraph_attention, self.word_attention
-        k_BHPE, v_BHPE = memory.paragraph_keys_values[layer]
-        q_BHQE = fold_hypotheses(split_heads(paragraphs.query(x_RTD), paragraphs.heads), articles)
-        alpha_BHQP = attention_weights(q_BHQE, k_BHPE, memory.paragraph_mask[:, None, None, :])
-        paragraph_BHQE = alpha_BHQP.to(v_BHPE.dtype) @ v_BHPE
-
-        q_BHQE = fold_hypotheses(split_heads(words.query(x_RTD), words.heads), articles)
+        pair, mask_BP = memory.paragraph_keys_values[layer], memory.paragraph_mask
+        q_BHQE = paragraphs.queries(x_RTD, articles)
+        paragraph_BHQE, alpha_BHQP = attend_to_memory(q_BHQE, *pair, mask_BP, weights=True, dropout=0.0)
+        assert alpha_BHQP is not None
+        q_BHQE = words.queries(x_RTD, articles)
         context_BPHQE = attend_paragraphs(q_BHQE, *memory.word_keys_values[layer], memory.mask)
         word_BHQE = torch.einsum("bhqp,bphqe->bhqe", alpha_BHQP.to(context_BPHQE.dtype), context_BPHQE)
         # One linear map of the two concatenated contexts equals the sum of one map of each.
-        read_RTD = paragraphs.output(join_heads(unfold_hypotheses(paragraph_BHQE, rows)))
-        read_RTD = read_RTD + words.output(join_heads(unfold_hypotheses(word_BHQE, rows)))
+        read_RTD = paragraphs.finish(paragraph_BHQE, rows) + words.finish(word_BHQE, rows)
         return read_RTD, alpha_BHQP.mean(dim=1).reshape(*x_RTD.shape[:2], -1)
 
 
@@ -110,7 +103,6 @@ class GraphSum(ParagraphSummarizer):
         self.decoder_layers = nn.ModuleList(GraphDecoderLayer(config) for _ in range(config.decoder_layers))
         self.final_norm = final_norm(config)
         self.copying = CopyHead(config.model_size, config.copying_reach) if config.copying else None
-        self.depth = config.decoder_layers
 
     def encode(self, source: SourceBatch) -> ParallelMemory:
         """Encode B articles. Raises ValueError: the batch has no graph."""
@@ -120,10 +112,7 @@ class GraphSum(ParagraphSummarizer):
         size = self.config.model_size
         positions_NLD = paragraph_positions(rows.ranks, rows.mask.shape[1], size, "rank-token")
         packing = rows.packing
-        x_MD = self.embedding(packing.pack(rows.tokens), packing.pack(positions_NLD))
-        for layer in self.word_layers:
-            x_MD = layer(x_MD, packing)
-        x_NLD = packing.pad(self.word_norm(x_MD))
+        x_NLD = packing.pad(self.word_norm(self.read_words(self.word_layers, packing, rows.tokens, positions_NLD)))
         paragraphs_BPD = rows.grid(self.pooled(self.pooling(x_NLD, rows.mask).flatten(1)))
         bias_BPP = graph_bias(source.graph, source.paragraph_mask, self.config.sigma)
         for layer in self.graph_layers:
@@ -132,5 +121,5 @@ class GraphSum(ParagraphSummarizer):
             attended_BPD = attend_by_graph(layer.attention, layer.enter(paragraphs_BPD), bias_BPP)
             paragraphs_BPD = layer.finish(paragraphs_BPD, attended_BPD)
         paragraphs_BPD = self.graph_norm(paragraphs_BPD)
-        copies = None if self.copying is None else self.copying.remember(rows, rows.flat(x_NLD))
+        copies = self.copies_of(rows, x_NLD)
         return ParallelMemory.of(self.decoder_layers, paragraphs_BPD, rows.grid(x_NLD), source, copies)

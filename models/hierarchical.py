@@ -58,19 +58,14 @@ class FlatTransformer(TokenSummarizer):
         self.final_norm = final_norm(config)
         self.decoder = TransformerDecoder(config, config.decoder_layers, dropout)
         self.copying = CopyHead(config.model_size, config.copying_reach) if config.copying else None
-        self.depth = config.decoder_layers
 
     def encode(self, source: SourceBatch) -> TokenMemory:
         """Encode B articles: their first `source_tokens` tokens, best paragraphs first."""
         paragraphs = ParagraphRows.of(source, self.config.pad)
         flat = paragraphs.flat(paragraphs.tokens, self.config.source_tokens)
-        packing = flat.packing
-        positions_BSD = row_positions(flat.mask, self.config.model_size)
-        x_MD = self.embedding(packing.pack(flat.values), packing.pack(positions_BSD))
-        for layer in self.layers:
-            x_MD = layer(x_MD, packing)
-        encoded = replace(flat, values=packing.pad(self.final_norm(x_MD)))
-        return self.remember(encoded, paragraphs)
+        packing, positions_BSD = flat.packing, row_positions(flat.mask, self.config.model_size)
+        x_MD = self.read_words(self.layers, packing, flat.values, positions_BSD)
+        return self.remember(replace(flat, values=packing.pad(self.final_norm(x_MD))), paragraphs)
 
 
 GlobalResidual = Literal["g+(x+c)", "g+x"]
@@ -201,7 +196,6 @@ class HierarchicalTransformer(TokenSummarizer):
         self.final_norm = final_norm(config)
         self.decoder = TransformerDecoder(config, config.decoder_layers, dropout)
         self.copying = CopyHead(config.model_size, config.copying_reach) if config.copying else None
-        self.depth = config.decoder_layers
 
     def encode(self, source: SourceBatch) -> TokenMemory:
         """Encode B articles. Raises ValueError: the configuration asks for a graph and the batch has none."""
@@ -211,13 +205,10 @@ class HierarchicalTransformer(TokenSummarizer):
         paragraphs = ParagraphRows.of(source, self.config.pad)
         mask_BP = source.paragraph_mask
         packing = paragraphs.packing
-        x_MD = self.embedding(packing.pack(paragraphs.tokens), packing.pack(self._positions(paragraphs)))
-        for layer in self.local_layers:
-            x_MD = layer(x_MD, packing)
+        x_MD = self.read_words(self.local_layers, packing, paragraphs.tokens, self._positions(paragraphs))
         for layer in self.global_layers:
             x_MD = layer(x_MD, packing, paragraphs, mask_BP, graph_BPP)
-        encoded = paragraphs.joined(self.final_norm(x_MD))
-        return self.remember(encoded, paragraphs)
+        return self.remember(paragraphs.joined(self.final_norm(x_MD)), paragraphs)
 
     def _positions(self, paragraphs: ParagraphRows) -> Tensor:
         """Return the embeddings [N, L, D] of the positions in rows."""

@@ -15,20 +15,11 @@ from typing import ClassVar, cast
 import torch
 from torch import Tensor, nn
 
-from models.layers.attention import (
-    fold_hypotheses,
-    initialise,
-    join_heads,
-    masked_softmax,
-    pool_values,
-    split_heads,
-    unfold_hypotheses,
-)
+from models.layers.attention import initialise, masked_softmax, pool_values
 from models.layers.config import Norm, WritingConfig, widened
 from models.layers.decoder import (
     CopyableMemory,
     CopyHead,
-    CopyMemory,
     ParagraphDecoderLayer,
     ParagraphSummarizer,
     ParallelMemory,
@@ -108,39 +99,16 @@ class ParallelDecoderLayer(ParagraphDecoderLayer):
         keys, values = memory.paragraph_keys_values[layer]
         paragraph_RTD, alpha_RTP = self.paragraph_attention(x_RTD, keys, values, memory.paragraph_mask, weights=True)
         attention, articles = self.word_attention, memory.articles
-        q_BHQE = fold_hypotheses(split_heads(attention.query(x_RTD), attention.heads), articles)
+        q_BHQE = attention.queries(x_RTD, articles)
         context_BPHQE = attend_paragraphs(q_BHQE, *memory.word_keys_values[layer], memory.mask)
         alpha_BQP = alpha_RTP.reshape(articles, -1, alpha_RTP.shape[-1]).to(context_BPHQE.dtype)
         context_BHQE = torch.einsum("bqp,bphqe->bhqe", alpha_BQP, context_BPHQE)
         # The paper weighs contexts after their output projection. The projection is affine and the weights sum to 1, so
         # projecting the weighted sum gives the same with one projection per position instead of P.
-        word_RTD = attention.output(join_heads(unfold_hypotheses(context_BHQE, len(x_RTD))))
-        return paragraph_RTD + word_RTD, alpha_RTP  # eq. 10
+        return paragraph_RTD + attention.finish(context_BHQE, len(x_RTD)), alpha_RTP  # eq. 10
 
 
-class WordReader(ParagraphSummarizer):
-    """What reads the words of each paragraph, in PHT and VHT."""
-
-    config: "ParallelConfig | VerticalConfig"
-    encoder_layers: nn.ModuleList
-
-    def read_words(self, source: SourceBatch) -> tuple[ParagraphRows, Tensor]:
-        """Return the paragraphs of B articles as rows, and their encoded words [N, L, D]."""
-        rows = ParagraphRows.of(source, self.config.pad)
-        packing = rows.packing
-        positions_NLD = row_positions(rows.mask, self.config.model_size)
-        x_MD = self.embedding(packing.pack(rows.tokens), packing.pack(positions_NLD))
-        for layer in self.encoder_layers:
-            x_MD = layer(x_MD, packing)
-        return rows, packing.pad(x_MD)
-
-    def copies_of(self, rows: ParagraphRows, x_NLD: Tensor) -> CopyMemory | None:
-        """Return the positions that may be copied, if any may be."""
-        # `flat` makes the host wait for the device, so it is called only if its result is needed.
-        return None if self.copying is None else self.copying.remember(rows, rows.flat(x_NLD))
-
-
-class ParallelTransformer(WordReader):
+class ParallelTransformer(ParagraphSummarizer):
     """PHT: a purely hierarchical encoder and decoder."""
 
     def __init__(self, config: ParallelConfig) -> None:
@@ -152,12 +120,13 @@ class ParallelTransformer(WordReader):
         self.decoder_layers = nn.ModuleList(ParallelDecoderLayer(config) for _ in range(config.decoder_layers))
         self.final_norm = final_norm(config)
         self.copying = CopyHead(config.model_size, config.copying_reach) if config.copying else None
-        self.depth = config.decoder_layers
 
     def encode(self, source: SourceBatch) -> ParallelMemory:
         """Encode B articles: words within their paragraph, then each paragraph into one vector."""
-        rows, x_NLD = self.read_words(source)
-        ranked_ND = self.pooling(x_NLD, rows.mask) + sinusoids(rows.ranks, self.config.model_size)  # eq. 6
+        rows, size = ParagraphRows.of(source, self.config.pad), self.config.model_size
+        packing, positions_NLD = rows.packing, row_positions(rows.mask, size)
+        x_NLD = packing.pad(self.read_words(self.encoder_layers, packing, rows.tokens, positions_NLD))
+        ranked_ND = self.pooling(x_NLD, rows.mask) + sinusoids(rows.ranks, size)  # eq. 6
         words, copies = rows.grid(x_NLD), self.copies_of(rows, x_NLD)
         return ParallelMemory.of(self.decoder_layers, rows.grid(ranked_ND), words, source, copies)
 
@@ -185,7 +154,6 @@ class VerticalMemory(CopyableMemory):
     paragraph_mask: Tensor  # [B, P] bool, True where there is a paragraph
     word_keys_values: tuple[tuple[Tensor, Tensor], ...]  # a pair of [B, P, H, L, E] for each decoder layer
     mask: Tensor  # [B, P, L] bool, True where there is a token
-    copies: CopyMemory | None = None  # the positions that may be copied, if the summarizer copies
 
 
 class VerticalDecoderLayer(ParagraphDecoderLayer):
@@ -210,10 +178,9 @@ class VerticalDecoderLayer(ParagraphDecoderLayer):
 
     def _dynamic_embeddings(self, x_RTD: Tensor, x_BQD: Tensor, memory: VerticalMemory, layer: int) -> Tensor:
         """Return each paragraph's embedding at each target position, ranking encoding included (eq. 8, 11)."""
-        attention = self.word_attention
-        q_BHQE = fold_hypotheses(split_heads(attention.query(x_RTD), attention.heads), memory.articles)
+        q_BHQE = self.word_attention.queries(x_RTD, memory.articles)
         context_BPHQE = attend_paragraphs(q_BHQE, *memory.word_keys_values[layer], memory.mask)
-        word_BPQD = attention.output(context_BPHQE.transpose(2, 3).flatten(-2))
+        word_BPQD = self.word_attention.output(context_BPHQE.transpose(2, 3).flatten(-2))
         embedding_BPQD: Tensor = word_BPQD + memory.ranking.unsqueeze(2)
         if self.ranking_residual is None:
             return embedding_BPQD
@@ -232,7 +199,7 @@ class VerticalDecoderLayer(ParagraphDecoderLayer):
         return attention.output(context_BQHE.flatten(-2)), weights_BQHP.mean(dim=2)
 
 
-class VerticalTransformer(WordReader):
+class VerticalTransformer(ParagraphSummarizer):
     """VHT: the encoder reads words within paragraphs; the decoder makes paragraph embeddings anew at every step."""
 
     def __init__(self, config: VerticalConfig) -> None:
@@ -243,12 +210,13 @@ class VerticalTransformer(WordReader):
         self.decoder_layers = nn.ModuleList(VerticalDecoderLayer(config) for _ in range(config.decoder_layers))
         self.final_norm = final_norm(config)
         self.copying = CopyHead(config.model_size, config.copying_reach) if config.copying else None
-        self.depth = config.decoder_layers
 
     def encode(self, source: SourceBatch) -> VerticalMemory:
         """Encode B articles: words within their paragraph."""
-        rows, x_NLD = self.read_words(source)
+        rows, size = ParagraphRows.of(source, self.config.pad), self.config.model_size
+        packing, positions_NLD = rows.packing, row_positions(rows.mask, size)
+        x_NLD = packing.pad(self.read_words(self.encoder_layers, packing, rows.tokens, positions_NLD))
         words_BPLD, layers = rows.grid(x_NLD), cast(Iterable[VerticalDecoderLayer], self.decoder_layers)
         pairs = tuple(word_keys_values(layer.word_attention, words_BPLD) for layer in layers)
-        ranking_BPD, copies = sinusoids(source.ranks, self.config.model_size), self.copies_of(rows, x_NLD)
-        return VerticalMemory(ranking_BPD, source.paragraph_mask, pairs, source.token_mask, copies)
+        ranking_BPD, copies = sinusoids(source.ranks, size), self.copies_of(rows, x_NLD)
+        return VerticalMemory(ranking_BPD, source.paragraph_mask, pairs, source.token_mask, copies=copies)

@@ -158,7 +158,7 @@ class PointerGenerator(Summarizer):
         return Decoded(
             hidden=hidden_RTD,
             paragraph_attention=looked_RTP,
-            copied=Copied(weights_RTS, gate_RT, memory.tokens, memory.paragraph),
+            copied=Copied(weights_RTS, gate_RT, memory.tokens),
             extra_loss=None if self.coverage is None else self.config.coverage_loss * repeated_RT,
         )
 

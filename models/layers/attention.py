@@ -153,11 +153,10 @@ class SelfAttention(nn.Module):
 
     def causal(self, x_RTD: Tensor, cache: KeyValueCache | None = None, layer: int = 0) -> Tensor:
         """Attend to earlier tokens: those in `x_RTD` and, with a cache, those of its `layer`; returns [R, T, D]."""
-        q_RHTE, k_RHTE, v_RHTE = self.project(x_RTD)
-        if cache is None:
-            return self.finish(attend(q_RHTE, k_RHTE, v_RHTE, causal=True, dropout=self._active_dropout))
-        k_RHSE, v_RHSE = cache.extend(layer, k_RHTE, v_RHTE)
-        return self.finish(attend(q_RHTE, k_RHSE, v_RHSE, causal_mask(x_RTD, k_RHSE.shape[-2])))
+        q_RHTE, k_RHSE, v_RHSE = self.project(x_RTD)
+        if cache is not None:
+            k_RHSE, v_RHSE = cache.extend(layer, k_RHSE, v_RHSE)
+        return self.finish(attend_earlier(q_RHTE, k_RHSE, v_RHSE, dropout=self._active_dropout))
 
     @property
     def _active_dropout(self) -> float:
@@ -176,12 +175,13 @@ class SelfAttention(nn.Module):
         return output
 
 
-def causal_mask(x_RTD: Tensor, keys: int) -> Tensor | None:
-    """Return the mask [T, S] of the T newest tokens over S = `keys` tokens, or None for one new token: it sees all."""
-    new = x_RTD.shape[1]
-    if new == 1:
-        return None
-    return torch.ones(new, keys, dtype=torch.bool, device=x_RTD.device).tril(diagonal=keys - new)
+def attend_earlier(q_RHTE: Tensor, k_RHSE: Tensor, v_RHSE: Tensor, *, dropout: float) -> Tensor:
+    """Return the context [R, H, T, E] of the T newest of S tokens, each of which sees itself and those before it."""
+    new, keys = q_RHTE.shape[-2], k_RHSE.shape[-2]
+    if new in (1, keys):  # a single one sees all
+        return attend(q_RHTE, k_RHSE, v_RHSE, causal=new > 1, dropout=dropout)
+    mask = torch.ones(new, keys, dtype=torch.bool, device=q_RHTE.device).tril(diagonal=keys - new)
+    return attend(q_RHTE, k_RHSE, v_RHSE, mask, dropout=dropout)
 
 
 class CrossAttention(nn.Module):
@@ -210,17 +210,33 @@ class CrossAttention(nn.Module):
     ) -> tuple[Tensor, Tensor | None]:
         """Return the output [R, T, D] and, with `weights`, the weights [R, T, S] averaged over heads. R = B*K, the
         hypotheses of an article next to each other."""
-        articles = len(k_BHSE)
         rows, new, _ = x_RTD.shape
-        q_BHQE = fold_hypotheses(split_heads(self.query(x_RTD), self.heads), articles)
-        mask = mask_BS[:, None, None, :]
-        if not weights:
-            context_BHQE = attend(q_BHQE, k_BHSE, v_BHSE, mask, dropout=self.dropout if self.training else 0.0)
-            return self.output(join_heads(unfold_hypotheses(context_BHQE, rows))), None
-        weights_BHQS = attention_weights(q_BHQE, k_BHSE, mask)
-        context_BHQE = weights_BHQS.to(v_BHSE.dtype) @ v_BHSE
-        output_RTD = self.output(join_heads(unfold_hypotheses(context_BHQE, rows)))
-        return output_RTD, weights_BHQS.mean(dim=1).reshape(rows, new, -1)
+        dropout = self.dropout if self.training else 0.0
+        q_BHQE = self.queries(x_RTD, len(k_BHSE))
+        context_BHQE, weights_BHQS = attend_to_memory(q_BHQE, k_BHSE, v_BHSE, mask_BS, weights=weights, dropout=dropout)
+        attention = None if weights_BHQS is None else weights_BHQS.mean(dim=1).reshape(rows, new, -1)
+        return self.finish(context_BHQE, rows), attention
+
+    def queries(self, x_RTD: Tensor, articles: int) -> Tensor:
+        """Return the queries [B, H, K*T, E] of target positions."""
+        return fold_hypotheses(split_heads(self.query(x_RTD), self.heads), articles)
+
+    def finish(self, context_BHQE: Tensor, rows: int) -> Tensor:
+        """Return the output [R, T, D] of contexts [B, H, K*T, E], where R is `rows`."""
+        output_RTD: Tensor = self.output(join_heads(unfold_hypotheses(context_BHQE, rows)))
+        return output_RTD
+
+
+def attend_to_memory(
+    q_BHQE: Tensor, k_BHSE: Tensor, v_BHSE: Tensor, mask_BS: Tensor, *, weights: bool, dropout: float
+) -> tuple[Tensor, Tensor | None]:
+    """Return the context [B, H, Q, E] of queries and, with `weights`, the weights [B, H, Q, S] (float32), which have no
+    dropout."""
+    mask = mask_BS[:, None, None, :]
+    if not weights:
+        return attend(q_BHQE, k_BHSE, v_BHSE, mask, dropout=dropout), None
+    weights_BHQS = attention_weights(q_BHQE, k_BHSE, mask)
+    return weights_BHQS.to(v_BHSE.dtype) @ v_BHSE, weights_BHQS
 
 
 def fold_hypotheses(x_RHTE: Tensor, articles: int) -> Tensor:

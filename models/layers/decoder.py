@@ -28,7 +28,7 @@ from torch import Tensor, nn
 from models.contract import Cache, Copied, Decoded, Memory, Summarizer
 from models.layers.attention import CrossAttention, KeyValueCache, SelfAttention, attend, initialise, masked_softmax
 from models.layers.config import LayerConfig, widened
-from models.layers.paragraphs import FlatTokens, ParagraphRows, ParagraphTokens, SourceBatch
+from models.layers.paragraphs import FlatTokens, Packing, ParagraphRows, ParagraphTokens, SourceBatch
 from models.layers.transformer import FeedForward, Residual, TiedEmbedding, final_norm, sinusoids
 
 CONTEXT = 3  # pieces: most names and numbers of a SentencePiece vocabulary are two to four
@@ -48,10 +48,11 @@ class CopyMemory(ParagraphTokens, Memory):
     paragraphs: int  # P
 
 
+@dataclass(frozen=True, kw_only=True)
 class CopyableMemory(Memory):
     """A memory of articles whose words may be copied."""
 
-    copies: CopyMemory | None  # the positions that may be copied; None if the summarizer does not copy
+    copies: CopyMemory | None = None  # the positions that may be copied; None if the summarizer does not copy
 
 
 class CopyHead(nn.Module):
@@ -102,7 +103,7 @@ class CopyHead(nn.Module):
         weights_BQS = masked_softmax(widened(logits_BQS), memory.mask.unsqueeze(1))
         context_RTD = (weights_BQS.to(memory.keys.dtype) @ memory.keys).reshape(rows, new, size)
         gate_RT = widened(self.gate(torch.cat((hidden_RTD, context_RTD, input_RTD), dim=-1)).squeeze(-1))
-        return Copied(weights_BQS.reshape(rows, new, -1), gate_RT, memory.tokens, memory.paragraph)
+        return Copied(weights_BQS.reshape(rows, new, -1), gate_RT, memory.tokens)
 
 
 def recent_tokens(target_RT: Tensor, cache: KeyValueCache | None) -> Tensor:
@@ -140,7 +141,6 @@ class TokenMemory(ParagraphTokens, CopyableMemory):
     mask: Tensor  # [B, S] bool, True where there is a token
     paragraph: Tensor  # [B, S] int64, the paragraph each token is from
     paragraphs: int  # P
-    copies: CopyMemory | None = None  # the positions that may be copied, if the summarizer copies
 
 
 class DecoderLayer(nn.Module):
@@ -192,19 +192,17 @@ class TransformerDecoder(nn.Module):
         self.layers = nn.ModuleList(DecoderLayer(config, attention_dropout) for _ in range(layers))
         self.final_norm = final_norm(config)
 
-    def remember(self, tokens: FlatTokens, paragraphs: int) -> TokenMemory:
-        """Make the memory of encoded source tokens [B, S, D] from `paragraphs` paragraphs."""
-        layers = cast(Iterable[DecoderLayer], self.layers)
-        pairs = tuple(layer.cross_attention.keys_values(tokens.values) for layer in layers)
-        return TokenMemory(pairs, tokens.mask, tokens.paragraph, paragraphs)
-
 
 class TiedSummarizer(Summarizer):
     """A summarizer whose output layer is the matrix of its words, and which may copy words of its source."""
 
     embedding: TiedEmbedding
-    depth: int  # layers of the decoder
     copying: CopyHead | None  # None = it does not copy
+
+    @property
+    @abstractmethod
+    def stack(self) -> tuple[nn.ModuleList, nn.Module]:
+        """The layers of the decoder, and the norm after them."""
 
     def projection(self) -> tuple[Tensor, Tensor]:
         """Return weight [V, D] and bias [V] of the output layer, which is that of the words."""
@@ -212,29 +210,30 @@ class TiedSummarizer(Summarizer):
 
     def start_cache(self, memory: Memory, hypotheses: int, length: int) -> Cache:
         """Return an empty cache for `hypotheses` per article and at most `length` target tokens."""
-        return KeyValueCache(self.depth, memory.articles * hypotheses, length)
+        return KeyValueCache(len(self.stack[0]), memory.articles * hypotheses, length)
 
-    def decode_through(
-        self,
-        layers: nn.ModuleList,
-        norm: nn.Module,
-        target_in: Tensor,
-        memory: Memory,
-        cache: Cache | None,
-        weights: bool,
+    def read_words(self, layers: nn.ModuleList, packing: Packing, tokens_RT: Tensor, positions_RTD: Tensor) -> Tensor:
+        """Return the states [M, D] of source tokens at their positions after layers in which each sees its row."""
+        x_MD: Tensor = self.embedding(packing.pack(tokens_RT), packing.pack(positions_RTD))
+        for layer in layers:
+            x_MD = layer(x_MD, packing)
+        return x_MD
+
+    def decode(
+        self, target_in: Tensor, memory: Memory, cache: Cache | None = None, *, attention: bool = True
     ) -> Decoded:
-        """Decode through layers and a norm after them, see `Summarizer.decode`; with what would be copied, if it is."""
+        """Decode target_in ([B*K, T] int64), see `Summarizer.decode`; with what would be copied, if it is."""
         assert isinstance(memory, CopyableMemory)
         assert cache is None or isinstance(cache, KeyValueCache)
-        start, new = 0 if cache is None else cache.length, target_in.shape[1]
+        (layers, norm), start, new = self.stack, 0 if cache is None else cache.length, target_in.shape[1]
         positions_T = torch.arange(start, start + new, device=target_in.device)
         x_RTD, attentions = self.embedding(target_in, sinusoids(positions_T, self.embedding.size)), []
         for number, layer in enumerate(layers):
-            x_RTD, attention = layer(x_RTD, memory, number, cache, weights=weights)
-            attentions.append(attention)
+            x_RTD, weights = layer(x_RTD, memory, number, cache, weights=attention)
+            attentions.append(weights)
         if cache is not None:
             cache.advance(new)
-        attended = mean_of(attentions) if weights else None
+        attended = mean_of(attentions) if attention else None
         if attended is not None and isinstance(memory, TokenMemory):
             attended = memory.by_paragraph(attended)
         decoded = Decoded(norm(x_RTD), attended)
@@ -249,16 +248,17 @@ class TokenSummarizer(TiedSummarizer):
 
     decoder: TransformerDecoder
 
-    def remember(self, encoded: FlatTokens, paragraphs: ParagraphRows) -> TokenMemory:
-        """Make the memory of the encoded tokens [B, S, D] of these paragraphs."""
-        memory = self.decoder.remember(encoded, paragraphs.paragraphs)
-        return memory if self.copying is None else replace(memory, copies=self.copying.remember(paragraphs, encoded))
+    @property
+    def stack(self) -> tuple[nn.ModuleList, nn.Module]:
+        """The layers of the decoder, and the norm after them."""
+        return self.decoder.layers, self.decoder.final_norm
 
-    def decode(
-        self, target_in: Tensor, memory: Memory, cache: Cache | None = None, *, attention: bool = True
-    ) -> Decoded:
-        """Decode target_in ([B*K, T] int64) over the tokens of an article as one flat sequence."""
-        return self.decode_through(self.decoder.layers, self.decoder.final_norm, target_in, memory, cache, attention)
+    def remember(self, encoded: FlatTokens, rows: ParagraphRows) -> TokenMemory:
+        """Make the memory of the encoded tokens [B, S, D] of these paragraphs."""
+        layers = cast(Iterable[DecoderLayer], self.decoder.layers)
+        pairs = tuple(layer.cross_attention.keys_values(encoded.values) for layer in layers)
+        copies = None if self.copying is None else self.copying.remember(rows, encoded)
+        return TokenMemory(pairs, encoded.mask, encoded.paragraph, rows.paragraphs, copies=copies)
 
 
 def mean_of(layers: Sequence[Tensor]) -> Tensor:
@@ -321,11 +321,14 @@ class ParagraphSummarizer(TiedSummarizer):
     decoder_layers: nn.ModuleList  # each a `ParagraphDecoderLayer`
     final_norm: nn.Module
 
-    def decode(
-        self, target_in: Tensor, memory: Memory, cache: Cache | None = None, *, attention: bool = True
-    ) -> Decoded:
-        """Decode target_in ([B*K, T] int64)."""
-        return self.decode_through(self.decoder_layers, self.final_norm, target_in, memory, cache, attention)
+    @property
+    def stack(self) -> tuple[nn.ModuleList, nn.Module]:
+        """The layers of the decoder, and the norm after them."""
+        return self.decoder_layers, self.final_norm
+
+    def copies_of(self, rows: ParagraphRows, x_NLD: Tensor) -> CopyMemory | None:
+        """Return the positions that may be copied of encoded words [N, L, D], if any may be."""
+        return None if self.copying is None else self.copying.remember(rows, rows.flat(x_NLD))
 
 
 @dataclass(frozen=True)
@@ -339,7 +342,6 @@ class ParallelMemory(CopyableMemory):
     paragraph_keys_values: tuple[tuple[Tensor, Tensor], ...]  # a pair of [B, H, P, E] for each decoder layer
     word_keys_values: tuple[tuple[Tensor, Tensor], ...]  # a pair of [B, P, H, L, E] for each decoder layer
     mask: Tensor  # [B, P, L] bool, True where there is a token
-    copies: CopyMemory | None = None  # the positions that may be copied, if the summarizer copies
 
     @classmethod
     def of(
@@ -356,4 +358,4 @@ class ParallelMemory(CopyableMemory):
             for layer in cast(Iterable[ParagraphDecoderLayer], layers)
         ]
         of_paragraphs, of_words = map(tuple, zip(*read, strict=True))
-        return cls(paragraphs_BPD, source.paragraph_mask, of_paragraphs, of_words, source.token_mask, copies)
+        return cls(paragraphs_BPD, source.paragraph_mask, of_paragraphs, of_words, source.token_mask, copies=copies)

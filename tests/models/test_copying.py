@@ -50,7 +50,8 @@ def test_the_head_is_the_one_of_its_equations() -> None:
     rows = ParagraphRows.of(source, PAD)
     states_NLD = torch.randn(*rows.tokens.shape, 8, dtype=torch.float64)
     hidden_BTD, input_BTD = torch.randn(2, 3, 7, 8, dtype=torch.float64)
-    found = head(hidden_BTD, input_BTD, target_in, head.remember(rows, rows.flat(states_NLD)), None)
+    memory = head.remember(rows, rows.flat(states_NLD))
+    found = head(hidden_BTD, input_BTD, target_in, memory, None)
 
     query, key, gate = (w.numpy() for w in (head.query.weight, head.key.weight, head.gate.weight))
     for article in range(3):
@@ -82,13 +83,13 @@ def test_the_head_is_the_one_of_its_equations() -> None:
             assert found.gate[article, step].item() == pytest.approx(
                 (gate @ joined).item() + head.gate.bias.item(), abs=1e-5
             )
-            assert found.paragraph[article, : len(places)].tolist() == [paragraph for paragraph, _, _ in places]
+            assert memory.paragraph[article, : len(places)].tolist() == [paragraph for paragraph, _, _ in places]
 
 
 def test_the_mixture_is_worked_out_by_hand() -> None:
     """Half generated, half copied: two places hold token 2 and one holds token 0."""
     weights = torch.tensor([[[0.5, 0.2, 0.3]]])
-    mixed = Copied(weights, torch.zeros(1, 1), torch.tensor([[2, 0, 2]]), torch.zeros(1, 3, dtype=torch.int64)).mix(
+    mixed = Copied(weights, torch.zeros(1, 1), torch.tensor([[2, 0, 2]])).mix(
         torch.tensor([[[0.25, 0.25, 0.25, 0.25]]]).log()
     )
     torch.testing.assert_close(mixed.exp(), torch.tensor([[[0.225, 0.125, 0.525, 0.125]]]))
@@ -155,15 +156,15 @@ def test_a_cache_changes_nothing(preset: str) -> None:
 @ALL
 @torch.no_grad()
 def test_what_is_copied_counts_as_attention_to_its_paragraph(preset: str) -> None:
-    model = copying(preset)
-    decoded = copied(model, target())
-    attention = decoded.paragraph_attention
+    model, source = copying(preset), batch()
+    memory = model.encode(replace(source, graph=source.graph.double()))
+    attention = model.decode(target(), memory).paragraph_attention
     torch.testing.assert_close(attention.sum(dim=-1), torch.ones(3, 7, dtype=torch.float64))
     model.copying.gate.bias.fill_(-50.0)  # everything is copied
-    decoded = copied(model, target())
+    decoded = model.decode(target(), memory)
     by_hand = torch.zeros_like(decoded.paragraph_attention)
     for paragraph in range(by_hand.shape[-1]):
-        here = (decoded.copied.paragraph == paragraph).unsqueeze(1)
+        here = (memory.copies.paragraph == paragraph).unsqueeze(1)
         by_hand[..., paragraph] = (decoded.copied.weights * here).sum(dim=-1)
     torch.testing.assert_close(decoded.paragraph_attention, by_hand, atol=1e-6, rtol=0)
 
