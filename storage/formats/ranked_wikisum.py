@@ -14,7 +14,6 @@ What an item cannot hold: the article's id; the title as text; an article withou
 empty paragraph); a graph's edges of weight 0; `<t>` and `</t>` as part of the text."""
 
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
@@ -187,30 +186,9 @@ def _ids(value: object, marks: MarkIds, location: str) -> list[int]:
 
 
 def _edges(value: object, nodes: int, location: str, most: float = np.inf) -> list[Edge]:
-    """Return the edges i < j of a dense matrix, or of a sparse one: {row, col, data}, lists of one length. A sparse one
-    may leave out the lower half. The diagonal has no meaning and is ignored."""
-    if isinstance(value, dict):
-        weights = _sparse(value, nodes, location)
-    elif isinstance(value, list | tuple):
-        weights = _dense(value, nodes, location)
-    else:
-        raise FieldError(f"{location}: expected a {nodes} x {nodes} matrix or row, col and data, got {_kind(value)}")
-    edges = []
-    for (i, j), weight in sorted(weights.items()):
-        other = weights.get((j, i), weight)
-        if abs(weight - other) > _TOLERANCE * max(1.0, weight):
-            raise FieldError(
-                f"{location}: expected equal weights both ways, got {weight} at [{i}, {j}], {other} at [{j}, {i}]"
-            )
-        if not 0 <= weight <= most + _TOLERANCE:
-            raise FieldError(f"{location}[{i}, {j}]: expected a weight from 0 to {most:g}, got {weight}")
-        low, high = min(i, j), max(i, j)
-        if (low == i or (low, high) not in weights) and weight > 0:
-            edges.append((low, high, float(np.float32(min(weight, most)))))
-    return sorted(edges)
-
-
-def _dense(value: Sequence[Any], nodes: int, location: str) -> dict[tuple[int, int], float]:
+    """Return the edges i < j of a symmetric matrix, whose diagonal has no meaning and is ignored."""
+    if not isinstance(value, list | tuple):
+        raise FieldError(f"{location}: expected a {nodes} x {nodes} matrix, got {_kind(value)}")
     try:
         matrix = np.array(value, dtype=np.float64)
     except (ValueError, TypeError) as error:
@@ -223,29 +201,16 @@ def _dense(value: Sequence[Any], nodes: int, location: str) -> dict[tuple[int, i
         i, j = np.argwhere(~np.isfinite(matrix))[0].tolist()
         raise FieldError(f"{location}[{i}, {j}]: expected a finite weight, got {matrix[i, j]}")
     np.fill_diagonal(matrix, 0.0)
-    linked = np.argwhere((matrix != 0) | (matrix.T != 0)).tolist()
-    return {(i, j): float(matrix[i, j]) for i, j in linked}
-
-
-def _sparse(value: dict[Any, Any], nodes: int, location: str) -> dict[tuple[int, int], float]:
-    columns = [value.get(name) for name in ("row", "col", "data")]
-    if not all(isinstance(column, list | tuple) for column in columns):
-        raise FieldError(f"{location}: expected lists row, col and data, found {sorted(map(str, value))[:10]}")
-    rows, cols, data = columns
-    assert rows is not None and cols is not None and data is not None
-    if not len(rows) == len(cols) == len(data):
-        raise FieldError(
-            f"{location}: expected row, col and data of one length, got {len(rows)}, {len(cols)}, {len(data)}"
-        )
-    weights: dict[tuple[int, int], float] = {}
-    for i, j, weight in zip(rows, cols, data, strict=True):
-        if type(i) is not int or type(j) is not int or not (0 <= i < nodes and 0 <= j < nodes):
-            raise FieldError(f"{location}: expected row and col from 0 to {nodes - 1}, got {i!r}, {j!r}")
-        if isinstance(weight, bool) or not isinstance(weight, int | float) or not np.isfinite(weight):
-            raise FieldError(f"{location}[{i}, {j}]: expected a finite weight, got {weight!r}")
-        if weights.setdefault((i, j), float(weight)) != weight:
-            raise FieldError(f"{location}[{i}, {j}]: expected one weight, got {weights[i, j]} and {weight}")
-    return {pair: weight for pair, weight in weights.items() if pair[0] != pair[1]}
+    unequal = np.abs(matrix - matrix.T) > _TOLERANCE * np.maximum(1.0, matrix)
+    for i, j in np.argwhere(unequal | (matrix < 0) | (matrix > most + _TOLERANCE)).tolist():
+        weight, other = matrix[i, j].item(), matrix[j, i].item()
+        if unequal[i, j]:
+            raise FieldError(
+                f"{location}: expected equal weights both ways, got {weight} at [{i}, {j}], {other} at [{j}, {i}]"
+            )
+        raise FieldError(f"{location}[{i}, {j}]: expected a weight from 0 to {most:g}, got {weight}")
+    edges = np.argwhere(np.triu(matrix) > 0).tolist()
+    return [(i, j, float(np.float32(min(matrix[i, j], most)))) for i, j in edges]
 
 
 def _kind(value: object) -> str:
