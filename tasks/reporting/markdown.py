@@ -28,23 +28,21 @@ _LEFT_OUT_REST = "*The rest is left out to keep this artifact below 512 KiB; the
 def artifact(sections: Sequence[ReportSection], limit: int = LIMIT) -> str:
     """Return sections as one Markdown text of at most `limit` bytes. If it would be larger, pictures are left out, the
     largest first, then the last blocks; the text says so. Its bytes are counted as those of a JSON string."""
-    parts: list[tuple[str, Picture | None]] = []
+    parts: list[str] = []
+    captions: dict[int, str] = {}  # of the pictures, by the number of the part
     for section in sections:
-        parts.append((f"## {escape(section.title)}", None))
-        parts += [(render(block), block if isinstance(block, Picture) else None) for block in section.blocks]
-    while _size(parts) > limit:
-        pictures = [index for index, (_, picture) in enumerate(parts) if picture is not None]
-        if not pictures:
-            break
-        largest = max(pictures, key=lambda index: len(parts[index][0]))
-        picture = parts[largest][1]
-        assert picture is not None
-        parts[largest] = (_LEFT_OUT_PICTURE.format(caption=escape(picture.caption)), None)
+        parts.append(f"## {escape(section.title)}")
+        for block in section.blocks:
+            if isinstance(block, Picture):
+                captions[len(parts)] = escape(block.caption)
+            parts.append(render(block))
+    while captions and _size(parts) > limit:
+        largest = max(captions, key=lambda part: len(parts[part]))
+        parts[largest] = _LEFT_OUT_PICTURE.format(caption=captions.pop(largest))
     if _size(parts) > limit:
-        end = (_LEFT_OUT_REST, None)
-        while parts and _size([*parts, end]) > limit:
-            parts.pop()
-        parts.append(end)
+        parts.append(_LEFT_OUT_REST)
+        while len(parts) > 1 and _size(parts) > limit:
+            del parts[-2]
     return _joined(parts)
 
 
@@ -132,9 +130,9 @@ def _left_out(characters: int) -> str:
     return f" *… {characters:,} more characters*" if characters else ""
 
 
-def _joined(parts: Sequence[tuple[str, Picture | None]]) -> str:
-    return "\n\n".join(text for text, _ in parts) + "\n"
+def _joined(parts: Sequence[str]) -> str:
+    return "\n\n".join(parts) + "\n"
 
 
-def _size(parts: Sequence[tuple[str, Picture | None]]) -> int:
+def _size(parts: Sequence[str]) -> int:
     return len(json.dumps(_joined(parts), ensure_ascii=False).encode())

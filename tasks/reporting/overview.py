@@ -197,8 +197,7 @@ def lineage_picture(build: str, origins: Sequence[Origin]) -> bytes:
     last = max((origin.depth for origin in origins), default=0) + 1
     read = {name for origin in origins for name in origin.reads}
     ends = sorted({origin.name for origin in origins} - read)
-    # In an order, because lines are drawn one over the other.
-    reads = {origin.name: sorted(_direct(origin.name, origins)) for origin in origins} | {build: ends}
+    reads = direct_reads(origins) | {build: ends}
     labels = {origin.name: _label(origin) for origin in origins} | {build: f"build\n{build}"}
     levels: dict[int, list[str]] = defaultdict(list)
     for origin in origins:
@@ -240,19 +239,18 @@ def lineage_picture(build: str, origins: Sequence[Origin]) -> bytes:
     return draw(panel, width=most * _ACROSS + 0.2, height=last * _DOWN + 2 * _HEIGHT + 0.2)
 
 
+def direct_reads(origins: Sequence[Origin]) -> dict[str, list[str]]:
+    """Return what each origin, in the order of `trace`, reads itself and not by way of another that it reads."""
+    direct: dict[str, list[str]] = {}
+    sources: dict[str, set[str]] = {}  # what each was made from, over others if need be
+    for origin in origins:
+        earlier = sources.keys() & origin.reads  # of stages with equal content, each seems to read the other
+        implied = set[str]().union(*(sources[other] for other in earlier))
+        sources[origin.name] = implied | earlier
+        direct[origin.name] = sorted(earlier - implied)  # in an order, because lines are drawn one over the other
+    return direct
+
+
 def _label(origin: Origin) -> str:
     size = "" if origin.rows is None else f"{origin.shards:,} shard{'s' * (origin.shards != 1)}, {origin.rows:,} rows\n"
     return f"{origin.name}\n{size}{origin.digest}"
-
-
-def _direct(name: str, origins: Sequence[Origin]) -> set[str]:
-    """Return what an origin reads, without what one of these reads itself, over others if need be."""
-    reads = {origin.name: set(origin.reads) for origin in origins}
-    implied: set[str] = set()
-    waiting = [other for read in reads[name] for other in reads[read]]
-    while waiting:
-        other = waiting.pop()
-        if other not in implied:
-            implied.add(other)
-            waiting += reads[other]
-    return reads[name] - implied

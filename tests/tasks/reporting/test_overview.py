@@ -15,7 +15,7 @@ from storage.store import Store
 from tasks.engine.recipe import Recipe, Shards, contents, every, gathered, same
 from tasks.engine.stage import Executor, Run
 from tasks.reporting.markdown import artifact
-from tasks.reporting.overview import index_entries, index_page, lineage_section, trace
+from tasks.reporting.overview import Origin, direct_reads, index_entries, index_page, lineage_section, trace
 from tests.patience import PATIENCE
 
 
@@ -110,6 +110,12 @@ def test_the_index_links_artifacts_in_the_order_of_the_work(run: Run) -> None:
     assert entries[0][2] == "4 rows in 2 shards, 2 refused"
     page = index_page(Build("b1", "", {}, {}, {}, {}), "tiny", entries)
     assert "| [tiny-stage-paragraphs](../key/tiny-stage-paragraphs) |" in page
+
+
+def test_a_picture_leaves_out_ways_that_others_imply_and_what_is_read_backwards() -> None:
+    reads = {"a": (), "b": ("a",), "c": ("a", "b", "d"), "d": ("a", "b", "c")}  # c and d have equal content
+    origins = [Origin(name, 1, 1, "0", others, depth, ()) for depth, (name, others) in enumerate(reads.items())]
+    assert direct_reads(origins) == {"a": [], "b": ["a"], "c": ["b"], "d": ["c"]}
 
 
 _DRAW = """
