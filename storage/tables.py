@@ -113,6 +113,13 @@ def _feed_bytes(digest: "_Hash", array: pa.Array) -> None:
     digest.update(memoryview(data)[int(bounds[0]) : int(bounds[-1])])
 
 
+def with_values(table: pa.Table, name: str, values: Sequence[object]) -> pa.Table:
+    """Return a table with other values in a column, whose type stays."""
+    column = table.schema.get_field_index(name)
+    field = table.schema.field(column)
+    return table.set_column(column, field, pa.array(values, field.type))
+
+
 def check_schema(schema: pa.Schema, dataset: Dataset) -> None:
     """Raise TypeError unless the columns are those of the dataset."""
     if not schema.equals(dataset.schema):

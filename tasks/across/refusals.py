@@ -7,6 +7,7 @@ from functools import reduce
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from storage.tables import with_values
 from tasks.across.settings import AcrossSettings
 from tasks.engine.reasons import Reason
 
@@ -53,6 +54,4 @@ def refuse_overlaps(paragraphs: pa.Table, overlaps: pa.Table, settings: AcrossSe
             place = places[found["article"], found["paragraph_id"]]
             for row in documents[articles[place], urls[place]] if found["whole"] else (place,):
                 reasons[row] = reasons[row] or reason
-    column = paragraphs.schema.get_field_index("drop_reason")
-    field = paragraphs.schema.field(column)
-    return paragraphs.set_column(column, field, pa.array(reasons, field.type))
+    return with_values(paragraphs, "drop_reason", reasons)

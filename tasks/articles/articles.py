@@ -13,6 +13,7 @@ import pyarrow.compute as pc
 
 from models.sentences import first_sentence
 from storage.schemas import ARTICLES, GIVEN, INTAKE
+from storage.tables import with_values
 from tasks.engine.data_files import fill, read_data
 from tasks.engine.hashing import article_id, shard_of, unit_interval
 from tasks.rights.licences import licence_of
@@ -143,9 +144,7 @@ def merge_articles(parts: pa.Table, kept_out: pa.Table | None = None) -> pa.Tabl
         reasons.append(ArticleReason.DUPLICATE_TITLE if duplicate else reason)
         if reason is None:
             seen.add(id_)
-    column = merged.schema.get_field_index("drop_reason")
-    merged = merged.set_column(column, ARTICLES.schema.field("drop_reason"), pa.array(reasons, pa.string()))
-    return merged.cast(ARTICLES.schema)
+    return with_values(merged, "drop_reason", reasons).cast(ARTICLES.schema)
 
 
 def _rows(articles: pa.Table) -> Iterator[tuple[Any, ...]]:

@@ -3,13 +3,13 @@ many shards were computed. The pages are kept beside the registry, so that they 
 old runs, and the tables that a comparison was made from are pruned."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from storage.registry import FOLDER, Version, read_version, version_numbers
 from storage.store import Store
 from tasks.evaluation.metrics import METRICS, metric_name
-from tasks.reporting.blocks import Block, Cell, ReportSection, Row, section, table_of
-from tasks.reporting.challenge import Challenge, challenge_section
+from tasks.reporting.blocks import Block, Cell, ReportSection, Row, Text, section, table_of
 from tasks.reporting.facts import Fact, built, settings_section
 from tasks.reporting.markdown import artifact
 from tasks.reporting.publishing import publish_page, publish_table
@@ -89,12 +89,15 @@ def _findings(verdict: Mapping[str, Any]) -> Iterator[Block]:
     yield table_of(caption, [*columns, "p, better", "p, worse"], rows, range(3, 9))
 
 
-def keep_pages(store: Store, version: Version, card: str, challenges: Mapping[str, Challenge], decision: str) -> None:
+def keep_pages(
+    store: Store, version: Version, card: str, challenges: Mapping[str, ReportSection], decision: str
+) -> None:
     """Write a version's card and its comparisons with the champion, by split, beside the registry. The version need not
     be saved yet, and a first one has no challenges; `decision` says what was decided and why."""
     store.write_bytes(_card(version), card.encode())
     for split, challenge in challenges.items():
-        store.write_bytes(_page(version, split), artifact([challenge_section(challenge, decision)]).encode())
+        page = artifact([replace(challenge, blocks=[Text(decision), *challenge.blocks])])
+        store.write_bytes(_page(version, split), page.encode())
 
 
 def publish_version(store: Store, version: Version, corpus: str) -> None:

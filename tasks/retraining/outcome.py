@@ -5,7 +5,7 @@ names exists too, and after a kill between the last two only the pointer has to 
 import math
 import time
 from collections.abc import Mapping
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from typing import Any
 
 import pyarrow as pa
@@ -15,8 +15,8 @@ from storage.registry import FrozenSplit, Version, read_frozen, save_frozen, sav
 from storage.store import Store
 from tasks.engine.recipe import Shards, StageResult, every
 from tasks.engine.stage import Run
-from tasks.reporting.challenge import Challenge, Contender, compare_contenders
-from tasks.reporting.settings import ReportSettings
+from tasks.reporting.blocks import ReportSection
+from tasks.reporting.challenge import Contender, challenge_section
 from tasks.retraining.card import keep_pages, model_card, publish_version
 from tasks.retraining.champion_change import describe, settle
 from tasks.retraining.settings import FLIPS, RetrainingSettings
@@ -43,7 +43,7 @@ def finish_retraining(
     store = run.store
     number = max(version_numbers(store), default=0) + 1
     verdict = Verdict(True, "the first version")
-    challenges: dict[str, Challenge] = {}
+    challenges: dict[str, ReportSection] = {}
     if champion is not None:
         sides = {f"version {champion[0].version.number}": champion[1], f"version {number}": challenger}
         verdict, challenges = _contest(store, sides, splits, settings, seed)
@@ -82,19 +82,16 @@ def finish_retraining(
 
 def _contest(
     store: Store, sides: Mapping[str, EvaluatedVersion], splits: HeldOutSplits, settings: RetrainingSettings, seed: int
-) -> tuple[Verdict, dict[str, Challenge]]:
+) -> tuple[Verdict, dict[str, ReportSection]]:
     """Return the verdict, and both side by side on each test split where the metric that must improve was scored.
     `sides` are champion and challenger by their names."""
-    criteria = criteria_of(settings)
     before, after = (
         {split: _table(store, part) for split, part in splits.apart(side.scores).items()} for side in sides.values()
     )
-    metrics = [criterion.metric for criterion in criteria]
-    evidence = find_all_evidence(before, after, metrics, FLIPS, seed)
-    flaws = scored_otherwise(*(side.scores for side in sides.values()))
-    evidence = replace(evidence, flaws=[*flaws, *evidence.flaws])
-    scored = {finding.split for finding in evidence.findings if finding.metric == settings.metric}
-    shown = ReportSettings(headline=settings.metric)
+    metrics = [criterion.metric for criterion in criteria_of(settings)]
+    findings, flaws = find_all_evidence(before, after, metrics, FLIPS, seed)
+    flaws = [*scored_otherwise(*(side.scores for side in sides.values())), *flaws]
+    scored = {finding.split for finding in findings if finding.metric == settings.metric}
     challenges = {}
     for split, part in splits.apart(splits.articles).items():
         if split in scored:
@@ -102,8 +99,8 @@ def _contest(
                 Contender(name, scores[split], _table(store, splits.apart(side.predictions)[split]))
                 for (name, side), scores in zip(sides.items(), (before, after), strict=True)
             )
-            challenges[split] = compare_contenders(champion, challenger, _table(store, part), shown, seed)
-    return decide(evidence, criteria, settings), challenges
+            challenges[split] = challenge_section(champion, challenger, _table(store, part), settings.metric, seed)
+    return decide(findings, flaws, settings), challenges
 
 
 def _means(scores: pa.Table) -> dict[str, float]:

@@ -17,6 +17,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from storage.schemas import ARTICLES, PARAGRAPHS
+from storage.tables import with_values
 from tasks.engine.hashing import shard_of, stable_hash
 from tasks.engine.recipe import DirectoryResult, Shards, StageResult
 from tasks.retraining.same_article import KnownArticles
@@ -126,10 +127,8 @@ def find_kept_out(parts: pa.Table, frozen: Iterable[tuple[pa.Table]]) -> pa.Tabl
     learned = parts.filter(_learned_from(parts))
     is_frozen = [bool(found) for found in known.recognise(learned)]
     refused = learned.filter(pa.array(is_frozen, pa.bool_())).select(ARTICLES.schema.names)
-    column = refused.schema.get_field_index("drop_reason")
-    reasons = pa.array([ArticleReason.FROZEN_TEST_ARTICLE] * refused.num_rows, pa.string())
-    refused = refused.set_column(column, ARTICLES.schema.field("drop_reason"), reasons).cast(ARTICLES.schema)
-    return refused.sort_by([("article_id", "ascending"), ("lead", "ascending")])
+    refused = with_values(refused, "drop_reason", [ArticleReason.FROZEN_TEST_ARTICLE] * refused.num_rows)
+    return refused.cast(ARTICLES.schema).sort_by([("article_id", "ascending"), ("lead", "ascending")])
 
 
 def without_learned(candidates: pa.Table, corpus: Tables) -> pa.Table:

@@ -1,8 +1,8 @@
 """The verdict: is the challenger significantly better than the champion, and nowhere worse?
 
-Every metric has a role: it must improve, or it must not get worse. A challenger is promoted if, on one of the test
-splits or on both together, all metrics of the first role gain at least the margin, significantly, and no metric of
-either role gets significantly worse on any of them.
+One metric must improve, and none of some others may get worse. A challenger is promoted if, on one of the test splits
+or on both together, it gains at least the margin in the first, significantly, and none of all gets significantly worse
+on any of them.
 
 There is a challenger every week, and each has another chance to be promoted by luck. So the number of false promotions
 per year is bounded: each week has an equal share of it (alpha spending in equal parts; Bonferroni over weeks and test
@@ -48,37 +48,29 @@ class MetricComparison:
         return 100 * (self.challenger - self.champion)
 
 
-@dataclass(frozen=True)
-class Evidence:
-    """What is known of champion and challenger."""
-
-    # one for each metric on each test split, and on all together where there are several
-    findings: Sequence[MetricComparison]
-    # why something that should be known is not, in words: a metric that one of them lacks, or a score that is no finite
-    # number. Without flaws every finding is finite
-    flaws: Sequence[str] = ()
-
-
 def find_all_evidence(
     champion: Mapping[str, pa.Table], challenger: Mapping[str, pa.Table], metrics: Sequence[str], flips: int, seed: int
-) -> Evidence:
-    """Compare two versions on each test split, and on the articles of all together where there are several. A gain on
+) -> tuple[list[MetricComparison], list[str]]:
+    """Compare two versions on each test split, and on the articles of all together where there are several: a gain on
     old and new articles alike may be too small to be significant on either split. Each side has its SCORES rows by test
-    split; `flips` are the random sign flips of the test."""
-    found = {
-        split: find_evidence(split, champion[split], challenger[split], metrics, flips, seed) for split in champion
-    }
-    several = [split for split, evidence in found.items() if evidence.findings]
-    flaws = [flaw for evidence in found.values() for flaw in evidence.flaws]
+    split; `flips` are the random sign flips of the test. Return a finding for each metric and split, and why something
+    that should be known is not, in words; without such flaws every finding is finite."""
+    findings: list[MetricComparison] = []
+    flaws: list[str] = []
+    for split in champion:
+        found, wrong = find_evidence(split, champion[split], challenger[split], metrics, flips, seed)
+        findings += found
+        flaws += wrong
+    several = list(dict.fromkeys(finding.split for finding in findings))
     if len(several) > 1:
         before, after = (pa.concat_tables([side[split] for split in several]) for side in (champion, challenger))
-        found[POOLED] = find_evidence(POOLED, before, after, metrics, flips, seed)
-    return Evidence([finding for evidence in found.values() for finding in evidence.findings], flaws)
+        findings += find_evidence(POOLED, before, after, metrics, flips, seed)[0]
+    return findings, flaws
 
 
 def find_evidence(
     split: str, champion: pa.Table, challenger: pa.Table, metrics: Sequence[str], flips: int, seed: int
-) -> Evidence:
+) -> tuple[list[MetricComparison], list[str]]:
     """Compare two versions on the articles on which both were scored. A metric that neither has on this test split has
     no finding: no summary of either has anything to measure."""
     findings: list[MetricComparison] = []
@@ -96,7 +88,7 @@ def find_evidence(
             findings.append(
                 MetricComparison(split, metric, len(both), means[0], means[1], gap.low, gap.high, better, worse)
             )
-    return Evidence(findings, flaws)
+    return findings, flaws
 
 
 def scored_otherwise(champion: StageResult, challenger: StageResult) -> list[str]:
@@ -132,7 +124,6 @@ def _values(scores: pa.Table, metric: str) -> dict[str, float]:
     return dict(zip(chosen["article_id"].to_pylist(), values, strict=True))
 
 
-Role = Literal["improve", "hold"]
 _TOLERANCE = 0.2  # points of 100: a smaller loss on a test split does not count as worse
 _HARM = 0.05  # largest p-value (one-sided) of a loss that counts as worse
 
@@ -142,7 +133,7 @@ class Criterion:
     """The role of a metric."""
 
     metric: str  # as in the `scores` dataset
-    role: Role  # whether it must improve, or only must not get worse
+    role: Literal["improve", "hold"]  # whether it must improve, or only must not get worse
 
 
 @dataclass(frozen=True)
@@ -163,41 +154,23 @@ def criteria_of(settings: RetrainingSettings) -> list[Criterion]:
     return [Criterion(settings.metric, "improve"), *(Criterion(metric, "hold") for metric in guards)]
 
 
-def decide(evidence: Evidence, criteria: Sequence[Criterion], settings: RetrainingSettings) -> Verdict:
-    """Promote the challenger if it is better on a test split and worse on none, and all of that is known. There is
-    evidence on every metric of the criteria. Raises ValueError: no metric must improve."""
-    findings = evidence.findings
-    needed = [criterion.metric for criterion in criteria if criterion.role == "improve"]
-    if not needed:
-        raise ValueError("no metric must improve: expected one at least")
-    if flaws := evidence.flaws or _unknown(findings, criteria):
-        return Verdict(
-            False, f"not comparable with the champion: {'; '.join(flaws)}", None, tuple(criteria), guarded=True
-        )
+def decide(findings: Sequence[MetricComparison], flaws: Sequence[str], settings: RetrainingSettings) -> Verdict:
+    """Promote the challenger if it is better on a test split and worse on none, and all of that is known: findings and
+    flaws are those of `find_all_evidence`, on every metric of `criteria_of`."""
+    criteria = tuple(criteria_of(settings))
+    if flaws := flaws or _unknown(findings, criteria):
+        return Verdict(False, f"not comparable with the champion: {'; '.join(flaws)}", None, criteria, guarded=True)
     level, able = _level(findings, settings)
-    sought: dict[str, list[tuple[MetricComparison, str]]] = {}  # by test split; with what each lacks
-    for finding in findings:
-        if finding.metric in needed:
-            lack = _lacking(finding, able, level, settings)
-            sought.setdefault(finding.split, []).append((finding, lack))
-    complete = [of_split for of_split in sought.values() if len(of_split) == len(needed)]
-    if not complete:
-        return Verdict(False, f"no test split has scores in all of {', '.join(needed)}", level, tuple(criteria))
-    better, reason = _better(complete)
-    harmed = [one for one in findings if better and one.points < -_TOLERANCE and one.p_worse <= _HARM]
+    sought = [(one, _lacking(one, able, level, settings)) for one in findings if one.metric == settings.metric]
+    gained = [_gains([one]) for one, lack in sought if not lack]
+    if not gained:
+        reason = min((one.p_better, lack) for one, lack in sought)[1]
+        return Verdict(False, reason, level, criteria, tuple(findings))
+    harmed = [one for one in findings if one.points < -_TOLERANCE and one.p_worse <= _HARM]
     if harmed:
-        reason = f"{reason}, but worse than the champion: {_gains(harmed)}"
-    elif better:
-        reason = f"better than the champion: {reason}"
-    return Verdict(better and not harmed, reason, level, tuple(criteria), tuple(findings), guarded=bool(harmed))
-
-
-def _better(complete: Sequence[Sequence[tuple[MetricComparison, str]]]) -> tuple[bool, str]:
-    """Return whether all findings of some test split improve, and the gains there, or else what is lacking."""
-    for of_split in complete:
-        if not any(lack for _, lack in of_split):
-            return True, _gains([finding for finding, _ in of_split])
-    return False, min((one.p_better, lack) for of_split in complete for one, lack in of_split if lack)[1]
+        reason = f"{gained[0]}, but worse than the champion: {_gains(harmed)}"
+        return Verdict(False, reason, level, criteria, tuple(findings), guarded=True)
+    return Verdict(True, f"better than the champion: {gained[0]}", level, criteria, tuple(findings))
 
 
 def _level(findings: Sequence[MetricComparison], settings: RetrainingSettings) -> tuple[float, list[str]]:

@@ -6,7 +6,7 @@ from typing import Any
 import pyarrow as pa
 
 from models.presets import SOURCE_LIMITED, check_library, find_preset, sees_sentences
-from storage.schemas import PREDICTIONS
+from storage.tables import with_values
 from tasks.summarization.settings import AttentionSettings, DecodingSettings, SummarizerSettings, TrainingSettings
 from tasks.tables.published import PUBLISHED, SYSTEMS, Measure, TableSystem
 from tasks.tables.settings import TableSettings
@@ -134,6 +134,4 @@ def decoding_of(system: TableSystem, settings: TableSettings, base: DecodingSett
 
 def rename_system(predictions: pa.Table, system: str) -> pa.Table:
     """Return PREDICTIONS rows under the name of another system with equal decoding."""
-    column = PREDICTIONS.schema.get_field_index("system")
-    names = pa.array([system] * predictions.num_rows, pa.string())
-    return predictions.set_column(column, PREDICTIONS.schema.field(column), names)
+    return with_values(predictions, "system", [system] * predictions.num_rows)
