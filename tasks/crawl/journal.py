@@ -2,9 +2,9 @@
 
 A journal is a directory of segments on any pyarrow filesystem. A segment is an Arrow IPC stream with one record batch
 per row, written through to the file at once: however the process ends, all rows before the one being written are kept.
-Segments are closed regularly, because an object store shows only closed files, and small ones are merged, because a
-crawl of weeks with a page a minute would otherwise leave tens of thousands. When a journal is opened again, a torn end
-is left out, and so is a row whose body does not match its digest. Rows are found by a map in memory."""
+Segments are closed regularly, because an object store shows only closed files, and the more there are the seldomer,
+because a crawl of weeks would otherwise leave tens of thousands. When a journal is opened again, a torn end is left
+out, and so is a row whose body does not match its digest. Rows are found by a map in memory."""
 
 import hashlib
 import logging
@@ -12,7 +12,6 @@ import os
 import sqlite3
 import time
 import uuid
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache
 from pathlib import PurePosixPath
@@ -50,27 +49,21 @@ class Places:
 
     def get(self, url: str) -> Place | None:
         """Return the place of a URL, or None."""
-        return self._at(self._digest(url))
-
-    def put(self, url: str, place: Place) -> Place | None:
-        """Store the place of a URL and return the previous one, or None."""
-        digest = self._digest(url)
-        before = self._at(digest)
-        self._table.execute("replace into places values (?, ?, ?)", (digest, *place))
-        return before
-
-    def forget(self, url: str) -> Place:
-        """Remove a URL and return its place. Raises KeyError: it is not in the map."""
-        digest = self._digest(url)
-        before = self._at(digest)
-        if before is None:
-            raise KeyError(url)
-        self._table.execute("delete from places where digest = ?", (digest,))
-        return before
-
-    def _at(self, digest: int) -> Place | None:
-        found = self._table.execute("select segment, offset from places where digest = ?", (digest,)).fetchone()
+        wanted = (self._digest(url),)
+        found = self._table.execute("select segment, offset from places where digest = ?", wanted).fetchone()
         return None if found is None else Place(*found)
+
+    def put(self, url: str, place: Place) -> bool:
+        """Store the place of a URL; return whether it had none."""
+        row = (self._digest(url), *place)
+        is_new = self._table.execute("insert or ignore into places values (?, ?, ?)", row).rowcount == 1
+        if not is_new:
+            self._table.execute("replace into places values (?, ?, ?)", row)
+        return is_new
+
+    def forget(self, url: str) -> None:
+        """Remove a URL."""
+        self._table.execute("delete from places where digest = ?", (self._digest(url),))
 
     def _digest(self, url: str) -> int:
         digest = hashlib.blake2b(url.encode(), digest_size=8, key=self._secret).digest()
@@ -95,11 +88,8 @@ def row_batch(row: dict[str, Any]) -> pa.RecordBatch:
 class SegmentWriter:
     """A segment being written."""
 
-    def __init__(self, filesystem: pafs.FileSystem, path: str, number: int) -> None:
-        self.path = path
-        self.number = number  # in the journal
-        self.count = self.size = 0  # rows and bytes written
-        self._filesystem = filesystem
+    def __init__(self, filesystem: pafs.FileSystem, path: str) -> None:
+        self.count = 0  # rows written
         self.opened = time.monotonic()
         # Buffered, so that a row is one write, not one write per column.
         self._sink = pa.BufferedOutputStream(filesystem.open_output_stream(path), _WRITE_BUFFER)
@@ -117,19 +107,12 @@ class SegmentWriter:
             self._writer.write_batch(batch)
         self._sink.flush()
         self.count += 1
-        self.size = int(self._sink.tell())
         return offset
 
-    def close(self, *, durable: bool = False) -> None:
-        """Close the segment; `durable` waits until a local file would survive a loss of power."""
+    def close(self) -> None:
+        """Close the segment."""
         self._writer.close()
         self._sink.close()
-        if durable and isinstance(self._filesystem, pafs.LocalFileSystem):
-            descriptor = os.open(self.path, os.O_RDONLY)
-            try:
-                os.fsync(descriptor)
-            finally:
-                os.close(descriptor)
 
 
 def scan_segment(filesystem: pafs.FileSystem, path: str) -> Iterator[tuple[dict[str, Any], int]]:
@@ -160,8 +143,8 @@ def scan_segment(filesystem: pafs.FileSystem, path: str) -> Iterator[tuple[dict[
 BATCH_BYTES = 8 << 20
 # A batch of one row without a body counts 126 bytes but takes 12,000: buffers are padded, columns are objects.
 ROW_COST = 12_000
-MERGED = 64  # small segments that become one
-_SMALL_BYTES = 16 << 20
+# Segments after which one stays open twice as long: after a week there are 2,000, the last ones of ten minutes.
+_MANY = 100
 
 
 class Journal(Closing):
@@ -170,16 +153,13 @@ class Journal(Closing):
     def __init__(
         self, filesystem: pafs.FileSystem, directory: str, *, rows: int = 2_000, seconds: float = 30.0
     ) -> None:
-        """Open a journal and read its rows. A segment is closed after that many rows or seconds."""
+        """Open a journal and read its rows. A segment is closed after that many rows or seconds, later ones later."""
         self._filesystem = filesystem
         self._directory = directory
         self._rows = rows
         self._seconds = seconds
         self._places = Places()
-        self._paths: dict[int, str] = {}  # number of a segment -> its file
-        self._numbers = 0
-        self._live: Counter[int] = Counter()  # number of a segment -> rows that are read from it
-        self._small: list[int] = []  # closed ones that can be merged, oldest first
+        self._paths: list[str] = []  # the file of each segment
         self._writer: SegmentWriter | None = None
         self.asked = 0  # rows fetched from the web, not read from an archive
         self.bytes = 0  # of their bodies
@@ -188,10 +168,9 @@ class Journal(Closing):
         selector = pafs.FileSelector(directory, allow_not_found=True)
         for info in sorted(filesystem.get_file_info(selector), key=lambda info: info.path):
             if info.path.endswith(SUFFIX):
-                number = self._number(info.path)
+                self._paths.append(info.path)
                 for row, offset in scan_segment(filesystem, info.path):
-                    self._note(row, Place(number, offset))
-                self._closed(number, info.size)
+                    self._note(row, Place(len(self._paths) - 1, offset))
 
     def __len__(self) -> int:
         return len(self._places)
@@ -203,17 +182,19 @@ class Journal(Closing):
         """Write a row of `pages`; it is on disk when this returns (on an object store: when its segment is closed)."""
         if self._writer is None:
             self._filesystem.create_dir(self._directory, recursive=True)
-            self._writer = self._begin()
+            # A unique name, which sorts after all earlier ones.
+            name = f"{time.time_ns():020d}-{os.getpid()}-{uuid.uuid4().hex[:8]}{SUFFIX}"
+            self._paths.append(str(PurePosixPath(self._directory, name)))
+            self._writer = SegmentWriter(self._filesystem, self._paths[-1])
         offset = self._writer.write(row)
-        self._note(row, Place(self._writer.number, offset))
-        if self._writer.count >= self._rows or time.monotonic() - self._writer.opened >= self._seconds:
+        self._note(row, Place(len(self._paths) - 1, offset))
+        longest = self._seconds * (1 + len(self._paths) / _MANY)
+        if self._writer.count >= self._rows or time.monotonic() - self._writer.opened >= longest:
             self.close()
-            while len(self._small) >= MERGED:
-                self._merge(self._small[:MERGED])
 
     def forget(self, url: str) -> None:
         """Remove a bodiless row from this object only; when the journal is opened again, it is back."""
-        self._live[self._places.forget(url).segment] -= 1
+        self._places.forget(url)
         del self.bodiless[url]
         self.asked -= 1
 
@@ -221,7 +202,6 @@ class Journal(Closing):
         """Close the segment being written; the next row begins another."""
         if self._writer is not None:
             self._writer.close()
-            self._closed(self._writer.number, self._writer.size)
             self._writer = None
 
     def batches(
@@ -258,21 +238,14 @@ class Journal(Closing):
 
     def _note(self, row: dict[str, Any], place: Place) -> None:
         url = row["url"]
-        before = self._move(url, place)
-        if row["archive"] is None and (before is None or url in self.bodiless):
-            self.asked += before is None
+        is_new = self._places.put(url, place)
+        if row["archive"] is None and (is_new or url in self.bodiless):
+            self.asked += is_new
             self.bytes += row["bytes"] or 0
         if row["reason"] is None and row["body"] is None:
             self.bodiless[url] = row["sha256"]
         else:
             self.bodiless.pop(url, None)
-
-    def _move(self, url: str, place: Place) -> Place | None:
-        before = self._places.put(url, place)
-        if before is not None:
-            self._live[before.segment] -= 1
-        self._live[place.segment] += 1
-        return before
 
     def _row(
         self, url: str, absent: Callable[[str], dict[str, Any] | None] | None, opened: Callable[[str], pa.NativeFile]
@@ -287,34 +260,3 @@ class Journal(Closing):
         if batch.column("url")[0].as_py() != url:
             raise KeyError(url)
         return batch
-
-    def _number(self, path: str) -> int:
-        self._numbers += 1
-        self._paths[self._numbers] = path
-        return self._numbers
-
-    def _begin(self) -> SegmentWriter:
-        # A unique name, which sorts after all earlier ones.
-        name = f"{time.time_ns():020d}-{os.getpid()}-{uuid.uuid4().hex[:8]}{SUFFIX}"
-        path = str(PurePosixPath(self._directory, name))
-        return SegmentWriter(self._filesystem, path, self._number(path))
-
-    def _closed(self, number: int, size: int) -> None:
-        if 8 * self._live[number] < self._rows and size < _SMALL_BYTES:
-            self._small.append(number)
-
-    def _merge(self, parts: list[int]) -> None:
-        """Copy the live rows of segments into a newer one, then delete them; after a kill rows are there twice."""
-        merged = self._begin()
-        for part in parts:
-            for row, offset in scan_segment(self._filesystem, self._paths[part]):
-                if self._places.get(row["url"]) == Place(part, offset):
-                    self._move(row["url"], Place(merged.number, merged.write(row)))
-        merged.close(durable=True)
-        self._small = self._small[len(parts) :]
-        for part in parts:
-            if self._live.pop(part, 0):
-                logger.warning("%s was damaged after it had been written: it is kept", self._paths[part])
-            else:
-                self._filesystem.delete_file(self._paths.pop(part))
-        self._closed(merged.number, merged.size)
