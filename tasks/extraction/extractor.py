@@ -1,21 +1,22 @@
 """Extraction in a process of its own, so that a page can harm only itself: the shard's side, which replaces the process
-when a page kills it, and the extracting side, `main`, which reads pages from its standard input and writes their text.
+when a page kills it, and the extracting side, `main`, which reads pages from a pipe and answers with their text.
 
 The process limits itself, so that nothing remains when the shard's process is killed: the kernel ends it when a page
-has used up its processor time, also in C code, and denies it memory beyond its address space. A message is a JSON
-object and a body."""
+has used up its processor time, also in C code, and denies it memory beyond its address space. A question is a JSON
+object and a body, the answer a JSON object."""
 
 import json
 import logging
 import os
 import resource
 import signal
-import struct
 import subprocess
 import sys
 import tempfile
-import threading
+from contextlib import suppress
 from dataclasses import asdict
+from multiprocessing import Pipe
+from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import IO, Any
 
@@ -26,58 +27,30 @@ from tasks.extraction.engines import Extracted, extract
 from tasks.extraction.reasons import DocumentReason
 from tasks.extraction.settings import ExtractSettings
 
-_HEADER = struct.Struct(">II")  # lengths in bytes of the JSON object and of the body
-
-
-def write_frame(stream: IO[bytes], message: dict[str, Any], body: bytes = b"") -> None:
-    """Write one message and flush. Raises BrokenPipeError: the other process has ended."""
-    head = json.dumps(message).encode("ascii")
-    stream.write(_HEADER.pack(len(head), len(body)))
-    stream.write(head)
-    stream.write(body)
-    stream.flush()
-
-
-def read_frame(stream: IO[bytes]) -> tuple[dict[str, Any], bytes] | None:
-    """Read one message; None if the other process closed the stream (or died within a message)."""
-    header = stream.read(_HEADER.size)
-    if len(header) < _HEADER.size:
-        return None
-    head_length, body_length = _HEADER.unpack(header)
-    head, body = stream.read(head_length), stream.read(body_length)
-    if len(head) < head_length or len(body) < body_length:
-        return None
-    return json.loads(head), body
-
 
 def main() -> None:
-    """Extract pages until the input ends; end after a page that ran out of memory."""
+    """Extract the pages of a pipe until it ends; end after a page that ran out of memory."""
     signal.signal(signal.SIGPROF, signal.SIG_DFL)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the whole group; the shard's process ends this one
     logging.disable(logging.CRITICAL)  # engines log every page without a main text
-    answers = os.fdopen(os.dup(1), "wb")
-    os.dup2(2, 1)  # output of a library must not mix with the answers
-    pages = sys.stdin.buffer
-    first = read_frame(pages)
-    if first is None:
-        return
-    settings = ExtractSettings.model_validate(first[0])
+    settings = ExtractSettings.model_validate_json(sys.argv[2])
     memory = settings.memory_mib * 2**20
     resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    write_frame(answers, {"ready": True})
-    while (frame := read_frame(pages)) is not None:
-        signal.setitimer(signal.ITIMER_PROF, settings.cpu_seconds)  # SIGPROF has no handler, so it ends the process
-        answer = _answer(*frame, settings)
-        signal.setitimer(signal.ITIMER_PROF, 0)
-        write_frame(answers, answer)
-        if answer["reason"] == DocumentReason.EXTRACTION_MEMORY:
-            return
+    with Connection(int(sys.argv[1])) as shard, suppress(EOFError, OSError):  # the shard's process has ended
+        shard.send_bytes(b"{}")  # ready
+        answer: dict[str, Any] = {"reason": None}
+        while answer["reason"] != DocumentReason.EXTRACTION_MEMORY:
+            question, body = shard.recv_bytes(), shard.recv_bytes()
+            signal.setitimer(signal.ITIMER_PROF, settings.cpu_seconds)  # SIGPROF has no handler, so it ends the process
+            answer = _answer(json.loads(question), body, settings)
+            signal.setitimer(signal.ITIMER_PROF, 0)
+            shard.send_bytes(json.dumps(answer).encode())
 
 
-def _answer(message: dict[str, Any], body: bytes, settings: ExtractSettings) -> dict[str, Any]:
+def _answer(question: dict[str, Any], body: bytes, settings: ExtractSettings) -> dict[str, Any]:
     try:
-        return asdict(extract(body, message["mime"], message["charset"], settings))
+        return asdict(extract(body, **question, settings=settings))
     except MemoryError:
         reason = DocumentReason.EXTRACTION_MEMORY
     except etree.LxmlError as error:  # out of memory, libxml2 reports a nameless fault of the document
@@ -95,7 +68,7 @@ _START_SECONDS = 300.0  # wall seconds allowed for the start of a process, even 
 class Extractor(Closing):
     """Extracts pages one after another in a separate process, so that a page can harm only itself.
 
-    A plain subprocess with pipes works in threads, in daemonic processes and in Dask workers, and forks nothing.
+    A plain subprocess with a pipe works in threads, in daemonic processes and in Dask workers, and forks nothing.
 
     Example:
         >>> with Extractor(ExtractSettings()) as extractor:
@@ -107,6 +80,7 @@ class Extractor(Closing):
         self._settings = settings
         self._pages_per_process = pages_per_process
         self._process: subprocess.Popen[bytes] | None = None
+        self._pipe: Connection | None = None
         self._errors: IO[bytes] | None = None
         self._served = 0
         self._expired = False
@@ -127,27 +101,32 @@ class Extractor(Closing):
         """End the process."""
         if self._process is not None:
             self._process.kill()
-            self._process.communicate()
-            self._process = None
+            self._process.wait()
+        if self._pipe is not None:
+            self._pipe.close()
         if self._errors is not None:
             self._errors.close()
-            self._errors = None
+        self._process = self._pipe = self._errors = None
 
     def _start(self) -> None:
         self.close()
         self._errors = tempfile.TemporaryFile()  # noqa: SIM115  closed with the process
         path = os.pathsep.join(entry or str(Path.cwd()) for entry in sys.path)
+        self._pipe, other = Pipe()
+        settings, module = self._settings.model_dump_json(), "tasks.extraction.extractor"
         self._process = subprocess.Popen(
-            [sys.executable, "-P", "-W", "ignore", "-m", "tasks.extraction.extractor"],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
+            [sys.executable, "-P", "-W", "ignore", "-m", module, str(other.fileno()), settings],
+            stdin=subprocess.DEVNULL,
+            stdout=self._errors,
             stderr=self._errors,
+            pass_fds=[other.fileno()],
             # The hash seed is fixed, so that the order of sets in an engine cannot differ between runs.
             # It finds the same code as this process.
             env={**os.environ, "PYTHONPATH": path, "PYTHONHASHSEED": "0"},
         )
+        other.close()  # so that the process alone holds it
         self._served = 0
-        if self._exchange(self._settings.model_dump(mode="json"), b"", _START_SECONDS) is None:
+        if self._received(_START_SECONDS) is None:
             code = self._process.wait()
             self._errors.seek(0)
             stderr = self._errors.read()[-2000:].decode("utf-8", "replace").strip()
@@ -159,11 +138,14 @@ class Extractor(Closing):
         if self._process is None:
             self._start()
         self._served += 1
-        answer = self._exchange({"mime": mime, "charset": charset}, body, _WALL * self._settings.cpu_seconds)
+        assert self._process is not None and self._pipe is not None
+        with suppress(OSError):  # it has ended
+            self._pipe.send_bytes(json.dumps({"mime": mime, "charset": charset}).encode())
+            self._pipe.send_bytes(body)
+        answer = self._received(_WALL * self._settings.cpu_seconds)
         if answer is not None and answer["reason"] != DocumentReason.EXTRACTION_MEMORY:
             lists = {name: tuple(answer[name]) for name in ("paragraphs", "reservations")}
             return Extracted(**{**answer, **lists})
-        assert self._process is not None
         code = self._process.wait()
         self.close()
         reason = DocumentReason.EXTRACTION_FAILED
@@ -173,26 +155,18 @@ class Extractor(Closing):
             reason = DocumentReason.EXTRACTION_TIMEOUT
         return Extracted(None, (), None, reason)
 
-    def _exchange(self, message: dict[str, Any], body: bytes, seconds: float) -> dict[str, Any] | None:
-        """Send a message and return the answer, or None if the process died or took too many wall seconds."""
-        process = self._process
-        assert process is not None and process.stdin is not None and process.stdout is not None
-        self._expired = False
-        guard = threading.Timer(seconds, self._expire, [process])
-        guard.daemon = True
-        guard.start()
-        try:
-            write_frame(process.stdin, message, body)
-            answer = read_frame(process.stdout)
-        except BrokenPipeError:
+    def _received(self, seconds: float) -> dict[str, Any] | None:
+        """Return what the process says, or None if it died or took too many wall seconds, at which it is killed."""
+        assert self._process is not None and self._pipe is not None
+        self._expired = not self._pipe.poll(seconds)
+        if self._expired:
+            self._process.kill()
             return None
-        finally:
-            guard.cancel()
-        return None if answer is None else answer[0]
-
-    def _expire(self, process: subprocess.Popen[bytes]) -> None:
-        self._expired = True
-        process.kill()
+        try:
+            answer: dict[str, Any] = json.loads(self._pipe.recv_bytes())
+        except (EOFError, OSError):
+            return None
+        return answer
 
 
 if __name__ == "__main__":

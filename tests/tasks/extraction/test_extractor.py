@@ -81,6 +81,16 @@ def test_process_that_died_between_pages_is_replaced(extractor):
     assert ask(extractor, PAGE) == ((TEXT,), None)
 
 
+def test_process_that_hangs_without_computing_is_ended(monkeypatch):
+    with Extractor(ExtractSettings()) as extractor:
+        ask(extractor, PAGE)
+        monkeypatch.setattr("tasks.extraction.extractor._WALL", 0.1)
+        os.kill(process_of(extractor), signal.SIGSTOP)
+        assert ask(extractor, PAGE) == ((), "extraction_timeout")
+        monkeypatch.undo()
+        assert ask(extractor, PAGE) == ((TEXT,), None)
+
+
 def test_process_is_replaced_after_so_many_pages():
     with Extractor(ExtractSettings(), pages_per_process=2) as extractor:
         seen = []
