@@ -16,7 +16,7 @@ import pyarrow.fs as pafs
 from warcio.exceptions import ArchiveLoadFailed
 
 from storage.schemas import CAPTURES
-from tasks.crawl.archive_file import DamagedError, OpenArchive, ScratchFullError
+from tasks.crawl.archive_file import DamagedError, OpenArchive, ScratchFullError, records_of
 from tasks.crawl.reasons import CaptureReason
 from tasks.crawl.settings import CrawlSettings
 from tasks.crawl.urls import BadUrlError, host_of, normalise_url, registered_domain
@@ -117,9 +117,9 @@ def _plain_captures(
                 if _is_capture(record, headers):
                     yield _capture(headers, offset, record, settings)
             return
-        except Exception as error:
-            if concerns_file(error):
-                raise
+        except (OSError, ScratchFullError):  # of the file, its disk or its network, not of a single record
+            raise
+        except Exception as error:  # noqa: BLE001 - whatever is wrong with a record
             position = max(int(records.offset or 0), offset)
             _warn(archive, position, error)
             yield _row(CaptureReason.BROKEN_RECORD, position)
@@ -133,7 +133,7 @@ def _member_captures(archive: OpenArchive, settings: CrawlSettings) -> Iterator[
     while start is not None:
         position, member, row, number = start, archive.member(start), None, -1
         try:
-            for number, record in enumerate(archive.records_of(member)):
+            for number, record in enumerate(records_of(member)):
                 if number:
                     raise _NotPerRecordError
                 headers = _headers(record)
@@ -146,9 +146,9 @@ def _member_captures(archive: OpenArchive, settings: CrawlSettings) -> Iterator[
             while member.read(_SKIP_BYTES):  # read on after the record, to find the member's end
                 pass
             start, damaged = member.end, False
+        except (OSError, ScratchFullError):
+            raise
         except Exception as error:
-            if concerns_file(error):
-                raise
             if isinstance(error, _NotPerRecordError) or (isinstance(error, ArchiveLoadFailed) and not damaged):
                 raise _NotPerRecordError from error
             _warn(archive, position, error)
@@ -159,11 +159,6 @@ def _member_captures(archive: OpenArchive, settings: CrawlSettings) -> Iterator[
 def _warn(archive: OpenArchive, position: int, error: Exception) -> None:
     first = next(iter(str(error).strip().splitlines()), type(error).__name__)
     logger.warning("%s: the record at byte %d cannot be read: %s", archive.name, position, first)
-
-
-def concerns_file(error: Exception) -> bool:
-    """Tell whether an error concerns the file, its disk or its network, and not a single record in it."""
-    return (isinstance(error, OSError) and error.errno is not None) or isinstance(error, ScratchFullError)
 
 
 def _headers(record: Any) -> dict[str, str]:

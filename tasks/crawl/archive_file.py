@@ -5,7 +5,6 @@ start), so that a record can be read from its start. A file that is one stream o
 not end where records do, is decoded once to a scratch file in the system's temporary folder (TMPDIR), and offsets refer
 to that file. Only one block is in memory at a time, however large the file or hostile its compression."""
 
-import errno
 import io
 import logging
 import re
@@ -17,7 +16,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
-import pyarrow as pa
 import pyarrow.fs as pafs
 from warcio.archiveiterator import ArchiveIterator  # FastWARC 2.0 reads no ARC files, and ends at a truncated record
 
@@ -54,39 +52,8 @@ def open_archive(file: str) -> BinaryIO:
     if "://" in file:
         filesystem, path = pafs.FileSystem.from_uri(file)
         # Buffered, because every read of an object store is a request.
-        return io.BufferedReader(_RemoteFile(filesystem.open_input_file(path)), _SCAN_BLOCK)
+        return io.BufferedReader(filesystem.open_input_file(path), _SCAN_BLOCK)
     return Path(file).open("rb", buffering=_SCAN_BLOCK)
-
-
-class _RemoteFile(io.RawIOBase):
-    """A file whose errors have an error number, like those of a disk, to tell a lost network from a damaged record."""
-
-    def __init__(self, file: pa.NativeFile) -> None:
-        self._file = file
-
-    def readable(self) -> bool:
-        return True
-
-    def seekable(self) -> bool:
-        return True
-
-    def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
-        return int(self._file.seek(offset, whence))
-
-    def tell(self) -> int:
-        return int(self._file.tell())
-
-    def readinto(self, buffer: Any) -> int:
-        try:
-            data = self._file.read(len(buffer))
-        except OSError as error:
-            raise OSError(error.errno or errno.EIO, str(error)) from error
-        buffer[: len(data)] = data
-        return len(data)
-
-    def close(self) -> None:
-        self._file.close()
-        super().close()
 
 
 class OpenArchive(Closing):
@@ -118,15 +85,10 @@ class OpenArchive(Closing):
     def records(self, offset: int, *, decoded: bool) -> ArchiveIterator:
         """Return the records from an offset, of the file or decoded copy, on; if compressed, of that member."""
         if self.compression != "none" and not decoded:
-            return self.records_of(self.member(offset))
+            return records_of(self.member(offset))
         stream = self.decoded() if decoded else self._stream
         stream.seek(offset)
-        return _records(stream)
-
-    @staticmethod
-    def records_of(member: "Member") -> ArchiveIterator:
-        """Return the records in a member."""
-        return _records(io.BufferedReader(member, _BLOCK))
+        return records_of(stream)
 
     def member(self, offset: int) -> "Member":
         """Return the gzip member or zstd frame at an offset."""
@@ -178,8 +140,10 @@ class OpenArchive(Closing):
                 start = self.next_start(position + 1, decoded=False)
 
 
-def _records(stream: Any) -> ArchiveIterator:
-    return ArchiveIterator(stream, no_record_parse=True, arc2warc=True)
+def records_of(stream: "BinaryIO | Member") -> ArchiveIterator:
+    """Return the records in a member, or from the place on where another stream stands."""
+    buffered = io.BufferedReader(stream, _BLOCK) if isinstance(stream, Member) else stream
+    return ArchiveIterator(buffered, no_record_parse=True, arc2warc=True)
 
 
 class _GzipDecompressor:

@@ -4,14 +4,13 @@ here; `visit.py` follows them hop by hop, so that each hop is checked, polite an
 import contextlib
 import http.client
 import logging
-import os
 import ssl
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from http.cookiejar import DefaultCookiePolicy
-from typing import Any
+from typing import IO, Any
 
 import requests
 from requests.cookies import RequestsCookieJar
@@ -22,34 +21,8 @@ from urllib3.util import Retry
 from urllib3.util.request import ACCEPT_ENCODING
 
 from tasks.crawl.reasons import PageReason, http_reason
-from tasks.crawl.safety import ChunkSizeError, CutHeadersError, FetchError, Guard, GuardedAdapter
+from tasks.crawl.safety import FetchError, Guard, GuardedAdapter
 from tasks.crawl.settings import CrawlSettings
-
-_IN_MEMORY_BYTES = 256 << 10
-
-
-class Body:
-    """Bytes that are added block by block: in memory while they are few, then in a temporary file. Thirty-two
-    connections with ten megabytes each, twice while blocks are joined, would take most of a shard's memory; so a large
-    body is in memory only while its row is made."""
-
-    def __init__(self) -> None:
-        self.bytes = 0  # how many there are
-        # Deleted at the latest with this object.
-        self._file = tempfile.SpooledTemporaryFile(_IN_MEMORY_BYTES, prefix="wikisum-")  # noqa: SIM115
-
-    def add(self, block: bytes) -> None:
-        """Add a block. Raises OSError: the temporary folder is full."""
-        self.bytes += len(block)
-        self._file.write(block)
-
-    def read(self, count: int | None = None) -> bytes:
-        """Return the first bytes, or all. Raises OSError: the temporary folder is full."""
-        self._file.seek(0)
-        data = self._file.read(-1 if count is None else count)
-        self._file.seek(0, os.SEEK_END)
-        return data
-
 
 logger = logging.getLogger(__name__)
 
@@ -57,6 +30,9 @@ logger = logging.getLogger(__name__)
 TRANSIENT_STATUS = frozenset({429, 500, 502, 503, 504})
 _CONNECT_SECONDS = 10.0  # to one address, TLS included
 _BLOCK = 65_536
+# A larger body waits in a temporary file until its row is made: thirty-two connections with ten megabytes each, twice
+# while blocks are joined, would take most of a shard's memory.
+_IN_MEMORY_BYTES = 256 << 10
 _REFUSED_BODY_BYTES = 65_536  # of an error page or redirect: enough to keep the connection, no more
 
 
@@ -67,15 +43,18 @@ class Response:
     url: str  # the requested URL
     status: int  # HTTP status
     headers: Mapping[str, str]  # response headers, names lower-case, values of repeated headers joined by commas
-    content: bytes | Body  # decoded body; empty if it was refused or incomplete
+    content: bytes | IO[bytes]  # decoded body; empty if it was refused or incomplete
     received: int  # decoded body bytes read, also if the body was refused
     fault: FetchError | None  # the error after the headers, or None
     arrived: float | None  # time of the last byte, seconds since 1970; for a capture its date, None if that is unknown
 
     @property
     def body(self) -> bytes:
-        """The decoded body; a large one is read from disk each time."""
-        return self.content if isinstance(self.content, bytes) else self.content.read()
+        """The decoded body; a large one is read from disk each time. Raises OSError: that cannot be read."""
+        if isinstance(self.content, bytes):
+            return self.content
+        self.content.seek(0)
+        return self.content.read()
 
     @property
     def success(self) -> bool:
@@ -213,7 +192,7 @@ def _received(
 ) -> Response:
     raw: BaseHTTPResponse = answer.raw
     headers = {name.lower(): value for name, value in raw.headers.items()}
-    body: bytes | Body = b""
+    body: bytes | IO[bytes] = b""
     received, fault = 0, None
     try:
         if raw.status == http.client.PARTIAL_CONTENT and "Range" not in answer.request.headers:
@@ -238,37 +217,40 @@ def read_body(
     decode: bool = True,
     check: Callable[[bytes | None], str | None] | None = None,
     heard: Callable[[bytes], None] | None = None,
-) -> tuple[Body, int]:
+) -> tuple[IO[bytes], int]:
     """Read a body block by block, decompressing at most a block beyond the limit; return it and its decoded bytes.
     Afterwards `raw` is closed, or its connection returned to the pool. `cut`: stop at the limit instead of refusing;
     `decode`: undo the Content-Encoding; `check` is called with None at once and then with the first kilobyte, and may
-    return a reason to refuse; `heard` is called with each block. Raises FetchError: it is refused, broken or cut."""
-    body = Body()
-    checked, complete = check is None, False
+    return a reason to refuse; `heard` is called with each block. Raises FetchError: it is refused, broken or cut;
+    OSError: the temporary folder is full."""
+    # Deleted at the latest with this object.
+    body = tempfile.SpooledTemporaryFile(_IN_MEMORY_BYTES, prefix="wikisum-")  # noqa: SIM115
+    received, start, complete = 0, b"", False
     try:
         if check is not None:
             _refuse(check(None), 0)
         while True:
-            with named_faults(body.bytes):
+            with named_faults(received):
                 block = _next_block(raw, min(_BLOCK, limit + 1), decode)
-            body.add(block)
+            body.write(block)
+            received += len(block)
             if heard is not None and block:
                 heard(block)
-            if not checked and (body.bytes >= 1024 or not block):
-                assert check is not None
-                _refuse(check(body.read(1024)), body.bytes)
-                checked = True
+            if check is not None:
+                start += block
+                if received >= 1024 or not block:
+                    _refuse(check(start[:1024]), received)
+                    check = None
             if not block:
                 if decode and not _has_ended(raw):
-                    raise FetchError(PageReason.TRUNCATED_BODY, "compressed data", transient=True, received=body.bytes)
+                    raise FetchError(PageReason.TRUNCATED_BODY, "compressed data", transient=True, received=received)
                 complete = True
-                return body, body.bytes
-            if body.bytes > limit or raw.tell() > 2 * limit + _BLOCK:
+                return body, received
+            if received > limit or raw.tell() > 2 * limit + _BLOCK:
                 if not cut:
-                    raise FetchError(PageReason.TOO_LARGE, f"more than {limit} bytes", received=body.bytes)
-                first = Body()
-                first.add(body.read(limit))
-                return first, body.bytes
+                    raise FetchError(PageReason.TOO_LARGE, f"more than {limit} bytes", received=received)
+                body.truncate(min(limit, received))
+                return body, received
     finally:
         if complete:
             raw.release_conn()
@@ -332,8 +314,6 @@ def _causes(error: BaseException) -> Iterator[BaseException]:
 # The first line that matches any error of the chain decides, so special types come before their base classes.
 _NAMES: tuple[tuple[tuple[type[BaseException], ...], str, bool], ...] = (
     ((FetchError,), "", False),
-    ((CutHeadersError,), PageReason.TRUNCATED_HEADERS, True),
-    ((ChunkSizeError,), PageReason.MALFORMED_RESPONSE, False),
     ((http.client.LineTooLong,), PageReason.HEADERS_TOO_LARGE, False),
     ((TimeoutError, faults.TimeoutError, requests.Timeout), PageReason.TIMEOUT, True),
     ((ssl.SSLCertVerificationError,), PageReason.TLS_ERROR, False),

@@ -9,14 +9,14 @@ from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from datetime import datetime
 from types import SimpleNamespace
-from typing import Any
+from typing import IO, Any
 
 import pyarrow as pa
 from urllib3 import HTTPHeaderDict, HTTPResponse
 
-from tasks.crawl.archive import concerns_file, is_truncated, parse_date
-from tasks.crawl.archive_file import DamagedError, OpenArchive, gzip_member
-from tasks.crawl.http import Body, Response, named_faults, read_body
+from tasks.crawl.archive import is_truncated, parse_date
+from tasks.crawl.archive_file import DamagedError, OpenArchive, ScratchFullError, gzip_member, records_of
+from tasks.crawl.http import Response, named_faults, read_body
 from tasks.crawl.reasons import PageReason
 from tasks.crawl.safety import FetchError, FinalResponse
 from tasks.crawl.settings import CrawlSettings
@@ -87,9 +87,9 @@ class Replay(Closing):
         for number in range(max(1, len(self._captures_of(url, ())))):
             try:
                 row = self._follow(url, number, records)
+            except (OSError, ScratchFullError):
+                raise
             except Exception as error:
-                if concerns_file(error):
-                    raise
                 logger.exception("reading the capture of %s failed unexpectedly", url)
                 row = page_row(Visit(url, url), FetchError(PageReason.INTERNAL_ERROR, error), self._settings)
             row["seconds"] = 0.0
@@ -129,42 +129,41 @@ class Replay(Closing):
     def _read(self, url: str, capture: Capture, remote: ReadRange | None) -> Response | dict[str, Any]:
         if capture.length is None:
             with self._reading:
-                return self._patient(
-                    url, lambda: self._open(capture.file).records(capture.offset, decoded=capture.decoded), checked=True
-                )
+                return self._first(url, capture, None)
         assert remote is not None
-        data = remote(capture.file, capture.offset, capture.length)
-        limit = 2 * self._settings.max_bytes + (1 << 20)  # decoded while it is read, somewhat more than a body may have
-        return self._patient(
-            url, lambda: OpenArchive.records_of(gzip_member(io.BytesIO(data), limit=limit)), checked=False
-        )
+        return self._first(url, capture, remote(capture.file, capture.offset, capture.length))
 
-    def _patient(self, url: str, records: Callable[[], Any], *, checked: bool) -> Response | dict[str, Any]:
-        """Read the first record; unless it was checked when its file was indexed, check its URL and its end."""
-        try:
-            return self._decoded(url, records, checked, decode=True)
-        except FetchError as fault:
-            if fault.reason != PageReason.BAD_ENCODING:
-                raise
-            # Some archivers store the decoded body under the original headers.
-            return self._decoded(url, records, checked, decode=False)
-
-    def _decoded(
-        self, url: str, records: Callable[[], Any], checked: bool, *, decode: bool
+    def _first(
+        self, url: str, capture: Capture, data: bytes | None, *, decode: bool = True
     ) -> Response | dict[str, Any]:
-        record = _first(records)
-        if not checked:
+        """Read the record of a capture: from its file, which was checked when it was indexed, or from data read over
+        the network, where its URL and its end are checked."""
+        try:
+            if data is None:
+                records = self._open(capture.file).records(capture.offset, decoded=capture.decoded)
+            else:  # decoded while it is read, to somewhat more than a body may have
+                records = records_of(gzip_member(io.BytesIO(data), limit=2 * self._settings.max_bytes + (1 << 20)))
+            record = next(records)
+        except (OSError, ScratchFullError):  # the file's own fault
+            raise
+        except Exception as error:
+            raise FetchError(PageReason.MALFORMED_RESPONSE, error) from error
+        if data is not None:
             self._check_url(record, url)
         if record.rec_type == "metadata":
             return {**read_outcome(record, self._settings.allowed_hosts), "fetched_at": _date(record)}
-        if record.rec_headers.get_header(CITED_URL):
-            url = self._target(record)
+        target = self._target(record) if record.rec_headers.get_header(CITED_URL) else url
         raw = _RecordBytes(record.raw_stream)
         try:
-            answer = self._response(url, record, raw, decode=decode)
-            if not checked and answer.fault is None:
-                _check_whole(record, url)
+            answer = self._response(target, record, raw, decode=decode)
+            if data is not None and answer.fault is None:
+                _check_whole(record, target)
             return answer
+        except FetchError as fault:
+            if fault.reason != PageReason.BAD_ENCODING or not decode:
+                raise
+            # Some archivers store the decoded body under the original headers.
+            return self._first(url, capture, data, decode=False)
         finally:
             if raw.failure is not None:  # the HTTP parser took the file's error for a fault of the page
                 raise raw.failure
@@ -182,7 +181,7 @@ class Replay(Closing):
             answer = _http_response(raw)
         date = _date(record)
         headers = {name.lower(): value for name, value in answer.headers.items()}
-        body: bytes | Body = b""
+        body: bytes | IO[bytes] = b""
         received, fault = 0, None
         try:
             if answer.status == http.client.PARTIAL_CONTENT:
@@ -222,16 +221,6 @@ def _date(record: Any) -> datetime | None:
     return parse_date(record.rec_headers.get_header("WARC-Date"))
 
 
-def _first(records: Callable[[], Any]) -> Any:
-    """Return the first record. Raises FetchError: there is none; OSError, ScratchFullError: the file's own fault."""
-    try:
-        return next(records())
-    except Exception as error:
-        if concerns_file(error):
-            raise
-        raise FetchError(PageReason.MALFORMED_RESPONSE, error) from error
-
-
 def _check_whole(record: Any, url: str) -> None:
     """Check that a record is complete. Raises FetchError: `truncated_body`."""
     try:
@@ -258,8 +247,7 @@ class _RecordBytes(io.RawIOBase):
         except DamagedError as error:
             raise FetchError(PageReason.TRUNCATED_BODY, error) from error
         except OSError as error:
-            if concerns_file(error):
-                self.failure = error
+            self.failure = error
             raise
         buffer[: len(data)] = data
         return len(data)

@@ -16,13 +16,13 @@ import socket
 import ssl
 import threading
 import time
-from collections import OrderedDict
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import Future
 from functools import cache
 from typing import Any, BinaryIO
 
 import certifi
+from cachetools import LRUCache
 from requests.adapters import HTTPAdapter
 from urllib3 import HTTPConnectionPool, HTTPSConnectionPool, PoolManager
 from urllib3.connection import HTTPConnection, HTTPSConnection
@@ -35,14 +35,6 @@ _CHUNK_SIZE = re.compile(rb"[0-9A-Fa-f]{1,16}[ \t]*(;.*)?\r?\n?", re.DOTALL)  # 
 _CHUNK_LINE_BYTES = 65_536
 
 
-class CutHeadersError(http.client.HTTPException):
-    """The connection ended inside the headers."""
-
-
-class ChunkSizeError(http.client.HTTPException):
-    """What should be the size of a chunk is no number, or has no end."""
-
-
 class _HeaderLines:
     """The lines of a connection while headers are read."""
 
@@ -51,11 +43,11 @@ class _HeaderLines:
         self._inside = False
 
     def readline(self, limit: int) -> bytes:
-        """Return the next line. Raises CutHeadersError: it has no end, or the headers have none."""
+        """Return the next line. Raises FetchError: it has no end, or the headers have none."""
         line = self._file.readline(limit)
         inside = self._inside or line.startswith(b"HTTP/")  # before that there is no answer
         if inside and len(line) < limit and not line.endswith(b"\n"):
-            raise CutHeadersError
+            raise FetchError(PageReason.TRUNCATED_HEADERS, transient=True)
         self._inside = inside and line.strip(b"\r\n") != b""
         return line
 
@@ -90,7 +82,7 @@ class FinalResponse(http.client.HTTPResponse):
             raise http.client.IncompleteRead(b"")
         if not _CHUNK_SIZE.fullmatch(line):
             self._close_conn()  # type: ignore[attr-defined]
-            raise ChunkSizeError
+            raise http.client.HTTPException("the size of a chunk is no number, or has no end")
         return int(line.partition(b";")[0], 16)
 
 
@@ -336,10 +328,9 @@ class BoundedResolver:
         self._resolver = resolver
         self._seconds = seconds
         self._kept_seconds = kept_seconds
-        self._kept_names = kept_names
         self._slots = threading.BoundedSemaphore(at_once)
         self._lock = threading.Lock()
-        self._lookups: OrderedDict[tuple[str, int], tuple[float, Future[list[str]]]] = OrderedDict()
+        self._lookups: LRUCache[tuple[str, int], tuple[float, Future[list[str]]]] = LRUCache(kept_names)
 
     def __call__(self, host: str, port: int) -> list[str]:
         """Return the addresses of a host. Raises FetchError: `dns_timeout`; OSError: the name has no address."""
@@ -358,12 +349,9 @@ class BoundedResolver:
         with self._lock:
             started, earlier = self._lookups.get((host, port), (now, None))
             if earlier is not None and (not earlier.done() or now - started < self._kept_seconds):
-                self._lookups.move_to_end((host, port))
                 return earlier
             lookup: Future[list[str]] = Future()
             self._lookups[host, port] = now, lookup
-            while len(self._lookups) > self._kept_names:
-                self._lookups.popitem(last=False)
         if not self._slots.acquire(timeout=self._seconds):
             self._forget(host, port, lookup)
             lookup.set_exception(FetchError(PageReason.DNS_TIMEOUT, f"{host}: too many look-ups hang", transient=True))

@@ -22,7 +22,7 @@ from tasks.crawl.reused_pages import StoredPage
 from tasks.crawl.robots import ROBOTS_PATH, Robots
 from tasks.crawl.safety import FetchError
 from tasks.crawl.settings import CrawlSettings
-from tasks.crawl.site_rules import ReservationFile, RulesCache, SiteRules, Verdict, files_to_read, read_file, rules_of
+from tasks.crawl.site_rules import ReservationFile, SiteRules, Verdict, files_to_read, read_file, rules_cache, rules_of
 from tasks.crawl.turns import Pace
 from tasks.crawl.urls import DEFAULT_PORTS, host_of, origin_of, within_budget
 from tasks.crawl.visit import Answer, RequestResult, Visit, page_row, step
@@ -76,7 +76,7 @@ class ShardCrawl:
         self._journal = journal
         self._progress = progress
         self._queues: HostQueues[Visit] = HostQueues(settings.host_delay_seconds, settings.host_concurrency)
-        self._rules = RulesCache()
+        self._rules = rules_cache()
         self._origins: dict[str, _Origin] = {}  # the open ones
         self._failures: Counter[str] = Counter()
         self._given_up: set[str] = set()
@@ -280,12 +280,12 @@ class ShardCrawl:
         rules = self._known_rules(self._origins[name])
         if rules is not None and path in rules.unread:
             unread = tuple(other for other in rules.unread if other != path)
-            self._rules.put(name, replace(rules, unread=unread, files=(*rules.files, *([file] if file else []))))
+            self._rules[name] = replace(rules, unread=unread, files=(*rules.files, *([file] if file else [])))
         self._resume(name)
 
     def _admit(self, name: str, rules: SiteRules) -> None:
         """Store the robots.txt rules of an origin and continue with it."""
-        self._rules.put(name, rules)
+        self._rules[name] = rules
         self._slow_down(self._origins[name], rules.robots)
         self._resume(name)
 

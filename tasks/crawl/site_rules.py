@@ -8,10 +8,11 @@ What they say becomes entries of `rights_headers`, beside the headers of the pag
 import json
 import logging
 import zlib
-from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
+
+from cachetools import LRUCache
 
 from tasks.crawl.http import Response
 from tasks.crawl.reasons import PageReason
@@ -128,32 +129,9 @@ class SiteRules:
         return verdict
 
 
-class RulesCache:
-    """A cache of the rules of origins, up to a size limit; the least recently used entry is removed first."""
-
-    def __init__(self, limit: int = CACHE_BYTES) -> None:
-        """Start empty; all entries take at most `limit` bytes."""
-        self._limit = limit
-        self._entries: OrderedDict[str, SiteRules] = OrderedDict()
-        self.bytes = 0
-
-    def get(self, origin: str) -> SiteRules | None:
-        """Return the rules of an origin, or None."""
-        rules = self._entries.get(origin)
-        if rules is not None:
-            self._entries.move_to_end(origin)
-        return rules
-
-    def put(self, origin: str, rules: SiteRules) -> None:
-        """Store the rules of an origin; the newest entry is kept whatever its size."""
-        self._drop(self._entries.pop(origin, None))
-        self._entries[origin] = rules
-        self.bytes += rules.bytes
-        while self.bytes > self._limit and len(self._entries) > 1:
-            self._drop(self._entries.popitem(last=False)[1])
-
-    def _drop(self, rules: SiteRules | None) -> None:
-        self.bytes -= 0 if rules is None else rules.bytes
+def rules_cache(limit: int = CACHE_BYTES) -> LRUCache[str, SiteRules]:
+    """Return an empty cache of the rules of origins, which take at most `limit` bytes; the newest are kept anyway."""
+    return LRUCache(limit, lambda rules: min(rules.bytes, limit))
 
 
 def files_to_read(settings: CrawlSettings) -> tuple[str, ...]:

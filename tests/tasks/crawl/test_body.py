@@ -1,23 +1,34 @@
 """Bodies that wait on disk."""
 
 import errno
+import io
 import tempfile
 from pathlib import Path
 
 import pytest
+from urllib3 import HTTPResponse
 
-from tasks.crawl.http import Body
+from tasks.crawl.http import Response, read_body
 from tests.tasks.crawl.loopback_server import LoopbackServer, answer, crawl, local_journal
 
 
 @pytest.mark.parametrize("size", [0, 3, 200_000, 262_144, 262_145, 1_000_000])
 def test_blocks_are_read_back(size: int) -> None:
     data = (b"0123456789" * (size // 10 + 1))[:size]
-    body = Body()
-    for start in range(0, size, 65_536):
-        body.add(data[start : start + 65_536])
-        assert body.read(1000) == data[:1000]
-    assert (body.bytes, body.read(), body.read(7)) == (size, data, data[:7])
+    checked: list[bytes | None] = []
+
+    def check(start: bytes | None) -> None:
+        checked.append(start)
+
+    def read(limit: int) -> Response:
+        raw = HTTPResponse(io.BytesIO(data), preload_content=False)
+        body, received = read_body(raw, limit, cut=True, check=check)
+        return Response("http://a.test/", 200, {}, body, received, None, None)
+
+    whole = read(1_000_000)
+    assert (whole.received, whole.body, whole.body) == (size, data, data)
+    assert checked == [None, data[:1024]]
+    assert read(150_000).body == data[:150_000]
 
 
 def test_large_body_waits_in_the_temporary_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from tasks.crawl.robots import MAX_RULES, MAX_WILDCARD_RULES, MAX_WILDCARDS, ROBOTS_BYTES, PathRules, read_rules
-from tasks.crawl.site_rules import RulesCache
+from tasks.crawl.site_rules import rules_cache
 from tests.tasks.crawl.loopback_server import HASTY, PAGE, Handler, LoopbackServer, answer, crawl, local_journal
 
 
@@ -169,7 +169,7 @@ def test_robots_is_read_and_applied_in_a_thread_of_its_own(tmp_path: Path, monke
 
 def test_forgotten_robots_is_asked_for_again_and_still_obeyed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("tasks.crawl.shard_crawl.AHEAD", 1)
-    monkeypatch.setattr("tasks.crawl.shard_crawl.RulesCache", lambda: RulesCache(1))
+    monkeypatch.setattr("tasks.crawl.shard_crawl.rules_cache", lambda: rules_cache(1))
     urls = [f"http://{host}.test/{path}" for host in "abc" for path in ("1", "2", "3", "private/1")]
     with LoopbackServer({"/robots.txt": text(RULES), **{f"/{n}": answer() for n in (1, 2, 3)}}) as server:
         rows = crawl(server, urls, local_journal(tmp_path))
