@@ -14,7 +14,6 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from storage.builds import Build
-from storage.schemas import Dataset
 from storage.store import Store
 from storage.tables import by_size
 from storage.writing import HashingSink
@@ -34,47 +33,33 @@ from tasks.exchange.shared_corpus.shards import (
 )
 
 
-class SplitFiles:
-    """Open files, one per split. On exit they are completed; `written` and `counts` then say what they hold.
-
-    Attributes:
-        counts: split -> counts of its rows.
-        written: split -> its `rows`, `bytes` and `sha256`."""
-
-    def __init__(self, sinks: Mapping[str, IO[bytes]], dataset: Dataset) -> None:
-        self.counts = {split: Counts() for split in sinks}
-        self.written: dict[str, dict[str, Any]] = {}
-        self._dataset = dataset
-        self._hashing = {split: HashingSink(sink) for split, sink in sinks.items()}
-        self._writers = {
-            split: pq.ParquetWriter(pa.PythonFile(sink, "w"), dataset.schema, compression="zstd")
-            for split, sink in self._hashing.items()
+def write_splits(
+    sinks: Mapping[str, IO[bytes]], shards: CorpusShards, numbers: Iterable[int]
+) -> tuple[dict[str, dict[str, Any]], dict[str, Counts]]:
+    """Write the rows of some shards to a file for each split, in row groups that end with the shard. Return split ->
+    `rows`, `bytes` and `sha256` of its file, and split -> counts of its rows."""
+    counts = {split: Counts() for split in sinks}
+    hashing = {split: HashingSink(sink) for split, sink in sinks.items()}
+    schema = shards.dataset.schema
+    with ExitStack() as stack:
+        writers = {
+            split: stack.enter_context(pq.ParquetWriter(pa.PythonFile(sink, "w"), schema, compression="zstd"))
+            for split, sink in hashing.items()
         }
-
-    def add(self, batches: Iterable[tuple[str, list[dict[str, Any]]]]) -> None:
-        """Write the rows of a shard, whose splits follow one another; each split ends a row group."""
-        gathered: dict[str, list[pa.RecordBatch]] = {}
-        for split, rows in batches:
-            self.counts[split].add(rows)
-            batch = pa.RecordBatch.from_pylist(rows, schema=self._dataset.schema)
-            gathered.setdefault(split, []).append(batch)
-        for split, some in gathered.items():
-            for piece in by_size(some, self._dataset):
-                if piece.num_rows:
-                    self._writers[split].write_table(piece, row_group_size=piece.num_rows)
-
-    def __enter__(self) -> "SplitFiles":
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        for split, writer in self._writers.items():
-            writer.close()
-            sink = self._hashing[split]
-            self.written[split] = {
-                "rows": self.counts[split].articles,
-                "bytes": sink.bytes,
-                "sha256": sink.digest.hexdigest(),
-            }
+        for number in numbers:
+            gathered: dict[str, list[pa.RecordBatch]] = {}
+            for split, rows in shards.batches(number):
+                counts[split].add(rows)
+                gathered.setdefault(split, []).append(pa.RecordBatch.from_pylist(rows, schema=schema))
+            for split, some in gathered.items():
+                for piece in by_size(some, shards.dataset):
+                    if piece.num_rows:
+                        writers[split].write_table(piece, row_group_size=piece.num_rows)
+    files = {
+        split: {"rows": counts[split].articles, "bytes": sink.bytes, "sha256": sink.digest.hexdigest()}
+        for split, sink in hashing.items()
+    }
+    return files, counts
 
 
 GROUP_BYTES = 256 << 20  # of shards that are written to the same files: hubs advise files of some hundred MB
@@ -148,9 +133,8 @@ def _grouped(shards: Sequence[int], stages: Mapping[str, StageResult], most: int
 def _measured(shards: CorpusShards, shard: int) -> tuple[int, float]:
     """Return the bytes and seconds of writing a shard to memory."""
     started = time.monotonic()
-    with SplitFiles({split: io.BytesIO() for split in SPLITS.values()}, shards.dataset) as files:
-        files.add(shards.batches(shard))
-    return sum(file["bytes"] for file in files.written.values()), time.monotonic() - started
+    files, _ = write_splits({split: io.BytesIO() for split in SPLITS.values()}, shards, [shard])
+    return sum(file["bytes"] for file in files.values()), time.monotonic() - started
 
 
 _CARD, _CROISSANT = "README.md", "croissant.json"
@@ -238,10 +222,8 @@ def _write_group(shards: CorpusShards, target: Store, group: FileGroup) -> Mappi
     numbers, names = group
     with ExitStack() as stack:
         sinks = {split: stack.enter_context(target.writing(name)) for split, name in names.items()}
-        with SplitFiles(sinks, shards.dataset) as files:
-            for shard in numbers:
-                files.add(shards.batches(shard))
+        files, counts = write_splits(sinks, shards, numbers)
     return {
-        "files": {names[split]: written for split, written in files.written.items()},
-        "counts": {split: COUNTS.dump_python(count, mode="json") for split, count in files.counts.items()},
+        "files": {names[split]: written for split, written in files.items()},
+        "counts": {split: COUNTS.dump_python(count, mode="json") for split, count in counts.items()},
     }

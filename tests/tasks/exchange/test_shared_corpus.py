@@ -277,19 +277,19 @@ import os, signal, sys
 from storage.store import Store
 from tasks.exchange.shared_corpus.exporting import export_corpus
 from tasks.exchange.shared_corpus.settings import SharedCorpusSettings
-from tasks.exchange.shared_corpus.exporting import SplitFiles
+from tasks.exchange.shared_corpus.shards import CorpusShards
 
-add, calls = SplitFiles.add, []
+batches, calls = CorpusShards.batches, []
 
 
-def killed(self, batches):
-    add(self, batches)
+def killed(self, shard):
+    yield from batches(self, shard)
     calls.append(0)
-    if len(calls) == 3:  # the estimate and the first group are done, the second is in its temporary files
+    if len(calls) == 3:  # the estimate and the first group are done, the file of the second is begun
         os.kill(os.getpid(), signal.SIGKILL)
 
 
-SplitFiles.add = killed
+CorpusShards.batches = killed
 export_corpus(Store(sys.argv[1]), Store(sys.argv[2]), SharedCorpusSettings(page_text="all"), group_bytes=1)
 """
 
