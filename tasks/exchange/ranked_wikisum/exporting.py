@@ -20,17 +20,17 @@ from storage.recipes import ShardRecord, whole
 from storage.store import Store
 from tasks.engine.recipe import finished_build, finished_stage
 from tasks.exchange.ranked_wikisum.importing import marks_of
-from tasks.exchange.ranked_wikisum.settings import ExportSettings
 from tasks.text.vocabulary import read_vocabulary
 
 VOCABULARY_FILE = "spm.model"
 
 
 def export_corpus(
-    store: Store, target: Store, settings: ExportSettings, build: str | None, tell: Callable[[str], None]
+    store: Store, target: Store, layout: Layout, dataset: str, build: str | None, tell: Callable[[str], None]
 ) -> None:
-    """Write the missing ranked shards of a build, the latest if None. `target` gets them, the vocabulary, and below
-    `records` what each was made from; `tell` gets a line on each shard of the store. Raises ValueError: the build's
+    """Write the missing ranked shards of a build, the latest if None, in files whose names begin with `dataset`.
+    `target` gets them, the vocabulary, and below `records` what each was made from; `tell` gets a line on each shard of
+    the store. Raises ValueError: the build's
     examples have slots, or could not be read back from the layout; StorageError: there is no such build, it has no
     graphs for json, or a file cannot be read or written."""
     found = finished_build(store, build)
@@ -40,13 +40,14 @@ def export_corpus(
             "not know: expected a build with --summarizer.no-slots"
         )
     target.check_writable()
-    names = ("examples", "graphs") if settings.layout == "json" else ("examples",)
+    names = ("examples", "graphs") if layout == "json" else ("examples",)
     stages = [finished_stage(store, found, name) for name in names]
     words = read_vocabulary(whole(finished_stage(store, found, "vocabulary").in_order[0]).read(store))
     target.write_bytes(VOCABULARY_FILE, words.model)
     items = 0
     for shard in stages[0].shards:
-        record, done = _export_shard(store, target, settings, shard, [stage.records[shard] for stage in stages], words)
+        records = [stage.records[shard] for stage in stages]
+        record, done = _export_shard(store, target, layout, dataset, shard, records, words)
         files = ", ".join(record["files"]) or "no articles"
         left = f", {record['unmarked']:,} leads left without sentence marks" if record["unmarked"] else ""
         end = f"{left}{', done before' if done else ''}"
@@ -55,15 +56,12 @@ def export_corpus(
     tell(f"{items:,} items and {VOCABULARY_FILE} in {target.root}")
 
 
-def items_of(
-    examples: pa.Table, graphs: pa.Table | None, words: Vocabulary, sentence_marks: str = "add"
-) -> Iterator[tuple[str, RankedItem]]:
+def items_of(examples: pa.Table, graphs: pa.Table | None, words: Vocabulary) -> Iterator[tuple[str, RankedItem]]:
     """Yield split and item of each example, in the order of the rows. Edges to paragraphs that an example does not keep
     are left out. Raises ValueError: an article has no graph."""
     row_of = {id_: row for row, id_ in enumerate(graphs["article_id"].to_pylist())} if graphs is not None else {}
     for row in examples.to_pylist():
-        marked, sentences = mark_sentences(row["target"], row["target_text"], words)
-        target = marked if sentence_marks == "add" else row["target"]
+        target, sentences = mark_sentences(row["target"], row["target_text"], words)
         similarity = discourse = None
         if graphs is not None:
             if row["article_id"] not in row_of:
@@ -113,13 +111,13 @@ def _marked_sentences(body: list[int], words: Vocabulary) -> list[str]:
 
 
 def _export_shard(
-    store: Store, target: Store, settings: ExportSettings, shard: int, records: list[ShardRecord], words: Vocabulary
+    store: Store, target: Store, layout: Layout, dataset: str, shard: int, records: list[ShardRecord], words: Vocabulary
 ) -> tuple[dict[str, Any], bool]:
     """Return the record of a shard, and whether its files were there already. `unmarked` are leads of several sentences
     whose ids could not be given sentence marks."""
-    recipe = [settings.recipe(), hashlib.sha256(words.model).hexdigest(), *(r.written.digest for r in records)]
+    recipe = [layout, dataset, hashlib.sha256(words.model).hexdigest(), *(r.written.digest for r in records)]
     key = hashlib.sha256(json.dumps(recipe, sort_keys=True).encode()).hexdigest()[:16]
-    sidecar = f"records/{settings.name}-{settings.layout}-{shard:05d}.json"
+    sidecar = f"records/{dataset}-{layout}-{shard:05d}.json"
     old = json.loads(target.read_bytes(sidecar)) if target.exists(sidecar) else {"files": {}}
     sizes = target.sizes("")
     if old.get("key") == key and all(sizes.get(name) == size for name, size in old["files"].items()):
@@ -131,13 +129,13 @@ def _export_shard(
         rows = tables[0].filter(pc.equal(tables[0]["split"], split))
         if not rows.num_rows:
             continue
-        file, items = ShardFile(settings.name, split, shard, settings.layout), []
+        file, items = ShardFile(dataset, split, shard, layout), []
         ids = rows["article_id"].to_pylist()
-        parts = items_of(rows, tables[1] if len(tables) > 1 else None, words, settings.sentence_marks)
+        parts = items_of(rows, tables[1] if len(tables) > 1 else None, words)
         for id_, (_, item) in zip(ids, parts, strict=True):
             items.append(write_item(item, marks_of(words), location=f"article {id_}"))
             unmarked += len(item.sentences) > 1 and words.sentence_mark not in item.target
-        data = items_bytes(items, settings.layout)
+        data = items_bytes(items, layout)
         target.write_bytes(file.path, data)
         files[file.path] = len(data)
     for name in set(old["files"]) - set(files):

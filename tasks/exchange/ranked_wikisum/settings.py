@@ -1,8 +1,6 @@
-"""Settings of ranked WikiSum shards: which are read, and how they are written."""
+"""Settings of ranked WikiSum shards that are read."""
 
 from typing import Literal
-
-from pydantic import Field
 
 from tasks.engine.settings import Settings, tuning
 
@@ -22,15 +20,3 @@ class ImportSettings(Settings):
     sentence_marks: Literal["keep", "drop"] = "keep"
     """the mark <Q> between the sentences of a lead: keep, as the released models learn it | drop, as corpora built here
     are without it; decoded text never shows it"""
-
-
-class ExportSettings(Settings):
-    """How ranked shards are written."""
-
-    layout: Literal["pt", "json"] = "pt"
-    """pt (Liu & Lapata) | json (GraphSum, with graphs)"""
-    name: str = Field("WIKI", pattern=r"^[\w-]+$")
-    """first part of the shards' file names"""
-    sentence_marks: Literal["add", "keep"] = "add"
-    """add: <Q> between the sentences of a lead's ids, as in the release | keep: the ids as they stand; a lead whose ids
-    are not those of its sentences, one by one, is always left as it stands"""

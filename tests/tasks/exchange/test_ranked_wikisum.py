@@ -255,7 +255,9 @@ def test_what_a_user_can_get_wrong_is_said(
     import_to(root, folder, layout="pt")
     assert "has no stage graphs" in error(tmp_path / "out", "--root", root, "--layout", "json")
     assert "no build 'x'" in error(tmp_path / "out", "--root", root, "--build", "x")
-    assert run(tmp_path / "out", "--root", root, "--name", "a/b") == 2
+    with pytest.raises(SystemExit, match="2"):
+        run(tmp_path / "out", "--root", root, "--name", "a/b")
+    assert "--name is 'a/b': expected letters, digits, _ and - alone" in capsys.readouterr().err
 
 
 def test_the_release_comes_back_item_by_item(folder: Path, tmp_path: Path) -> None:
@@ -297,7 +299,7 @@ def test_our_corpus_goes_out_with_sentence_marks_and_comes_back_equal(tmp_path: 
     assert drawn.schema == GRAPHS.schema
     assert {str(astuple_of(row)) for row in drawn.to_pylist()} == {str(astuple_of(row)) for row in graphs.to_pylist()}
     out = tmp_path / "out"
-    assert run(out, "--root", root, "--layout", "json", "--sentence-marks", "keep") == 0
+    assert run(out, "--root", root, "--layout", "json") == 0
     (first,) = json.loads((out / "WIKI.test.0.json").read_bytes())
     assert first["sim_graph"] == [[1, 0.5, 0], [0.5, 1, 0], [0, 0, 1]]
 
