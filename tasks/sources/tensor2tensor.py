@@ -22,7 +22,7 @@ from typing import BinaryIO, Literal
 
 import google_crc32c
 
-from tasks.sources.files import Malformed, blocks, file_state
+from tasks.sources.files import Malformed, blocks, file_state, matching_files
 from tasks.sources.settings import Tensor2TensorSettings
 from tasks.sources.source import Article, ArticleReason, Partition
 
@@ -76,15 +76,15 @@ def _check(data: bytes, stored: int, subject: str) -> None:
 
 Values = list[bytes] | Literal["float", "int"]  # of a feature: its texts, or the kind of its numbers
 
-_VARINT, _BYTES, _FIXED = 0, 2, {1: 8, 5: 4}  # wire types; of the last the bytes
+_BYTES = 2  # wire type of a message and of a text
 
 
 def read_example(message: bytes) -> dict[str, Values]:
     """Return the features of an Example by name. Raises ValueError: it is not an Example."""
     features: dict[str, Values] = {}
-    for _, wire, part in _fields(message, only=1):
-        for _, entry_wire, entry in _fields(_bytes(part, wire), only=1):
-            pair = {number: _bytes(value, kind) for number, kind, value in _fields(_bytes(entry, entry_wire))}
+    for part in _repeated(message):
+        for entry in _repeated(part):
+            pair = dict(_fields(entry))
             try:
                 features[pair.get(1, b"").decode()] = _values(pair.get(2, b""))
             except UnicodeDecodeError as error:
@@ -94,35 +94,33 @@ def read_example(message: bytes) -> dict[str, Values]:
 
 def _values(feature: bytes) -> Values:
     values: Values = []
-    for kind, wire, content in _fields(feature):
-        items = list(_fields(_bytes(content, wire), only=1))
+    for kind, content in _fields(feature):
         if kind == 1:
-            values = [_bytes(item, item_wire) for _, item_wire, item in items]
-        elif items and kind in (2, 3):
+            values = _repeated(content)
+        elif content and kind in (2, 3):
             values = "float" if kind == 2 else "int"
     return values
 
 
-def _fields(message: bytes, only: int | None = None) -> Iterator[tuple[int, int, bytes | int]]:
+def _repeated(message: bytes) -> list[bytes]:
+    return [content for number, content in _fields(message) if number == 1]
+
+
+def _fields(message: bytes) -> Iterator[tuple[int, bytes]]:
+    """Yield number and content of each field; numbers, which have other wire types, are only in lists of numbers."""
     position = 0
     while position < len(message):
         tag, position = _varint(message, position)
         number, wire = tag >> 3, tag & 7
-        content: bytes | int
-        if wire == _VARINT:
-            content, position = _varint(message, position)
-        elif wire == _BYTES or wire in _FIXED:
-            size, position = _varint(message, position) if wire == _BYTES else (_FIXED[wire], position)
-            content = message[position : position + size]
-            position += size
-            if position > len(message):
-                raise ValueError(
-                    f"expected an Example, but field {number} reaches {position - len(message)} bytes past the end"
-                )
-        else:
+        if wire != _BYTES:
             raise ValueError(f"expected an Example, but field {number} has the wire type {wire}")
-        if only is None or number == only:
-            yield number, wire, content
+        size, start = _varint(message, position)
+        position = start + size
+        if position > len(message):
+            raise ValueError(
+                f"expected an Example, but field {number} reaches {position - len(message)} bytes past the end"
+            )
+        yield number, message[start:position]
 
 
 def _varint(message: bytes, position: int) -> tuple[int, int]:
@@ -135,12 +133,6 @@ def _varint(message: bytes, position: int) -> tuple[int, int]:
             return number, position
         shift += 7
     raise ValueError(f"expected an Example, but the number at byte {position} does not end")
-
-
-def _bytes(content: bytes | int, wire: int) -> bytes:
-    if wire != _BYTES or isinstance(content, int):
-        raise ValueError(f"expected an Example, but a message has the wire type {wire}")
-    return content
 
 
 @dataclass(frozen=True)
@@ -207,13 +199,11 @@ def _files(path: str, prefix: str, setting: str) -> dict[tuple[int, int], Path]:
         raise ValueError(f"{setting} is empty: expected a folder or a pattern")
     pattern = f"{glob.escape(path)}/{prefix}-*-of-*" if Path(path).is_dir() else path
     files: dict[tuple[int, int], Path] = {}
-    for name in glob.glob(pattern, recursive=True):  # noqa: PTH207 - may be absolute
-        match = _NAME.fullmatch(Path(name).name)
+    for file in matching_files([pattern], setting, "shard"):
+        match = _NAME.fullmatch(file.name)
         if match is None:
-            raise ValueError(f"{name}: expected a name like {prefix}-00042-of-01000 ({setting})")
-        files[int(match[2]), int(match[3])] = Path(name)
-    if not files:
-        raise FileNotFoundError(f"no file matches {pattern!r} ({setting})")
+            raise ValueError(f"{file}: expected a name like {prefix}-00042-of-01000 ({setting})")
+        files[int(match[2]), int(match[3])] = file
     return files
 
 
