@@ -142,18 +142,22 @@ def rows(path: Path) -> Iterator[Row]:
     try:
         if SOURCE in suffixes:
             yield from _parallel(path)
-        elif suffixes[-1:] == ["jsonl"]:
-            yield from _lines(path)
-        elif suffixes[-1:] == ["json"]:
-            with _open(path) as stream:
-                first = stream.read(1 << 10).removeprefix(b"\xef\xbb\xbf").lstrip()[:1]
-            yield from _array(path) if first == b"[" else _lines(path)
-        elif suffixes[-1:] in (["csv"], ["tsv"]):
-            yield from _table(path, "\t" if suffixes[-1] == "tsv" else ",")
-        elif suffixes[-1:] == ["parquet"]:
-            yield from parquet_rows(pq.ParquetFile(path).iter_batches(_BATCH))
-        else:
-            raise ValueError(f"expected a file ending in {_KINDS}")
+            return
+        match suffixes[-1:]:
+            case ["parquet"]:
+                yield from parquet_rows(pq.ParquetFile(path).iter_batches(_BATCH))
+            case ["csv" | "tsv" as kind]:
+                with _open(path) as stream, TextIOWrapper(stream, "utf-8-sig", newline="") as text:
+                    delimiter = "," if kind == "csv" else "\t"
+                    yield from csv.DictReader(text, delimiter=delimiter, restkey=_BEYOND, strict=True)
+            case ["json" | "jsonl" as kind]:
+                with _open(path) as stream:
+                    beginning = stream.read(1 << 10).removeprefix(b"\xef\xbb\xbf").lstrip() if kind == "json" else b""
+                    stream.seek(0)
+                    is_array = beginning.startswith(b"[")
+                    yield from ijson.items(stream, "item", use_float=True) if is_array else filter(bytes.strip, stream)
+            case _:
+                raise ValueError(f"expected a file ending in {_KINDS}")
     except (ValueError, csv.Error, ijson.JSONError, pa.ArrowException) as error:
         if isinstance(error, UnicodeDecodeError):
             error = ValueError(f"expected UTF-8, got the byte {error.object[error.start]:#04x}")
@@ -183,21 +187,6 @@ def row_bytes(row: Row) -> bytes:
 
 def _open(path: Path) -> AbstractContextManager[BinaryIO]:
     return unzipped(path) if path.suffix == ".gz" else path.open("rb")
-
-
-def _lines(path: Path) -> Iterator[bytes]:
-    with _open(path) as stream:
-        yield from (line for line in stream if line.strip())
-
-
-def _array(path: Path) -> Iterator[Any]:
-    with _open(path) as stream:
-        yield from ijson.items(stream, "item", use_float=True)
-
-
-def _table(path: Path, delimiter: str) -> Iterator[dict[str, Any]]:
-    with _open(path) as stream, TextIOWrapper(stream, "utf-8-sig", newline="") as text:
-        yield from csv.DictReader(text, delimiter=delimiter, restkey=_BEYOND, strict=True)
 
 
 def _parallel(path: Path) -> Iterator[tuple[bytes, bytes]]:
