@@ -117,7 +117,7 @@ def main(data: Path, root: Path = Path("data/scisummnet"), steps: int = 400) -> 
     print(f"{write_records(data, file)} papers in {file}", flush=True)
     own = [f"--root={root}", f"--source.records.paths={file}", f"--tables.steps={steps}"]
     started = time.monotonic()
-    done = subprocess.run([sys.executable, "-m", "flows.reproduce_tables", *own, *SIZES], check=False)
+    done = subprocess.run([sys.executable, "-m", "flows", "tables", *own, *SIZES], check=False)
     print(f"{time.monotonic() - started:.0f} s in this run")
     return done.returncode
 

@@ -118,7 +118,7 @@ def _artifact(ending: str) -> Callable[[Page, Product], object]:
 def _graph(page: Page, product: Product) -> None:
     """Show the whole graph of a build, by what depends on what: of few shards, so that it can be read."""
     if not (root := product.work / "graph").exists():
-        _flow("build_wikisum", "--root", str(root), *_SMALL, environment=product.environment)
+        _command("build", "--root", str(root), *_SMALL, environment=product.environment)
     page.goto(product.flow_run("build-miniweb-graph-seed1"))
     page.get_by_title("Toggle fullscreen").click()
     page.get_by_label("Run Graph Options").click()
@@ -141,9 +141,9 @@ def _compared(page: Page, product: Product) -> None:
     """Compare the demo with one that decodes with a smaller beam, which is built first and is the latest only then."""
     root, to = ("--root", str(product.demo)), product.work / "compared.html"
     for options in (("--decoding.beam=2",), ()):
-        _flow("build_wikisum", *root, *product.small, *options, environment=product.environment)
+        _command("build", *root, *product.small, *options, environment=product.environment)
     other, demo = build_names(Store(str(product.demo)))[-2:]
-    _flow("compare", demo, other, *root, "--to", str(to), environment=product.environment)
+    _command("compare", demo, other, *root, "--to", str(to), environment=product.environment)
     page.goto(to.as_uri())
 
 
@@ -189,7 +189,7 @@ def _form(page: Page, product: Product) -> None:
     study = product.work / "study"
     shutil.rmtree(study, ignore_errors=True)
     where = ("--root", str(product.demo), "--to", str(study))
-    _flow("human_evaluation", "prepare", *where, "--articles", "5", environment=product.environment)
+    _command("judge", "prepare", *where, "--articles", "5", environment=product.environment)
     page.goto(min(study.rglob("*.html")).as_uri())
     page.wait_for_load_state()
 
@@ -273,21 +273,21 @@ def running(work: Path, weeks_shown: int, small: tuple[str, ...]) -> Iterator[Pr
         stack.enter_context(_process(["-m", "prefect", "server", "start", *listen], environment))
         _wait_for(f"{prefect}/api/health")
         if (demo / "builds").is_dir():
-            _flow("republish", "--root", str(demo), environment=environment)  # a root of another server, perhaps
+            _command("republish", "--root", str(demo), environment=environment)  # a root of another server, perhaps
         else:
-            _flow("build_wikisum", "--root", str(demo), *small, environment=environment)
+            _command("build", "--root", str(demo), *small, environment=environment)
         for week in range(weeks_shown):
             if not (weeks / f"registry/versions/{week + 1:06d}.json").is_file():
                 when = (f"--source.miniweb.week={week}", f"--retraining.week=2026-W{week + 40}")
-                _flow("retrain", "--root", str(weeks), *small, *_WEEKS, *when, environment=environment)
-        serve = ["-m", "flows.summarize", "--serve", "--port", str(ports[1]), "--model", str(demo)]
+                _command("retrain", "--root", str(weeks), *small, *_WEEKS, *when, environment=environment)
+        serve = ["-m", "flows", "summarize", "--serve", "--port", str(ports[1]), "--model", str(demo)]
         stack.enter_context(_process(serve, environment))
         _wait_for(page)
         yield Product(demo, weeks, work, prefect, page, environment, small)
 
 
-def _flow(name: str, *arguments: str, environment: Mapping[str, str]) -> None:
-    subprocess.run([sys.executable, "-m", f"flows.{name}", *arguments], env=dict(environment), check=True)
+def _command(*arguments: str, environment: Mapping[str, str]) -> None:
+    subprocess.run([sys.executable, "-m", "flows", *arguments], env=dict(environment), check=True)
 
 
 @contextmanager

@@ -164,7 +164,7 @@ def _summarizers() -> Iterator[str]:
 
 def _commands() -> Iterator[str]:
     yield "`wikisum COMMAND --help` shows the same. `wikisum --install-completion` completes all of it in the shell."
-    yield "`python -m flows.NAME` is the same as `wikisum COMMAND`, where only the code is at hand and not the command."
+    yield "`python -m flows` is the same as `wikisum`, where only the code is at hand and not the command."
     yield from _command(app, ("wikisum",))
     for name in _MODULES:
         path = PROJECT / name.replace(".", "/")

@@ -5,14 +5,14 @@ import sys
 from typing import NoReturn
 
 
-def main(*words: str) -> NoReturn:
-    """Answer the command line, as if `words` stood before it, and exit (`flows.running.commands.main`)."""
+def main() -> NoReturn:
+    """Answer the command line and exit (`flows.running.commands.main`)."""
     try:
         from flows.running import commands
     except KeyboardInterrupt:
-        print(f"{' '.join(['wikisum', *words])} interrupted; nothing was begun", file=sys.stderr)
+        print(f"{' '.join(['wikisum', *sys.argv[1:2]])} interrupted; nothing was begun", file=sys.stderr)
         sys.exit(130)
-    commands.main(*words)
+    commands.main()
 
 
 if __name__ == "__main__":

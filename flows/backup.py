@@ -1,10 +1,5 @@
 """Copy what nothing computes again to another place, and back (`storage.backup`)."""
 
-if __name__ == "__main__":  # help and mistakes are answered before the imports below, which take seconds
-    from flows.__main__ import main
-
-    main("backup")
-
 from flows.running.notification import notifying_flow
 from flows.running.session import held_root
 from storage.backup import Copied, back_up

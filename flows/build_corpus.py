@@ -1,10 +1,5 @@
 """The corpus alone, from articles to labelled paragraphs and the vocabulary: nothing is trained."""
 
-if __name__ == "__main__":  # help and mistakes are answered before the imports below, which take seconds
-    from flows.__main__ import main
-
-    main("corpus")
-
 from flows import dag
 from flows.config import DEFAULT, BuildConfig
 from flows.running.notification import notifying_flow

@@ -1,10 +1,5 @@
 """A whole build: articles -> pages -> paragraphs -> labels -> ranker -> graphs -> summarizer -> scores -> report."""
 
-if __name__ == "__main__":  # help and mistakes are answered before the imports below, which take seconds
-    from flows.__main__ import main
-
-    main("build")
-
 from flows import dag
 from flows.config import DEFAULT, BuildConfig
 from flows.evaluate import evaluate, published

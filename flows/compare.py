@@ -1,10 +1,5 @@
 """Builds of a root beside each other, in the terminal and as a page."""
 
-if __name__ == "__main__":  # help and mistakes are answered before the imports below, which take seconds
-    from flows.__main__ import main
-
-    main("compare")
-
 from collections.abc import Sequence
 from pathlib import Path
 

@@ -1,10 +1,5 @@
 """`wikisum doctor`: what a root is, what wrote it, and what its next run would compute again, why, and at what cost."""
 
-if __name__ == "__main__":  # help and mistakes are answered before the imports below, which take seconds
-    from flows.__main__ import main
-
-    main("doctor")
-
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress

@@ -1,10 +1,5 @@
 """Summarize the test split with every system, score the summaries, and write the report (Liu & Lapata 2019, sec. 5)."""
 
-if __name__ == "__main__":  # help and mistakes are answered before the imports below, which take seconds
-    from flows.__main__ import main
-
-    main("evaluate")
-
 from flows import dag
 from flows.config import DEFAULT, BuildConfig
 from flows.running.notification import notifying_flow

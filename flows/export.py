@@ -1,10 +1,5 @@
 """Export a corpus, or with --model a summarizer, as a folder that other people's tools read; run again to continue."""
 
-if __name__ == "__main__":  # help and mistakes are answered before the imports below, which take seconds
-    from flows.__main__ import main
-
-    main("export")
-
 from flows.running.notification import notifying_flow
 from flows.running.temporary_server import use_prefect_api
 from tasks.engine.failure_logs import log_expected_failures_in_one_line

@@ -3,11 +3,6 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-if __name__ == "__main__":  # help and mistakes are answered before the imports below, which take seconds
-    from flows.__main__ import main
-
-    main("judge")
-
 from flows.config import name_of
 from flows.running.display import tagged
 from flows.running.notification import notifying_flow

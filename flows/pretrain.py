@@ -2,11 +2,6 @@
 
 import json
 
-if __name__ == "__main__":  # help and mistakes are answered before the imports below, which take seconds
-    from flows.__main__ import main
-
-    main("pretrain")
-
 from flows import dag
 from flows.config import DEFAULT, BuildConfig
 from flows.running.notification import notifying_flow

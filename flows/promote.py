@@ -1,10 +1,5 @@
 """Make a version of the models the champion by hand: to roll back, or to use one that the test refused."""
 
-if __name__ == "__main__":  # help and mistakes are answered before the imports below, which take seconds
-    from flows.__main__ import main
-
-    main("promote")
-
 from flows.running.notification import notifying_flow
 from flows.running.session import held_root
 from flows.running.temporary_server import use_prefect_api

@@ -2,11 +2,6 @@
 
 from collections.abc import Sequence
 
-if __name__ == "__main__":  # help and mistakes are answered before the imports below, which take seconds
-    from flows.__main__ import main
-
-    main("prune")
-
 from flows.running.notification import notifying_flow
 from flows.running.session import held_root
 from flows.running.temporary_server import use_prefect_api

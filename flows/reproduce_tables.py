@@ -1,10 +1,5 @@
 """The papers' tables: train and evaluate every system with the same trainer, search and evaluator."""
 
-if __name__ == "__main__":  # help and mistakes are answered before the imports below, which take seconds
-    from flows.__main__ import main
-
-    main("tables")
-
 from flows import dag
 from flows.config import DEFAULT, BuildConfig
 from flows.running.notification import notifying_flow

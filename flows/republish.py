@@ -1,10 +1,5 @@
 """Publish a build's artifacts again from its records, for a new server or after a server has deleted old runs."""
 
-if __name__ == "__main__":  # help and mistakes are answered before the imports below, which take seconds
-    from flows.__main__ import main
-
-    main("republish")
-
 from flows.config import name_of
 from flows.running.display import tagged
 from flows.running.notification import notifying_flow

@@ -2,11 +2,6 @@
 
 import time
 
-if __name__ == "__main__":  # help and mistakes are answered before the imports below, which take seconds
-    from flows.__main__ import main
-
-    main("retrain")
-
 from flows.config import DEFAULT, BuildConfig
 from flows.dag import find_paragraphs
 from flows.running.notification import notifying_flow, report_refused

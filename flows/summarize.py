@@ -4,11 +4,6 @@ same work and shows it as a Markdown artifact."""
 
 import sys
 
-if __name__ == "__main__":  # help and mistakes are answered before the imports below, which take seconds
-    from flows.__main__ import main
-
-    main("summarize")
-
 from prefect import get_run_logger
 from prefect.artifacts import create_markdown_artifact
 

@@ -1,10 +1,5 @@
 """Train the ranker (Liu & Lapata 2019, sec. 3.1), the summarizer (sec. 3.2), or both: the default."""
 
-if __name__ == "__main__":  # help and mistakes are answered before the imports below, which take seconds
-    from flows.__main__ import main
-
-    main("train")
-
 from flows import dag
 from flows.config import DEFAULT, BuildConfig
 from flows.running.notification import notifying_flow

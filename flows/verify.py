@@ -3,11 +3,6 @@
 import sys
 import time
 
-if __name__ == "__main__":  # help and mistakes are answered before the imports below, which take seconds
-    from flows.__main__ import main
-
-    main("verify")
-
 from flows.running.notification import notifying_flow
 from flows.running.session import held_root
 from flows.running.temporary_server import use_prefect_api

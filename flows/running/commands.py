@@ -318,13 +318,12 @@ for place, name in enumerate(app.resolved_commands()):
         app[name].sort_key = place  # in the help, which has the others sorted behind these
 
 
-def main(*words: str) -> NoReturn:
+def main() -> NoReturn:
     """Answer the command line and exit: 0, 1 after an error, 2 if it is not understood, 130 after a Ctrl-C."""
-    tokens = [*words, *sys.argv[1:]]
-    program, errors = " ".join(["wikisum", *tokens[:1]]), Console(stderr=True, soft_wrap=True, highlight=False)
+    program, errors = " ".join(["wikisum", *sys.argv[1:2]]), Console(stderr=True, soft_wrap=True, highlight=False)
     try:
         signal.signal(signal.SIGTERM, _stop)
-        sys.exit(_answer(program, tokens))
+        sys.exit(_answer(program, sys.argv[1:]))
     except (StorageError, BudgetSpentError, Stopped, ValueError, OSError) as error:
         errors.print(f"[red]{program} stopped[/red]: {escape(str(error))}")
         sys.exit(1)

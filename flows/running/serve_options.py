@@ -50,7 +50,7 @@ class Options:
         """The command that serves the page, with the models of the deployments' root if there is a build."""
         listen = ["--serve", "--host", self.host, "--port", str(self.page_port)]
         model = ["--model", ROOT] if (Path(ROOT) / "builds").is_dir() else []
-        return [sys.executable, "-m", "flows.summarize", *listen, *model]
+        return [sys.executable, "-m", "flows", "summarize", *listen, *model]
 
 
 def web_address(host: str, port: int) -> str:

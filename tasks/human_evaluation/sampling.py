@@ -48,8 +48,8 @@ class Summaries:
             self._articles.setdefault((stage, row["system"]), set()).add(row["article_id"])
         if not self._articles:
             raise ValueError(
-                f"build {build.name} has no summaries, only {', '.join(build.stages)}: expected a build of "
-                "flows.build_wikisum, flows.reproduce_tables or flows.retrain"
+                f"build {build.name} has no summaries, only {', '.join(build.stages)}: expected one of "
+                "`wikisum build`, `tables` or `retrain`"
             )
         names = [system for _, system in self._articles]
         self.systems = {

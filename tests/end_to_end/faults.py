@@ -43,7 +43,7 @@ TINY = [
 @contextmanager
 def running(root: object, environment: dict[str, str], log: Path, *more: str) -> Iterator["Build"]:
     """A build that is going on; it and all its processes are gone when the block ends."""
-    command = [sys.executable, "-m", "flows.build_wikisum", "--root", str(root), *TINY, *more]
+    command = [sys.executable, "-m", "flows", "build", "--root", str(root), *TINY, *more]
     with log.open("wb") as output:
         process = subprocess.Popen(
             command, cwd=PROJECT, env=environment, stdout=output, stderr=subprocess.STDOUT, start_new_session=True

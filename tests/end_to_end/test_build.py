@@ -69,7 +69,7 @@ def server_environment(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dic
 
 
 def start(root: Path, environment: dict[str, str], *more: str) -> subprocess.Popen[str]:
-    call = [sys.executable, "-m", "flows.build_wikisum", "--root", str(root), *SMALL, *more]
+    call = [sys.executable, "-m", "flows", "build", "--root", str(root), *SMALL, *more]
     return subprocess.Popen(
         call,
         cwd=PROJECT,

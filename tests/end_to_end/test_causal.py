@@ -74,7 +74,7 @@ def truth(page: Path) -> dict[str, dict[str, str]]:
 
 def test_a_model_is_trained_judged_beside_others_and_asked(tmp_path: Path) -> None:
     root, fresh, learned = tmp_path / "data", tmp_path / "fresh", tmp_path / "learned"
-    worked(call(tmp_path, "flows.build_corpus", "--root", root, *SMALL[:4]))
+    worked(call(tmp_path, "flows", "corpus", "--root", root, *SMALL[:4]))
     leads = [row["lead"] for file in (root / "articles").glob("*.parquet") for row in pq.read_table(file).to_pylist()]
     model = write_causal(
         fresh, texts=[lead for lead in leads if lead], pieces=600, hidden_size=32, initializer_range=0.05
@@ -83,7 +83,7 @@ def test_a_model_is_trained_judged_beside_others_and_asked(tmp_path: Path) -> No
     # All weights are trained, and written as the folder that others load.
     whole = ["--summarizer.preset=llama", "--summarizer.graph=none", "--summarizer.no-copying"]
     whole += [f"--summarizer.pretrained={fresh}", '--summarizer.overrides={"lora_rank": 0}', "--training.steps=60"]
-    worked(call(tmp_path, "flows.train", "summarizer", "--root", root, *SMALL, *whole))
+    worked(call(tmp_path, "flows", "train", "summarizer", "--root", root, *SMALL, *whole))
     (directory,) = [path for path in (root / "models" / "summarizer").iterdir() if path.is_dir()]
     model.load_state_dict(load_summarizer(directory).model.state_dict(), strict=False)
     shutil.copytree(fresh, learned, ignore=shutil.ignore_patterns("*.safetensors*"))
@@ -97,7 +97,7 @@ def test_a_model_is_trained_judged_beside_others_and_asked(tmp_path: Path) -> No
     }
     with chat_server(first_sentence) as chat:
         beside = [f"--further={json.dumps(further)}", f"--writer.url={chat.url}", "--writer.model=asked"]
-        worked(call(tmp_path, "flows.build_wikisum", "--root", root, *SMALL, "--training.steps=40", *beside))
+        worked(call(tmp_path, "flows", "build", "--root", root, *SMALL, "--training.steps=40", *beside))
     build = latest_build(Store(str(root)))
     assert build is not None and build.report is not None
     found = truth(root / build.report / "report.html")
@@ -119,8 +119,8 @@ def test_a_model_is_trained_judged_beside_others_and_asked(tmp_path: Path) -> No
     # Asked for a summary of a file, it or the extractive system answers with citations.
     note = tmp_path / "note.txt"
     note.write_text(f"{leads[0]}\n\n{leads[0]} It is known for this.\n")
-    assert "[1]" in worked(call(tmp_path, "flows.summarize", "--title", "A topic", "--model", learned, note))
-    refused = call(tmp_path, "flows.summarize", "--title", "A topic", "--model", fresh / "none", note)
+    assert "[1]" in worked(call(tmp_path, "flows", "summarize", "--title", "A topic", "--model", learned, note))
+    refused = call(tmp_path, "flows", "summarize", "--title", "A topic", "--model", fresh / "none", note)
     assert refused.returncode != 0
 
     # The library's server loads the folder and answers in its words.
@@ -212,6 +212,6 @@ def test_page_and_terminal_show_what_a_served_model_writes(browser: Browser, tmp
     with served(folder, free_port()) as url:
         assert shown(url) == told
         asked = [f"--writer.url={url}", f"--writer.model={folder}", "--writer.context=8192", "--words=40"]
-        printed = worked(call(tmp_path, "flows.summarize", f"--title={TITLE}", *asked, note))
+        printed = worked(call(tmp_path, "flows", "summarize", f"--title={TITLE}", *asked, note))
     assert all(text in " ".join(printed.split()) for text in told)
     assert "whole sentences of the sources are chosen" not in printed

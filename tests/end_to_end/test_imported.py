@@ -46,7 +46,7 @@ def test_what_was_exported_is_imported_trained_on_decoded_and_scored(tmp_path: P
         "PREFECT_API_URL": "",
     }
     ours, folder, theirs = tmp_path / "ours", tmp_path / "ranked", tmp_path / "theirs"
-    call(environment, "flows.build_wikisum", "--root", ours, *SMALL, "--summarizer.no-slots")
+    call(environment, "flows", "build", "--root", ours, *SMALL, "--summarizer.no-slots")
     call(environment, "tasks.exchange.ranked_wikisum", folder, "--root", ours)
     settings = tmp_path / "theirs.yaml"
     settings.write_text(
@@ -54,10 +54,10 @@ def test_what_was_exported_is_imported_trained_on_decoded_and_scored(tmp_path: P
         "summarizer: {graph: none}\n"
     )
     steps = [*SMALL, "--training.steps=5", "--config", settings, "--root", theirs]
-    call(environment, "flows.train", *steps)
+    call(environment, "flows", "train", *steps)
     folders = {path.name for path in theirs.iterdir() if path.is_dir()}
     assert folders == {"articles", "builds", "examples", "models", "spending", "vocabulary"}
-    output = call(environment, "flows.build_wikisum", *steps)
+    output = call(environment, "flows", "build", *steps)
     for system in ("lead", "lexrank", "greedy-rouge2", "ht-small-2"):
         assert system in output
     assert not CRAWL & {path.name for path in theirs.iterdir()}

@@ -93,7 +93,7 @@ def worked(done: subprocess.CompletedProcess[str]) -> str:
 @pytest.mark.slow
 def test_a_hie_bart_is_built_on_marked_sentences_beside_a_bart(tmp_path: Path) -> None:
     mine = records(tmp_path / "mine.jsonl", 300)
-    build = ("flows.build_wikisum", "--root", tmp_path / "data", f"--source.records.paths={mine}", *SMALL)
+    build = ("flows", "build", "--root", tmp_path / "data", f"--source.records.paths={mine}", *SMALL)
     few = ("--training.steps=3", "--training.validation-interval=3")
     worked(call(tmp_path, *build, *few, "--summarizer.preset=bart-small"))
     before = {path.name: path.read_bytes() for path in (tmp_path / "data" / "examples").iterdir()}
@@ -122,7 +122,8 @@ def test_a_checkpoint_is_made_moved_tuned_and_judged(tmp_path: Path) -> None:
     said = worked(
         call(
             tmp_path,
-            "flows.pretrain",
+            "flows",
+            "pretrain",
             "--root",
             tmp_path / "pre",
             f"--source.records.paths={other}",
@@ -137,7 +138,7 @@ def test_a_checkpoint_is_made_moved_tuned_and_judged(tmp_path: Path) -> None:
     # Its path does not count, its content does.
     for place in ("here", "there"):
         shutil.copytree(made, tmp_path / place, ignore=shutil.ignore_patterns("checkpoints"))
-    build = ("flows.build_wikisum", "--root", tmp_path / "tuned", f"--source.records.paths={mine}", *SMALL)
+    build = ("flows", "build", "--root", tmp_path / "tuned", f"--source.records.paths={mine}", *SMALL)
     table = worked(call(tmp_path, *build, f"--summarizer.pretrained={tmp_path / 'here'}"))
     assert "hed-small" in table
     again = worked(call(tmp_path, *build, f"--summarizer.pretrained={tmp_path / 'there'}"))
@@ -168,7 +169,8 @@ def test_a_bertsum_extracts_first_and_then_writes(tmp_path: Path) -> None:
     write_bert(bert, positions=128)
     shape = {**TINY, "source_positions": 160, "source_tokens": 160}
     build = (
-        "flows.build_wikisum",
+        "flows",
+        "build",
         *("--root", tmp_path / "data", f"--source.records.paths={mine}", *SMALL),
         *("--summarizer.preset=bertsumextabs", f"--summarizer.overrides={json.dumps(shape)}"),
         *("--baselines.systems=lead,bertsumext", f"--summarizer.pretrained={bert}", "--decoding.min-length=5"),

@@ -35,7 +35,7 @@ RETRAINING = [
 
 
 def call(environment: dict[str, str], flow: str, root: Path, *arguments: str) -> tuple[int, str]:
-    command = [sys.executable, "-m", f"flows.{flow}", "--root", str(root), *arguments]
+    command = [sys.executable, "-m", "flows", flow, "--root", str(root), *arguments]
     done = subprocess.run(
         command,
         check=False,

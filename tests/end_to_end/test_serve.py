@@ -78,7 +78,7 @@ def served(folder: Path, environment: dict[str, str], *arguments: str) -> Iterat
     log = folder / "log"
     with log.open("wb") as output:
         process = subprocess.Popen(
-            [sys.executable, "-m", "flows.serve", "--port", str(free_port()), *arguments],
+            [sys.executable, "-m", "flows", "serve", "--port", str(free_port()), *arguments],
             cwd=PROJECT,
             env=environment,
             stdout=output,

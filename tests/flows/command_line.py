@@ -28,11 +28,11 @@ def commands_in_this_process(
     """Yield what runs `wikisum` with these words."""
     handler = signal.getsignal(signal.SIGTERM)
     monkeypatch.setenv("COLUMNS", "200")
-    monkeypatch.setattr(sys, "argv", ["wikisum"])
 
     def run(*words: str) -> Done:
+        monkeypatch.setattr(sys, "argv", ["wikisum", *words])
         with pytest.raises(SystemExit) as end:
-            main(*words)
+            main()
         return Done(int(end.value.code or 0), *capfd.readouterr())
 
     yield run

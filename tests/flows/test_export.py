@@ -22,7 +22,7 @@ def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def command(*options: str) -> "subprocess.CompletedProcess[str]":
-    call = [sys.executable, "-m", "flows.export", *options]
+    call = [sys.executable, "-m", "flows", "export", *options]
     return subprocess.run(call, cwd=PROJECT, capture_output=True, text=True, check=False)
 
 

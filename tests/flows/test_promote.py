@@ -19,7 +19,7 @@ def test_a_version_that_is_not_there_is_named_before_a_server_is_started(tmp_pat
     environment = {**os.environ, "PREFECT_HOME": str(tmp_path / "home"), "PREFECT_API_URL": ""}
     (tmp_path / "data").mkdir()
     done = subprocess.run(
-        [sys.executable, "-m", "flows.promote", "--to", "3", "--root", str(tmp_path / "data")],
+        [sys.executable, "-m", "flows", "promote", "--to", "3", "--root", str(tmp_path / "data")],
         cwd=PROJECT,
         env=environment,
         text=True,

@@ -206,7 +206,7 @@ def test_tables_of_a_toy_corpus(tmp_path: Path) -> None:
 
     def run(*systems: str) -> tuple[str, set[str]]:
         """Run some systems, or all; return what is printed, and the stages that were computed."""
-        call = [sys.executable, "-m", "flows.reproduce_tables", "--root", str(tmp_path / "data"), *TOY]
+        call = [sys.executable, "-m", "flows", "tables", "--root", str(tmp_path / "data"), *TOY]
         done = subprocess.run(
             [*call, *(f"--tables.systems={name}" for name in systems)],
             check=False,

@@ -320,7 +320,7 @@ def test_a_metric_that_is_not_scored_decides_nothing(tmp_path: Path) -> None:
 
 
 def test_pruning_waits_for_a_run_and_says_what_it_would_do(tmp_path: Path) -> None:
-    call = [sys.executable, "-m", "flows.prune", "--root", str(tmp_path), "--keep", "2", "--dry-run"]
+    call = [sys.executable, "-m", "flows", "prune", "--root", str(tmp_path), "--keep", "2", "--dry-run"]
     done = subprocess.run(call, cwd=PROJECT, capture_output=True, text=True, timeout=PATIENCE, check=False)
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout == "would prune 0 files, 0 bytes\nkept 0 bytes: builds none; versions none\n"

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from flows.config import BuildConfig
+from flows.running.commands import app
 from flows.running.session import Session
 from flows.train import trained_ranker, trained_summarizer
 from storage.builds import build_names, latest_build, read_build
@@ -16,21 +17,24 @@ from tests.patience import PATIENCE
 
 PROJECT = Path(__file__).parents[2]
 CONFIG = BuildConfig.model_validate({"shards": {"articles": 2, "hosts": 1}})
-COMMANDS = sorted(
-    file.stem for file in (PROJECT / "flows").glob("*.py") if file.stem not in ("__init__", "config", "dag", "form")
-)
+COMMANDS = [name for name in app.resolved_commands() if not name.startswith("-")]
 
 
 def run(*arguments: str) -> "subprocess.CompletedProcess[str]":
     return subprocess.run(
-        [sys.executable, "-m", *arguments], cwd=PROJECT, text=True, capture_output=True, timeout=PATIENCE, check=False
+        [sys.executable, "-m", "flows", *arguments],
+        cwd=PROJECT,
+        text=True,
+        capture_output=True,
+        timeout=PATIENCE,
+        check=False,
     )
 
 
 @pytest.mark.integration
 @pytest.mark.parametrize("command", COMMANDS)
 def test_no_command_ends_well_without_reading_its_options(command: str) -> None:
-    done = run(f"flows.{command}", "--no-such-option", "1")
+    done = run(command, "--no-such-option", "1")
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr
 
@@ -48,7 +52,7 @@ def test_no_command_ends_well_without_reading_its_options(command: str) -> None:
 def test_a_plan_ends_with_what_was_asked_for(
     arguments: tuple[str, ...], made: str, not_made: str, tmp_path: Path
 ) -> None:
-    done = run(f"flows.{arguments[0]}", *arguments[1:], "--dry-run", "--root", str(tmp_path / "data"))
+    done = run(*arguments, "--dry-run", "--root", str(tmp_path / "data"))
     assert done.returncode == 0, done.stderr
     stages = [line.split()[1] for line in done.stdout.splitlines() if line.startswith("│")]
     assert stages[-1] == made
@@ -57,7 +61,7 @@ def test_a_plan_ends_with_what_was_asked_for(
 
 @pytest.mark.integration
 def test_a_model_that_is_none_is_answered_with_those_there_are() -> None:
-    done = run("flows.train", "rankr")
+    done = run("train", "rankr")
     assert done.returncode == 2
     assert 'Choose from: "ranker", "summarizer". Did you mean "ranker"?' in done.stderr
 

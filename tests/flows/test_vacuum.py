@@ -45,7 +45,7 @@ def published(server: dict[str, str]) -> dict[str, str]:
 
 
 def republish(root: Path, server: dict[str, str]) -> None:
-    command = [sys.executable, "-m", "flows.republish", "--root", str(root)]
+    command = [sys.executable, "-m", "flows", "republish", "--root", str(root)]
     subprocess.run(command, cwd=PROJECT, env=server, check=True, timeout=PATIENCE)
 
 

@@ -51,9 +51,11 @@ class Interrupted:
 signal.signal(signal.SIGINT, signal.default_int_handler)
 sys.meta_path.insert(0, Interrupted())
 from flows.__main__ import main
-main("build")
+main()
 """
-    ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=WAIT, check=False)
+    ended = subprocess.run(
+        [sys.executable, "-c", code, "build"], capture_output=True, text=True, timeout=WAIT, check=False
+    )
     assert (ended.returncode, ended.stderr) == (130, "wikisum build interrupted; nothing was begun\n")
 
 

@@ -20,7 +20,7 @@ PROJECT = Path(__file__).parents[3]
 
 def run(*arguments: str, stdin: str = "") -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [sys.executable, "-m", "flows.summarize", *arguments],
+        [sys.executable, "-m", "flows", "summarize", *arguments],
         cwd=PROJECT,
         input=stdin,
         capture_output=True,
@@ -96,7 +96,7 @@ def test_ctrl_c_ends_everything_and_writes_nothing(tmp_path: Path) -> None:
     large, output = tmp_path / "large.html", tmp_path / "summary.md"
     large.write_text("<p>" + "The tower was built in 1847 by <b>Thomas</b> Ridley. " * 300_000)
     process = subprocess.Popen(
-        [sys.executable, "-m", "flows.summarize", "--title", TITLE, "--output", str(output), str(large)],
+        [sys.executable, "-m", "flows", "summarize", "--title", TITLE, "--output", str(output), str(large)],
         cwd=PROJECT,
         stderr=subprocess.PIPE,
         text=True,

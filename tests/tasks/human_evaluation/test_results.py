@@ -182,7 +182,7 @@ def test_settings_that_contradict_each_other(given: dict[str, Any], problem: str
 def test_a_build_without_summaries(built: tuple[Store, Build]) -> None:
     store, build = built
     corpus = Build(**{**build.__dict__, "stages": {"articles": build.stages["articles"]}})
-    with pytest.raises(ValueError, match=r"has no summaries, only articles: expected a build of flows.build_wikisum"):
+    with pytest.raises(ValueError, match=r"has no summaries, only articles: expected one of `wikisum build`"):
         Summaries(store, corpus)
 
 
