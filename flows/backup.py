@@ -7,7 +7,6 @@ from storage.backup import restore as restore_files
 from storage.errors import StorageError
 from storage.root import check_root, root_lock
 from storage.store import Store
-from tasks.engine.failure_logs import log_expected_failures_in_one_line
 
 
 @notifying_flow("backup")
@@ -18,7 +17,6 @@ def backup(root: str, to: str, pages: bool = False) -> str:
         root: folder or URI of the builds.
         to: folder or URI of the copy; what is new or changed is copied.
         pages: also the crawled pages, which the web may no longer have."""
-    log_expected_failures_in_one_line()
     with held_root(root) as store:
         return _said(back_up(store, Store(to), pages=pages), to)
 

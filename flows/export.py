@@ -2,7 +2,6 @@
 
 from flows.running.notification import notifying_flow
 from flows.running.temporary_server import use_prefect_api
-from tasks.engine.failure_logs import log_expected_failures_in_one_line
 from tasks.exchange.sharing import Sharing, share
 
 
@@ -26,7 +25,6 @@ def export(
         page_text: documents whose text is exported: licensed, free, all or none.
         model: export its summarizer in place of a corpus: a version, champion, a build or latest.
         push: repository (ORG/NAME) of the Hugging Face Hub that gets it too."""
-    log_expected_failures_in_one_line()
     return share(Sharing(root, to, build, columns, page_text, model, push), tell=print)
 
 

@@ -9,7 +9,6 @@ from flows.running.notification import notifying_flow
 from flows.running.temporary_server import use_prefect_api
 from storage.root import check_root
 from storage.store import Store
-from tasks.engine.failure_logs import log_expected_failures_in_one_line
 from tasks.engine.recipe import finished_build
 from tasks.human_evaluation.preparing import prepare_study
 from tasks.human_evaluation.results import read_folder, score_study
@@ -20,7 +19,6 @@ from tasks.reporting.publishing import publish_page
 @notifying_flow("human-evaluation")
 def human_evaluation(study: str, answers: list[str]) -> str:
     """Return scores and report path of a study's answers. Raises ValueError: its files are inconsistent."""
-    log_expected_failures_in_one_line()
     judged, answered = read_folder(Path(study), [Path(file) for file in answers])
     text, report = score_study(Path(study), judged, answered)
     shown = (

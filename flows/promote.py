@@ -5,7 +5,6 @@ from flows.running.session import held_root
 from flows.running.temporary_server import use_prefect_api
 from storage.registry import check_usable
 from storage.store import Store
-from tasks.engine.failure_logs import log_expected_failures_in_one_line
 from tasks.retraining.champion_change import promote_by_hand
 
 
@@ -16,7 +15,6 @@ def promote(root: str, to: int) -> str:
     Args:
         root: folder or URI of the builds.
         to: number of the version that becomes the champion."""
-    log_expected_failures_in_one_line()
     with held_root(root) as store:
         return promote_by_hand(store, to)
 

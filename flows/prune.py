@@ -9,7 +9,6 @@ from storage.builds import pin_build, pinned_builds, unpin_build
 from storage.pruning import carry_out, plan_pruning
 from storage.root import check_root
 from storage.store import Store
-from tasks.engine.failure_logs import log_expected_failures_in_one_line
 from tasks.retraining.champion_change import describe_pruning
 
 
@@ -24,7 +23,6 @@ def prune(root: str, keep: int = 3, dry_run: bool = False, pin: Sequence[str] = 
         dry_run: only say what would go.
         pin: names of builds that stay for good.
         unpin: names of builds that no longer do."""
-    log_expected_failures_in_one_line()
     if dry_run and (pin or unpin):
         raise ValueError("a dry run changes no pins: expected pin and unpin without dry_run")
     with held_root(root) as store:

@@ -10,7 +10,6 @@ from storage.errors import StorageError
 from storage.registry import split_path
 from storage.root import check_root
 from storage.store import Store
-from tasks.engine.failure_logs import log_expected_failures_in_one_line
 from tasks.engine.recipe import finished_build, finished_stage
 from tasks.engine.stage import StagePlan
 from tasks.reporting.overview import publish_overview
@@ -25,7 +24,6 @@ def republish(root: str, build: str | None = None) -> str:
     Args:
         root: folder or URI of the builds.
         build: name of the build; empty: the latest one."""
-    log_expected_failures_in_one_line()
     store = Store(root)
     check_root(store)
     found = finished_build(store, build)

@@ -13,7 +13,6 @@ from tasks.cited_summary.pipeline import summarize as summarize_sources
 from tasks.cited_summary.settings import SummarySettings
 from tasks.cited_summary.sources import STANDARD_INPUT, read_sources
 from tasks.cited_summary.systems import find_system
-from tasks.engine.failure_logs import log_expected_failures_in_one_line
 
 _SHOWN_BYTES = 250_000  # of the artifact, whose limit of 512 KiB is counted in JSON
 
@@ -27,7 +26,6 @@ def summarize(title: str, sources: list[str], model: str | None = None, settings
         sources: addresses of web pages, and files or folders of the worker's machine (HTML, PDF, text, Markdown).
         model: root of a build or folder of an exported model that writes; empty: whole sentences are chosen.
         settings: length, language and who writes; empty: 150 words in English, and no language model."""
-    log_expected_failures_in_one_line()
     settings = settings or SummarySettings()
     log = get_run_logger()
     if STANDARD_INPUT in sources:

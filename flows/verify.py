@@ -10,7 +10,6 @@ from storage.errors import CorruptShardError
 from storage.root import check_root
 from storage.store import Store
 from storage.verification import verify as verify_store
-from tasks.engine.failure_logs import log_expected_failures_in_one_line
 
 _WEEK_SECONDS = 604_800
 
@@ -23,7 +22,6 @@ def verify(root: str, dry_run: bool = False, weeks: int = 1) -> str:
         root: folder or URI of the builds.
         dry_run: only say what is damaged.
         weeks: read this week's part, so that all is read in so many weeks; 1 = all."""
-    log_expected_failures_in_one_line()
     damaged, summary = verify_root(root, dry_run=dry_run, weeks=weeks)
     print(summary)
     for path, problem in damaged.items():

@@ -160,7 +160,6 @@ class PrefectExecutor(Executor):
             finally:
                 self._serve_another_flow_run()
             return
-        log_expected_failures_in_one_line()
         end_when_output_is_lost()
         ended = threading.Event()
         try:

@@ -20,6 +20,7 @@ from flows.running.settings import WEBHOOK
 from storage.errors import DamagedFieldsError
 from storage.registry import read_champion, read_version, version_numbers
 from storage.store import Store
+from tasks.engine.failure_logs import log_expected_failures_in_one_line
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -31,7 +32,9 @@ _FULL = 0.9  # share of a disk
 
 
 def notifying_flow(name: str, run_name: str = "") -> Callable[[Callable[P, R]], Flow[P, R]]:
-    """Return the decorator of a flow that notifies people where it fails; `run_name` may have parameters in braces."""
+    """Return the decorator of a flow that notifies people where it fails, its expected failures logged in one line;
+    `run_name` may have parameters in braces."""
+    log_expected_failures_in_one_line()
     return prefect.flow(name=name, flow_run_name=run_name or name, on_failure=[notify], on_crashed=[notify])
 
 
