@@ -6,11 +6,10 @@ It also draws the DAG anew in `architecture.md`, as a Mermaid graph, from plans 
 seen while it is planned. A test compares the pages with what this writes."""
 
 import ast
-import dataclasses
 import json
 import re
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
@@ -21,14 +20,10 @@ from flows import dag
 from flows.config import BuildConfig
 from flows.running.command_line import OWN, dashed, options, preset_settings, shown_value
 from flows.running.commands import BUILDS, app
-from flows.running.execution import PrefectExecutor
-from flows.running.session import Session
+from flows.running.session import planning_session
 from models.__main__ import count_parameters, describe
 from models.presets import PRESETS, check_library
 from storage.schemas import DATASETS
-from storage.store import Store
-from tasks.engine.recipe import DirectoryResult, Input, Recipe, StageResult
-from tasks.engine.stage import Run
 from tasks.evaluation.metrics import METRICS
 from tasks.reporting.stages import REPORTED_STAGES
 
@@ -210,37 +205,16 @@ def _row(cells: Sequence[str]) -> str:
     return f"| {' | '.join(cells)} |"
 
 
-@dataclasses.dataclass
-class ReadingRun(Run):
-    """A plan that remembers the stages and directories that each stage reads, in the order of the walk."""
-
-    reads: dict[str, list[str]] = dataclasses.field(default_factory=dict)
-
-    def stage(
-        self, recipe: Recipe, *, inputs: Mapping[str, Input], name: str | None = None, **more: Any
-    ) -> StageResult:
-        """Plan a stage."""
-        self._remember(name or recipe.name, inputs)
-        return super().stage(recipe, inputs=inputs, name=name, **more)
-
-    def directory(self, recipe: Recipe, *, inputs: Mapping[str, Input], **more: Any) -> DirectoryResult:
-        """Plan a model or report."""
-        self._remember(recipe.name, inputs)
-        return super().directory(recipe, inputs=inputs, **more)
-
-    def _remember(self, reader: str, inputs: Mapping[str, Input]) -> None:
-        names = {id(result): name for name, result in {**self.stages, **self.directories}.items()}
-        read = [names[id(result)] for source in inputs.values() for result in source.results]
-        self.reads[reader] = list(dict.fromkeys(read))
-
-
 def stages_read(folder: Path, **sections: Any) -> dict[str, list[str]]:
     """Plan a build in an empty folder; return stage -> the stages that it reads, in the order of the walk."""
-    config = BuildConfig.model_validate({"root": str(folder / "root"), **sections})
-    executor = PrefectExecutor(config.engine, config.name)
-    run = ReadingRun(Store(config.root), executor, planning=True)
-    dag.report(Session(config, executor, run))
-    return run.reads
+    session = planning_session(BuildConfig.model_validate({"root": str(folder / "root"), **sections}))
+    session.once(dag.report)
+    run = session.run
+    names = {id(result): name for name, result in {**run.stages, **run.directories}.items()}
+    return {
+        stage: list(dict.fromkeys(names[id(result)] for source in inputs.values() for result in source.results))
+        for stage, inputs in run.inputs.items()
+    }
 
 
 def draw() -> Iterator[str]:

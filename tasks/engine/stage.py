@@ -106,6 +106,7 @@ class Run:
     plans: list[StagePlan] = field(default_factory=list)  # the plan of each stage, in the order of the walk
     stages: dict[str, StageResult] = field(default_factory=dict)  # finished stages by name
     directories: dict[str, DirectoryResult] = field(default_factory=dict)  # models and reports by name
+    inputs: dict[str, Inputs] = field(default_factory=dict)  # what each of them reads, by name
 
     @property
     def finished(self) -> bool:
@@ -156,7 +157,7 @@ class Run:
             records.update(self._make(make_shard, plan, jobs, after))
             shown = self.executor.show(plan, after)
         result = StageResult(recipe.name, range(shards), dict(sorted(records.items())), shown)
-        self.stages[name] = result
+        self.stages[name], self.inputs[name] = result, dict(inputs)
         if not self.planning:
             self.executor.publish(result, plan)
         return result
@@ -178,7 +179,7 @@ class Run:
                 job = self._job(recipe, 0, key, inputs, digests, context=context or {})
                 record = self._make(make_directory, plan, [job], after)[0]
             shown = self.executor.show(plan, after)
-        self.directories[name] = DirectoryResult(name, record, shown)
+        self.directories[name], self.inputs[name] = DirectoryResult(name, record, shown), dict(inputs)
         return self.directories[name]
 
     def record_build(
