@@ -313,7 +313,6 @@ def _causes(error: BaseException) -> Iterator[BaseException]:
 
 # The first line that matches any error of the chain decides, so special types come before their base classes.
 _NAMES: tuple[tuple[tuple[type[BaseException], ...], str, bool], ...] = (
-    ((FetchError,), "", False),
     ((http.client.LineTooLong,), PageReason.HEADERS_TOO_LARGE, False),
     ((TimeoutError, faults.TimeoutError, requests.Timeout), PageReason.TIMEOUT, True),
     ((ssl.SSLCertVerificationError,), PageReason.TLS_ERROR, False),
@@ -330,10 +329,8 @@ def _name(error: Exception) -> tuple[str, bool] | None:
     chain = list(_causes(error))
     if any(isinstance(cause, http.client.HTTPException) and "headers" in str(cause) for cause in chain):
         return PageReason.HEADERS_TOO_LARGE, False
-    for kinds, reason, transient in _NAMES:
-        for cause in chain:
-            if isinstance(cause, kinds):
-                if isinstance(cause, FetchError):
-                    return cause.reason, cause.transient
-                return reason, transient
-    return None
+    for cause in chain:
+        if isinstance(cause, FetchError):
+            return cause.reason, cause.transient
+    names = ((reason, transient) for kinds, reason, transient in _NAMES if any(isinstance(c, kinds) for c in chain))
+    return next(names, None)

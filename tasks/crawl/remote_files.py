@@ -7,10 +7,8 @@ import re
 import threading
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from functools import partial
-from typing import TypeVar
 
 import pyarrow as pa
 
@@ -25,8 +23,6 @@ from tasks.crawl.settings import CrawlSettings
 from tasks.crawl.turns import turn
 from tasks.crawl.urls import host_of
 from tasks.engine.closing import Closing
-
-T = TypeVar("T")
 
 # Its servers are often busy, and answer after some minutes.
 PATIENCE = Patience(total_seconds=60.0, retries=5, backoff_seconds=2.0, max_backoff_seconds=120.0)
@@ -98,11 +94,11 @@ class RemoteFile(io.RawIOBase):
 
     def __init__(self, files: RemoteFiles, url: str) -> None:
         """Ask for its size. Raises ConnectionError: there is no such file, or the archive does not answer."""
-        super().__init__()
         self._files = files
         self._url = url
         self._place = 0
-        self._size = self._asked(partial(files.size, url))
+        with self._naming():
+            self._size = files.size(url)
 
     def readable(self) -> bool:
         """Return True."""
@@ -114,23 +110,21 @@ class RemoteFile(io.RawIOBase):
         self._place = max(0, start + offset)
         return self._place
 
-    def tell(self) -> int:
-        """Return the offset."""
-        return self._place
-
     def read(self, size: int = -1) -> bytes:
         """Return bytes, fewer only at the end; large parts come in several requests. Raises ConnectionError."""
         end = self._size if size < 0 else min(self._size, self._place + size)
         pieces = []
         while self._place < end:
             length = min(PIECE_BYTES, end - self._place)
-            pieces.append(self._asked(partial(self._files.read, self._url, self._place, length)))
+            with self._naming():
+                pieces.append(self._files.read(self._url, self._place, length))
             self._place += length
         return b"".join(pieces)
 
-    def _asked(self, ask: Callable[[], T]) -> T:
+    @contextmanager
+    def _naming(self) -> Iterator[None]:
         try:
-            return ask()
+            yield
         except FetchError as fault:
             raise ConnectionError(f"{self._url} could not be read: {fault}. Run the same command again") from fault
 

@@ -5,7 +5,7 @@ import json
 import zlib
 from array import array
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -34,9 +34,7 @@ class HostRepeats:
     once."""
 
     def __init__(self, pages: int) -> None:
-        """Start empty; on so many `pages` a paragraph is boilerplate; 0 = none is. Raises ValueError: 1 or negative."""
-        if pages < 2 and pages != 0:
-            raise ValueError(f"pages must be 0 or at least 2, got {pages}")
+        """Start empty; on so many `pages`, at least 2, a paragraph is boilerplate; 0 = none is."""
         self._least = pages
         self._pages: set[int] = set()
         self._texts = array("q")  # hashes of the short paragraphs of each page
@@ -56,28 +54,6 @@ class HostRepeats:
     def _repeated(self) -> frozenset[int]:
         texts, counts = np.unique(np.array(self._texts, np.int64), return_counts=True)
         return frozenset(texts[counts >= self._least].tolist())
-
-
-class PackedPages:
-    """What was found in each page, compressed, and the paragraphs that repeat on each host."""
-
-    def __init__(self, repeated_pages: int) -> None:
-        """Start without pages; from `repeated_pages` on a paragraph is boilerplate of its host (`HostRepeats`)."""
-        self._packed: dict[str, bytes] = {}
-        self._repeats = defaultdict[str, HostRepeats](lambda: HostRepeats(repeated_pages))
-
-    def add(self, url: str, host: str, columns: dict[str, Any]) -> None:
-        """Keep a page's `page_columns`."""
-        self._repeats[host].add(columns["paragraphs"])
-        self._packed[url] = zlib.compress(json.dumps([host, columns]).encode(), 1)
-
-    def columns(self, url: str) -> dict[str, Any] | None:
-        """Return a page's columns of DOCUMENTS, once all pages are there; None if it is not one of them."""
-        packed = self._packed.get(url)
-        if packed is None:
-            return None
-        host, columns = json.loads(zlib.decompress(packed))
-        return {**columns, "boilerplate": self._repeats[host].marks(columns["paragraphs"])}
 
 
 def page_columns(page: Extracted, url: str, headers: Sequence[str]) -> dict[str, Any]:
@@ -136,12 +112,16 @@ def extract_documents(
                 article, done = row["article_id"], set()
             if row.pop("drop_reason") is None and row["url"] not in done:
                 done.add(row["url"])
-                rows.append(row | (extracted.columns(row["url"]) or missing))
+                rows.append(row | (extracted(row["url"]) or missing))
         yield pa.RecordBatch.from_pylist(rows, schema=DOCUMENTS.schema)
 
 
-def _extract_pages(pages: Iterable[pa.RecordBatch], settings: ExtractSettings) -> PackedPages:
-    packed = PackedPages(settings.repeated_pages)
+def _extract_pages(
+    pages: Iterable[pa.RecordBatch], settings: ExtractSettings
+) -> Callable[[str], dict[str, Any] | None]:
+    """Return a function that returns a page's columns of DOCUMENTS by its URL, None if it is not one of the pages."""
+    packed: dict[str, bytes] = {}
+    repeats = defaultdict[str, HostRepeats](lambda: HostRepeats(settings.repeated_pages))
     with Extractor(settings) as extractor:
         for batch in pages:
             for row in zip(*batch.select(_OF_PAGE).columns, strict=True):
@@ -151,5 +131,14 @@ def _extract_pages(pages: Iterable[pa.RecordBatch], settings: ExtractSettings) -
                 else:
                     working_on(f"page {url}")
                     page = extractor.extract(body, mime=mime, charset=charset)
-                packed.add(url, host, page_columns(page, final_url or url, headers or ()))
-    return packed
+                columns = page_columns(page, final_url or url, headers or ())
+                repeats[host].add(columns["paragraphs"])
+                packed[url] = zlib.compress(json.dumps([host, columns]).encode(), 1)
+
+    def extracted(url: str) -> dict[str, Any] | None:
+        if url not in packed:
+            return None
+        host, columns = json.loads(zlib.decompress(packed[url]))
+        return {**columns, "boilerplate": repeats[host].marks(columns["paragraphs"])}
+
+    return extracted
