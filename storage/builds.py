@@ -20,7 +20,7 @@ from storage.store import Store
 LATEST = "builds/latest.json"
 _FOLDER = "builds"
 _MANIFEST, SET_ASIDE = ".json", ".json.damaged"  # endings of manifests, and of damaged ones
-_NAME = re.compile(r"\d{8}-\d{6}(-.+)?")  # as `record_build` names them; other files in the folder are other people's
+BUILD_NAME = r"\d{8}-\d{6}(?:-[^/\n]+)?"  # as `record_build` names them; other files in the folder are other people's
 _TIME = "%Y%m%d-%H%M%S"
 _SECOND = len("20261124-223000")  # characters of it
 _log = logging.getLogger(__name__)
@@ -130,7 +130,7 @@ def named_by_latest(store: Store) -> Build:
 
 def is_build_name(text: str) -> bool:
     """Whether a text is the name of a build: date, time and label."""
-    return _NAME.fullmatch(text) is not None
+    return re.fullmatch(BUILD_NAME, text) is not None
 
 
 def manifest_path(name: str, ending: str = _MANIFEST) -> str:

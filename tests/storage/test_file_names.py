@@ -16,6 +16,10 @@ KEY, HEX = "0123456789abcdef", "0123456789abcdef" * 2
             f"articles/part-00017.{KEY}.parquet.damaged",
             FileName("shard", f"articles/part-00017.{KEY}.parquet", damaged=True),
         ),
+        (
+            f"articles/part-00017.{KEY}.json.damaged",
+            FileName("shard", f"articles/part-00017.{KEY}.parquet", damaged=True),
+        ),
         (f"search/.scratch-00001.{KEY}/journal/1", FileName("scratch")),
         (f"articles/.part.{HEX}.tmp", FileName("temporary")),
         (f".probe-{HEX}", FileName("temporary")),
