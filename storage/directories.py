@@ -33,7 +33,6 @@ _MANIFEST = "manifest.json"
 _CHECKPOINTS = "checkpoints"
 _CHECKPOINT = "step-*"  # appears by renaming, complete; its files never change
 _GROWING = ".jsonl"
-_TRIES = 5
 
 
 @dataclass(frozen=True)
@@ -221,7 +220,7 @@ class _Snapshots:
         """Replace the working directory by the store's snapshot, unless it already has a later checkpoint."""
         files = self._read_manifest()
         newest = max((Path(file).parts[1] for file in files if file.startswith(f"{_CHECKPOINTS}/")), default="")
-        if newest <= max((path.name for path in self._checkpoints()), default=""):
+        if newest <= max(self._checkpoints(), default=""):
             return
         # Downloaded beside it and renamed: a partial directory would look like a damaged one.
         arriving = self.folder.with_name(f".{self.folder.name}.arriving")
@@ -239,8 +238,8 @@ class _Snapshots:
         """Upload the new files if there is a new checkpoint; stop between two files once `until` is set."""
         staging = self.folder.with_name(f".{self.folder.name}.sending")
         try:
-            checkpoints = self._hold(staging)
-            if checkpoints == self._sent or not checkpoints:
+            checkpoints = self._checkpoints()
+            if not checkpoints or checkpoints == self._sent or not self._hold(staging, checkpoints):
                 return
             files = {}
             stored = self.store.sizes(self.location)
@@ -260,36 +259,28 @@ class _Snapshots:
         finally:
             shutil.rmtree(staging, ignore_errors=True)
 
-    def _hold(self, staging: Path) -> object:
-        """Link the present files into the folder `staging`, where the running training does not replace them. Returns
-        identities of the checkpoints, to compare with those sent last; empty if there are none."""
-        for _ in range(_TRIES):
-            shutil.rmtree(staging, ignore_errors=True)
-            try:
-                checkpoints = self._identities()
-                if not checkpoints or checkpoints == self._sent:
-                    return checkpoints
-                for path in [path for path in self.folder.rglob("*") if path.is_file()]:
-                    relative = path.relative_to(self.folder)
-                    if is_leftover(relative):
-                        continue
-                    (staging / relative).parent.mkdir(parents=True, exist_ok=True)
-                    if path.suffix == _GROWING:
-                        shutil.copyfile(path, staging / relative)
-                    else:
-                        os.link(path, staging / relative)
-                if self._identities() == checkpoints:
-                    return checkpoints
-            except FileNotFoundError:  # a checkpoint was deleted meanwhile: there is a newer one
-                continue
-        return ()  # try again at the next interval
+    def _hold(self, staging: Path, checkpoints: Mapping[str, tuple[int, int]]) -> bool:
+        """Link the present files into the folder `staging`, where the running training does not replace them. False: it
+        has replaced these checkpoints meanwhile, and the next interval comes soon."""
+        shutil.rmtree(staging, ignore_errors=True)
+        try:
+            for path in [path for path in self.folder.rglob("*") if path.is_file()]:
+                relative = path.relative_to(self.folder)
+                if is_leftover(relative):
+                    continue
+                (staging / relative).parent.mkdir(parents=True, exist_ok=True)
+                if path.suffix == _GROWING:
+                    shutil.copyfile(path, staging / relative)
+                else:
+                    os.link(path, staging / relative)
+            return self._checkpoints() == checkpoints
+        except FileNotFoundError:
+            return False
 
-    def _identities(self) -> tuple[tuple[str, int, int], ...]:
-        found = ((path.name, path.stat()) for path in self._checkpoints())
-        return tuple((name, stat.st_ino, stat.st_mtime_ns) for name, stat in found)
-
-    def _checkpoints(self) -> list[Path]:
-        return sorted((self.folder / _CHECKPOINTS).glob(_CHECKPOINT))
+    def _checkpoints(self) -> dict[str, tuple[int, int]]:
+        """Return the checkpoints by name, with what tells one from another of that name."""
+        found = ((path.name, path.stat()) for path in sorted((self.folder / _CHECKPOINTS).glob(_CHECKPOINT)))
+        return {name: (stat.st_ino, stat.st_mtime_ns) for name, stat in found}
 
     def _digest(self, path: Path) -> str:
         stat = path.stat()
@@ -303,7 +294,7 @@ class _Snapshots:
             return dict(unseal(self.store.read_bytes(f"{self.location}/{_MANIFEST}"))["files"])
         except FileNotFoundError:
             return {}
-        except (ValueError, KeyError, TypeError) as error:
+        except ValueError as error:
             _log.warning(
                 "%s/%s cannot be read, the training starts from the beginning: %r", self.location, _MANIFEST, error
             )

@@ -1,15 +1,27 @@
 """Published directories: what belongs to one, and how many processes fetch it at once."""
 
+import os
+import shutil
 import tempfile
 import uuid
 from pathlib import Path
+from threading import Event
 
 import pytest
 
 from storage.builds import Build, save_build
-from storage.directories import DirectoryRecord, fetch_directory, find_directory, publish_directory, working_directory
+from storage.directories import (
+    SNAPSHOT,
+    DirectoryRecord,
+    _Snapshots,
+    fetch_directory,
+    find_directory,
+    publish_directory,
+    working_directory,
+)
 from storage.errors import CorruptShardError
 from storage.pruning import carry_out, plan_pruning
+from storage.sealed import unseal
 from storage.store import Store
 from tests.storage.object_store import uri
 
@@ -62,3 +74,28 @@ def test_a_file_that_is_gone_from_an_object_store_is_named(remote: Store) -> Non
     remote.delete(f"{record.path}/{FILE}")
     with pytest.raises(CorruptShardError, match=r"models/ranker/0123456789abcdef/model\.safetensors is damaged"):
         fetch_directory(remote, record)
+
+
+def test_checkpoints_that_are_replaced_while_they_are_linked_are_sent_the_next_time(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store, folder, location = Store(str(tmp_path / "store")), tmp_path / "work", f"{NAME}/{KEY}/{SNAPSHOT}"
+    first, second = folder / "checkpoints" / "step-1", folder / "checkpoints" / "step-2"
+    first.mkdir(parents=True)
+    (first / "state").write_bytes(b"1")
+    (first / "state.damaged").write_bytes(b"0")
+    snapshots, link = _Snapshots(store, folder, location), os.link
+
+    def replaced(source: Path, target: Path) -> None:
+        link(source, target)
+        shutil.copytree(first, second)
+        shutil.rmtree(first)
+
+    monkeypatch.setattr(os, "link", replaced)
+    snapshots.take(until=Event())
+    assert store.sizes(location) == {}
+    monkeypatch.undo()
+    snapshots.take(until=Event())
+    files = unseal(store.read_bytes(f"{location}/manifest.json"))["files"]
+    assert list(files) == ["checkpoints/step-2/state"]
+    assert store.read_bytes(f"{location}/{files['checkpoints/step-2/state']}") == b"1"
