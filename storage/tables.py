@@ -3,7 +3,6 @@
 import hashlib
 import itertools
 from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
@@ -15,10 +14,6 @@ ROW_GROUP_BYTES = 64 << 20  # of Arrow data: rows of pages and of labels differ 
 # A batch of pages takes 12 kB besides its values (17 columns of padded buffers), so 1,024 small ones take 12 MB.
 _JOINED = 1_024
 _SMALL_BYTES = 64 << 10
-
-if TYPE_CHECKING:
-    from hashlib import _Hash
-
 
 _OF_BYTES = (pa.types.is_string, pa.types.is_large_string, pa.types.is_binary, pa.types.is_large_binary)
 _BLOCK_ROWS = 1024
@@ -78,7 +73,7 @@ def table_digest(table: pa.Table, columns: Sequence[str]) -> str:
     return digest.hexdigest()
 
 
-def _feed(digest: "_Hash", array: pa.Array) -> None:
+def _feed(digest: "hashlib._Hash", array: pa.Array) -> None:
     """Hash an array level by level: validity, then lengths, then the values below, slots under a null left out."""
     digest.update(np.packbits(array.is_valid().to_numpy(zero_copy_only=False)).tobytes())
     kind = array.type
@@ -104,7 +99,7 @@ def _lengths(lengths: pa.Array) -> bytes:
     return numbers
 
 
-def _feed_bytes(digest: "_Hash", array: pa.Array) -> None:
+def _feed_bytes(digest: "hashlib._Hash", array: pa.Array) -> None:
     _, offsets, data = array.buffers()
     if not len(array) or data is None:
         return

@@ -4,7 +4,7 @@ given is escaped."""
 
 import base64
 import textwrap
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
@@ -33,6 +33,14 @@ def page(title: str, sections: Sequence[ReportSection]) -> str:
     environment = templates(Path(__file__).parent)
     environment.filters.update({"percent": percent, "base64": lambda png: base64.b64encode(png).decode()})
     return environment.get_template(_TEMPLATE).render(title=title, sections=sections)
+
+
+def write_texts(directory: Path, texts: Mapping[str, str]) -> None:
+    """Write the files of a report: path below its directory -> text."""
+    for name, text in texts.items():
+        path = directory / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(text.encode())
 
 
 def summary(blocks: Iterable[Block]) -> str:

@@ -12,7 +12,7 @@ from tasks.reporting.blocks import WORDS, Text
 from tasks.reporting.corpus_size import SAMPLED_SHARDS
 from tasks.reporting.curves import model_curves, training_section
 from tasks.reporting.markdown import artifact
-from tasks.reporting.page import page, summary
+from tasks.reporting.page import page, summary, write_texts
 from tasks.reporting.samples import attention_section, graphs_section, read_samples, samples_section
 from tasks.reporting.scores import (
     Ranking,
@@ -97,10 +97,7 @@ def write_report(
     files[SUMMARY] = summary([*by_key["table1"].blocks, *short, Text(headline_sentence(ranking))])
     for key, shown in WORDS["artifacts"].items():
         files[f"{ARTIFACTS}/{key}.md"] = artifact([by_key[name] for name in shown if name in by_key])
-    for name, text in files.items():
-        path = directory / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(text.encode())
+    write_texts(directory, files)
     return {"published": list(files), **_headline(ranking, recalls)}
 
 

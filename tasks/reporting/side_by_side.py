@@ -8,7 +8,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from storage.builds import Build, read_build
-from storage.schemas import PREDICTIONS, SCORES
+from storage.recipes import read_parts, whole
 from storage.store import Store
 from tasks.engine.recipe import finished_stage
 from tasks.reporting import plots
@@ -50,7 +50,7 @@ def _scores(store: Store, builds: dict[str, Build], seed: int) -> ReportSection:
     """Return the scores of the trained systems; a system's name begins with the letter of its build."""
     tables = []
     for letter, build in builds.items():
-        table = _read(store, build, "scores", SCORES.schema.empty_table())
+        table = _read(store, build, "scores")
         names = pc.binary_join_element_wise(letter, table["system"], " ")
         tables.append(table.set_column(table.schema.get_field_index("system"), "system", names))
     headline = ReportSettings.model_validate(next(iter(builds.values())).config.get("report", {}))
@@ -79,12 +79,12 @@ def _changed(store: Store, builds: dict[str, Build]) -> Iterator[Block]:
     """Return test articles of which the builds' own systems wrote different summaries."""
     written: dict[str, dict[str, str]] = {}
     for letter, build in builds.items():
-        table = _read(store, build, "predictions", PREDICTIONS.schema.empty_table())
+        table = _read(store, build, "predictions")
         for row in table.select(["article_id", "system", "summary"]).to_pylist():
             written.setdefault(row["article_id"], {})[f"{letter} {row['system']}"] = row["summary"]
     common = {id_: texts for id_, texts in written.items() if len({name[0] for name in texts}) == len(builds)}
     changed = {id_: texts for id_, texts in common.items() if len(set(texts.values())) > 1}
-    articles = _read(store, next(iter(builds.values())), "articles", None).select(["article_id", "title"]).to_pylist()
+    articles = _read(store, next(iter(builds.values())), "articles").select(["article_id", "title"]).to_pylist()
     titles = {row["article_id"]: row["title"] for row in articles}
     yield Text(f"{len(changed):,} of {len(common):,} summaries of common test articles changed.")
     for id_, texts in list(changed.items())[:_SAMPLES]:
@@ -94,9 +94,7 @@ def _changed(store: Store, builds: dict[str, Build]) -> Iterator[Block]:
             yield Quote(*shorten(text))
 
 
-def _read(store: Store, build: Build, stage: str, without: pa.Table | None) -> pa.Table:
-    """Return all rows of a stage; `without` where the build has none, unless it must have it."""
-    if without is not None and stage not in build.stages:
-        return without
-    shards = finished_stage(store, build, stage).in_order
-    return pa.concat_tables([store.read_table(shard.path, shard.written.sha256) for shard in shards])
+def _read(store: Store, build: Build, stage: str) -> pa.Table:
+    """Return all rows of a stage; none where the build does not have it."""
+    shards = finished_stage(store, build, stage).in_order if stage in build.stages else ()
+    return read_parts(store, stage, map(whole, shards))

@@ -11,9 +11,10 @@ from typing import Any
 import pyarrow as pa
 
 from storage.builds import summarise
+from storage.recipes import read_parts, whole
 from storage.registry import FrozenSplit, Version, read_frozen, save_frozen, save_version, version_numbers
 from storage.store import Store
-from tasks.engine.recipe import Shards, StageResult, every
+from tasks.engine.recipe import StageResult
 from tasks.engine.stage import Run
 from tasks.reporting.blocks import ReportSection
 from tasks.reporting.challenge import Contender, challenge_section
@@ -115,5 +116,4 @@ def _paths(stage: StageResult) -> list[str]:
 
 
 def _table(store: Store, stage: StageResult) -> pa.Table:
-    shards: Shards = every(stage).loading(0)(store)
-    return pa.concat_tables(table for (table,) in shards)
+    return read_parts(store, stage.stage, map(whole, stage.in_order))

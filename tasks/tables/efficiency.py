@@ -10,6 +10,7 @@ import json
 import math
 import multiprocessing
 import time
+from bisect import bisect_left
 from collections.abc import Callable, Mapping
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import replace
@@ -111,14 +112,8 @@ def largest(fits: Callable[[int], bool], most: int = MOST) -> int:
     low, high = 0, 1
     while high <= most and fits(high):
         low, high = high, 2 * high
-    high = min(high, most + 1)
-    while high - low > 1:
-        middle = (low + high) // 2
-        if fits(middle):
-            low = middle
-        else:
-            high = middle
-    return low
+    between = range(low + 1, min(high, most + 1))
+    return low + bisect_left(between, True, key=lambda size: not fits(size))
 
 
 def longest_batch(model: Summarizer, layout: Layout, source_tokens: int, examples: int) -> Batch:

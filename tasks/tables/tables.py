@@ -10,7 +10,7 @@ from tasks.evaluation.metrics import metric_name
 from tasks.evaluation.significance import Comparison, too_few_articles
 from tasks.reporting.blocks import ReportSection, Text, percent
 from tasks.reporting.markdown import artifact
-from tasks.reporting.page import page, summary
+from tasks.reporting.page import page, summary, write_texts
 from tasks.reporting.settings import ReportSettings
 from tasks.tables.figures import METRIC, TableFigures, measure, score_attention
 from tasks.tables.layout import section
@@ -69,10 +69,7 @@ def write_tables(
         _SUMMARY: summary([*blocks, scope, Text(sentence)]),
         **{f"artifacts/{part.key}.md": artifact([part]) for part in sections},
     }
-    for name, text in files.items():
-        path = directory / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(text.encode())
+    write_texts(directory, files)
     f1 = {
         system: round(100 * score.value.mean, 4)
         for (system, metric), score in measured.scores.items()
