@@ -5,7 +5,7 @@ import io
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import reduce
 from operator import add
 from typing import IO, Any
@@ -69,27 +69,11 @@ FileGroup = tuple[Sequence[int], Mapping[str, str]]
 """Consecutive shards, by number; and split -> file they are written to, of splits of which they have an article."""
 
 
-@dataclass(frozen=True)
-class Plan:
-    """What will be written."""
-
-    groups: Sequence[FileGroup]  # in order
-    articles: Mapping[str, int]  # split -> articles
-    bytes: int  # estimate for all files, from the first shard that has articles
-    seconds: float  # likewise
-
-    def __str__(self) -> str:
-        files = {split: sum(split in names for _, names in self.groups) for split in self.articles}
-        splits = ", ".join(f"{split} {count:,} (files: {files[split]})" for split, count in self.articles.items())
-        size = f"about {self.bytes / 1e6:,.1f} MB"
-        # Reading a first file takes seconds by itself, so for a small corpus the estimate would be far too high.
-        time = f"about {self.seconds / 60:,.0f} min" if self.seconds >= 90 else "a minute at most"
-        return f"{sum(self.articles.values()):,} articles: {splits}; {size}, {time}"
-
-
-def plan_files(shards: CorpusShards, group_bytes: int = GROUP_BYTES) -> Plan:
-    """Return the files to write. Reads the splits of all articles, and of one shard everything. Raises ValueError: no
-    article can be exported; CorruptShardError: a file is gone, cut short or changed."""
+def plan_files(shards: CorpusShards, group_bytes: int = GROUP_BYTES) -> tuple[list[FileGroup], dict[str, int], str]:
+    """Return the groups of files to write, in order; split -> articles; and a line for people on both, with bytes and
+    time estimated from the first shard that has articles. Reads the splits of all articles, and of that shard
+    everything. Raises ValueError: no article can be exported; CorruptShardError: a file is gone, cut short or
+    changed."""
     counts = {shard: shards.splits(shard) for shard in shards.stages["articles"].shards}
     first = next((shard for shard, splits in counts.items() if sum(splits.values())), None)
     if first is None:
@@ -98,18 +82,23 @@ def plan_files(shards: CorpusShards, group_bytes: int = GROUP_BYTES) -> Plan:
     used = [{split for shard in group for split, count in counts[shard].items() if count} for group in groups]
     totals = {split: sum(split in splits for splits in used) for split in SPLITS.values()}
     numbers = dict.fromkeys(totals, 0)
-    planned = []
-    for group, splits in zip(groups, used, strict=True):
+    planned: list[FileGroup] = []
+    for group, found in zip(groups, used, strict=True):
         files = {}
-        for split in totals:
-            if split in splits:
-                files[split] = f"data/{split}-{numbers[split]:05d}-of-{totals[split]:05d}.parquet"
-                numbers[split] += 1
+        for split in (split for split in totals if split in found):
+            files[split] = f"data/{split}-{numbers[split]:05d}-of-{totals[split]:05d}.parquet"
+            numbers[split] += 1
         planned.append((group, files))
     articles = {split: sum(splits[split] for splits in counts.values()) for split in totals}
-    size, seconds = _measured(shards, first)
     share = sum(articles.values()) / sum(counts[first].values())
-    return Plan(planned, articles, round(size * share), seconds * share)
+    started = time.monotonic()
+    written, _ = write_splits({split: io.BytesIO() for split in SPLITS.values()}, shards, [first])
+    seconds = share * (time.monotonic() - started)
+    size = f"about {share * sum(file['bytes'] for file in written.values()) / 1e6:,.1f} MB"
+    # Reading a first file takes seconds by itself, so for a small corpus the estimate would be far too high.
+    duration = f"about {seconds / 60:,.0f} min" if seconds >= 90 else "a minute at most"
+    splits = ", ".join(f"{split} {count:,} (files: {totals[split]})" for split, count in articles.items())
+    return planned, articles, f"{sum(articles.values()):,} articles: {splits}; {size}, {duration}"
 
 
 def _grouped(shards: Sequence[int], stages: Mapping[str, StageResult], most: int) -> list[list[int]]:
@@ -128,13 +117,6 @@ def _grouped(shards: Sequence[int], stages: Mapping[str, StageResult], most: int
         groups[-1].append(shard)
         total += size
     return groups
-
-
-def _measured(shards: CorpusShards, shard: int) -> tuple[int, float]:
-    """Return the bytes and seconds of writing a shard to memory."""
-    started = time.monotonic()
-    files, _ = write_splits({split: io.BytesIO() for split in SPLITS.values()}, shards, [shard])
-    return sum(file["bytes"] for file in files.values()), time.monotonic() - started
 
 
 _CARD, _CROISSANT = "README.md", "croissant.json"
@@ -172,15 +154,15 @@ def export_corpus(
     folder.check()
     if (done := folder.files) is not None:
         return f"{target.root} holds this export already: {len(done)} files"
-    plan = plan_files(shards, group_bytes)
-    tell(str(plan))
+    groups, articles, line = plan_files(shards, group_bytes)
+    tell(line)
     if dry_run:
         return f"dry run: nothing was written to {target.root}"
     folder.begin()
-    shards = replace(shards, measured=looked_up / max(looked_up, sum(plan.articles.values())))
+    shards = replace(shards, measured=looked_up / max(looked_up, sum(articles.values())))
     files: dict[str, Any] = {}
-    counts: dict[str, list[Counts]] = {split: [] for split in plan.articles}
-    for number, group in enumerate(plan.groups):
+    counts: dict[str, list[Counts]] = {split: [] for split in articles}
+    for number, group in enumerate(groups):
         name = f"{number:05d}"
         record = folder.step(name)
         finished = record is not None
@@ -191,7 +173,7 @@ def export_corpus(
         for split, fields in record["counts"].items():
             counts[split].append(COUNTS.validate_python(fields))
         size = sum(file["bytes"] for file in record["files"].values())
-        tell(f"{number + 1} of {len(plan.groups)}: {size / 1e6:,.1f} MB{', done before' if finished else ''}")
+        tell(f"{number + 1} of {len(groups)}: {size / 1e6:,.1f} MB{', done before' if finished else ''}")
     totals = {split: reduce(add, some) for split, some in counts.items() if some}
     texts = {
         _CROISSANT: croissant(chosen, shards.dataset.schema, totals, files),
