@@ -98,9 +98,9 @@ def ranked_shards(session: Session) -> RankedShards:
     """Import the missing shards."""
     from tasks.exchange.ranked_wikisum.importing import import_corpus  # here, because it loads torch
 
-    found = import_corpus(session.run, _settings(session))
-    graphs = None if found.graphs is None else Graphs(found.graphs)
-    return RankedShards(Articles(found.articles), Examples(found.examples), VocabularyTable(found.vocabulary), graphs)
+    vocabulary, examples, articles, graphs = import_corpus(session.run, _settings(session))
+    drawn = None if graphs is None else Graphs(graphs)
+    return RankedShards(Articles(articles), Examples(examples), VocabularyTable(vocabulary), drawn)
 
 
 def imported_paragraphs(session: Session, shards: RankedShards) -> Compared:

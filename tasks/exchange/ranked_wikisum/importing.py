@@ -6,7 +6,7 @@ import io
 import json
 import re
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from functools import cache
 from typing import Any
 
@@ -112,20 +112,13 @@ def _parsed(data: bytes, path: str) -> Any:
         raise ValueError(f"{path}: expected a JSON list of items: {error}") from error
 
 
-@dataclass(frozen=True)
-class Imported:
-    """The stages that training and evaluation read."""
-
-    vocabulary: StageResult  # one shard
-    examples: StageResult  # a shard for each file
-    articles: StageResult  # the references of scoring, a shard for each file
-    graphs: StageResult | None  # a shard for each file, or None where the files hold none
-
-
-def import_corpus(run: Run, settings: ImportSettings) -> Imported:
-    """Import the missing shards of a folder. Raises ValueError: the folder has no shards, or shards of several
-    datasets; or the vocabulary is not a SentencePiece model; OSError: a file cannot be read; StageFailedError: some
-    shards could not be imported; its errors name file, item and field."""
+def import_corpus(
+    run: Run, settings: ImportSettings
+) -> tuple[StageResult, StageResult, StageResult, StageResult | None]:
+    """Import the missing shards of a folder; return the vocabulary, of one shard, and of a shard for each file the
+    examples, the articles that scoring reads and, where the files hold them, the graphs. Raises ValueError: the folder
+    has no shards, or shards of several datasets; or the vocabulary is not a SentencePiece model; OSError: a file cannot
+    be read; StageFailedError: some shards could not be imported; its errors name file, item and field."""
     folder = Store(settings.folder)
     files = find_shards(folder, settings.layout)
     seen = [{**asdict(file), "sha256": file_digest(folder, file.path)} for file in files]
@@ -141,7 +134,7 @@ def import_corpus(run: Run, settings: ImportSettings) -> Imported:
     if files[0].layout == "json":
         recipe = Recipe(GRAPHS, import_graphs, per_shard=per_shard)
         graphs = run.stage(recipe, shards=len(files), inputs=inputs, context=context)
-    return Imported(vocabulary, examples, articles, graphs)
+    return vocabulary, examples, articles, graphs
 
 
 def item_id(split: str, shard: int, index: int) -> str:

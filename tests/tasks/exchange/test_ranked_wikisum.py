@@ -351,10 +351,10 @@ def test_sentence_marks_stand_between_the_ids_of_sentences(released: Vocabulary)
 def test_a_summarizer_trains_on_what_was_imported(folder: Path, tmp_path: Path) -> None:
     store = Store(str(tmp_path / "root"))
     corpus = ImportSettings(folder=str(folder), vocabulary=str(folder / "spm.model"))
-    imported = import_corpus(Run(store, Executor()), corpus)
-    shards = every(imported.examples).loading(0)(store)
-    vocabulary = imported.vocabulary.in_order[0]
-    table = store.read_table(vocabulary.path, vocabulary.written.sha256)
+    vocabulary, examples, _, _ = import_corpus(Run(store, Executor()), corpus)
+    shards = every(examples).loading(0)(store)
+    record = vocabulary.in_order[0]
+    table = store.read_table(record.path, record.written.sha256)
     result = train_summarizer(
         shards, table, ours.TINY, training=ours.FEW.model_copy(update={"steps": 2}), directory=tmp_path, seed=1
     )
