@@ -1,11 +1,16 @@
-"""Sorted rows article by article: slices of tables and batches, without a filter per article."""
+"""Sorted rows article by article: slices of tables and batches, without a filter per article; and items in groups of a
+limited size."""
 
-from collections.abc import Iterator
+import math
+from collections.abc import Callable, Iterable, Iterator
+from typing import TypeVar
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from tasks.engine.failure_logs import working_on
+
+T = TypeVar("T")
 
 
 def by_article(rows: pa.Table | pa.RecordBatchReader) -> Iterator[tuple[str, pa.Table]]:
@@ -51,3 +56,19 @@ def join_by_article(
             matches.append(head[1] if head is not None and head[0] == article else others[number].schema.empty_table())
         working_on(f"article {article}")  # again, because the streams have read ahead
         yield article, rows, *matches
+
+
+def packed(items: Iterable[T], size: Callable[[T], int], most: int, number: float = math.inf) -> Iterator[list[T]]:
+    """Yield as many items together, in order, as have at most the size `most` in all and are at most `number`; an item
+    that is larger stands alone."""
+    group: list[T] = []
+    total = 0
+    for item in items:
+        added = size(item)
+        if group and (total + added > most or len(group) == number):
+            yield group
+            group, total = [], 0
+        group.append(item)
+        total += added
+    if group:
+        yield group

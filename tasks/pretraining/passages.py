@@ -1,6 +1,6 @@
 """The passages stage: consecutive sentences of a page, as token ids, that a model learns to restore."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -8,7 +8,7 @@ import pyarrow.compute as pc
 from models.sentences import split_sentences
 from models.vocabulary import Vocabulary
 from storage.schemas import PASSAGES
-from tasks.engine.grouping import join_by_article
+from tasks.engine.grouping import join_by_article, packed
 from tasks.pretraining.settings import PretrainingSettings
 from tasks.text.vocabulary import read_vocabulary
 
@@ -25,9 +25,9 @@ def build_passages(
         for page in _pages(own):
             sentences = [sentence for text in page for sentence in split_sentences(text)]
             encoded = (ids[: settings.passage_tokens] for ids in words.encode_batch(sentences) if ids)
-            packed = _packed(encoded, settings.passage_tokens)
             split = one["split"][0].as_py()
-            rows += [{"article_id": article, "split": split, "sentences": passage} for passage in packed]
+            passages = packed(encoded, len, settings.passage_tokens)
+            rows += [{"article_id": article, "split": split, "sentences": passage} for passage in passages]
     return pa.Table.from_pylist(rows, schema=PASSAGES.schema)
 
 
@@ -37,15 +37,3 @@ def _pages(paragraphs: pa.Table) -> Iterable[list[str]]:
     for row in paragraphs.select(["url", "position", "text"]).to_pylist():
         pages.setdefault(row["url"], []).append((row["position"], row["text"]))
     return [[text for _, text in sorted(texts)] for texts in pages.values()]
-
-
-def _packed(sentences: Iterable[list[int]], most: int) -> Iterator[list[list[int]]]:
-    """Yield as many sentences together as have at most `most` tokens."""
-    passage: list[list[int]] = []
-    for ids in sentences:
-        if passage and sum(map(len, passage)) + len(ids) > most:
-            yield passage
-            passage = []
-        passage.append(ids)
-    if passage:
-        yield passage

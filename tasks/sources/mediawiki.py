@@ -26,6 +26,7 @@ from tasks.crawl.service import Patience, Service
 from tasks.crawl.settings import CrawlSettings
 from tasks.crawl.urls import normalise_url
 from tasks.engine.closing import Closing
+from tasks.engine.grouping import packed
 from tasks.engine.settings import secret_in
 from tasks.sources.dump.pages import CATEGORY, DumpPage, Site
 from tasks.sources.dump.source import FORMAT_VERSION, ArticleReader
@@ -254,7 +255,8 @@ class MediaWikiSource:
             raise ValueError("source.mediawiki: expected exactly one of titles and category")
         with self._api(self.kept) as api:
             titles = _titles(Path(settings.titles)) if settings.titles else self._members(api)
-            pages = list(dict.fromkeys(page for batch in _batches(titles) for page in _latest(api, batch)))
+            batches = packed(titles, lambda title: len(quote(title)) + 3, _QUERY_CHARACTERS, _ID_BATCH)
+            pages = list(dict.fromkeys(page for batch in batches for page in _latest(api, batch)))
         size = self.partition_pages
         return [self._partition(pages[start : start + size], start) for start in range(0, len(pages), size)]
 
@@ -342,21 +344,6 @@ def _titles(path: Path) -> Iterator[str]:
         except UnicodeDecodeError as error:
             raise ValueError(f"{path}: expected UTF-8, got the byte {error.object[error.start]:#04x}") from error
     malformed.check()
-
-
-def _batches(titles: Iterator[str]) -> Iterator[list[str]]:
-    """Yield up to fifty titles at a time, as many as fit in a URL."""
-    batch: list[str] = []
-    length = 0
-    for title in titles:
-        size = len(quote(title)) + 3
-        if batch and (len(batch) == _ID_BATCH or length + size > _QUERY_CHARACTERS):
-            yield batch
-            batch, length = [], 0
-        batch.append(title)
-        length += size
-    if batch:
-        yield batch
 
 
 def _latest(api: MediaWikiApi, titles: Sequence[str]) -> list[int | str]:

@@ -18,7 +18,8 @@ from storage.store import Store
 from storage.tables import by_size
 from storage.writing import HashingSink
 from tasks.across.refusals import compared_paragraphs
-from tasks.engine.recipe import StageResult, finished_build, finished_stage
+from tasks.engine.grouping import packed
+from tasks.engine.recipe import finished_build, finished_stage
 from tasks.exchange.folder import ExportFolder
 from tasks.exchange.shared_corpus.card import corpus_card, croissant
 from tasks.exchange.shared_corpus.settings import SharedCorpusSettings
@@ -78,7 +79,12 @@ def plan_files(shards: CorpusShards, group_bytes: int = GROUP_BYTES) -> tuple[li
     first = next((shard for shard, splits in counts.items() if sum(splits.values())), None)
     if first is None:
         raise ValueError("the build has no article that was not refused: there is nothing to export")
-    groups = _grouped(list(counts), shards.stages, group_bytes)
+    names = {"articles", "paragraphs", "features", "ranked", "graphs"} & shards.stages.keys()
+
+    def stored(shard: int) -> int:
+        return sum(shards.stages[name].records[shard].written.bytes for name in names)
+
+    groups = list(packed(counts, stored, group_bytes))
     used = [{split for shard in group for split, count in counts[shard].items() if count} for group in groups]
     totals = {split: sum(split in splits for splits in used) for split in SPLITS.values()}
     numbers = dict.fromkeys(totals, 0)
@@ -99,24 +105,6 @@ def plan_files(shards: CorpusShards, group_bytes: int = GROUP_BYTES) -> tuple[li
     duration = f"about {seconds / 60:,.0f} min" if seconds >= 90 else "a minute at most"
     splits = ", ".join(f"{split} {count:,} (files: {totals[split]})" for split, count in articles.items())
     return planned, articles, f"{sum(articles.values()):,} articles: {splits}; {size}, {duration}"
-
-
-def _grouped(shards: Sequence[int], stages: Mapping[str, StageResult], most: int) -> list[list[int]]:
-    """Return runs of shards of about `most` stored bytes each."""
-    groups: list[list[int]] = []
-    total = 0
-    for shard in shards:
-        size = sum(
-            stages[stage].records[shard].written.bytes
-            for stage in ("articles", "paragraphs", "features", "ranked", "graphs")
-            if stage in stages
-        )
-        if not groups or total + size > most:
-            groups.append([])
-            total = 0
-        groups[-1].append(shard)
-        total += size
-    return groups
 
 
 _CARD, _CROISSANT = "README.md", "croissant.json"

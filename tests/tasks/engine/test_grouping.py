@@ -1,4 +1,4 @@
-"""Slices of sorted tables by article."""
+"""Slices of sorted tables by article, and groups of a limited size."""
 
 from collections.abc import Iterator
 from itertools import groupby
@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tasks.engine.grouping import by_article, join_by_article
+from tasks.engine.grouping import by_article, join_by_article, packed
 
 
 def rows(*pairs: tuple[str, int]) -> pa.Table:
@@ -89,3 +89,10 @@ def test_a_join_gives_what_a_dictionary_gives(left, other):
         for article, mine, theirs in join_by_article(rows(*left), rows(*other))
     ]
     assert found == expected
+
+
+def test_items_are_packed_by_size_and_number():
+    assert list(packed([], len, 5)) == []
+    words = ["ab", "cd", "e", "fghijkl", "m", "n", "o", "p"]
+    assert list(packed(words, len, 5)) == [["ab", "cd", "e"], ["fghijkl"], ["m", "n", "o", "p"]]
+    assert list(packed(words, len, 5, 2)) == [["ab", "cd"], ["e"], ["fghijkl"], ["m", "n"], ["o", "p"]]
