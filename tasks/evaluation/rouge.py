@@ -7,97 +7,66 @@ library expects on separate lines: `models/sentences.py` splits them, in referen
 
 from collections import Counter
 from collections.abc import Collection, Sequence
-from functools import cached_property
 from itertools import chain
-from typing import Literal, get_args
 
 from models.sentences import split_sentences
-from tasks.evaluation.metrics import ArticleTexts, Score, SummaryScorer
+from tasks.evaluation.metrics import COMPUTED, ArticleTexts, Score, SummaryScorer
 from tasks.text.ngrams import TargetNgrams, lcs_length, places_of, split_words, stem
 
-Metric = Literal[
-    "rouge1", "rouge2", "rougeL", "rougeLsum", "rouge1-stem", "rouge2-stem", "rougeL-stem", "rougeLsum-stem"
-]
-METRICS: tuple[Metric, ...] = get_args(Metric)
+Sentences = Sequence[Sequence[str]]  # the words of each sentence of a text
 _STEM = "-stem"
-
-
-class Words:
-    """The words of each sentence of one text, plain or stemmed."""
-
-    def __init__(self, sentences: Sequence[Sequence[str]]) -> None:
-        self.sentences = sentences
-
-    @classmethod
-    def of(cls, text: str) -> "Words":
-        """Cut a text into sentences and words."""
-        return cls([split_words(sentence) for sentence in split_sentences(text)])
-
-    def stemmed(self) -> "Words":
-        """Return the same sentences, each word stemmed."""
-        return Words([[stem(word) for word in sentence] for sentence in self.sentences])
-
-    @cached_property
-    def line(self) -> list[str]:
-        """All words as one list."""
-        return list(chain.from_iterable(self.sentences))
 
 
 class Reference:
     """One target, prepared to score many summaries against it. `target`: the target, as text or already cut into
     sentences and (plain) words; `metrics`: the metrics that `score` returns."""
 
-    def __init__(self, target: str | Words, metrics: Sequence[Metric] = METRICS) -> None:
-        self._metrics = tuple(metrics)
-        self._stems = sorted({metric.endswith(_STEM) for metric in metrics})
-        plain = Words.of(target) if isinstance(target, str) else target
-        self._words = {stems: plain.stemmed() if stems else plain for stems in self._stems}
-        self._ngrams = {(n, stems): TargetNgrams(words.line, n) for stems, words in self._words.items() for n in (1, 2)}
+    def __init__(self, target: str | Sentences, metrics: Sequence[str] = COMPUTED["rouge"]) -> None:
+        self._metrics = metrics
+        self._targets = {stems: _words(target, stems) for stems in {metric.endswith(_STEM) for metric in metrics}}
+        self._ngrams = {(n, stems): TargetNgrams(_line(own), n) for stems, own in self._targets.items() for n in (1, 2)}
 
-    def score(self, summary: str | Words) -> dict[str, Score]:
+    def score(self, summary: str | Sentences) -> dict[str, Score]:
         """Return every metric of a summary, given as text or as plain words."""
-        plain = Words.of(summary) if isinstance(summary, str) else summary
-        words = {stems: plain.stemmed() if stems else plain for stems in self._stems}
-        return {metric: self._score(metric, words[metric.endswith(_STEM)]) for metric in self._metrics}
-
-    def _score(self, metric: Metric, summary: Words) -> Score:
-        stems = metric.endswith(_STEM)
-        reference = self._words[stems]
-        kind = metric.removesuffix(_STEM)
-        if kind.startswith("rougeL"):
-            of_lines = kind == "rougeL"
-            hits = lcs_length(reference.line, summary.line) if of_lines else _union_hits(reference, summary)
-            return _rouge(hits, len(summary.line), len(reference.line))
-        ngrams = self._ngrams[int(kind[-1]), stems]
-        return _rouge(ngrams.matched(summary.line), max(len(summary.line) - ngrams.n + 1, 0), ngrams.total)
+        summaries = {stems: _words(summary, stems) for stems in self._targets}
+        scores = {}
+        for metric in self._metrics:
+            kind, stems = metric.removesuffix(_STEM), metric.endswith(_STEM)
+            target, own, line = self._targets[stems], summaries[stems], _line(summaries[stems])
+            ngrams = self._ngrams[2 if kind == "rouge2" else 1, stems]
+            if kind == "rougeL":
+                hits = lcs_length(_line(target), line)
+            else:
+                hits = _union_hits(target, own) if kind == "rougeLsum" else ngrams.matched(line)
+            candidates = max(len(line) - ngrams.n + 1, 0)
+            precision, recall = (hits / total if total else 0.0 for total in (candidates, ngrams.total))
+            scores[metric] = Score.of(precision, recall)
+        return scores
 
 
 def prepare(article: ArticleTexts, wanted: Collection[str]) -> SummaryScorer:
     """Cut the lead into words and n-grams once for all summaries."""
-    reference = Reference(article.lead, [metric for metric in METRICS if metric in wanted])
+    reference = Reference(article.lead, [metric for metric in COMPUTED["rouge"] if metric in wanted])
     return lambda summary: reference.score(summary.text)
 
 
-def _rouge(hits: int, candidates: int, wanted: int) -> Score:
-    return Score.of(hits / candidates if candidates else 0.0, hits / wanted if wanted else 0.0)
+def _words(text: str | Sentences, stems: bool) -> Sentences:
+    plain = [split_words(sentence) for sentence in split_sentences(text)] if isinstance(text, str) else text
+    return [list(map(stem, sentence)) for sentence in plain] if stems else plain
 
 
-def _union_hits(reference: Words, summary: Words) -> int:
-    """Count the words of the union LCS (Lin 2004, eq. 15), each at most as often as it occurs in both texts."""
-    left_reference, left_summary = Counter(reference.line), Counter(summary.line)
-    hits = 0
-    candidates = [(sentence, places_of(sentence)) for sentence in summary.sentences if sentence]
-    for sentence in reference.sentences:
-        union: set[int] = set()
-        for candidate, positions in candidates:
-            union |= _lcs_positions(sentence, candidate, positions)
-        for position in sorted(union):
-            word = sentence[position]
-            if left_reference[word] > 0 and left_summary[word] > 0:
-                hits += 1
-                left_reference[word] -= 1
-                left_summary[word] -= 1
-    return hits
+def _line(sentences: Sentences) -> list[str]:
+    return list(chain.from_iterable(sentences))
+
+
+def _union_hits(target: Sentences, summary: Sentences) -> int:
+    """Count the words of the union LCS (Lin 2004, eq. 15), each at most as often as it occurs in the summary."""
+    candidates = [(sentence, places_of(sentence)) for sentence in summary if sentence]
+    hits: Counter[str] = Counter()
+    for sentence in target:
+        union = set[int]().union(*(_lcs_positions(sentence, other, positions) for other, positions in candidates))
+        hits.update(sentence[position] for position in union)
+    return (hits & Counter(_line(summary))).total()
 
 
 def _lcs_positions(reference: Sequence[str], candidate: Sequence[str], positions: dict[str, int]) -> set[int]:

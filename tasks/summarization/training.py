@@ -29,7 +29,7 @@ from storage.schemas import EXAMPLES
 from tasks.engine.recipe import ReadableShards
 from tasks.engine.together import run_together
 from tasks.engine.torch_threads import torch_threads
-from tasks.evaluation.rouge import Metric, Reference
+from tasks.evaluation.rouge import Reference
 from tasks.summarization.directory import describe_summarizer, load_summarizer, published_files, with_graphs
 from tasks.summarization.examples import layout_of, slots_of
 from tasks.summarization.fresh_model import fresh_model, start_digest, start_encoder
@@ -130,7 +130,7 @@ def learning_rate(
     return noam(factor=rate * training.learning_rate_factor, model_size=model_size, warmup=warmup)
 
 
-_ROUGE: tuple[Metric, ...] = ("rouge1", "rouge2", "rougeL")
+_ROUGE = ("rouge1", "rouge2", "rougeL")
 
 
 @dataclass(frozen=True)

@@ -12,9 +12,9 @@ from rouge_score.rouge_scorer import RougeScorer
 from rouge_score.tokenize import tokenize
 
 from models.sentences import split_sentences
-from tasks.evaluation.metrics import Score
-from tasks.evaluation.rouge import METRICS, Reference, Words
-from tasks.text.ngrams import split_words
+from tasks.evaluation.metrics import COMPUTED, Score
+from tasks.evaluation.rouge import Reference, Sentences
+from tasks.text.ngrams import split_words, stem
 
 LIBRARY = {
     stems: RougeScorer(["rouge1", "rouge2", "rougeL", "rougeLsum"], use_stemmer=stems) for stems in (False, True)
@@ -52,8 +52,9 @@ def test_equals_rouge_score(target: str, summary: str) -> None:
 @settings(max_examples=200)
 @given(st.text(alphabet=st.characters(codec="utf-8"), max_size=60))
 def test_words_are_those_of_rouge_score(text: str) -> None:
-    assert Words.of(text).line == tokenize(text, None)
-    assert Words.of(text).stemmed().line == tokenize(text, LIBRARY[True]._tokenizer._stemmer)
+    words = list(chain.from_iterable(map(split_words, split_sentences(text))))
+    assert words == tokenize(text, None)
+    assert list(map(stem, words)) == tokenize(text, LIBRARY[True]._tokenizer._stemmer)
 
 
 def test_by_hand() -> None:
@@ -71,7 +72,7 @@ def test_sentences_in_another_order_cost_rouge_l_but_not_rouge_lsum() -> None:
 
 def test_only_what_was_asked_for() -> None:
     assert list(Reference("a b", ("rougeL-stem", "rouge1")).score("a")) == ["rougeL-stem", "rouge1"]
-    assert len(METRICS) == 8
+    assert len(COMPUTED["rouge"]) == 8
 
 
 # ROUGE-1.5.5 prints five digits.
@@ -92,9 +93,9 @@ def gaps(item: dict[str, Any], option: str) -> dict[str, float]:
             n = 2 if name == "ROUGE-2" else 1
             metric: Any = KINDS[name] + ("-stem" if option.startswith("stem") else "")
             score = Reference(words(lines), (metric,)).score(summary)[metric]
-            total = max(len(summary.line) - n + 1, 0)
+            total = max(sum(map(len, summary)) - n + 1, 0)
             hits, counted = hits + score.precision * total, counted + total
-            wanted += max(len(words(lines).line) - n + 1, 0)
+            wanted += max(sum(map(len, words(lines))) - n + 1, 0)
         recall, precision = hits / wanted if wanted else 0.0, hits / counted if counted else 0.0
         both = precision + recall
         mine = (recall, precision, 2 * precision * recall / both if both else 0.0)
@@ -102,8 +103,8 @@ def gaps(item: dict[str, Any], option: str) -> dict[str, float]:
     return found
 
 
-def words(lines: list[str]) -> Words:
-    return Words([split_words(line) for line in lines])
+def words(lines: list[str]) -> Sentences:
+    return [split_words(line) for line in lines]
 
 
 def read(shared_data: Path, name: str) -> list[dict[str, Any]]:
