@@ -28,7 +28,7 @@ facts are compared with this article's."""
 
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 
 from models.sentences import split_sentences
 from tasks.evaluation.metrics import ArticleTexts, Score, Summary, SummaryScorer
@@ -38,31 +38,12 @@ Fact = tuple[str, str]  # kind of topic, name of the fact
 
 
 @dataclass(frozen=True)
-class FactCounts:
-    """How often a fact was stated, and how."""
-
-    right: int = 0  # stated with the right value
-    wrong: int = 0  # stated with another value, if the lead states the fact
-    invented: int = 0  # stated with another value, if the lead does not state the fact
-    missed: int = 0  # stated by the lead and not by the summary
-    lead: int = 0  # leads that state it
-    recalled: int = 0  # stated by the lead, and right in the summary
-
-    @property
-    def stated(self) -> int:
-        """Statements of the fact, with any value."""
-        return self.right + self.wrong + self.invented
-
-    def __add__(self, other: "FactCounts") -> "FactCounts":
-        """Return the sums."""
-        return FactCounts(*(getattr(self, field.name) + getattr(other, field.name) for field in fields(self)))
-
-
-@dataclass(frozen=True)
 class Findings:
     """The facts found in a summary."""
 
-    facts: Mapping[Fact, FactCounts]  # every fact that the lead or the summary states
+    # Of every fact that the lead or the summary states, how often it is right, wrong, invented and missed, as above;
+    # how often the lead states it; and how often what the lead states is right in the summary: recalled.
+    facts: Mapping[Fact, Counter[str]]
     sentences: int  # number of sentences of the summary
     true: int  # of these, how many are read and state nothing but right facts
     unread: tuple[str, ...]  # sentences that match no template
@@ -98,7 +79,7 @@ def find_facts(truth: Truth, text: str) -> Findings:
     for count in counts.values():
         count["recalled"] = min(count["lead"], count["right"])
         count["missed"] = max(count["lead"] - count["right"] - count["wrong"], 0)
-    return Findings({fact: FactCounts(**count) for fact, count in counts.items()}, len(sentences), true, tuple(unread))
+    return Findings(counts, len(sentences), true, tuple(unread))
 
 
 def prepare(article: ArticleTexts, wanted: Collection[str]) -> SummaryScorer:
@@ -109,15 +90,16 @@ def prepare(article: ArticleTexts, wanted: Collection[str]) -> SummaryScorer:
         if truth is None:
             return {}
         facts = find_facts(truth, summary.text)
-        total = sum(facts.facts.values(), FactCounts())
+        total = sum(facts.facts.values(), Counter[str]())
+        stated = total["right"] + total["wrong"] + total["invented"]
         scores = {
             "facts-sentences": Score(facts.true / max(facts.sentences, 1)),
-            "facts-right": Score(total.right / max(total.stated, 1)),
-            "facts-recalled": Score(total.recalled / total.lead),
+            "facts-right": Score(total["right"] / max(stated, 1)),
+            "facts-recalled": Score(total["recalled"] / total["lead"]),
         }
-        if total.stated:
-            scores["facts-wrong"] = Score(total.wrong / total.stated)
-            scores["facts-invented"] = Score(total.invented / total.stated)
+        if stated:
+            scores["facts-wrong"] = Score(total["wrong"] / stated)
+            scores["facts-invented"] = Score(total["invented"] / stated)
         if facts.sentences:
             scores["facts-unread"] = Score(len(facts.unread) / facts.sentences)
         return scores

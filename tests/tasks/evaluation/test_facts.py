@@ -1,12 +1,13 @@
 """Facts of the mini web in summaries, counted by hand for one bridge, and laws that hold for every topic."""
 
 import re
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
 
-from tasks.evaluation.facts import FactCounts, find_facts, prepare
+from tasks.evaluation.facts import find_facts, prepare
 from tasks.evaluation.metrics import COMPUTED, ArticleTexts, Summary, SummaryScorer
 from tasks.evaluation.topic_truth import facts_of, plain_value, truth_of
 from tasks.sources.miniweb.kinds import KINDS
@@ -41,14 +42,18 @@ def scores(text: str, title: str = TITLE) -> dict[str, float]:
     return {name: score.value for name, score in scorer_of(SETTINGS, title)(Summary(text)).items()}
 
 
-def counts(text: str, title: str = TITLE) -> dict[str, FactCounts]:
+def counts(text: str, title: str = TITLE) -> dict[str, Counter[str]]:
     """Return what was stated of each fact: those only missed are left out."""
     found = find_facts(truth_of(SETTINGS, title), text).facts
-    return {f"{kind}.{fact}": count for (kind, fact), count in found.items() if count.stated}
+    return {
+        f"{kind}.{fact}": count
+        for (kind, fact), count in found.items()
+        if count["right"] + count["wrong"] + count["invented"]
+    }
 
 
-RIGHT = FactCounts(right=1, lead=1, recalled=1)
-WRONG = FactCounts(wrong=1, lead=1)
+RIGHT = Counter(right=1, lead=1, recalled=1)
+WRONG = Counter(wrong=1, lead=1)
 
 
 def test_the_lead_is_what_the_test_says() -> None:
@@ -68,20 +73,20 @@ def test_right_wrong_and_missed() -> None:
         "facts-unread": 0.0,
         "facts-sentences": 0.5,
     }
-    missed = [count.missed for count in find_facts(truth_of(SETTINGS, TITLE), text).facts.values()]
+    missed = [count["missed"] for count in find_facts(truth_of(SETTINGS, TITLE), text).facts.values()]
     assert sum(missed) == FACTS - 3
 
 
 def test_a_true_fact_that_the_lead_does_not_state_is_right_but_recalls_nothing() -> None:
     text = "Built from 1910 at a cost of 8.5 million crowns, it employed up to 2,010 workers."
-    assert counts(text)["bridge.workers"] == FactCounts(right=1)
+    assert counts(text)["bridge.workers"] == Counter(right=1)
     assert scores(text)["facts-right"] == 1.0
     assert scores(text)["facts-recalled"] == pytest.approx(2 / FACTS)
 
 
 def test_an_untrue_fact_that_the_lead_does_not_state_is_invented() -> None:
     text = "Built from 1910 at a cost of 8.5 million crowns, it employed up to 6,810 workers."
-    assert counts(text)["bridge.workers"] == FactCounts(invented=1)
+    assert counts(text)["bridge.workers"] == Counter(invented=1)
     assert scores(text)["facts-invented"] == pytest.approx(1 / 3)
     assert scores(text)["facts-wrong"] == 0.0
 
@@ -91,11 +96,11 @@ def test_a_sentence_of_another_kind_is_invented_whole() -> None:
     text = "It was shot in 9 weeks in Brallabourne, with music by Ann Berg. "
     text += "The river was first surveyed in full by Ann Berg in 1900."
     assert counts(text) == {
-        "film.weeks": FactCounts(invented=1),
-        "film.town": FactCounts(invented=1),
-        "film.composer": FactCounts(invented=1),
-        "river.surveyor": FactCounts(invented=1),
-        "river.survey_year": FactCounts(invented=1),
+        "film.weeks": Counter(invented=1),
+        "film.town": Counter(invented=1),
+        "film.composer": Counter(invented=1),
+        "river.surveyor": Counter(invented=1),
+        "river.survey_year": Counter(invented=1),
         "bridge.name": WRONG,  # "the river" is no bridge
     }
 
@@ -117,7 +122,7 @@ def test_a_sentence_that_no_template_reads_is_unread() -> None:
 def test_a_fact_counts_once_for_every_value() -> None:
     again = "It carries about 43,100 vehicles a day."
     text = f"About 43,100 vehicles cross it each day. {again} About 9,000 vehicles cross the Flisind each day."
-    assert counts(text) == {"bridge.traffic": FactCounts(right=1, wrong=1, lead=1, recalled=1), "bridge.name": RIGHT}
+    assert counts(text) == {"bridge.traffic": Counter(right=1, wrong=1, lead=1, recalled=1), "bridge.name": RIGHT}
 
 
 def test_a_shorter_name_is_the_same_value() -> None:
@@ -128,17 +133,17 @@ def test_a_shorter_name_is_the_same_value() -> None:
 def test_a_persons_pronoun_is_a_fact() -> None:
     """As the beam search wrote it: "She received the Linden Prize in 1951" of a man."""
     text = "He received the Linden Prize in 1951. She received the Linden Prize in 1951."
-    assert counts(text, "Ivan Wevoberg")["person.pronoun"] == FactCounts(right=1, wrong=1, lead=1, recalled=1)
+    assert counts(text, "Ivan Wevoberg")["person.pronoun"] == Counter(right=1, wrong=1, lead=1, recalled=1)
     assert "bridge.pronoun" not in counts(LEAD)
-    assert counts("About 43,100 vehicles cross her each day.")["bridge.pronoun"] == FactCounts(invented=1)
+    assert counts("About 43,100 vehicles cross her each day.")["bridge.pronoun"] == Counter(invented=1)
 
 
 def test_the_order_of_two_tributaries_says_nothing() -> None:
     text = "It drains an area of 9 square kilometres and is fed chiefly by the River {} and the River {}."
     both = counts(text.format("Flalmend", "Pestoll"), "River Thuseth")["river.tributary"]
-    assert both == FactCounts(right=2, lead=2, recalled=2)
+    assert both == Counter(right=2, lead=2, recalled=2)
     one = counts(text.format("Flalmend", "Flalmend"), "River Thuseth")["river.tributary"]
-    assert one == FactCounts(right=1, missed=1, lead=2, recalled=1)
+    assert one == Counter(right=1, missed=1, lead=2, recalled=1)
 
 
 def test_a_sentence_that_states_one_value_twice_is_not_true() -> None:
@@ -230,6 +235,10 @@ def test_a_lead_with_one_value_swapped_states_one_fact_wrong() -> None:
             tried += 1
             found = find_facts(truth, text)
             assert found.unread == ()
-            assert {name: count.wrong for (_, name), count in found.facts.items() if count.wrong} == {fact: 1}, text
-            assert sum(count.invented + count.missed for count in found.facts.values() if count.lead < 2) == 0, text
+            assert {name: count["wrong"] for (_, name), count in found.facts.items() if count["wrong"]} == {fact: 1}, (
+                text
+            )
+            assert (
+                sum(count["invented"] + count["missed"] for count in found.facts.values() if count["lead"] < 2) == 0
+            ), text
     assert tried > 400
