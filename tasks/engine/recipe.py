@@ -116,7 +116,7 @@ Inputs = Mapping[str, Input]  # argument name -> input
 class Shards:
     """All shards of one or more stages with the same sharding, each read on request."""
 
-    store: Store  # where they are
+    store: Store = field(compare=False)  # where they are
     parts: tuple[tuple[Part, ...], ...]  # for each shard, one part per stage
 
     def __len__(self) -> int:

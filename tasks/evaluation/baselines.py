@@ -2,7 +2,8 @@
 2019, sec. 4), concepts, which a corpus too small for a summarizer can be summarized with, a filler of templates, and
 the ceiling: what could be said at best of the paragraphs read."""
 
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from itertools import islice
 from typing import Any
 
@@ -23,36 +24,25 @@ from tasks.extractive.weights import LabelledPile, Weights, learn, shipped
 from tasks.text.ngrams import TargetNgrams, WordRule, split_words
 from tasks.text.tfidf import tfidf_matrix
 
-# What was learned last: the jobs of a process read the same training articles.
-_FILLERS: dict[Hashable, Filler] = {}
-_WEIGHTS: dict[Hashable, Weights] = {}
 # Training articles that a corpus' own weights are learned from, in ten seconds; with fewer the shipped ones are used.
 LEARNED_FROM = 200
 _AROUND = ".;:()’'\"“”"  # a word
 
 
 def predict_baselines(
-    articles: pa.Table,
+    articles: pa.Table,  # ARTICLES rows, sorted by article
+    # RANKED rows, sorted by article and rank; for LexRank and the oracle they may also be of `paragraphs`, so that they
+    # see all candidates (refused rows are skipped)
     ranked: pa.Table,
     settings: BaselineSettings,
-    words: WordRule = "rouge",
+    words: WordRule = "rouge",  # how paragraphs are cut into words for tf-idf
     *,
-    read: int | None = None,
+    read: int | None = None,  # how many paragraphs filler and ceiling read, as the summarizer does; None = all
+    # ARTICLES and RANKED of every shard, which filler and concepts learn from; without, concepts has shipped weights
     training: Shards | None = None,
 ) -> pa.Table:
-    """Summarize every article of the test split that has a paragraph with each system of the settings, in their order.
-
-    Args:
-        articles: table of the `articles` dataset, sorted by article.
-        ranked: table of the `ranked` dataset, sorted by article and rank; for LexRank and the oracle it may also be
-            `paragraphs`, so that they see all candidates (refused rows are skipped).
-        settings: which systems.
-        words: how paragraphs are cut into words for tf-idf.
-        read: how many paragraphs of an article filler and ceiling read, as the summarizer does; None = all.
-        training: tables of the `articles` and `ranked` datasets of every shard, which filler and concepts learn from;
-            without them, concepts has the shipped weights.
-
-    Returns: table of the `predictions` dataset; `tokens` and `attention` are empty."""
+    """Return PREDICTIONS rows of every article of the test split that has a paragraph, by each system of the settings,
+    in their order; `tokens` and `attention` are empty."""
     rows = []
     for article_id, title, target, passages in passages_by_article(articles, ranked, "test"):
         texts = [passage.text for passage in passages]
@@ -77,31 +67,29 @@ def predict_baselines(
     return pa.Table.from_pylist(rows, schema=PREDICTIONS.schema)
 
 
+# The last one is kept: the jobs of a process read the same training articles.
+@lru_cache(maxsize=1)
 def _filler(training: Shards, read: int | None) -> Filler:
-    key = (training.parts, read)
-    if key not in _FILLERS:
-        _FILLERS.clear()
-        _FILLERS[key] = Filler(
-            (title, target, [passage.text for passage in passages[:read]])
-            for articles, ranked in training
-            for _, title, target, passages in passages_by_article(articles, ranked, "train")
-        )
-    return _FILLERS[key]
+    return Filler((title, lead, [one.text for one in own[:read]]) for title, lead, own in _learned(training))
 
 
+@lru_cache(maxsize=1)
 def _weights(training: Shards | None) -> Weights:
     """Return the weights learned from the leads of the first training articles, or the shipped ones for too few."""
     if training is None:
         return shipped()
-    if training.parts not in _WEIGHTS:
-        _WEIGHTS.clear()
-        found = (one for articles, ranked in training for one in passages_by_article(articles, ranked, "train"))
-        some = [LabelledPile.of(Pile(title, own), lead) for _, title, lead, own in islice(found, LEARNED_FROM)]
-        try:
-            _WEIGHTS[training.parts] = learn(some) if len(some) == LEARNED_FROM else shipped()
-        except ValueError:  # leads that say all or nothing of their paragraphs teach nothing
-            _WEIGHTS[training.parts] = shipped()
-    return _WEIGHTS[training.parts]
+    some = [LabelledPile.of(Pile(title, own), lead) for title, lead, own in islice(_learned(training), LEARNED_FROM)]
+    try:
+        return learn(some) if len(some) == LEARNED_FROM else shipped()
+    except ValueError:  # leads that say all or nothing of their paragraphs teach nothing
+        return shipped()
+
+
+def _learned(training: Shards) -> Iterator[tuple[str, str, list[PilePassage]]]:
+    """Yield title, lead and paragraphs of each training article."""
+    for articles, ranked in training:
+        for _, title, lead, passages in passages_by_article(articles, ranked, "train"):
+            yield title, lead, passages
 
 
 def ceiling(title: str, target: str, texts: Sequence[str]) -> str:
