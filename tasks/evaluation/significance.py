@@ -6,7 +6,8 @@ import math
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import combinations, groupby
+from operator import itemgetter
 from typing import TypeVar
 
 import numpy as np
@@ -105,9 +106,9 @@ def summarise_scores(scores: pa.Table, settings: Significance, seed: int) -> lis
     samples = [tuple(sorted(values)) for _, _, values in cells]
     columns = [np.array([values[each] for each in sorted(values)]) for _, _, values in cells]
 
-    def triples(stacked: Floats) -> list[list[Interval]]:
-        intervals = bootstrap(stacked, settings, seed)
-        return [intervals[start : start + len(_MEASURES)] for start in range(0, len(intervals), len(_MEASURES))]
+    def triples(stacked: Floats) -> list[tuple[Interval, ...]]:
+        one = iter(bootstrap(stacked, settings, seed))
+        return list(zip(one, one, one, strict=True))  # value, precision and recall of a cell
 
     intervals = _together(samples, columns, triples)
     return [
@@ -158,8 +159,8 @@ def bootstrap(values: Floats, settings: Significance, seed: int) -> list[Interva
     random = np.random.default_rng(seed)
     means = np.concatenate(
         [
-            random.multinomial(articles, np.full(articles, 1 / articles), size=size) @ values / articles
-            for size in _chunks(settings.resamples, articles)
+            random.multinomial(articles, np.full(articles, 1 / articles), size=len(numbers)) @ values / articles
+            for numbers in _chunks(settings.resamples, articles)
         ]
     )
     tail = (1 - settings.confidence) / 2
@@ -200,28 +201,17 @@ def _shares_of_flips(
     if articles == 0:
         raise ValueError("expected at least 1 article for a test, got 0")
     exact = articles <= _ENUMERATED
+    random = np.random.default_rng(seed)
     counts = np.full((len(tests), pairs), 0 if exact else 1)
-    for signs in _all_signs(articles) if exact else _random_signs(articles, flips, seed):
-        sums = signs @ differences
+    for numbers in _chunks(2**articles if exact else flips, articles):
+        if exact:  # the bits of a number are the signs
+            turned = np.array(numbers)[:, None] >> np.arange(articles) & 1
+        else:
+            turned = random.random((len(numbers), articles)) < 0.5
+        sums = np.where(turned, -1.0, 1.0) @ differences
         counts += [test(sums).sum(axis=0) for test in tests]
     shares = counts / (2**articles if exact else flips + 1)
     return [list(map(float, row)) for row in shares]
-
-
-def _all_signs(articles: int) -> Iterator[Floats]:
-    """Yield all signs of some articles, [F, N], until the F add up to 2^N."""
-    start = 0
-    for size in _chunks(2**articles, articles):
-        numbers = np.arange(start, start + size)
-        yield np.where(numbers[:, None] >> np.arange(articles) & 1, -1.0, 1.0)
-        start += size
-
-
-def _random_signs(articles: int, flips: int, seed: int) -> Iterator[Floats]:
-    """Yield random signs, [F, N], until the F add up to `flips`."""
-    random = np.random.default_rng(seed)
-    for size in _chunks(flips, articles):
-        yield np.where(random.random((size, articles)) < 0.5, -1.0, 1.0)
 
 
 def holm(p_values: list[float]) -> list[float]:
@@ -235,13 +225,9 @@ def holm(p_values: list[float]) -> list[float]:
 
 
 def _adjusted(metrics: list[str], p_values: list[float]) -> list[float]:
-    """Correct the p-values of each metric for the number of pairs under it."""
-    adjusted = [0.0] * len(p_values)
-    for metric in set(metrics):
-        indices = [index for index, name in enumerate(metrics) if name == metric]
-        for index, p in zip(indices, holm([p_values[index] for index in indices]), strict=True):
-            adjusted[index] = p
-    return adjusted
+    """Correct the p-values of each metric, which stand together, for the number of pairs under it."""
+    families = groupby(zip(metrics, p_values, strict=True), key=itemgetter(0))
+    return [p for _, family in families for p in holm([value for _, value in family])]
 
 
 def _together(
@@ -261,10 +247,9 @@ def _together(
     return [results[index] for index in range(len(samples))]
 
 
-def _chunks(resamples: int, articles: int) -> Iterator[int]:
+def _chunks(draws: int, articles: int) -> Iterator[range]:
     size = max(1, CELLS // articles)
-    for start in range(0, resamples, size):
-        yield min(size, resamples - start)
+    return (range(start, min(start + size, draws)) for start in range(0, draws, size))
 
 
 def _by_metric(scores: pa.Table) -> dict[str, dict[str, dict[str, tuple[float, ...]]]]:
