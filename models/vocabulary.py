@@ -5,6 +5,8 @@ import hashlib
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
+import pyarrow as pa
+
 from models.tokenization import huggingface_tokenizer, sentencepiece_model
 from models.tokenization.contract import TextForm
 from models.tokenization.huggingface_tokenizer import HuggingFaceTokenizer, is_document
@@ -38,6 +40,12 @@ class Vocabulary:
     def from_file(cls, path: str | Path) -> "Vocabulary":
         """Read a model file, as a checkpoint directory holds it; raises OSError, else as the class does."""
         return cls(Path(path).read_bytes())
+
+    @classmethod
+    def of(cls, given: "pa.Table | Vocabulary", form: TextForm = "plain") -> "Vocabulary":
+        """Return the vocabulary of a VOCABULARY table, or the given one, with the pieces that a form of text needs."""
+        own = given if isinstance(given, Vocabulary) else cls(given["model"][0].as_py())
+        return own.in_form(form)
 
     @property
     def digest(self) -> str:

@@ -10,14 +10,13 @@ from models.vocabulary import Vocabulary
 from storage.schemas import PASSAGES
 from tasks.engine.grouping import join_by_article, packed
 from tasks.pretraining.settings import PretrainingSettings
-from tasks.text.vocabulary import read_vocabulary
 
 
 def build_passages(
     articles: pa.Table, paragraphs: pa.Table, vocabulary: pa.Table | Vocabulary, settings: PretrainingSettings
 ) -> pa.Table:
     """Cut kept paragraphs of training and validation articles, never leads, into PASSAGES; none spans two pages."""
-    words = read_vocabulary(vocabulary)
+    words = Vocabulary.of(vocabulary)
     learned = pc.and_(pc.is_null(articles["drop_reason"]), pc.not_equal(articles["split"], "test"))
     rows = []
     texts = paragraphs.filter(pc.is_null(paragraphs["drop_reason"])).select(["article_id", "url", "position", "text"])

@@ -31,7 +31,6 @@ from tasks.pretraining.settings import PretrainingSettings
 from tasks.summarization.fresh_model import fresh_model, start_digest
 from tasks.summarization.settings import SummarizerSettings, TrainingSettings
 from tasks.summarization.training import SplitShards, fixed_settings, outcome, token_trainer
-from tasks.text.vocabulary import read_vocabulary
 
 Tokens = NDArray[np.int32]
 
@@ -105,7 +104,7 @@ def pretrain(
     and after a validation. Raises ValueError: the settings contradict each other or the run in `directory`, or there is
     no passage; TrainingError: training cannot continue, see its message; TrainingStopped: by SIGTERM; the same call
     continues from the checkpoint that was saved."""
-    words = read_vocabulary(vocabulary)
+    words = Vocabulary.of(vocabulary)
     if (mask := words.specials.mask) is None:
         raise ValueError(f"the vocabulary ({words.kind}, {words.size} pieces) has no piece for hidden text: no <mask>")
     denoising = Denoising(mask, words.target_start, words.end, seed)

@@ -30,7 +30,6 @@ from tasks.ranking.batches import NOTHING_TO_LEARN, BatchRules, Drawn, RankerBat
 from tasks.ranking.candidates import Split
 from tasks.ranking.ranking import PUBLISHED, WEIGHTS, TrainedRanker, describe_ranker, load_ranker, score_paragraphs
 from tasks.ranking.settings import RankerSettings
-from tasks.text.vocabulary import read_vocabulary
 
 
 @dataclass(frozen=True)
@@ -134,7 +133,7 @@ def train_ranker(
     contains a run with other settings, or `initial` is a ranker with another vocabulary or architecture; TrainingError:
     training cannot continue, see its message; TrainingStopped: by SIGTERM; the same call continues from the checkpoint
     that was saved."""
-    words = read_vocabulary(vocabulary)
+    words = Vocabulary.of(vocabulary)
     start = None if initial is None else weights_digest(initial / WEIGHTS)
     with torch_threads(_THREADS):
         objective = RankerObjective(shards, words, settings, seed, initial)

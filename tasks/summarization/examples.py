@@ -29,7 +29,6 @@ from tasks.engine.grouping import join_by_article
 from tasks.evaluation.citations import ValueSupport
 from tasks.summarization.settings import ExampleSettings, SummarizerSettings
 from tasks.text.content_words import names_subject, subject_of, words_of
-from tasks.text.vocabulary import read_vocabulary
 
 # Words with "the" by which English leads speak of their subject, besides those with which they define it.
 _KIND_NAMES = """
@@ -101,7 +100,7 @@ def build_examples(
     is the one of rank i, an empty list if it has no token, so that ranks and graph nodes still match; one that is cut
     ends with a whole word, and not with a number that might go on. With `supported_by` an article of the training or
     validation split without a supported sentence has no row. Raises ValueError: a table is not sorted."""
-    vocabulary = read_vocabulary(vocabulary, form)
+    vocabulary = Vocabulary.of(vocabulary, form)
     layout = None if read is None else layout_of(read, vocabulary)
     kept = articles.filter(pc.is_null(articles["drop_reason"])).select(["article_id", "split", "title", "lead"])
     used = ranked.select(["article_id", "rank", "text"])

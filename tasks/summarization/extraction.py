@@ -45,7 +45,6 @@ from tasks.summarization.training import (
     validation_examples,
 )
 from tasks.text.ngrams import WordRule
-from tasks.text.vocabulary import read_vocabulary
 
 FILES = (WEIGHTS, CONFIG, VOCABULARY)
 SHARE = 4  # 50,000 steps to extract before 200,000 to write (sec. 4.2)
@@ -69,7 +68,7 @@ def train_extractor(
     with the lead, found greedily (sec. 4.2) over the pieces that are read. Raises ValueError: the settings contradict
     each other or the run in `directory`, or there are no training examples; TrainingError: training cannot continue,
     see its message; TrainingStopped: by SIGTERM; the same call continues from the checkpoint that was saved."""
-    words = read_vocabulary(vocabulary, "sentences")
+    words = Vocabulary.of(vocabulary, "sentences")
     layout = layout_of(settings, words)
     check_budget(layout, training.batch_tokens)
     training = training.model_copy(update={"steps": max(1, training.steps // SHARE), "keep_best": 1})

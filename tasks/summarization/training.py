@@ -34,7 +34,6 @@ from tasks.summarization.directory import describe_summarizer, load_summarizer, 
 from tasks.summarization.examples import layout_of, slots_of
 from tasks.summarization.fresh_model import fresh_model, start_digest, start_encoder
 from tasks.summarization.settings import Graph, SummarizerSettings, TrainingSettings
-from tasks.text.vocabulary import read_vocabulary
 
 
 def token_trainer(
@@ -187,7 +186,7 @@ def train_summarizer(
     Raises ValueError: the settings contradict each other or the run in `directory`, there are no training examples, or
     `initial` is a summarizer with another vocabulary or architecture; TrainingError: training cannot continue, see its
     message; TrainingStopped: by SIGTERM; the same call continues from the checkpoint that was saved."""
-    words = read_vocabulary(vocabulary, settings.form)
+    words = Vocabulary.of(vocabulary, settings.form)
     layout = layout_of(settings, words)
     check_budget(layout, training.batch_tokens)
     processes = process_count(training.processes, training.accumulation, device)

@@ -20,7 +20,6 @@ from storage.recipes import ShardRecord, whole
 from storage.store import Store
 from tasks.engine.recipe import finished_build, finished_stage
 from tasks.exchange.ranked_wikisum.importing import marks_of
-from tasks.text.vocabulary import read_vocabulary
 
 VOCABULARY_FILE = "spm.model"
 
@@ -42,7 +41,7 @@ def export_corpus(
     target.check_writable()
     names = ("examples", "graphs") if layout == "json" else ("examples",)
     stages = [finished_stage(store, found, name) for name in names]
-    words = read_vocabulary(whole(finished_stage(store, found, "vocabulary").in_order[0]).read(store))
+    words = Vocabulary.of(whole(finished_stage(store, found, "vocabulary").in_order[0]).read(store))
     target.write_bytes(VOCABULARY_FILE, words.model)
     items = 0
     for shard in stages[0].shards:

@@ -22,7 +22,6 @@ from tasks.engine.hashing import stable_hash
 from tasks.engine.recipe import Recipe, StageResult, only, same
 from tasks.engine.stage import Run
 from tasks.exchange.ranked_wikisum.settings import ImportSettings
-from tasks.text.vocabulary import read_vocabulary
 
 # Training takes its validation articles from the first shards that have any; with these in front it need not read the
 # training split for them.
@@ -161,7 +160,7 @@ def import_examples(
 ) -> pa.Table:
     """Read a shard as EXAMPLES rows sorted by article_id; `title_text` is decoded from the ids. `file` has the fields
     of its `ShardFile` and its `sha256`. Raises ValueError: the file cannot be loaded, or an item is wrong."""
-    words = read_vocabulary(vocabulary)
+    words = Vocabulary.of(vocabulary)
     left_out = {words.sentence_mark} if sentence_marks == "drop" else set()
     rows = [
         {
@@ -189,7 +188,7 @@ def import_graphs(vocabulary: pa.Table | Vocabulary, *, folder: str, file: dict[
             "similarity": _edge_rows(item.similarity),
             "discourse": _edge_rows(item.discourse),
         }
-        for article, item in _items(read_vocabulary(vocabulary), folder, file)
+        for article, item in _items(Vocabulary.of(vocabulary), folder, file)
     ]
     return _sorted(rows, GRAPHS.schema)
 
@@ -213,7 +212,7 @@ def articles_of(examples: pa.Table) -> pa.Table:
 def paragraphs_of(examples: pa.Table, vocabulary: pa.Table | Vocabulary, texts: str) -> pa.Table:
     """Return PARAGRAPHS rows for EXAMPLES rows, decoded from their ids, in their order. The shards do not say which
     page a paragraph is from, so its URL is the name of the source."""
-    words = read_vocabulary(vocabulary)
+    words = Vocabulary.of(vocabulary)
     if texts == "evaluated":
         examples = examples.filter(pc.not_equal(examples["split"], "train"))
     rows = [

@@ -12,7 +12,6 @@ from storage.schemas import ARTICLES, FEATURES, PARAGRAPHS
 from tasks.ranking.features import compute_features
 from tasks.summarization.settings import VocabularySettings
 from tasks.summarization.vocabulary import train_vocabulary
-from tasks.text.vocabulary import read_vocabulary
 
 FACTS = ["it flows past the old mill", "its basin is wide and flat", "it was named by early settlers"]
 CHATTER = ["share this page with your friends", "tickets are sold at the gate", "the weather is mild today"]
@@ -77,4 +76,4 @@ def world(shards: int = 3, per_shard: int = 14) -> InMemory:
 def vocabulary() -> Vocabulary:
     """The vocabulary of `world`."""
     pairs = [(shard[0], shard[1]) for shard in world().shards]
-    return read_vocabulary(train_vocabulary(pairs, VocabularySettings(pieces=400, threads=1), seed=1))
+    return Vocabulary.of(train_vocabulary(pairs, VocabularySettings(pieces=400, threads=1), seed=1))

@@ -11,7 +11,6 @@ from models.vocabulary import Vocabulary
 from storage.schemas import ARTICLES, EXAMPLES, GRAPHS, PARAGRAPHS
 from tasks.summarization.settings import SummarizerSettings, TrainingSettings, VocabularySettings
 from tasks.summarization.vocabulary import train_vocabulary
-from tasks.text.vocabulary import read_vocabulary
 
 FACTS = {
     "Aral": "Aral is a river in the north of Tavia.",
@@ -81,7 +80,7 @@ def vocabulary() -> Vocabulary:
     articles |= {"article_id": ids, "title": list(FACTS), "lead": list(FACTS.values()), "split": ["train"] * len(ids)}
     table = pa.table(articles, schema=ARTICLES.schema)
     settings = VocabularySettings(pieces=330, threads=1)
-    return read_vocabulary(train_vocabulary([(table, PARAGRAPHS.schema.empty_table())], settings, seed=0))
+    return Vocabulary.of(train_vocabulary([(table, PARAGRAPHS.schema.empty_table())], settings, seed=0))
 
 
 def examples(split: str, *, titles: list[str] | None = None, paragraphs: int = 3) -> pa.Table:

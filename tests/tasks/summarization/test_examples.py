@@ -11,7 +11,6 @@ from storage.schemas import ARTICLES, EXAMPLES, PARAGRAPHS, RANKED
 from tasks.summarization.examples import build_examples
 from tasks.summarization.settings import ExampleSettings, SummarizerSettings, VocabularySettings
 from tasks.summarization.vocabulary import train_vocabulary
-from tasks.text.vocabulary import read_vocabulary
 from tests.models.byte_level import write_folder
 
 LEADS = {"a": "The river rises in the hills.", "b": "A film of a river.", "c": "The hills.", "d": "A fox."}
@@ -44,7 +43,7 @@ def table() -> pa.Table:
 
 @pytest.fixture(scope="module")
 def vocabulary(table: pa.Table) -> Vocabulary:
-    return read_vocabulary(table)
+    return Vocabulary.of(table)
 
 
 def test_an_example_holds_the_ids_of_title_paragraphs_and_lead(table: pa.Table, vocabulary: Vocabulary) -> None:

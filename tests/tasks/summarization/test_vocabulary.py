@@ -12,7 +12,6 @@ from models.vocabulary import Vocabulary
 from storage.schemas import ARTICLES, PARAGRAPHS, VOCABULARY
 from tasks.summarization.settings import VocabularySettings
 from tasks.summarization.vocabulary import _cut, _Sample, adopt_vocabulary, train_vocabulary
-from tasks.text.vocabulary import read_vocabulary
 from tests.models.byte_level import write_folder
 
 SMALL = VocabularySettings(pieces=400, threads=1)
@@ -155,5 +154,5 @@ def test_a_byte_level_vocabulary_spells_everything_and_has_barts_marks() -> None
 def test_the_tokenizer_of_a_folder_is_taken_as_it_is(tmp_path: Path) -> None:
     table = adopt_vocabulary(str(write_folder(tmp_path)))
     assert table.schema == VOCABULARY.schema
-    assert read_vocabulary(table) == Vocabulary(read_tokenizer(tmp_path))
+    assert Vocabulary.of(table) == Vocabulary(read_tokenizer(tmp_path))
     assert table["sentences"].to_pylist() == [None]
