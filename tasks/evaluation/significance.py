@@ -205,7 +205,7 @@ def _shares_of_flips(
     counts = np.full((len(tests), pairs), 0 if exact else 1)
     for numbers in _chunks(2**articles if exact else flips, articles):
         if exact:  # the bits of a number are the signs
-            turned = np.array(numbers)[:, None] >> np.arange(articles) & 1
+            turned = (np.array(numbers)[:, None] >> np.arange(articles) & 1).astype(np.bool_)
         else:
             turned = random.random((len(numbers), articles)) < 0.5
         sums = np.where(turned, -1.0, 1.0) @ differences

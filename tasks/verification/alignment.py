@@ -8,9 +8,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import groupby
 
-from tasks.verification.words import ParsedText, WordKind, family, groups
+from tasks.verification.words import ParsedText
 
-_QUALITY = {"key": 1.0, "group": 0.85, "family": 0.6}  # how much a word found so counts as found
 _CLOSE = 0.3  # of the share of neighbours that stay neighbours, beside the share of words, when a window is chosen
 _TRIED = 3  # sentences of a passage, those with most of the words, among which the window is chosen
 NOWHERE = -1
@@ -41,19 +40,12 @@ class Window:
 
 def matches(sentence: ParsedText, passage: ParsedText) -> Matches:
     """Return for each content word of a sentence the places of the passage that hold it, with how surely they do."""
-    index = passage.index
     found: Matches = []
     for place in sentence.content:
-        word = sentence.words[place]
-        here = dict.fromkeys(index.keys.get(word.key, ()), _QUALITY["key"])
-        if word.kind is not WordKind.NUMBER:
-            for group in groups(word.key):
-                for other in index.groups.get(group, ()):
-                    here.setdefault(other, _QUALITY["group"])
-            shared = family(word.key)
-            if shared is not None:
-                for other in index.families.get(shared, ()):
-                    here.setdefault(other, _QUALITY["family"])
+        here: dict[int, float] = {}
+        for sign, quality in sentence.words[place].signs.items():
+            for other in passage.index.get(sign, ()):
+                here.setdefault(other, quality)
         found.append(here)
     return found
 

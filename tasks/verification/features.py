@@ -6,13 +6,13 @@ differ. Shares are 0-1, the others counts."""
 
 from collections import Counter
 from collections.abc import Callable, Sequence
-from itertools import groupby, pairwise
+from itertools import pairwise
 
 from tasks.engine.data_files import read_data
 from tasks.text.ngrams import lcs_length
 from tasks.verification.alignment import NOWHERE, Matches, Window, matches, windows
 from tasks.verification.relations import Pairs, relations
-from tasks.verification.words import BE, BOUNDS, NEGATORS, POINTING, ParsedText, WordKind, bound_of, opposites, related
+from tasks.verification.words import BE, BOUND_OF, BOUNDS, NEGATORS, POINTING, ParsedText, WordKind, opposites, related
 
 _SCOPE = 5  # words after a negator or bound among which the first content word is what it is about
 _HEADS = 2  # content words that a negator may be about
@@ -62,7 +62,7 @@ def unseen(sentence: ParsedText, passage: ParsedText, found: Matches) -> tuple[i
         if word.kind is WordKind.NUMBER:
             numbers += 1
         else:
-            names += not any(key.startswith(word.key[:_NAME_STEM]) for key in passage.index.keys)
+            names += not any(key.startswith(word.key[:_NAME_STEM]) for key in passage.stems)
     return numbers, names
 
 
@@ -209,7 +209,7 @@ def _bounds(sentence: ParsedText, passage: ParsedText, window: Window) -> list[f
 
 def _bound(text: ParsedText, place: int) -> str:
     """Return how the word at a place bounds a claim: "some 300" are about 300."""
-    bound = bound_of(text.words[place].text)
+    bound = BOUND_OF.get(text.words[place].text, "")
     some = bound == "some" and place + 1 < len(text.words) and text.words[place + 1].kind is WordKind.NUMBER
     return "about" if some else bound
 
@@ -220,14 +220,6 @@ def _as_written(sentence: ParsedText, passage: ParsedText, window: Window) -> tu
     there = [passage.words[place].key for place in window.span(passage)]
     common = lcs_length(own, there)
     return common / len(own), len(own) - common
-
-
-def _name_runs(sentence: ParsedText) -> list[list[int]]:
-    """Return the runs of names in a sentence, as numbers of content words; numbers count as names here."""
-    names = [n for n, place in enumerate(sentence.content) if sentence.words[place].kind is WordKind.NAME]
-    # Names that follow one another are as far from their numbers among the names.
-    runs = groupby(enumerate(names), key=lambda one: sentence.content[one[1]] - one[0])
-    return [[number for _, number in run] for _, run in runs]
 
 
 def _is_passive(words: Sequence[str]) -> bool:
@@ -287,8 +279,11 @@ def _subject(
     sentence: ParsedText, passage: ParsedText, window: Window, weights: Sequence[float]
 ) -> tuple[float, float]:
     """Return how much of the sentence's first words the window has, and how far before its other words."""
-    runs = _name_runs(sentence)
-    first = runs[0] if runs and runs[0][0] < 2 else list(range(min(2, len(weights))))
+    names = [n for n, place in enumerate(sentence.content) if sentence.words[place].kind is WordKind.NAME]
+    # Names that follow the first one at once are as far from their numbers among the names.
+    first = [n for among, n in enumerate(names) if sentence.content[n] - among == sentence.content[names[0]]]
+    if not names or names[0] >= 2:
+        first = list(range(min(2, len(weights))))
     total = sum(weights[number] for number in first)
     held = sum(weights[number] * window.quality[number] for number in first) / total
     places = [window.places[number] for number in first if window.places[number] != NOWHERE]

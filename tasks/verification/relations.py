@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 from tasks.verification.alignment import NOWHERE, Window
-from tasks.verification.words import BE, LIMITS, ParsedText, WordKind, bound_of, small_words
+from tasks.verification.words import BE, BOUND_OF, LIMITS, ParsedText, WordKind, small_words
 
 _AUXILIARIES = BE | frozenset(small_words("auxiliaries"))
 _PASTS = frozenset(small_words("pasts"))
@@ -127,10 +127,10 @@ def _limit(text: ParsedText, place: int) -> str:
 
 def _maybe_lost(sentence: ParsedText, passage: ParsedText, pairs: Pairs) -> float:
     """Return whether the window says "may" or the like right before a word that the sentence has without any."""
-    if any(bound_of(word.text) == "maybe" for word in sentence.words):
+    if any(BOUND_OF.get(word.text) == "maybe" for word in sentence.words):
         return 0.0
     near = (
-        bound_of(passage.words[p].text) == "maybe" and passage.words[p].sentence == passage.words[there].sentence
+        BOUND_OF.get(passage.words[p].text) == "maybe" and passage.words[p].sentence == passage.words[there].sentence
         for own, there in pairs
         if sentence.words[own].kind is WordKind.WORD
         for p in range(max(there - 2, 0), there)

@@ -6,14 +6,14 @@ words, those tell most that are rare among the passages of a corpus; their weigh
 Its forest of decision trees is plain arrays, so that it is read from a data file without pickle or scikit-learn."""
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache, lru_cache
 from importlib.resources import files
 from itertools import combinations
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
@@ -73,15 +73,6 @@ class Forest:
         leaves = self.share[nodes].astype(np.float64)
         means: NDArray[np.float64] = leaves.reshape(len(rows), len(self.roots)).mean(axis=1)
         return means
-
-    def arrays(self) -> dict[str, Any]:
-        """Return the arrays by name, for a file."""
-        return {name: getattr(self, name) for name in self.__dataclass_fields__}
-
-    @classmethod
-    def of_arrays(cls, arrays: Mapping[str, Any]) -> "Forest":
-        """Return the forest of a file."""
-        return cls(**{name: arrays[name] for name in cls.__dataclass_fields__})
 
     @classmethod
     def fit(
@@ -236,14 +227,14 @@ class Verifier:
         own = read(sentence)
         keys = [(own.words[place].key, w) for place, w in zip(own.content, self._weights(sentence), strict=True)]
         texts = [read(passage) for passage in passages]
-        held = [sum(w for key, w in keys if key in text.index.keys) for text in texts]
+        held = [sum(w for key, w in keys if key in text.stems) for text in texts]
         order = sorted(range(len(texts)), key=lambda n: (not own.lines <= texts[n].lines, -held[n], n))
         return [place for place in order if held[place]][:_TRIED]
 
     def save(self, file: Path) -> None:
         """Write the verifier as NPZ."""
         said_at, asked = np.float64(self.said_at), np.uint64(_FEATURES)
-        np.savez_compressed(file, words=self._weigh.table, said_at=said_at, features=asked, **self._forest.arrays())
+        np.savez_compressed(file, words=self._weigh.table, said_at=said_at, features=asked, **vars(self._forest))
 
     @classmethod
     def load(cls, file: Path | BinaryIO) -> "Verifier":
@@ -251,7 +242,8 @@ class Verifier:
         with np.load(file, allow_pickle=False) as arrays:
             if int(arrays["features"]) != _FEATURES:
                 raise ValueError(f"{file}: a verifier of other features than these; learn it again")
-            return cls(Forest.of_arrays(arrays), WordWeights(arrays["words"]), float(arrays["said_at"]))
+            forest = Forest(**{name: arrays[name] for name in Forest.__dataclass_fields__})
+            return cls(forest, WordWeights(arrays["words"]), float(arrays["said_at"]))
 
 
 @cache
@@ -268,7 +260,7 @@ def in_context(passage: str, title: str, sentence: str) -> str:
         return passage
     subject = {word.key for word in read(title).words if word.kind}
     named = subject & {word.key for word in read(sentence).words}
-    return passage if named <= read(passage).index.keys.keys() else _resolved(passage, subject_of(title))
+    return passage if named <= read(passage).stems else _resolved(passage, subject_of(title))
 
 
 @lru_cache(maxsize=_REMEMBERED)

@@ -6,9 +6,9 @@ holds what may replace what as it is written. In another language the lists know
 names and numbers are compared."""
 
 import re
-from collections import Counter
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from collections import Counter, defaultdict
+from collections.abc import Hashable, Iterator, Mapping
+from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from enum import IntEnum
 from functools import cache, cached_property, lru_cache
@@ -22,6 +22,7 @@ from tasks.text.content_words import FUNCTION_WORDS
 
 _VOWELS = frozenset("aeiouy")
 _FAMILY = 6  # letters that words of one family share: construct, construction
+_BY_STEM, _BY_GROUP, _BY_FAMILY = 1.0, 0.85, 0.6  # how much a word counts as found that is found so
 _NEGATIVE_PREFIXES = ("un", "in", "im", "il", "ir", "dis", "non", "mis")
 
 _SMALL = read_data("tasks.verification", "words.toml")
@@ -38,12 +39,7 @@ BOUNDS: dict[str, frozenset[str]] = {name: frozenset(words.split()) for name, wo
 LIMITS: dict[str, frozenset[str]] = {name: frozenset(words.split()) for name, words in _SMALL["limits"].items()}
 UNITS: list[list[str]] = [group.split() for group in _SMALL["units"]]
 ORDERING = frozenset(small_words("forward") + small_words("backward"))
-_BOUND_OF: dict[str, str] = {word: name for name, words in BOUNDS.items() for word in words}
-
-
-def bound_of(word: str) -> str:
-    """Return how a lower-case word bounds a claim; an empty string where it does not."""
-    return _BOUND_OF.get(word, "")
+BOUND_OF: dict[str, str] = {word: name for name, words in BOUNDS.items() for word in words}  # how it bounds a claim
 
 
 @lru_cache(maxsize=65_536)
@@ -74,10 +70,21 @@ def family(key: str) -> str | None:
     return key[:_FAMILY] if len(key) >= _FAMILY and key.isalpha() else None
 
 
-@lru_cache(maxsize=65_536)
 def groups(key: str) -> frozenset[int]:
     """Return the groups of synonyms that a stem is in."""
     return _synonyms().get(key, frozenset())
+
+
+@lru_cache(maxsize=65_536)
+def signs(key: str, *, number: bool) -> Mapping[Hashable, float]:
+    """Return by what the same word may be known elsewhere, and how surely, 0-1: its stem, its groups of synonyms, and
+    its family; of a number only itself."""
+    found: dict[Hashable, float] = {key: _BY_STEM}
+    if not number:
+        found |= dict.fromkeys(groups(key), _BY_GROUP)
+        if (shared := family(key)) is not None:
+            found[shared,] = _BY_FAMILY  # another thing than a stem of these letters
+    return found
 
 
 @lru_cache(maxsize=65_536)
@@ -173,6 +180,11 @@ class Word:
     kind: WordKind  # function word, other word, name (by its capital) or number
     sentence: int  # number of its sentence
 
+    @property
+    def signs(self) -> Mapping[Hashable, float]:
+        """By what it may be known elsewhere."""
+        return signs(self.key, number=self.kind is WordKind.NUMBER)
+
 
 @dataclass(frozen=True)
 class ParsedText:
@@ -229,17 +241,17 @@ class ParsedText:
         return [[place for place in range(*bounds) if self.words[place].kind][:_LEADING] for bounds in self.bounds]
 
     @cached_property
-    def index(self) -> "Index":
-        """Where its words stand."""
-        index = Index()
+    def stems(self) -> frozenset[str]:
+        """The keys of its content words."""
+        return frozenset(self.words[place].key for place in self.content)
+
+    @cached_property
+    def index(self) -> Mapping[Hashable, list[int]]:
+        """Places of its content words by each of their `signs`."""
+        index: defaultdict[Hashable, list[int]] = defaultdict(list)
         for place in self.content:
-            word = self.words[place]
-            index.keys.setdefault(word.key, []).append(place)
-            if word.kind is not WordKind.NUMBER:
-                for group in groups(word.key):
-                    index.groups.setdefault(group, []).append(place)
-                if (shared := family(word.key)) is not None:
-                    index.families.setdefault(shared, []).append(place)
+            for sign in self.words[place].signs:
+                index[sign].append(place)
         return index
 
     @cached_property
@@ -257,15 +269,6 @@ class ParsedText:
         if value.kind != "name" or not isinstance(value.key, tuple) or len(value.key) != 1:
             return False
         return any(self.words[start].text == str(value.key[0]) for start, end in self.bounds if start < end)
-
-
-@dataclass
-class Index:
-    """Places of a text's content words by stem, by group of synonyms, and by family."""
-
-    keys: dict[str, list[int]] = field(default_factory=dict)
-    groups: dict[int, list[int]] = field(default_factory=dict)
-    families: dict[str, list[int]] = field(default_factory=dict)
 
 
 @lru_cache(maxsize=_REMEMBERED)

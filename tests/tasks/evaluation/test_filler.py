@@ -38,8 +38,8 @@ def shares(held_back: float) -> tuple[float, float]:
             found = find_facts(truth_of(settings, title), filler.write(title, texts(topic)))
             true += found.true
             sentences += found.sentences
-            recalled += sum(count.recalled for count in found.facts.values())
-            stated += sum(count.lead for count in found.facts.values())
+            recalled += sum(count["recalled"] for count in found.facts.values())
+            stated += sum(count["lead"] for count in found.facts.values())
     return true / sentences, recalled / stated
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from tasks.engine.hashing import Dice
 from tasks.verification.restatements import KINDS, in_phrases, restatements
-from tasks.verification.words import bound_of, phrases
+from tasks.verification.words import BOUND_OF, phrases
 
 LONG = "In 1901, the Kestrel Tower (45 metres) was built by Anna Berg, who sold ten ships."
 
@@ -70,7 +70,7 @@ def test_phrases_are_replaced_as_they_stand_and_names_are_not() -> None:
 
 def test_no_phrase_bounds_or_negates_more_than_those_it_may_replace() -> None:
     classes = {
-        phrase: [bound_of(word) for word in phrase.split() if bound_of(word) in {"only", "maybe", "all"}]
+        phrase: [BOUND_OF[word] for word in phrase.split() if BOUND_OF.get(word) in {"only", "maybe", "all"}]
         for group in phrases().items()
         for phrase in (group[0], *group[1])
     }
