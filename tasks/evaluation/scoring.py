@@ -42,33 +42,22 @@ _PREPARES: Mapping[str, Prepare] = {
 
 
 def score_predictions(
-    articles: pa.Table,
+    articles: pa.Table,  # rows of these datasets, sorted by article
     predictions: pa.Table,
     ranked: pa.Table,
     paragraphs: pa.Table,
-    settings: ScoringSettings,
-    world: MiniwebSettings | None = None,
+    settings: ScoringSettings,  # which metrics
+    world: MiniwebSettings | None = None,  # the mini web of the articles, whose facts are known; None = another source
     *,
-    device: str = "auto",
-    scratch: Scratch | None = None,
-    progress: Callable[[Progress], None] | None = None,
+    device: str = "auto",  # of the judges' models: auto | cpu | cuda | cuda:N
+    scratch: Scratch
+    | None = None,  # where a language model's answers are kept while the shard is made, if one is asked
+    progress: Callable[[Progress], None] | None = None,  # called after each article
 ) -> pa.Table:
-    """Score every prediction against its article.
-
-    Args:
-        articles, predictions, ranked, paragraphs: tables of these datasets, sorted by article.
-        settings: which metrics.
-        world: the mini web of the articles, whose facts are known; None = another source.
-        device: device of the judges' models: auto | cpu | cuda | cuda:N.
-        scratch: where a language model's answers are kept while the shard is made, if one is asked.
-        progress: called with the progress after each article.
-
-    Returns: table of the `scores` dataset, in order of the predictions and of the metrics; a metric that is not defined
-    for a summary has no row.
-
-    Raises ValueError: a prediction's article is not in `articles` or refused, a system has two predictions for one, or
-    a judge's model is of another kind; FileNotFoundError: a judge's model is missing; ChatError: a language model
-    cannot be asked."""
+    """Score every prediction against its article: SCORES rows in order of the predictions and of the metrics; a metric
+    that is not defined for a summary has no row. Raises ValueError: a prediction's article is not in `articles` or
+    refused, a system has two predictions for one, or a judge's model is of another kind; FileNotFoundError: a judge's
+    model is missing; ChatError: a language model cannot be asked."""
     used = articles.filter(pc.is_null(articles["drop_reason"]))
     sources = paragraphs.filter(pc.is_null(paragraphs["drop_reason"]))
     wanted = frozenset(settings.metrics)
@@ -82,7 +71,16 @@ def score_predictions(
             systems = summaries["system"].to_pylist()
             if len(set(systems)) < len(systems):
                 raise ValueError(f"article {article_id} has two summaries of one system: {sorted(systems)}")
-            scorer = prepare(_texts(article, best, kept, world), wanted, judges)
+            best = best.sort_by("rank")
+            texts = ArticleTexts(
+                title=article["title"][0].as_py(),
+                lead=article["lead"][0].as_py(),
+                ranked=best["text"].to_pylist(),
+                sources=kept["text"].to_pylist(),
+                pages=best["url"].to_pylist(),
+                world=world,
+            )
+            scorer = prepare(texts, wanted, judges)
             for system, summary in zip(systems, _summaries(summaries), strict=True):
                 rows += [
                     {"article_id": article_id, "system": system, "metric": metric, **vars(score)}
@@ -104,27 +102,15 @@ def prepare(
 ) -> SummaryScorer:
     """Return a scorer of an article's summaries for the requested metrics, in the order of `METRICS`. `article`: its
     texts; `wanted`: names of the requested metrics; `judges`: all judges that they need, opened."""
-    prepares = [each for section, each in _PREPARES.items() if not set(COMPUTED[section]).isdisjoint(wanted)]
-    prepares += [(judges or {})[judge] for judge in judges_of(wanted)]
-    scorers: list[SummaryScorer] = [each(article, wanted) for each in prepares]
+    asked = [name for name, metrics in COMPUTED.items() if name in _PREPARES and not set(metrics).isdisjoint(wanted)]
+    scorers = [_PREPARES[name](article, wanted) for name in asked]
+    scorers += [(judges or {})[judge](article, wanted) for judge in judges_of(wanted)]
 
     def score(summary: Summary) -> dict[str, Score]:
         scores = {name: score for scorer in scorers for name, score in scorer(summary).items()}
         return {name: scores[name] for name in METRICS if name in wanted and name in scores}
 
     return score
-
-
-def _texts(article: pa.Table, ranked: pa.Table, kept: pa.Table, world: MiniwebSettings | None) -> ArticleTexts:
-    best = ranked.sort_by("rank")
-    return ArticleTexts(
-        title=article["title"][0].as_py(),
-        lead=article["lead"][0].as_py(),
-        ranked=best["text"].to_pylist(),
-        sources=kept["text"].to_pylist(),
-        pages=best["url"].to_pylist(),
-        world=world,
-    )
 
 
 def _summaries(predictions: pa.Table) -> Iterator[Summary]:
