@@ -32,6 +32,7 @@ from tasks.ranking.ranking import rank_paragraphs
 from tasks.summarization.decoding import decode_shard
 from tasks.summarization.examples import build_examples
 from tasks.summarization.graphs import build_graphs
+from tasks.writing.checking import as_summary
 from tasks.writing.writer import open_writer
 
 
@@ -179,7 +180,8 @@ def _cited(
                     [passage.text for passage in passages],
                     lambda now: progress(Progress(f"{writing}: {now}", begun + 0.05)),
                 )
-            sections, left_out = list(written.by_heading()), written.left_out
+            sections = [(heading, as_summary(drafts, written.read)) for heading, drafts in written.sections]
+            left_out = written.left_out
     progress(Progress("citing", begun + 0.06))
     citations = PassageNumbers([passage.text for passage in passages], places)
     words = settings.words if system.summarizer else None  # the others were told

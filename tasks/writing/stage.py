@@ -18,7 +18,7 @@ from tasks.chat.client import NOT_ASKED, ChatClient, NoAnswerError
 from tasks.crawl.answers import Answers
 from tasks.engine.progress import Progress
 from tasks.engine.shard import Scratch
-from tasks.evaluation.baselines import passages_by_article
+from tasks.evaluation.baselines import passages_by_article, prediction
 from tasks.extractive.pile import PilePassage
 from tasks.writing.settings import BuildWriterSettings
 from tasks.writing.writer import Writer, Written, open_writer
@@ -30,49 +30,35 @@ Made = TypeVar("Made")
 
 
 def write_summaries(
-    articles: pa.Table,
+    articles: pa.Table,  # ARTICLES and RANKED rows, sorted by article and rank
     ranked: pa.Table,
-    settings: BuildWriterSettings,
+    settings: BuildWriterSettings,  # whom to ask, and for what
     *,
-    parts: int,
-    scratch: Scratch,
-    at_once: int,
-    device: str = "auto",
-    progress: Callable[[Progress], None] | None = None,
-    account: Account | None = None,
+    parts: int,  # among how many equal parts of the work the budget is divided; this is one of them
+    scratch: Scratch,  # where answers are kept, so that none is paid for twice
+    at_once: int,  # articles at the same time
+    device: str = "auto",  # where a model of entailment runs: auto | cpu | cuda | cuda:N
+    progress: Callable[[Progress], None] | None = None,  # called after each article
+    account: Account | None = None,  # where the money is written; None = nowhere
 ) -> pa.Table:
-    """Have every article of the test split that has a paragraph summarized.
-
-    Args:
-        articles, ranked: tables of these datasets, sorted by article and rank.
-        settings: whom to ask, and for what.
-        parts: among how many equal parts of the work the budget is divided; this is one of them.
-        scratch: where answers are kept, so that none is paid for twice.
-        at_once: articles at the same time.
-        device: where a model of entailment runs: auto | cpu | cuda | cuda:N.
-        progress: called after each article.
-        account: where the money is written; None = nowhere.
-
-    Returns: table of the `predictions` dataset, whose citations stand as attention. An article whose answers hold
-    nothing that the passages say has an empty summary, one beyond the budget no row. The metadata of its schema count
-    requests, tokens, sentences, answers of each model that the server named, and articles without a summary by reason.
-
-    Raises ChatError: the model cannot be asked; ValueError: its context is too small, or the key is not there;
-    BudgetSpentError: the account refuses; answers are kept."""
+    """Return PREDICTIONS rows of every article of the test split that has a paragraph; citations stand as attention. An
+    article whose answers hold nothing that the passages say has an empty summary, one beyond the budget no row. The
+    metadata of its schema count requests, tokens, sentences, answers of each model that the server named, and articles
+    without a summary by reason. Raises ChatError: the model cannot be asked; ValueError: its context is too small, or
+    the key is not there; BudgetSpentError: the account refuses; answers are kept."""
     wanted = articles.filter(pc.and_(pc.is_null(articles["drop_reason"]), pc.equal(articles["split"], "test")))
     there = ranked["article_id"].filter(pc.is_in(ranked["article_id"], wanted["article_id"].combine_chunks()))
     total = pc.count_distinct(there).as_py()
     rows: list[dict[str, Any]] = []
     tally: Counter[str] = Counter()
     budget = settings.budget(parts)
-    answers = Answers(scratch.filesystem, scratch.path, rows=_ANSWERS_A_FILE)
     if not total:
         return PREDICTIONS.schema.empty_table()
     opened = open_writer(
         settings,
         words=settings.words,
         language=settings.language,
-        answers=answers,
+        answers=Answers(scratch.filesystem, scratch.path, rows=_ANSWERS_A_FILE),
         budget=budget,
         at_once=at_once,
         device=device,
@@ -116,19 +102,18 @@ def most_asked(articles: pa.Table, ranked: pa.Table, settings: BuildWriterSettin
 
 
 def _row(article_id: str, system: str, written: Written | NoAnswerError) -> dict[str, Any]:
-    row: dict[str, Any] = {"article_id": article_id, "system": system, "summary": "", "tokens": [], "attention": []}
-    if isinstance(written, Written):
-        summary = written.summary()
-        attention = [] if summary.attention is None else summary.attention.tolist()
-        row |= {"summary": summary.text, "tokens": summary.tokens, "attention": attention}
-    return {**row, "source_attention": []}
+    if isinstance(written, NoAnswerError):
+        return prediction(article_id, system, "")
+    summary = written.summary()
+    attention = [] if summary.attention is None else summary.attention.tolist()
+    return prediction(article_id, system, summary.text) | {"tokens": summary.tokens, "attention": attention}
 
 
 def _count(tally: Counter[str], written: Written | NoAnswerError) -> None:
     if isinstance(written, NoAnswerError):
         tally[f"no summary: {written.reason}"] += 1
         return
-    tally["sentences"] += sum(len(section.sentences) for section in written.sections)
+    tally["sentences"] += sum(len(sentences) for _, sentences in written.sections)
     tally["sentences mended"] += written.mended
     tally["sentences left out"] += written.left_out
     tally.update({f"answers of {name or 'a model without a name'}": count for name, count in written.models.items()})

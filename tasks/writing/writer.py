@@ -44,18 +44,10 @@ NO_SENTENCE = "no_sentence"  # the reason where an answer holds nothing that is 
 
 
 @dataclass(frozen=True)
-class WrittenSection:
-    """Sentences under a heading, "" for a summary without headings, each with the ranks of its passages."""
-
-    heading: str
-    sentences: Sequence[Draft]
-
-
-@dataclass(frozen=True)
 class Written:
     """A summary, and how it came about."""
 
-    sections: Sequence[WrittenSection]  # one, or several with headings
+    sections: Sequence[tuple[str, Sequence[Draft]]]  # sentences under a heading; one "" = a summary without headings
     read: int  # how many passages the model was sent
     mended: int  # sentences that failed and were written again so that a passage says them
     left_out: int  # sentences that failed twice
@@ -63,12 +55,7 @@ class Written:
 
     def summary(self) -> Summary:
         """Return all sentences, without headings."""
-        return as_summary([one for section in self.sections for one in section.sentences], self.read)
-
-    def by_heading(self) -> Iterator[tuple[str, Summary]]:
-        """Yield each section's heading and sentences."""
-        for section in self.sections:
-            yield section.heading, as_summary(section.sentences, self.read)
+        return as_summary([one for _, sentences in self.sections for one in sentences], self.read)
 
 
 @dataclass(frozen=True)
@@ -155,7 +142,7 @@ class _Summary:
         self._models: Counter[str] = Counter()
 
     def write(self) -> Written:
-        sections: list[WrittenSection] = []
+        sections: list[tuple[str, Sequence[Draft]]] = []
         fault = NoAnswerError(NO_SENTENCE)
         for heading, ranks, words in self._outline():
             self._said(f"section {len(sections) + 1}: {heading}" if heading else "sentences")
@@ -163,7 +150,7 @@ class _Summary:
             request = write_messages(self._title, sent, words, self._writer.language, heading=heading, told=self._shown)
             try:
                 if sentences := self._sentences(request, frozenset(ranks), words):
-                    sections.append(WrittenSection(heading, sentences))
+                    sections.append((heading, sentences))
             except NoAnswerError as error:  # what other sections say stays
                 fault = error
         if not sections:

@@ -28,7 +28,7 @@ def test_what_the_verifier_takes_for_said_and_the_model_does_not_is_sent_back(tm
     ):
         with writing(in_turn(answers), entailment=entailment) as (writer, chat):
             made = writer.write(TITLE, PASSAGES)
-        assert list(made.sections[0].sentences) == expected
+        assert list(made.sections[0][1]) == expected
     back = chat.asked[1][2]["messages"][-1]["content"]
     assert "no passage entails this" in back and IS not in back
 
@@ -39,7 +39,7 @@ def test_what_fails_twice_is_never_shown_as_said(unsupported: str, tmp_path: Pat
     answers = in_turn([sentences((IS, [1]), (GRANITE, [4]))])
     with writing(answers, entailment=folder, unsupported=unsupported) as (writer, _):
         made = writer.write(TITLE, PASSAGES)
-    assert ([one.text for one in made.sections[0].sentences], made.left_out) == ([IS], 1)
+    assert ([one.text for one in made.sections[0][1]], made.left_out) == ([IS], 1)
 
 
 def test_of_passages_that_say_a_sentence_one_that_entails_it_is_cited(tmp_path: Path) -> None:
@@ -47,7 +47,7 @@ def test_of_passages_that_say_a_sentence_one_that_entails_it_is_cited(tmp_path: 
     folder = taught(tmp_path, TITLE, twice, [(LAMP, [4])])
     for number in (2, 5):
         with writing(in_turn([sentences((LAMP, [number]))]), entailment=folder) as (writer, chat):
-            assert list(writer.write(TITLE, twice).sections[0].sentences) == [Draft(LAMP, (4,))]
+            assert list(writer.write(TITLE, twice).sections[0][1]) == [Draft(LAMP, (4,))]
         assert len(chat.asked) == 1
 
 
