@@ -16,8 +16,6 @@ from tasks.text.language import marked_pairs
 from tasks.text.ngrams import WordRule
 from tasks.text.tfidf import tfidf_matrix
 
-_SPACY_BATCH = 256  # paragraphs spaCy works on at once
-
 _ENTITY_WEIGHT, _MARKER_WEIGHT = 0.2, 1.0  # of a shared entity and of a marker (Liu & Lapata 2019, eq. 26)
 
 Edges = list[dict[str, Any]]
@@ -28,7 +26,7 @@ def build_graphs(ranked: pa.Table, settings: GraphSettings, words: WordRule = "r
     are in order of (i, j). `words` is how paragraphs are cut into words for tf-idf. Raises ValueError: the pipeline
     cannot be used, or the ranks of an article are not 0, 1, 2, ..."""
     texts: list[str] = ranked["text"].to_pylist()
-    entities = entity_sets(texts, settings.spacy_pipeline, frozenset(settings.entity_types), _SPACY_BATCH)
+    entities = entity_sets(texts, settings.spacy_pipeline, frozenset(settings.entity_types))
     rows = []
     for article_id, paragraphs in by_article(ranked):
         ranks = paragraphs["rank"].to_pylist()

@@ -130,7 +130,6 @@ def load_pipeline(name: str) -> "Language":
         nlp = spacy.blank("en")
         spacy.Language.component("wikisum_rules", assigns=["doc.ents"], func=_mark_names)
         nlp.add_pipe("wikisum_rules")
-        nlp.meta["name"], nlp.meta["version"] = RULES, VERSION
         return nlp
     try:
         nlp = spacy.load(name, exclude=list(_UNUSED))
@@ -149,28 +148,15 @@ def _mark_names(doc: "Doc") -> "Doc":
     return doc
 
 
-def pipeline_name(name: str) -> str:
-    """Return name and version of a pipeline and of spaCy, for records and the report."""
-    if name == RULES:
-        full, made = RULES, VERSION
-    else:
-        meta = load_pipeline(name).meta
-        full, made = f"{meta['lang']}_{meta['name']}", meta["version"]
-    return f"{full} {made} (spaCy {version('spacy')})"
-
-
 def pipeline_label(pipeline: str, types: Collection[str]) -> str:
-    """Return a pipeline as `pipeline_name` does, after `check_types`, whose errors it raises."""
-    check_types(pipeline, types)
-    return pipeline_name(pipeline)
-
-
-def check_types(pipeline: str, types: Collection[str]) -> None:
-    """Check that a pipeline finds all given types. Raises ValueError: it does not, or cannot be used."""
+    """Return name and version of a pipeline and of spaCy, for records and the report. Raises ValueError: it does not
+    find all given types, or cannot be used."""
     if pipeline == RULES:  # spaCy itself is not needed to say so, and takes seconds to import
-        found = set(ENTITY_TYPES)
+        found, label = set(ENTITY_TYPES), f"{RULES} {VERSION}"
     else:
-        found = {label for labels in load_pipeline(pipeline).pipe_labels.values() for label in labels}
+        nlp = load_pipeline(pipeline)
+        found = {label for labels in nlp.pipe_labels.values() for label in labels}
+        label = f"{nlp.meta['lang']}_{nlp.meta['name']} {nlp.meta['version']}"
     for name in types:
         if name not in found:
             raise ValueError(
@@ -182,6 +168,7 @@ def check_types(pipeline: str, types: Collection[str]) -> None:
             f"graphs.entity_types is {', '.join(types)}: the pipeline {RULES!r} finds no types, so expected all of "
             f"{', '.join(ENTITY_TYPES)}, or a trained pipeline"
         )
+    return f"{label} (spaCy {version('spacy')})"
 
 
 def entity_sets(

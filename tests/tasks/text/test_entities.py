@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 import spacy
 
-from tasks.text.entities import ENTITY_TYPES, RULES, check_types, entity_sets, find_names, load_pipeline, pipeline_name
+from tasks.text.entities import ENTITY_TYPES, RULES, entity_sets, find_names, load_pipeline, pipeline_label
 
 
 def names(text: str) -> list[str]:
@@ -79,7 +79,7 @@ def test_an_installed_pipeline_is_loaded_and_named(tmp_path: Path) -> None:
     text = "We sailed to Atlantis with Marie Curie under the Sea Act."
     assert list(entity_sets([text], name)) == [{"Atlantis", "Sea Act"}]
     assert list(entity_sets([text], name, types={"GPE"})) == [{"Atlantis"}]
-    assert pipeline_name(name) == f"en_toy 3.1 (spaCy {spacy.__version__})"
+    assert pipeline_label(name, ["GPE"]) == f"en_toy 3.1 (spaCy {spacy.__version__})"
 
 
 def test_a_pipeline_without_entities_is_refused(tmp_path: Path) -> None:
@@ -91,13 +91,12 @@ def test_a_pipeline_without_entities_is_refused(tmp_path: Path) -> None:
 
 
 def test_the_shipped_pipeline_has_a_version() -> None:
-    assert pipeline_name(RULES) == f"rules 2 (spaCy {spacy.__version__})"
+    assert pipeline_label(RULES, ENTITY_TYPES) == f"rules 2 (spaCy {spacy.__version__})"
 
 
 def test_shipped_pipeline_refuses_a_choice_of_types() -> None:
-    check_types(RULES, ENTITY_TYPES)
     with pytest.raises(ValueError, match=r"graphs.entity_types is GPE, LAW: .* finds no types"):
-        check_types(RULES, ("GPE", "LAW"))
+        pipeline_label(RULES, ("GPE", "LAW"))
 
 
 @pytest.mark.shared_data
