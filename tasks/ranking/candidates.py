@@ -56,10 +56,6 @@ class Candidates:
         order = np.lexsort((self.number, -scores, self.article))
         return order[place_in_run(self.article[order]) < keep]
 
-    def ranks(self) -> Integers:
-        """Return each paragraph's 0-based index among those of its article, [N]."""
-        return place_in_run(self.article)
-
 
 def candidates(articles: pa.Table, paragraphs: pa.Table, split: Split | None = None) -> Candidates:
     """Return the kept paragraphs of kept articles of a split; None = of all."""

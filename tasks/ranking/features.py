@@ -4,6 +4,7 @@ are joined and their ROUGE-L recall against the lead is computed: once in ranked
 ranker, and once by tf-idf similarity with the title (the baseline of Liu & Lapata 2019, sec. 4)."""
 
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -53,48 +54,42 @@ def score_rankings(
     ranked: pa.Table,
     method: str = "ranking",
     lengths: Sequence[int] = LENGTHS,
-    splits: Sequence[str] = SPLITS,
-    stemmed: bool = True,
 ) -> pa.Table:
-    """Return RANKING_SCORES rows for articles of the chosen splits: each by similarity, then by `method`, at every L'.
-    An article without a kept paragraph has no row. One with fewer than L' paragraphs is scored on those it has. All
-    four tables are sorted by article; similarity is descending `title_similarity`, ties by `paragraph_id`, and is
-    scored once if `method`, by which `ranked` was made, is similarity. `stemmed`: words are stemmed before they are
-    compared, as the papers' ROUGE does (-m). Raises ValueError: an L' is below 1, or a feature's paragraph is missing.
-    """
+    """Return RANKING_SCORES rows for articles of the splits valid and test: each by similarity, then by `method`, at
+    every L'. An article without a kept paragraph has no row. One with fewer than L' paragraphs is scored on those it
+    has. All four tables are sorted by article; similarity is descending `title_similarity`, ties by `paragraph_id`, and
+    is scored once if `method`, by which `ranked` was made, is similarity. Words are stemmed before they are compared,
+    as the papers' ROUGE does (-m). Raises ValueError: an L' is below 1, or a feature's paragraph is missing."""
     if min(lengths) < 1:
         raise ValueError(f"L' of {min(lengths)} paragraphs: expected at least 1")
     wanted = articles.filter(
-        pc.and_(pc.is_null(articles["drop_reason"]), pc.is_in(articles["split"], pa.array(splits)))
+        pc.and_(pc.is_null(articles["drop_reason"]), pc.is_in(articles["split"], pa.array(SPLITS)))
     )
     columns: dict[str, list[Any]] = {name: [] for name in RANKING_SCORES.schema.names}
     for article_id, article, candidates, labels, best in join_by_article(wanted, paragraphs, features, ranked):
-        lead = _words(article["lead"][0].as_py(), stemmed)
+        lead = _stems(article["lead"][0].as_py())
         texts = best.sort_by("rank")["text"].to_pylist()
         orders = {"similarity": _by_similarity(article_id, candidates, labels), method: texts}
         for name, order in orders.items():
-            for length, recall in recalls(lead, order, lengths, stemmed):
+            for length, recall in recalls(lead, order, lengths):
                 row = (article_id, article["split"][0].as_py(), name, length, recall)
                 for column, value in zip(columns.values(), row, strict=True):
                     column.append(value)
     return pa.table(columns, schema=RANKING_SCORES.schema)
 
 
-def recalls(
-    lead: Sequence[str], texts: Sequence[str], lengths: Sequence[int], stemmed: bool
-) -> Iterator[tuple[int, float]]:
-    """Yield each L' and the ROUGE-L recall, 0-1, of the first L' texts joined; the lead is stemmed as they are."""
+def recalls(lead: Sequence[str], texts: Sequence[str], lengths: Sequence[int]) -> Iterator[tuple[int, float]]:
+    """Yield each L' and the ROUGE-L recall, 0-1, of the first L' texts joined; the words of the lead are stems."""
     if not texts:
         return
-    words = [_words(text, stemmed) for text in texts[: max(lengths)]]
+    words = list(map(_stems, texts[: max(lengths)]))
     for length in lengths:
-        joined = [word for paragraph in words[:length] for word in paragraph]
+        joined = list(chain.from_iterable(words[:length]))
         yield length, lcs_length(lead, joined) / len(lead) if lead else 0.0
 
 
-def _words(text: str, stemmed: bool) -> list[str]:
-    words = split_words(text)
-    return [stem(word) for word in words] if stemmed else words
+def _stems(text: str) -> list[str]:
+    return list(map(stem, split_words(text)))
 
 
 def _by_similarity(article_id: str, candidates: pa.Table, labels: pa.Table) -> list[str]:

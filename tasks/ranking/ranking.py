@@ -29,7 +29,7 @@ from models.weights_file import load_weights
 from storage.schemas import RANKED
 from tasks.engine.torch_threads import torch_threads
 from tasks.ranking.batches import Texts, batches_by_length
-from tasks.ranking.candidates import Candidates, candidates, features_of
+from tasks.ranking.candidates import Candidates, candidates, features_of, place_in_run
 from tasks.ranking.folders import RankingFolder, folder_digest, load_model, longest_input, read_ranking_folder
 from tasks.ranking.settings import FOLDER_METHODS, RankingSettings
 from tasks.text.ngrams import WordRule, split_words
@@ -103,7 +103,7 @@ def rank_paragraphs(
     ranked = chosen.take(best)
     columns = {
         "article_id": [ranked.ids[article] for article in ranked.article],
-        "rank": ranked.ranks(),
+        "rank": place_in_run(ranked.article),
         "paragraph_id": ranked.number,
         "score": scores[best],
         **{name: ranked.column(name) for name in ("url", "position", "text")},
