@@ -135,7 +135,10 @@ def _scores(
         return np.concatenate([np.zeros(0), *scores]).astype(np.float32)
     with torch_threads(_THREADS):
         if settings.method in FOLDER_METHODS:
-            return score_by_folder(settings, chosen, find_device(device))
+            assert settings.folder is not None
+            with _ONE_THREAD:
+                model = _opened(settings, folder_digest(settings.folder), find_device(device))
+            return model.scores(chosen, settings.batch_tokens)
         if directory is None:
             raise ValueError("the method 'ranking' needs the directory of a trained ranker")
         ranker = load_ranker(directory, find_device(device))
@@ -166,16 +169,6 @@ def score_paragraphs(
 
 # Shards are ranked by several threads of a process, which share one model; the library's tokenizers are for one.
 _ONE_THREAD = Lock()
-
-
-def score_by_folder(settings: RankingSettings, chosen: Candidates, device: torch.device) -> NDArray[np.float32]:
-    """Return the score of each paragraph, [N]: the cosine of its vector and the title's, or the probability that a
-    cross-encoder gives both, 0-1. Raises FileNotFoundError, ValueError: as `read_ranking_folder`; or the model's
-    weights or tokenizer cannot be read."""
-    assert settings.folder is not None
-    with _ONE_THREAD:
-        model = _opened(settings, folder_digest(settings.folder), device)
-    return model.scores(chosen, settings.batch_tokens)
 
 
 @lru_cache(maxsize=1)

@@ -3,8 +3,9 @@ A step depends only on the seed, its number and its position in the data, all of
 that was killed and started again ends with the same weights."""
 
 import math
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -32,39 +33,28 @@ from tasks.ranking.ranking import PUBLISHED, WEIGHTS, TrainedRanker, describe_ra
 from tasks.ranking.settings import RankerSettings
 
 
-@dataclass(frozen=True)
-class ValidationSet:
-    """Articles for validating a ranker."""
-
-    parts: list[Drawn]
-    split: Split  # `train` if the valid split has no paragraphs
-
-    def judge(self, ranker: TrainedRanker, top: int) -> dict[str, Any]:
-        """Score every paragraph, and return `loss` (binary cross entropy of scores and labels, nats a paragraph) and
-        `loss_floor`, the lowest possible; and means over articles of the mean ROUGE-2 recall of the `top` paragraphs by
-        the ranker (`recall`), by tf-idf similarity with the title and by label, the highest possible."""
-        losses, floors = [], []
-        recalls: dict[str, list[NDArray[np.float64]]] = {"recall": [], "similarity_recall": [], "gold_recall": []}
-        for part in self.parts:
-            scores = score_paragraphs(ranker, part.texts, part.titles, part.chosen.article, _VALIDATION_TOKENS)
-            losses.append(_cross_entropy(part.labels, scores))
-            floors.append(_cross_entropy(part.labels, part.labels))
-            for name, order in zip(recalls, (scores, part.similarity, part.labels), strict=True):
-                recalls[name].append(_top_mean(part, order, top))
-        means = {"loss": losses, "loss_floor": floors, **recalls}
-        return {
-            **{name: float(np.concatenate(values).mean()) for name, values in means.items()},
-            "articles": sum(map(len, recalls["gold_recall"])),
-            "split": self.split,
-        }
+def judge(parts: Sequence[Drawn], ranker: TrainedRanker, top: int) -> dict[str, Any]:
+    """Score every paragraph, and return `loss` (binary cross entropy of scores and labels, nats a paragraph) and
+    `loss_floor`, the lowest possible; and means over articles of the mean ROUGE-2 recall of the `top` paragraphs by
+    the ranker (`recall`), by tf-idf similarity with the title and by label, the highest possible; and their number."""
+    found: defaultdict[str, list[NDArray[np.float64]]] = defaultdict(list)
+    for part in parts:
+        scores = score_paragraphs(ranker, part.texts, part.titles, part.chosen.article, _VALIDATION_TOKENS)
+        found["loss"].append(_cross_entropy(part.labels, scores))
+        found["loss_floor"].append(_cross_entropy(part.labels, part.labels))
+        for name, order in (("", scores), ("similarity_", part.similarity), ("gold_", part.labels)):
+            found[f"{name}recall"].append(_top_mean(part, order, top))
+    means = {name: float(np.concatenate(values).mean()) for name, values in found.items()}
+    return {**means, "articles": sum(map(len, found["recall"]))}
 
 
 def collect_validation(
     shards: ReadableShards, vocabulary: Vocabulary, rules: BatchRules, *, articles: int
-) -> ValidationSet:
-    """Draw a validation set from the first shards that have enough articles of the valid split. A corpus without any is
-    validated on training articles. `articles` is the minimum, if there are so many: whole shards are added. `rules` say
-    how paragraphs are drawn, `per_article` of each article. Raises ValueError: no article has a paragraph."""
+) -> tuple[Split, list[Drawn]]:
+    """Draw a validation set from the first shards that have enough articles of the valid split, and say of which split
+    it is: a corpus without any is validated on training articles. `articles` is the minimum, if there are so many:
+    whole shards are added. `rules` say how paragraphs are drawn, `per_article` of each article. Raises ValueError: no
+    article has a paragraph."""
     splits: tuple[Split, ...] = ("valid", "train")
     for split in splits:
         parts: list[Drawn] = []
@@ -77,7 +67,7 @@ def collect_validation(
             if count >= articles:
                 break
         if parts:
-            return ValidationSet(parts, split)
+            return split, parts
     raise ValueError(NOTHING_TO_LEARN)
 
 
@@ -189,7 +179,7 @@ class RankerObjective(Objective[RankerBatch]):
         drawn = settings.paragraphs_per_article
         self.rules = BatchRules(seed, settings.epochs, settings.batch_paragraphs, drawn, **tokens)
         judged = replace(self.rules, per_article=_VALIDATION_PARAGRAPHS)
-        self.validation = collect_validation(shards, vocabulary, judged, articles=_VALIDATION_ARTICLES)
+        self.split, self.valid = collect_validation(shards, vocabulary, judged, articles=_VALIDATION_ARTICLES)
         self.fresh = initial is None
         torch.manual_seed(stable_hash(seed, "ranker", "weights") >> 1)
         self.model: ParagraphRanker = ParagraphRanker(
@@ -234,7 +224,7 @@ class RankerObjective(Objective[RankerBatch]):
         """Judge the ranker by its loss, or by the mean ROUGE-2 recall of its top paragraphs."""
         settings = self.settings
         ranker = TrainedRanker(self.model, self.vocabulary, _TITLE_TOKENS, _PARAGRAPH_TOKENS)
-        validation = self.validation.judge(ranker, _TOP)
+        validation = judge(self.valid, ranker, _TOP) | {"split": self.split}
         by_loss = settings.select == "loss" or not math.isfinite(validation["loss"])
         return Validation(validation["loss"] if by_loss else -validation["recall"], validation)
 

@@ -18,7 +18,7 @@ from models.vocabulary import Vocabulary
 from tasks.ranking.batches import BatchRules, training_batches
 from tasks.ranking.ranking import load_ranker, rank_paragraphs, score_paragraphs
 from tasks.ranking.settings import RankerSettings, RankingSettings
-from tasks.ranking.training import _cross_entropy, collect_validation, train_ranker
+from tasks.ranking.training import _cross_entropy, collect_validation, judge, train_ranker
 from tests.tasks.ranking.ranker_world import InMemory, articles, features, paragraphs, vocabulary, world
 from tests.tasks.summarization.summarizer_examples import vocabulary as other_vocabulary
 
@@ -235,7 +235,7 @@ def test_validation_by_hand() -> None:
             ("b", 2, 1.0, 0.0),
         ),
     )
-    validation = collect_validation(InMemory([shard]), vocabulary(), replace(RULES, per_article=9), articles=9)
+    split, parts = collect_validation(InMemory([shard]), vocabulary(), replace(RULES, per_article=9), articles=9)
 
     class Constant(torch.nn.Module):
         """Gives every paragraph a score of one half."""
@@ -253,14 +253,14 @@ def test_validation_by_hand() -> None:
             return torch.zeros(len(texts))
 
     ranker = type("Ranker", (), {"model": Constant()})()
-    found = validation.judge(ranker, top=2)
+    found = judge(parts, ranker, top=2)
     assert found["loss"] == pytest.approx(math.log(2))
     # The entropies of .5 and .25; those of 0 and 1 are nothing.
     assert found["loss_floor"] == pytest.approx((math.log(2) + 0.25 * math.log(4) + 0.75 * math.log(4 / 3)) / 6)
     assert found["recall"] == pytest.approx((0.375 + 0.0) / 2)  # paragraphs 0 and 1 of each, by number
     assert found["similarity_recall"] == pytest.approx((0.125 + 0.0) / 2)  # a: 1 and 2; b: 0 and 1
     assert found["gold_recall"] == pytest.approx((0.375 + 0.5) / 2)
-    assert (found["articles"], found["split"]) == (2, "valid")
+    assert (found["articles"], split) == (2, "valid")
     json.dumps(found)
 
 
