@@ -22,7 +22,7 @@ import numpy as np
 
 from tasks.evaluation.citations import CitedSentence, Citer, citation_scores
 from tasks.evaluation.metrics import ArticleTexts, Floats, Score, Summary, SummaryScorer
-from tasks.ranking.folders import check_installed, folder_digest, read_config
+from tasks.ranking.folders import read_config
 
 Pair = tuple[str, str]  # premise, hypothesis
 # pairs -> [N, 2], P(entailment) and P(contradiction) of each of N pairs, 0-1
@@ -35,19 +35,6 @@ _PAGE_ENTAILS = {"ned": 0.5, "ned-0.2": 0.2}  # Shen et al. 2023, app. H
 def premise(title: str, texts: Sequence[str]) -> str:
     """Return texts as one premise, after the title of their article, which is known to all."""
     return "\n".join([title, *texts])
-
-
-def entailment_digest(folder: str, setting: str) -> str:
-    """Return the digest of a folder's model, by whose answers something is decided; raises as `label_ids`."""
-    label_ids(folder, setting)
-    return folder_digest(folder)
-
-
-def check_entailment(folder: str, setting: str) -> None:
-    """See that this machine has what a folder's model runs on. Raises as `label_ids`; ValueError also: there is no
-    transformers."""
-    label_ids(folder, setting)
-    check_installed({"transformers": ""}, setting)
 
 
 def label_ids(folder: str, setting: str) -> list[int]:

@@ -19,7 +19,8 @@ def check_judges(settings: ScoringSettings) -> None:
     """See that this machine has what the judges run on. Raises FileNotFoundError: a model is not there; ValueError: it
     is of another kind, or a package or a key is not there; it names the setting."""
     if settings.nli is not None:
-        entailment.check_entailment(settings.nli.folder, _NLI)
+        entailment.label_ids(settings.nli.folder, _NLI)
+        check_installed({"transformers": ""}, _NLI)
     if settings.bertscore is not None:
         _check_bertscore(settings.bertscore)
         check_installed({"transformers": "", IMPLEMENTATION: VERSION}, _BERTSCORE)
@@ -32,7 +33,8 @@ def judge_notes(settings: ScoringSettings) -> dict[str, str]:
     FileNotFoundError: there is no such folder, or no model in it; ValueError: it is a model of another kind."""
     notes = {}
     if settings.nli is not None:
-        notes["nli_sha256"] = entailment.entailment_digest(settings.nli.folder, _NLI)
+        entailment.label_ids(settings.nli.folder, _NLI)
+        notes["nli_sha256"] = folder_digest(settings.nli.folder)
     if settings.bertscore is not None:
         _check_bertscore(settings.bertscore)
         notes["bertscore_sha256"] = folder_digest(settings.bertscore.folder)

@@ -12,8 +12,9 @@ from tasks.chat.budget import Budget
 from tasks.chat.client import ChatClient, Message, NoAnswerError, tokens
 from tasks.crawl.answers import Answers
 from tasks.engine.data_files import read_data
-from tasks.evaluation.entailment import Entailment, check_entailment, entailment_digest
+from tasks.evaluation.entailment import Entailment, label_ids
 from tasks.evaluation.metrics import Summary
+from tasks.ranking.folders import check_installed, folder_digest
 from tasks.text.content_words import words_of
 from tasks.writing.checking import Checked, Checker, as_summary
 from tasks.writing.messages import (
@@ -268,7 +269,8 @@ def open_writer(
 def check_writer(settings: WriterSettings, words: int) -> None:
     """See that a writer can be opened, by one request that costs nothing; raises as `open_writer`."""
     if settings.entailment is not None:
-        check_entailment(settings.entailment, _ENTAILMENT)
+        label_ids(settings.entailment, _ENTAILMENT)
+        check_installed({"transformers": ""}, _ENTAILMENT)
     with open_writer(settings.model_copy(update={"entailment": None}), words=words, language=None):
         pass
 
@@ -277,7 +279,8 @@ def writer_notes(settings: WriterSettings) -> dict[str, str]:
     """Return what decides a writer's summaries beside its settings, which name a folder: the digest of its model."""
     if settings.entailment is None:
         return {}
-    return {"entailment_sha256": entailment_digest(settings.entailment, _ENTAILMENT)}
+    label_ids(settings.entailment, _ENTAILMENT)
+    return {"entailment_sha256": folder_digest(settings.entailment)}
 
 
 @lru_cache(maxsize=1)
