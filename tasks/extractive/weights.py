@@ -4,7 +4,7 @@ They are numbers over features, so that the shipped ones hold no text of the top
 """
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from functools import cache
 from importlib.resources import files
@@ -89,7 +89,8 @@ class Weights:
             "concepts": dict(zip(KINDS, map(asdict, self.concepts), strict=True)),
             "sentences": dict(zip(TARGETS, map(asdict, self.sentences), strict=True)),
         }
-        return json.dumps(_short(plain), indent=None, separators=(",", ":")) + "\n"
+        short = json.loads(json.dumps(plain), parse_float=lambda digits: float(f"{float(digits):.5g}"))
+        return json.dumps(short, separators=(",", ":")) + "\n"
 
     @classmethod
     def from_json(cls, text: str) -> "Weights":
@@ -103,14 +104,6 @@ class Weights:
                 f"these are no weights of an extractor: expected JSON of `to_json`, missing {error}"
             ) from error
         return cls(concepts, sentences)
-
-
-def _short(value: Any) -> Any:
-    if isinstance(value, Mapping):
-        return {name: _short(each) for name, each in value.items()}
-    if isinstance(value, list | tuple):
-        return [_short(each) for each in value]
-    return float(f"{value:.5g}") if isinstance(value, float) else value
 
 
 @cache

@@ -133,9 +133,8 @@ _JOINTS = frozenset(["and", "but", "which", "who", "where", "when", "because", "
 
 def _splice_near(sentence: str, others: Others, dice: Dice) -> Iterator[str]:
     # Two sentences about one subject may be joined, and the whole is true; not so those about two.
-    if not (own := _about(sentence)):
-        return iter(())
-    return _splice(sentence, [other for other in others.near if (a := _about(other)) and not a & own], dice)
+    own = _about(sentence)
+    return _splice(sentence, [other for other in others.near if own and (a := _about(other)) and not a & own], dice)
 
 
 def _joined(sentence: str, others: Others, dice: Dice) -> Iterator[str]:
@@ -179,7 +178,8 @@ def _antonym(sentence: str, others: Others, dice: Dice) -> Iterator[str]:
             continue
         ending = _ending(match[0])
         alike = [word for word in options if _ending(word) == ending] or options[:1]
-        yield _put(sentence, match, _cased(dice.pick(alike[:4]), match[0]))
+        word = dice.pick(alike[:4])
+        yield _put(sentence, match, word.capitalize() if match[0][0].isupper() else word)
 
 
 _FUNCTION_PAIRS = frozenset(["he", "she", "him", "her", "his", "hers", "with", "without", "no", "none", "all"])
@@ -187,10 +187,6 @@ _FUNCTION_PAIRS = frozenset(["he", "she", "him", "her", "his", "hers", "with", "
 
 def _ending(word: str) -> str:
     return next((ending for ending in ("ing", "ed", "est", "er", "ly", "s") if word.endswith(ending)), "")
-
-
-def _cased(word: str, like: str) -> str:
-    return word.capitalize() if like[:1].isupper() else word
 
 
 def _subject(sentence: str, others: Others, dice: Dice) -> Iterator[str]:
@@ -233,7 +229,7 @@ def _voice(sentence: str, others: Others, dice: Dice) -> Iterator[str]:
 def _bound(sentence: str, others: Others, dice: Dice) -> Iterator[str]:
     for match in list(_WORD.finditer(sentence))[1:-1]:
         if match[0] in _ONE_WORD and match[0] not in {"may", "might", "could", "would", "should", "claims", "plans"}:
-            yield _without(sentence, match)
+            yield f"{sentence[: match.start()].rstrip()} {sentence[match.end() :].lstrip()}"
         elif match[0] in {"may", "might", "could"}:
             yield _put(sentence, match, "will")
     for phrase in (" at least", " at most", " up to", " more than", " less than", " fewer than", " part of", " one of"):
@@ -260,10 +256,6 @@ def _bound_added(sentence: str, others: Others, dice: Dice) -> Iterator[str]:
             yield _put(sentence, match, f"{word} {match[0]}")
     for match in list(_AUXILIARY.finditer(sentence))[:1]:
         yield _put(sentence, match, f"{match[0]} {dice.pick(('only', 'reportedly', 'always', 'allegedly', 'mostly'))}")
-
-
-def _without(sentence: str, match: re.Match[str]) -> str:
-    return sentence[: match.start()].rstrip() + " " + sentence[match.end() :].lstrip()
 
 
 def _turned(sentence: str, others: Others, dice: Dice) -> Iterator[str]:

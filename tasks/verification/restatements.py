@@ -34,10 +34,6 @@ def restatements(sentence: str, following: str, dice: Dice) -> Iterator[tuple[st
             yield kind, dice.pick(made)
 
 
-def _same(sentence: str, following: str, dice: Dice) -> Iterator[str]:
-    yield sentence
-
-
 def _shortened(sentence: str, following: str, dice: Dice) -> Iterator[str]:
     if (rest := _PARENTHESIS.sub("", sentence)) != sentence:
         yield rest
@@ -86,9 +82,9 @@ def _replaceable() -> re.Pattern[str]:
     return re.compile("|".join(rf"(?<!\w){re.escape(phrase)}(?!\w)" for phrase in listed))
 
 
-def in_phrases(sentence: str, dice: Dice, most: int = _MOST_PHRASES) -> str:
+def in_phrases(sentence: str, dice: Dice) -> str:
     """Return a sentence with some of its phrases replaced by others that say the same."""
-    chosen = dice.sample(list(_replaceable().finditer(sentence)), most)
+    chosen = dice.sample(list(_replaceable().finditer(sentence)), _MOST_PHRASES)
     for match in sorted(chosen, key=lambda one: -one.start()):
         sentence = f"{sentence[: match.start()]}{dice.pick(phrases()[match[0]])}{sentence[match.end() :]}"
     return sentence
@@ -172,7 +168,7 @@ def _digits(sentence: str, following: str, dice: Dice) -> Iterator[str]:
 
 
 KINDS: dict[str, Restater] = {
-    "unchanged": _same,
+    "unchanged": lambda sentence, following, dice: iter([sentence]),
     "shortened": _shortened,
     "clause": _clause,
     "other phrases": _in_phrases,
