@@ -25,18 +25,14 @@ from models.value_slots import NO_SLOTS, ValueSlots, fill
 from models.values import ValueIndex
 from models.vocabulary import Vocabulary
 from storage.schemas import EXAMPLES
+from tasks.engine.data_files import read_data
 from tasks.engine.grouping import join_by_article
 from tasks.evaluation.citations import ValueSupport
 from tasks.summarization.settings import ExampleSettings, SummarizerSettings
 from tasks.text.content_words import names_subject, subject_of, words_of
 
 # Words with "the" by which English leads speak of their subject, besides those with which they define it.
-_KIND_NAMES = """
-    aircraft airport album band book bridge building church city club company district film firm game group island lake
-    magazine mountain museum newspaper novel organisation organization party plant play project river school series
-    ship show song species station team town university village
-"""
-_KINDS = frozenset(_KIND_NAMES.split())
+_KINDS = frozenset(read_data("tasks.text", "words.toml")["kinds"])
 _PRONOUN = re.compile(r"(?:he|she|they|it(?! (?:is|was) \w+ that\b))(?= )", re.IGNORECASE)
 _KIND = re.compile(r"the ([a-z]+)(?= [a-z]+)", re.IGNORECASE)
 _NAME = re.compile(r"(?:the )?([^\s,;:()]+(?: [^\s,;:()]+){0,6}?)(?= [a-z])")

@@ -77,7 +77,7 @@ def train_vocabulary(
         _sample_paragraphs(paragraphs, articles_table, paragraphs_table, seed)
         articles_table = paragraphs_table = None  # frees their memory for the next shard and for SentencePiece
     pa.default_memory_pool().release_unused()
-    lines = _Lines([leads, paragraphs], _LINE_BYTES)
+    lines = _Lines([leads, paragraphs])
     return _table(_estimate(lines, settings), lines.count)
 
 
@@ -114,16 +114,15 @@ def _sample_paragraphs(sample: _Sample, articles: pa.Table, paragraphs: pa.Table
 class _Lines:
     """The lines of samples, cut to the length that SentencePiece reads; `count` is the number of lines read."""
 
-    def __init__(self, samples: list[_Sample], line_bytes: int) -> None:
+    def __init__(self, samples: list[_Sample]) -> None:
         self._samples = samples
-        self._line_bytes = line_bytes
         self.count = 0
 
     def __iter__(self) -> Iterator[str]:
         for sample in self._samples:
             for text in sample.drain():
                 for line in text.splitlines():
-                    for piece in _cut(line.strip().replace("\0", " "), self._line_bytes):
+                    for piece in _cut(line.strip().replace("\0", " "), _LINE_BYTES):
                         self.count += 1
                         yield piece
 

@@ -62,8 +62,6 @@ class TargetNgrams:
     2004): an n-gram that occurs k times in the target counts at most k times."""
 
     def __init__(self, target: Sequence[str], n: int) -> None:
-        if n < 1:
-            raise ValueError(f"expected n-grams of at least 1 word, got {n}")
         self.n = n  # length of an n-gram in words
         self.total = max(len(target) - n + 1, 0)  # n-grams of the target, repetitions included
         self._counts = Counter(ngrams(target, n))
