@@ -50,13 +50,11 @@ class TrainedRanker:
     paragraph_tokens: int  # tokens of a paragraph that it was trained to read
 
 
-def describe_ranker(
-    directory: Path, config: RankerConfig, vocabulary: Vocabulary, *, title_tokens: int, paragraph_tokens: int
-) -> None:
+def describe_ranker(directory: Path, ranker: TrainedRanker) -> None:
     """Write a ranker's files beside its weights, `config.json` last."""
-    write_bytes_atomically(directory / VOCABULARY, vocabulary.model)
-    read = {"title_tokens": title_tokens, "paragraph_tokens": paragraph_tokens}
-    record = {"architecture": _ARCHITECTURE, "config": dataclasses.asdict(config), **read}
+    write_bytes_atomically(directory / VOCABULARY, ranker.vocabulary.model)
+    read = {"title_tokens": ranker.title_tokens, "paragraph_tokens": ranker.paragraph_tokens}
+    record = {"architecture": _ARCHITECTURE, "config": dataclasses.asdict(ranker.model.config), **read}
     write_json_atomically(directory / CONFIG, record)
 
 

@@ -146,9 +146,7 @@ def train_ranker(
             fingerprint={**settings.recipe(), "seed": seed, "vocabulary": words.digest, "initial": start},
         )
         result = trainer.run()
-    describe_ranker(
-        directory, objective.model.config, words, title_tokens=_TITLE_TOKENS, paragraph_tokens=_PARAGRAPH_TOKENS
-    )
+    describe_ranker(directory, objective.ranker)
     metrics = {f"validation_{name}": value for name, value in result.best_scores.items()}
     if initial is not None:
         first = read_metrics(directory / METRICS)[0]
@@ -175,9 +173,14 @@ class RankerObjective(Objective[RankerBatch]):
     ) -> None:
         """Draw the validation set and make the ranker, from `initial` if given; ValueError if that does not fit."""
         self.shards, self.vocabulary, self.settings = shards, vocabulary, settings
-        tokens = {"title_tokens": _TITLE_TOKENS, "paragraph_tokens": _PARAGRAPH_TOKENS}
-        drawn = settings.paragraphs_per_article
-        self.rules = BatchRules(seed, settings.epochs, settings.batch_paragraphs, drawn, **tokens)
+        self.rules = BatchRules(
+            seed,
+            settings.epochs,
+            settings.batch_paragraphs,
+            settings.paragraphs_per_article,
+            _TITLE_TOKENS,
+            _PARAGRAPH_TOKENS,
+        )
         judged = replace(self.rules, per_article=_VALIDATION_PARAGRAPHS)
         self.split, self.valid = collect_validation(shards, vocabulary, judged, articles=_VALIDATION_ARTICLES)
         self.fresh = initial is None
@@ -185,6 +188,7 @@ class RankerObjective(Objective[RankerBatch]):
         self.model: ParagraphRanker = ParagraphRanker(
             RankerConfig(vocabulary.size, vocabulary.pad, settings.hidden, settings.hidden)
         )
+        self.ranker = TrainedRanker(self.model, vocabulary, _TITLE_TOKENS, _PARAGRAPH_TOKENS)
         if initial is not None:
             self._start_from(initial)
 
@@ -223,8 +227,7 @@ class RankerObjective(Objective[RankerBatch]):
     def validate(self, losses: Callable[[RankerBatch], tuple[float, ...]]) -> Validation:
         """Judge the ranker by its loss, or by the mean ROUGE-2 recall of its top paragraphs."""
         settings = self.settings
-        ranker = TrainedRanker(self.model, self.vocabulary, _TITLE_TOKENS, _PARAGRAPH_TOKENS)
-        validation = judge(self.valid, ranker, _TOP) | {"split": self.split}
+        validation = judge(self.valid, self.ranker, _TOP) | {"split": self.split}
         by_loss = settings.select == "loss" or not math.isfinite(validation["loss"])
         return Validation(validation["loss"] if by_loss else -validation["recall"], validation)
 

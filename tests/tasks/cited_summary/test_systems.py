@@ -32,7 +32,7 @@ from tasks.cited_summary.systems import (
     pieces_per_word,
     trained_systems,
 )
-from tasks.ranking.ranking import describe_ranker
+from tasks.ranking.ranking import TrainedRanker, describe_ranker
 from tasks.summarization.directory import describe_summarizer
 from tasks.summarization.settings import DecodingSettings
 from tests.models.systems import tiny_fields
@@ -60,9 +60,9 @@ def summarizer_in(folder: Path, words: Vocabulary) -> None:
 
 def ranker_in(folder: Path, words: Vocabulary) -> None:
     torch.manual_seed(1)
-    config = RankerConfig(words.size, words.pad, embedding=8, hidden=6)
-    save_weights(ParagraphRanker(config), folder / "model.safetensors")
-    describe_ranker(folder, config, words, title_tokens=8, paragraph_tokens=40)
+    model = ParagraphRanker(RankerConfig(words.size, words.pad, embedding=8, hidden=6))
+    save_weights(model, folder / "model.safetensors")
+    describe_ranker(folder, TrainedRanker(model, words, title_tokens=8, paragraph_tokens=40))
 
 
 def root_with(path: Path, *models: str, **config: Any) -> str:

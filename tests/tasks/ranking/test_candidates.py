@@ -31,7 +31,6 @@ def test_candidates_are_kept_paragraphs_of_kept_articles_in_order() -> None:
     assert list(found.texts()) == [found.column("text").to_pylist()]
     assert found.article.tolist() == [0, 0, 1, 1]
     assert found.number.tolist() == [0, 2, 0, 1]
-    assert found.ranks().tolist() == [0, 1, 0, 1]
     assert candidates(ARTICLES, PARAGRAPHS, "valid").column("text").to_pylist() == ["b zero", "b one"]
     assert len(candidates(ARTICLES, PARAGRAPHS, "test")) == 0
 

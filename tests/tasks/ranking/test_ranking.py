@@ -10,7 +10,7 @@ import torch
 from models.ranker import ParagraphRanker, RankerConfig
 from models.weights_file import save_weights
 from storage.schemas import RANKED
-from tasks.ranking.ranking import describe_ranker, load_ranker, rank_paragraphs
+from tasks.ranking.ranking import TrainedRanker, describe_ranker, load_ranker, rank_paragraphs
 from tasks.ranking.settings import RankingSettings
 from tests.tasks.ranking.ranker_world import articles, features, paragraphs, vocabulary, world
 
@@ -45,7 +45,7 @@ def ranker_in(directory: Path, *, spoilt: bool = False) -> Path:
         if spoilt:
             model.score.bias.fill_(torch.nan)
     save_weights(model, directory / "model.safetensors")
-    describe_ranker(directory, config, vocabulary(), title_tokens=5, paragraph_tokens=9)
+    describe_ranker(directory, TrainedRanker(model, vocabulary(), title_tokens=5, paragraph_tokens=9))
     return directory
 
 
