@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from itertools import accumulate
 
 from tasks.engine.data_files import read_data
-from tasks.evaluation.citations import CitedSentence, Citer, Verdict, written
+from tasks.evaluation.citations import CitedSentence, Citer, Verdict
 from tasks.evaluation.metrics import Summary
 from tasks.extractive.conflicts import Difference
 
@@ -132,8 +132,7 @@ class PassageNumbers:
         if cited.verdict in _TESTED:
             tested = _TESTED[cited.verdict]
         else:
-            lacking = citer.support.missing(quotes, citer.support.values(cited.claim))
-            missing = tuple(written(value, cited.claim) for value in lacking)
+            missing = tuple(citer.support.lacking(cited.claim, quotes))
             if not quotes:
                 tested = "no passage has its names, numbers or half of its words"
             elif missing:

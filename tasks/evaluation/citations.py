@@ -83,6 +83,10 @@ class ValueSupport:
         evidence = ValueIndex([self._title, *premises])
         return [value for value in values if value not in evidence]
 
+    def lacking(self, sentence: str, premises: Sequence[str]) -> list[str]:
+        """Return the values of a sentence, as written there, that neither the premises nor the title have."""
+        return [written(value, sentence) for value in self.missing(premises, self.values(sentence))]
+
     def words(self, sentence: str) -> frozenset[str]:
         """Return the content words of a sentence, without the title's unless it has no others."""
         words = content_words(sentence)

@@ -3,6 +3,7 @@ wherever metrics are listed. What computes the metrics of a section of that file
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import Literal, get_args
 
 import numpy as np
@@ -47,13 +48,8 @@ _SECTIONS = {
     section: [Metric(name, **about) for name, about in metrics.items()]
     for section, metrics in read_data(__package__, "metrics.toml").items()
 }
-_GROUPS = get_args(Group)
-METRICS: Mapping[str, Metric] = {
-    metric.name: metric
-    for metric in sorted(
-        (metric for metrics in _SECTIONS.values() for metric in metrics), key=lambda metric: _GROUPS.index(metric.group)
-    )
-}
+_EVERY = sorted(chain.from_iterable(_SECTIONS.values()), key=lambda metric: get_args(Group).index(metric.group))
+METRICS: Mapping[str, Metric] = {metric.name: metric for metric in _EVERY}
 # What computes metrics -> their names, as `metrics.toml` lists them.
 COMPUTED = {section: [metric.name for metric in metrics] for section, metrics in _SECTIONS.items()}
 

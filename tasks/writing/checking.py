@@ -8,7 +8,7 @@ import numpy as np
 
 from models.sentences import SPACE_MARK
 from models.values import ValueIndex, measurable, missing
-from tasks.evaluation.citations import CitedSentence, Citer, written
+from tasks.evaluation.citations import CitedSentence, Citer
 from tasks.evaluation.entailment import ENTAILED, Entailment, premise
 from tasks.evaluation.metrics import Summary
 from tasks.writing.messages import Draft
@@ -43,8 +43,7 @@ class Checker:
 
     def lacking(self, text: str) -> list[str]:
         """Return the names, numbers and dates of a text that neither the title nor a passage has."""
-        values = self._citer.support.values(text)
-        return [written(value, text) for value in self._citer.support.missing(self._sent, values)]
+        return self._citer.support.lacking(text, self._sent)
 
     def _verified(self, drafts: Sequence[Draft]) -> list[Checked]:
         cited = self._citer.cite(as_summary(drafts, len(self._sent)))
@@ -78,11 +77,9 @@ class Checker:
     def _reason(self, draft: Draft) -> str:
         if nowhere := self.lacking(draft.text):
             return f"{', '.join(nowhere)}: in no passage"
-        support = self._citer.support
-        here = support.missing(self._citer.texts(draft.ranks), support.values(draft.text))
+        here = self._citer.support.lacking(draft.text, self._citer.texts(draft.ranks))
         if here and draft.ranks:
-            named = ", ".join(written(value, draft.text) for value in here)
-            return f"{named}: not in passage {', '.join(str(rank + 1) for rank in draft.ranks)}"
+            return f"{', '.join(here)}: not in passage {', '.join(str(rank + 1) for rank in draft.ranks)}"
         return "no passage says this"
 
 
