@@ -23,14 +23,8 @@ MARKS: Mapping[Verdict, str] = _WORDS["marks"]
 DIFFERING = "Where sources differ"
 _EXTRACTIVE = get_args(Baseline)
 # What BibTeX does not take as it is.
-_ESCAPED: Mapping[str, str] = {
-    "\\": r"\textbackslash{}",
-    "{": r"\{",
-    "}": r"\}",
-    "~": r"\textasciitilde{}",
-    "^": r"\textasciicircum{}",
-    **{mark: f"\\{mark}" for mark in "&%$#_"},
-}
+_ESCAPED = str.maketrans({mark: f"\\{mark}" for mark in "&%$#_{}"})
+_ESCAPED |= str.maketrans({"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"})
 
 
 def meaning(systems: Iterable[str]) -> str:
@@ -116,7 +110,7 @@ def to_bibtex(summary: CitedSummary) -> str:
     address and when it was read."""
     entries = []
     for source in _used(summary):
-        fields = {"title": f"{{{_bibtex(source.title or source.name)}}}"}
+        fields = {"title": f"{{{clean(source.title or source.name).translate(_ESCAPED)}}}"}
         if url := web_url(source.name):
             fields |= {"howpublished": f"\\url{{{_address(url)}}}", "url": _address(url), "urldate": summary.made[:10]}
         lines = [f"  {name} = {{{value}}}," for name, value in fields.items() if value]
@@ -204,10 +198,6 @@ def _used(summary: CitedSummary) -> list[SummarySource]:
 def _key(source: SummarySource) -> str:
     host = urlsplit(web_url(source.name) or "").hostname or source.name
     return f"{re.sub('[^a-z0-9]', '', host.removeprefix('www.').lower())[:30]}{source.number}"
-
-
-def _bibtex(text: str) -> str:
-    return "".join(_ESCAPED.get(letter, letter) for letter in clean(text))
 
 
 def _address(url: str) -> str:

@@ -30,7 +30,8 @@ NAMES = (*(f"{part}_{name}" for part in ("one", "two") for name in _NAMES["of_a_
 def features(sentence: ParsedText, passage: ParsedText, weigh: Weigh) -> list[float]:
     """Return the numbers of `NAMES` for a sentence and a passage that may say it, both with content words. `weigh`: how
     much a word in lower case tells, from 0."""
-    weights = [_weight(sentence, place, weigh) for place in sentence.content]
+    words = [sentence.words[place] for place in sentence.content]
+    weights = [weigh(word.text) if word.kind is WordKind.WORD else max(1.0, weigh(word.text)) for word in words]
     found = matches(sentence, passage)
     single, pair = windows(found, weights, passage)
     one = _window(sentence, passage, single, weights)
@@ -47,8 +48,8 @@ def features(sentence: ParsedText, passage: ParsedText, weigh: Weigh) -> list[fl
         *_second(passage, pair, weights),
         len(sentence.words),
         len(sentence.content),
-        sum(sentence.words[place].kind is WordKind.NUMBER for place in sentence.content),
-        sum(sentence.words[place].kind is WordKind.NAME for place in sentence.content),
+        sum(word.kind is WordKind.NUMBER for word in words),
+        sum(word.kind is WordKind.NAME for word in words),
     ]
 
 
@@ -64,11 +65,6 @@ def unseen(sentence: ParsedText, passage: ParsedText, found: Matches) -> tuple[i
         else:
             names += not any(key.startswith(word.key[:_NAME_STEM]) for key in passage.stems)
     return numbers, names
-
-
-def _weight(sentence: ParsedText, place: int, weigh: Weigh) -> float:
-    word = sentence.words[place]
-    return weigh(word.text) if word.kind is WordKind.WORD else max(1.0, weigh(word.text))
 
 
 def _window(sentence: ParsedText, passage: ParsedText, window: Window, weights: Sequence[float]) -> list[float]:
