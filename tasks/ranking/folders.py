@@ -125,13 +125,13 @@ def read_ranking_folder(settings: RankingSettings) -> RankingFolder | None:
     if not fits:
         what = f"expected {wanted} for {settings.method}, got {architecture}"
         raise ValueError(f"{_SETTING} is {settings.folder!r}: {what}")
-    sizes = _sizes(config, Path(settings.folder))
+    folder = Path(settings.folder)
+    sizes = _sizes(config, folder)
     if classifies:
         labels = len(config["id2label"]) if config.get("id2label") else config.get("num_labels", 2)
         if labels != 1:
             raise ValueError(f"{_SETTING} is {settings.folder!r}: expected a model of one score, got {labels} labels")
         return RankingFolder(architecture, classifies, sizes=sizes)
-    folder = Path(settings.folder)
     prompts = _given(folder / _PROMPTS).get("prompts") or {}
     return RankingFolder(
         architecture,

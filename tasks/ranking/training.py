@@ -100,29 +100,23 @@ _TOP = 5  # paragraphs whose mean ROUGE-2 recall is validated: the shortest L' o
 
 
 def train_ranker(
-    shards: ReadableShards,
+    shards: ReadableShards,  # read one at a time
     vocabulary: pa.Table | Vocabulary,
     settings: RankerSettings,
     *,
-    directory: Path,
+    directory: Path,  # gets model.safetensors, config.json, vocabulary.model and metrics.jsonl; checkpoints meanwhile
     seed: int,
+    # a trained ranker from whose weights training starts; they stay the best unless later weights validate better
     initial: Path | None = None,
     device: str = "cpu",
-    log_interval: int = 50,
-    progress: Callable[[TrainingProgress], None] | None = None,
+    log_interval: int = 50,  # steps between lines of metrics.jsonl and reports of progress
+    progress: Callable[[TrainingProgress], None] | None = None,  # also called after a validation
 ) -> dict[str, Any]:
-    """Train a ranker into `directory`, or continue where an interrupted run stopped.
-
-    One shard and the validation set are in memory. The directory gets model.safetensors, config.json, vocabulary.model
-    and metrics.jsonl, and checkpoints meanwhile. `initial` is a trained ranker from whose weights training starts; they
-    are validated first, and remain the best checkpoint if training does not improve them. `progress` is called every
-    `log_interval` steps and after a validation.
-
-    Return `published`, the files of the model, and the metrics of the best validation; with `initial` also
-    `initial_loss`, the validation loss of that ranker. Raises ValueError: there is nothing to train on, the directory
-    contains a run with other settings, or `initial` is a ranker with another vocabulary or architecture; TrainingError:
-    training cannot continue, see its message; TrainingStopped: by SIGTERM; the same call continues from the checkpoint
-    that was saved."""
+    """Train a ranker into `directory`, or continue where an interrupted run stopped. Return `published`, the files of
+    the model, and the metrics of the best validation; with `initial` also `initial_loss`, the validation loss of that
+    ranker. Raises ValueError: there is nothing to train on, the directory contains a run with other settings, or
+    `initial` is a ranker with another vocabulary or architecture; TrainingError: training cannot continue, see its
+    message; TrainingStopped: by SIGTERM; the same call continues from the checkpoint that was saved."""
     words = Vocabulary.of(vocabulary)
     start = None if initial is None else weights_digest(initial / WEIGHTS)
     with torch_threads(_THREADS):

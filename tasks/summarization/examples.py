@@ -108,7 +108,9 @@ def build_examples(
         title, lead, split = (rows[name][0].as_py() or "" for name in ("title", "lead", "split"))
         texts = best["text"].to_pylist()
         slots = ValueSlots(title, texts, known) if vocabulary.slots else NO_SLOTS
-        encoded = _encoded(list(map(slots.cut, texts)), vocabulary)
+        cut = list(map(slots.cut, texts))
+        marked = vocabulary.sentence_begin is not None  # sentences are, each by a mark before it
+        encoded = vocabulary.encode_paragraphs(map(split_sentences, cut)) if marked else vocabulary.encode_batch(cut)
         source = [_cut(ids, settings.paragraph_tokens, vocabulary) for ids in encoded]
         if not any(source):
             continue
@@ -160,13 +162,6 @@ def _shown(title: str, source: list[list[int]], vocabulary: Vocabulary, layout: 
             pieces.uncut(paragraph.tolist()) if layout.may_be_cut(len(paragraph), together) else paragraph.tolist()
         )
     ]
-
-
-def _encoded(texts: list[str], vocabulary: Vocabulary) -> list[list[int]]:
-    """Return the ids of paragraphs, with a mark before each sentence if the vocabulary has one."""
-    if vocabulary.sentence_begin is None:
-        return vocabulary.encode_batch(texts)
-    return vocabulary.encode_paragraphs(map(split_sentences, texts))
 
 
 def slots_of(examples: pa.Table) -> list[dict[str, str]]:

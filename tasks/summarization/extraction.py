@@ -232,10 +232,10 @@ def predict_with_extractor(
 
 @torch.inference_mode()
 def extracts(
-    trained: TrainedExtractor, articles: pa.Table, ranked: pa.Table, examples: pa.Table, split: str = "test"
+    trained: TrainedExtractor, articles: pa.Table, ranked: pa.Table, examples: pa.Table
 ) -> Iterator[tuple[str, str]]:
-    """Yield the id of each article of a split that has an example, and its best sentences."""
-    wanted = articles.filter(pc.and_(pc.is_null(articles["drop_reason"]), pc.equal(articles["split"], split)))
+    """Yield the id of each article of the test split that has an example, and its best sentences."""
+    wanted = articles.filter(pc.and_(pc.is_null(articles["drop_reason"]), pc.equal(articles["split"], "test")))
     joined = [(id_, *rows) for id_, *rows in join_by_article(wanted, ranked, examples) if rows[2].num_rows]
     device = next(trained.model.parameters()).device
     mark, layout = trained.model.config.mark, trained.layout

@@ -52,12 +52,8 @@ def fresh_model(
         load_huggingface(model, settings.pretrained)
     else:
         assert isinstance(model, Bart)
-        added = (
-            vocabulary.size - folder_vocabulary(settings.pretrained, _SETTING).size
-            if settings.form == "sentences"
-            else 0
-        )
-        load_pretrained(model, settings.pretrained, added=added)
+        own = folder_vocabulary(settings.pretrained, _SETTING) if settings.form == "sentences" else vocabulary
+        load_pretrained(model, settings.pretrained, added=vocabulary.size - own.size)
     return model
 
 
