@@ -13,26 +13,27 @@ def _pattern(name: str, before: str = r"\b", flags: int = re.IGNORECASE) -> re.P
     return re.compile(rf"{before}(?:{signs})(?!\w|[’'-](?!s\b)\w)", flags)
 
 
-_POINTS_BACK = _pattern("points_back", r"""^["'“‘(]*""")
-_FURNITURE = _pattern("furniture", r"""^["'“‘(]*""")
+# What a sentence that needs its page begins with.
+_BEGINNINGS = [_pattern(name, r"""^["'“‘(]*""") for name in ("points_back", "furniture")]
+# What stands anywhere in one.
+_ANYWHERE = [
+    *map(_pattern, ("parts", "relative_time", "referring", "credits", "provisional")),
+    _pattern("talks", flags=0),
+    re.compile(
+        r" \.$|(?<=[a-z]{5}\.) [a-z]{2}"  # torn apart
+        r"|https?:|www\.|@|[*|•©→»]|\.\.\.|…|^\W*\d+[.)] |\[\w{1,3}\]|\. \. \.|\(\d\) |^(?:[A-Z]{3,} ){2}|\d{4} \d\.$"
+        r"|^[A-Z][A-Z .’'-]{3,}(?:,[^:—–(-]{2,20})?[:—–(-]|^[^.]{3,40}\((?:AP|AFP|Reuters|CNN)\)"  # a dateline
+    ),
+    re.compile(  # a quotation alone, or of somebody without a name
+        r"""^["“‘'][^"”]*(?:["”]|$)\W*(?:$|(?:he|she|they|the \w+) \w+|(?:said|says|added|wrote) (?:he|she|the)\b)"""
+        r"|, [A-Z][\w’'-]+ (?:says|said|adds|added|notes|noted|explains|writes)\.$"  # by a family name alone
+    ),
+]
 _OPENER = re.compile(
     rf"(?i:{'|'.join(_LISTS['openers'].split(chr(10))).strip('|')}),? (?=\w)|(?i:{_LISTS['conjunctions']}) (?=[A-Z])"
 )
-_PARTS, _RELATIVE_TIME = _pattern("parts"), _pattern("relative_time")
-_REFERRING = _pattern("referring")
 _THAT_TIME = re.compile(r"\bthat (?:year|month|day|time)\b", re.IGNORECASE)
 _DATE = re.compile(r"\d{4}|\d{1,2} [A-Z][a-z]{2,}|[A-Z][a-z]{2,} \d{1,2}\b")
-_TALKS = _pattern("talks", flags=0)
-_CREDITS, _PROVISIONAL = _pattern("credits"), _pattern("provisional")
-_MARKUP = re.compile(
-    r" \.$|(?<=[a-z]{5}\.) [a-z]{2}"  # torn apart
-    r"|https?:|www\.|@|[*|•©→»]|\.\.\.|…|^\W*\d+[.)] |\[\w{1,3}\]|\. \. \.|\(\d\) |^(?:[A-Z]{3,} ){2}|\d{4} \d\.$"
-    r"|^[A-Z][A-Z .’'-]{3,}(?:,[^:—–(-]{2,20})?[:—–(-]|^[^.]{3,40}\((?:AP|AFP|Reuters|CNN)\)"  # a dateline
-)
-_SPOKEN = re.compile(  # a quotation alone, or of somebody without a name
-    r"""^["“‘'][^"”]*(?:["”]|$)\W*(?:$|(?:he|she|they|the \w+) \w+|(?:said|says|added|wrote) (?:he|she|the)\b)"""
-    r"|, [A-Z][\w’'-]+ (?:says|said|adds|added|notes|noted|explains|writes)\.$"  # by a family name alone
-)
 _PRONOUN = re.compile(r"\b(?:he|she|him|his|her|hers)\b", re.IGNORECASE)
 _PAIRS = (("(", ")"), ("[", "]"), ("“", "”"))
 _MOST_WORDS = 60
@@ -56,17 +57,9 @@ def defects(sentence: str) -> int:
     long = [word for word in words if len(word) > 3]
     time, pronoun = _THAT_TIME.search(sentence), _PRONOUN.search(sentence)
     signs = (
-        _POINTS_BACK.match(sentence),
-        _FURNITURE.match(sentence),
-        _PARTS.search(sentence),
-        _RELATIVE_TIME.search(sentence),
-        _TALKS.search(sentence),
-        _CREDITS.search(sentence),
-        _PROVISIONAL.search(sentence),
-        _MARKUP.search(sentence),
-        _REFERRING.search(sentence),
+        *(pattern.match(sentence) for pattern in _BEGINNINGS),
+        *(pattern.search(sentence) for pattern in _ANYWHERE),
         time and not _DATE.search(sentence, 0, time.start()),  # "that year" before any date that it could mean
-        _SPOKEN.search(sentence),
         pronoun and pronoun.start() and not any(map(_begins_name, sentence[: pronoun.start()].split()[1:])),
         unpaired,
         sentence.endswith(("?", "!", ":")),
