@@ -178,10 +178,10 @@ class SelfAttention(nn.Module):
 def attend_earlier(q_RHTE: Tensor, k_RHSE: Tensor, v_RHSE: Tensor, *, dropout: float) -> Tensor:
     """Return the context [R, H, T, E] of the T newest of S tokens, each of which sees itself and those before it."""
     new, keys = q_RHTE.shape[-2], k_RHSE.shape[-2]
-    if new in (1, keys):  # a single one sees all
-        return attend(q_RHTE, k_RHSE, v_RHSE, causal=new > 1, dropout=dropout)
+    if new == keys:
+        return attend(q_RHTE, k_RHSE, v_RHSE, causal=True, dropout=dropout)
     mask = torch.ones(new, keys, dtype=torch.bool, device=q_RHTE.device).tril(diagonal=keys - new)
-    return attend(q_RHTE, k_RHSE, v_RHSE, mask, dropout=dropout)
+    return attend(q_RHTE, k_RHSE, v_RHSE, mask if new > 1 else None, dropout=dropout)  # a single one sees all
 
 
 class CrossAttention(nn.Module):
