@@ -19,7 +19,7 @@ from tasks.crawl.progress import ProgressCount
 from tasks.crawl.queues import UrlList, give_back, urls_of
 from tasks.crawl.remote_files import archived_pages
 from tasks.crawl.replay import Replay
-from tasks.crawl.reused_pages import EarlierPages, find_earlier
+from tasks.crawl.reused_pages import EarlierPages, find_earlier, forget_lost
 from tasks.crawl.safety import LOOKUP_SECONDS, BoundedResolver, Guard, Resolver, system_resolver
 from tasks.crawl.settings import CrawlSettings
 from tasks.crawl.shard_crawl import Report, ShardCrawl, StoredPages, unfetched_row
@@ -116,10 +116,7 @@ def crawl_batches(
     client = Client(settings, guard)
     pace = Pace(shared_turns() if turns is None else turns, guard, settings.host_delay_seconds)
     stored: StoredPages = earlier.get if earlier is not None else lambda _url: None
-    for url, digest in list(journal.bodiless.items()):
-        page = stored(url)
-        if page is None or page.sha256 != digest:  # the earlier crawl no longer has its body
-            journal.forget(url)
+    forget_lost(journal, earlier)
     try:
         with on_sigterm(partial(sys.exit, 143)):  # an exception, so that the journal is closed
             ShardCrawl(client, pace, settings, journal, progress).run(urls, stored)

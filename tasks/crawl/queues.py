@@ -4,7 +4,7 @@ host comes next: one queue for each, with a pause between its requests, whose ca
 import heapq
 import itertools
 from array import array
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
@@ -30,7 +30,7 @@ def give_back() -> None:
     pa.default_memory_pool().release_unused()
 
 
-class UrlList(Collection[str]):
+class UrlList:
     """Distinct URLs in order; stored as Arrow data, returned as strings."""
 
     def __init__(self, urls: pa.Array) -> None:
@@ -47,10 +47,6 @@ class UrlList(Collection[str]):
 
     def __getitem__(self, index: int) -> str:
         return str(self._urls[index].as_py())
-
-    def __contains__(self, url: object) -> bool:
-        index = pc.index(self._urls, pa.scalar(url, self._urls.type)).as_py()
-        return bool(index >= 0)
 
     def __iter__(self) -> Iterator[str]:
         for start in range(0, len(self._urls), _PIECE):

@@ -5,7 +5,7 @@ a time, and none twice. All processes of this machine together keep to `crawl.co
 import io
 import re
 import threading
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -15,6 +15,7 @@ import pyarrow as pa
 from tasks.crawl.http import Response
 from tasks.crawl.journal import Journal
 from tasks.crawl.progress import CrawlProgress, ProgressCount
+from tasks.crawl.queues import UrlList
 from tasks.crawl.reasons import PageReason
 from tasks.crawl.replay import Capture, ReadRange, Replay
 from tasks.crawl.safety import FetchError
@@ -180,7 +181,7 @@ def reading(files: RemoteFiles, part: FileRange) -> ReadRange:
 
 
 def archived_pages(
-    urls: Collection[str],
+    urls: UrlList,
     captures: pa.Table,
     settings: CrawlSettings,
     *,

@@ -156,9 +156,11 @@ class Replay(Closing):
         raw = _RecordBytes(record.raw_stream)
         try:
             answer = self._response(target, record, raw, decode=decode)
-            if data is not None and answer.fault is None:
-                _check_whole(record, target)
+            if data is not None and answer.fault is None and is_truncated(record, target):
+                raise FetchError(PageReason.TRUNCATED_BODY, f"the archive has only a part of the record of {target}")
             return answer
+        except DamagedError as error:
+            raise FetchError(PageReason.TRUNCATED_BODY, error) from error
         except FetchError as fault:
             if fault.reason != PageReason.BAD_ENCODING or not decode:
                 raise
@@ -219,16 +221,6 @@ class Replay(Closing):
 
 def _date(record: Any) -> datetime | None:
     return parse_date(record.rec_headers.get_header("WARC-Date"))
-
-
-def _check_whole(record: Any, url: str) -> None:
-    """Check that a record is complete. Raises FetchError: `truncated_body`."""
-    try:
-        truncated = is_truncated(record, url)
-    except DamagedError as error:
-        raise FetchError(PageReason.TRUNCATED_BODY, error) from error
-    if truncated:
-        raise FetchError(PageReason.TRUNCATED_BODY, f"the archive has only a part of the record of {url}")
 
 
 class _RecordBytes(io.RawIOBase):

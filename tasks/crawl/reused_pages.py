@@ -17,6 +17,7 @@ from storage.errors import CorruptShardError
 from storage.recipes import ShardRecord, newest_records
 from storage.schemas import PAGES
 from storage.store import Store
+from tasks.crawl.journal import Journal
 from tasks.crawl.settings import CrawlSettings
 from tasks.rights.reservations import of_other_files
 
@@ -121,6 +122,14 @@ def _updated(earlier: pa.RecordBatch, row: pa.RecordBatch) -> pa.RecordBatch:
 
 
 _OF_A_REQUEST = ("fetched_at", "seconds", "attempts", "stale_reason")
+
+
+def forget_lost(journal: Journal, earlier: EarlierPages | None) -> None:
+    """Forget the journal's rows without a body whose body the earlier crawl no longer has."""
+    for url, digest in list(journal.bodiless.items()):
+        page = None if earlier is None else earlier.get(url)
+        if page is None or page.sha256 != digest:
+            journal.forget(url)
 
 
 def find_earlier(store: Store, settings: CrawlSettings, *, shard: int, host_shards: int) -> EarlierPages | None:

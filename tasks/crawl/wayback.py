@@ -15,7 +15,7 @@ from storage.schemas import PAGES
 from tasks.crawl.http import Response
 from tasks.crawl.journal import Journal
 from tasks.crawl.reasons import SILENT, PageReason
-from tasks.crawl.reused_pages import EarlierPages
+from tasks.crawl.reused_pages import EarlierPages, forget_lost
 from tasks.crawl.safety import FetchError
 from tasks.crawl.service import Patience, Service
 from tasks.crawl.settings import CrawlSettings
@@ -139,6 +139,7 @@ def replace_dead(
     answer, a page that an earlier crawl got from it is kept, with the reason beside it. The dead links' journal is in a
     separate directory. Raises CorruptShardError: the earlier crawl's file has been damaged since it was opened."""
     complete = None if earlier is None else earlier.completing()
+    forget_lost(journal, earlier)
     dead = replaced = 0
     with Wayback(settings, connect_to) as archive:
         for batch in batches:
@@ -152,10 +153,7 @@ def replace_dead(
                 row = batch.slice(index, 1).to_pylist()[0]
                 url = row["url"]
                 stored = None if earlier is None else earlier.get(url)
-                has_body = url not in journal.bodiless or (
-                    stored is not None and stored.sha256 == journal.bodiless[url]
-                )
-                if url in journal and has_body:  # from before a stop
+                if url in journal:  # from before a stop
                     kept = next(journal.batches([url], complete=complete))
                 else:
                     row = archive.row(row)
