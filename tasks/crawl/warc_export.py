@@ -38,7 +38,6 @@ from tasks.engine.recipe import finished_build, finished_stage
 CITED_URL = "WikiSum-Cited-URL"
 
 _FIELDS = ("reason", "status", "final_url", "mime", "charset", "bytes")  # of a metadata record
-_FIELDS_TYPE = "application/warc-fields"
 _MAX_FIELDS_BYTES = 65_536
 _HEADER_VALUE = re.compile(r"[\x20-\x7e]*")
 _HTTP_REASON = re.compile(r"http_[1-9]\d\d")
@@ -52,25 +51,13 @@ def write_row(writer: WARCWriter, row: Mapping[str, Any], undated: datetime) -> 
     id_ = uuid.uuid5(uuid.NAMESPACE_URL, f"{row['url']} {date} {row['sha256'] or row['reason']}")
     own = {"WARC-Date": date, "WARC-Record-ID": f"<urn:uuid:{id_}>", CITED_URL: row["url"]}
     if row["reason"] is None:
-        record = writer.create_warc_record(
-            target,
-            "response",
-            payload=io.BytesIO(row["body"]),
-            length=len(row["body"]),
-            http_headers=_http_headers(row),
-            warc_headers_dict=own,
-        )
+        kind, payload, headers = "response", row["body"], _http_headers(row)
     else:
         written = (f"{name}: {row[name]}\r\n" for name in _FIELDS if row[name] is not None)
-        fields = "".join(written).encode()
-        record = writer.create_warc_record(
-            target,
-            "metadata",
-            payload=io.BytesIO(fields),
-            length=len(fields),
-            warc_content_type=_FIELDS_TYPE,
-            warc_headers_dict=own,
-        )
+        kind, payload, headers = "metadata", "".join(written).encode(), None
+    record = writer.create_warc_record(
+        target, kind, io.BytesIO(payload), len(payload), http_headers=headers, warc_headers_dict=own
+    )
     writer.write_record(record)
 
 

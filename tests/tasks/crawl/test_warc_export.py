@@ -113,16 +113,17 @@ def test_records_are_those_of_the_standard() -> None:
         (
             record.rec_type,
             record.rec_headers.get_header("WARC-Target-URI"),
+            record.content_type,
             record.content_stream().read(),
             record.digest_checker.passed,
         )
         for record in ArchiveIterator(io.BytesIO(warc(ROWS[:2] + ROWS[4:5])), check_digests=True)
     ]
     assert records == [
-        ("warcinfo", None, b"isPartOf: b\r\n", True),
-        ("response", "http://a.test/1", ROWS[0]["body"], True),
-        ("response", "http://b.test/there?x=%20y", b"<p>moved", True),
-        ("metadata", "http://a.test/5", b"reason: dns_error\r\nbytes: 0\r\n", True),
+        ("warcinfo", None, "application/warc-fields", b"isPartOf: b\r\n", True),
+        ("response", "http://a.test/1", "application/http; msgtype=response", ROWS[0]["body"], True),
+        ("response", "http://b.test/there?x=%20y", "application/http; msgtype=response", b"<p>moved", True),
+        ("metadata", "http://a.test/5", "application/warc-fields", b"reason: dns_error\r\nbytes: 0\r\n", True),
     ]
 
 
