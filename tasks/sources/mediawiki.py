@@ -14,7 +14,7 @@ import json
 import time
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote, unquote, urlencode, urlsplit
@@ -44,7 +44,7 @@ _TRANSIENT_ERRORS = frozenset({"maxlag", "ratelimited", "readonly"})
 
 _FOLDER = "intake/.scratch-00000." + hashlib.sha256(b"listing").hexdigest()[:16]  # pruned like that of any shard
 FLUSH_SECONDS = 1.0  # what a killed process asks again; files of an object store cannot be appended to
-_MOST_SECONDS = 86_400.0  # of rest, after which a listing begins anew: its pages have been edited
+_MOST_NS = 86_400 * 10**9  # of rest, a day, after which a listing begins anew: its pages have been edited
 
 
 class KeptAnswers:
@@ -52,10 +52,8 @@ class KeptAnswers:
 
     def __init__(self, store: Store, flush_seconds: float = FLUSH_SECONDS) -> None:
         """Take the root, and how long answers may wait to be written; nothing is read before the first question."""
-        self._flush_seconds = flush_seconds
-        self._store = store
+        self._store, self._flush_seconds = store, flush_seconds
         self._answers: dict[str, str] | None = None  # compressed: a listing of millions is in memory
-        self._files = 0
         self._new: dict[str, str] = {}
         self._flushed = time.monotonic()
 
@@ -79,10 +77,8 @@ class KeptAnswers:
         """Write the new answers as a file of their own. Raises StorageError: the root cannot be written."""
         if self._new:
             assert self._answers is not None
-            content = {"time": time.time(), "answers": self._new}
-            self._store.write_bytes(f"{_FOLDER}/{self._files:06d}.json", json.dumps(content).encode())
+            self._store.write_bytes(f"{_FOLDER}/{time.time_ns()}.json", json.dumps(self._new).encode())
             self._answers |= self._new
-            self._files += 1
             self._new = {}
         self._flushed = time.monotonic()
 
@@ -91,24 +87,21 @@ class KeptAnswers:
         StorageError: the root cannot be written."""
         if self._answers is not None:
             self._store.delete_folder(_FOLDER)
-            self._answers, self._files, self._new = None, 0, {}
+            self._answers, self._new = None, {}
 
     def _read(self) -> dict[str, str]:
         found: dict[str, str] = {}
-        latest = 0.0
         names = sorted(self._store.sizes(_FOLDER))
         try:
-            for name in names:
-                content = json.loads(self._store.read_bytes(f"{_FOLDER}/{name}"))
-                found |= content["answers"]
-                latest = max(latest, content["time"])
-        except (ValueError, KeyError, TypeError):
-            latest = 0.0  # damaged: as if they were too old
-        if names and time.time() - latest > _MOST_SECONDS:
+            if names and time.time_ns() - int(names[-1].removesuffix(".json")) <= _MOST_NS:
+                for name in names:
+                    found |= json.loads(self._store.read_bytes(f"{_FOLDER}/{name}"))
+                return found
+        except (ValueError, TypeError):
+            pass  # damaged: as if they were too old
+        if names:
             self._store.delete_folder(_FOLDER)
-            return {}
-        self._files = len(names)
-        return found
+        return {}
 
 
 class MediaWikiError(ValueError):
@@ -123,33 +116,29 @@ class MediaWikiApi(Closing):
     """One wiki's interface; a context that closes its connection."""
 
     def __init__(
-        self,
-        url: str,
-        connect_to: Mapping[str, str],
-        *,
-        contact: str,
-        delay_seconds: float,
-        patience: Patience = PATIENCE,
-        token: str | None = None,
-        kept: KeptAnswers | None = None,
+        self, settings: MediaWikiSettings, contact: str, patience: Patience = PATIENCE, kept: KeptAnswers | None = None
     ) -> None:
-        """Make the client. The user chose the `url` of api.php, so it may be on this machine or in a private network.
-        Connections to a host of `connect_to` go to its `address:port`; a token is sent with every request and to no
-        other host. New answers are added to those `kept` of an interrupted listing. Raises ValueError: the URL is not a
-        web address, or a token would be sent to it unencrypted."""
-        self._url = normalise_url(url, allowed_hosts=[urlsplit(url).netloc.lower()])
+        """Make the client. The user chose the URL of api.php, so it may be on this machine or in a private network. A
+        token is sent with every request and to no other host. New answers are added to those `kept` of an interrupted
+        listing. Raises ValueError: there is no contact, the URL is not a web address, the environment lacks the token,
+        or it would be sent unencrypted."""
+        if not contact.strip():
+            raise ValueError(
+                "crawl.contact is empty: expected a URL or an e-mail address for the User-Agent, which wikis require"
+            )
+        self._token = secret_in(settings.token_variable, "source.mediawiki.token_variable", "an OAuth 2 access token")
+        self._url = normalise_url(settings.api, allowed_hosts=[urlsplit(settings.api).netloc.lower()])
         local = urlsplit(self._url).hostname in ("localhost", "127.0.0.1", "::1")
-        if token is not None and not (local or self._url.startswith("https://")):
+        if self._token is not None and not (local or self._url.startswith("https://")):
             raise ValueError(f"{self._url}: expected an https:// URL, since a token is sent to it")
-        self._token = token
         self._kept = kept
         self._service = Service(
             self._url,
-            CrawlSettings(contact=contact),
+            CrawlSettings(contact=contact.strip()),
             patience,
-            connect_to,
-            delay_seconds=delay_seconds,
-            keep_cookies=token is not None,  # a session spares the wiki to check the token
+            {},
+            delay_seconds=settings.delay_seconds,
+            keep_cookies=self._token is not None,  # a session spares the wiki to check the token
         )
 
     def close(self) -> None:
@@ -238,7 +227,6 @@ class MediaWikiSource:
 
     settings: MediaWikiSettings
     wikitext: WikitextSettings
-    connect_to: Mapping[str, str] = field(default_factory=dict)  # host -> `address:port` to which its connections go
     contact: str = ""
     kept: KeptAnswers | None = None  # of an interrupted planning, which goes on from them
     patience: Patience = PATIENCE
@@ -253,7 +241,7 @@ class MediaWikiSource:
         settings = self.settings
         if bool(settings.titles) == bool(settings.category):
             raise ValueError("source.mediawiki: expected exactly one of titles and category")
-        with self._api(self.kept) as api:
+        with MediaWikiApi(settings, self.contact, self.patience, self.kept) as api:
             titles = _titles(Path(settings.titles)) if settings.titles else self._members(api)
             batches = packed(titles, lambda title: len(quote(title)) + 3, _QUERY_CHARACTERS, _ID_BATCH)
             pages = list(dict.fromkeys(page for batch in batches for page in _latest(api, batch)))
@@ -266,7 +254,7 @@ class MediaWikiSource:
         reached; MediaWikiError: the wiki refuses a query; ValueError: the partition was not planned by this source."""
         if not isinstance(partition, PinnedPartition):
             raise ValueError(f"partition {partition.name} has no revisions: expected one that MediaWikiSource planned")
-        with self._api() as api:
+        with MediaWikiApi(self.settings, self.contact, self.patience) as api:
             reader = ArticleReader(_site(api), self.wikitext)
             for start in range(0, len(partition.revisions), _ID_BATCH):
                 wanted = partition.revisions[start : start + _ID_BATCH]
@@ -279,22 +267,6 @@ class MediaWikiSource:
                         yield Article(name, revision=str(revision), drop_reason=reason)
         for title in partition.missing:
             yield Article(title, drop_reason=ArticleReason.MISSING_PAGE)
-
-    def _api(self, kept: KeptAnswers | None = None) -> MediaWikiApi:
-        settings = self.settings
-        if not self.contact.strip():
-            raise ValueError(
-                "crawl.contact is empty: expected a URL or an e-mail address for the User-Agent, which wikis require"
-            )
-        return MediaWikiApi(
-            settings.api,
-            self.connect_to,
-            contact=self.contact.strip(),
-            delay_seconds=settings.delay_seconds,
-            patience=self.patience,
-            token=secret_in(settings.token_variable, "source.mediawiki.token_variable", "an OAuth 2 access token"),
-            kept=kept,
-        )
 
     def _members(self, api: MediaWikiApi) -> Iterator[str]:
         """Yield the titles of the articles of a category, then those of its subcategories, level by level."""
