@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
 
+from tasks.engine.data_files import read_data
 from tasks.sources.dump.markup import field_urls, plain_heading
 from tasks.sources.dump.pages import DumpPage, Site
 from tasks.sources.dump.prose import ITEM, paragraphs_of
@@ -91,16 +92,9 @@ def one_line(parts: Iterable[str]) -> str:
     return " ".join(" ".join(parts).split())
 
 
-# A wiki's own pages and those of its sister projects are no sources.
-_PROJECTS = re.compile(
-    r"(?:.+\.)?(?:wikipedia|wikimedia|wikidata|wiktionary|wikisource|wikibooks|wikiquote|wikinews|wikiversity"
-    r"|wikivoyage|wikispecies|mediawiki|toolforge|wmflabs)\.org",
-    re.I,
-)
-_ARCHIVES = re.compile(
-    r"(?:.+\.)?(?:archive\.org|archive-it\.org|archive\.(?:today|ph|is|li|md|vn|fo)|webcitation\.org|ghostarchive\.org"
-    r"|perma\.cc|webarchive\.[\w.-]+)",
-    re.I,
+_PROJECTS, _ARCHIVES = (
+    re.compile(rf"(?:.+\.)?(?:{'|'.join(hosts)})", re.I)
+    for hosts in read_data("tasks.sources.dump", "wikitext.toml")["hosts"].values()
 )
 _IDENTIFIER = "_(identifier)"  # how the pages are called that explain a DOI, an ISBN and the like
 
