@@ -7,7 +7,7 @@ fetched."""
 import hashlib
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from urllib.parse import quote
 
 from tasks.sources.dump.source import DumpSource, PageRules
@@ -37,25 +37,8 @@ class SectionedLine(Line):
     sections: tuple[SectionLine, ...]
 
 
-@dataclass(frozen=True)
-class _Entry:
-    """An article with its sections: each as its path of headings and an article of its own."""
-
-    article: Article
-    url: str
-    topics: Sequence[tuple[str, Article]]
-
-    def documents(self) -> Iterator[GivenDocument]:
-        """Yield the sections that have enough prose, each under the article's URL with its anchor."""
-        anchors: Counter[str] = Counter()
-        for path, topic in self.topics:
-            anchor = path.rpartition(" / ")[2].replace(" ", "_")
-            anchors[anchor] += 1
-            if anchors[anchor] > 1:
-                anchor = f"{anchor}_{anchors[anchor]}"  # as MediaWiki distinguishes equal headings
-            if topic.drop_reason is None:
-                url = f"{self.url}#{quote(anchor, safe=_URL_SAFE)}"
-                yield GivenDocument(url, path, tuple(topic.lead.split("\n")))
+# An article, its URL, and its sections: each as its path of headings and an article of its own.
+_Entry = tuple[Article, str, Sequence[tuple[str, Article]]]
 
 
 class SectionsSource:
@@ -85,13 +68,13 @@ class SectionsSource:
 
     def read(self, partition: Partition) -> Iterator[Article]:
         """Yield the articles of a partition: sections with the URLs they cite, or leads with sections as documents."""
-        for entry in self._entries(partition):
+        for article, url, topics in self._entries(partition):
             if not self.gives_documents:
-                yield from (topic for _, topic in entry.topics)
-            elif entry.article.drop_reason is not None:
-                yield entry.article
+                yield from (topic for _, topic in topics)
+            elif article.drop_reason is not None:
+                yield article
             else:
-                yield replace(entry.article, references=(), documents=tuple(entry.documents()))
+                yield replace(article, references=(), documents=tuple(_documents(url, topics)))
 
     def _entries(self, partition: Partition) -> Iterator[_Entry]:
         if self._settings.over == "jsonl":
@@ -101,29 +84,32 @@ class SectionsSource:
         for page in pages:
             article = reader.article(page) if self.gives_documents else Article(page.title)
             url = reader.site.url + quote(page.title.replace(" ", "_"), safe=_URL_SAFE)
-            yield _Entry(article, url, list(reader.sections(page)))
+            yield article, url, list(reader.sections(page))
 
     def _line_entry(self, line: bytes) -> _Entry:
         entry = parse_line(SectionedLine, line)
         title, licence, reason = entry.title.replace("_", " "), self._wikitext.licence, self._rules.lead_reason
-        topics = [
-            Article(
-                f"{title} ({section.title})",
-                section.text,
-                section.refs or (),
-                group=title,
-                licence=licence,
-                drop_reason=reason(section.text),
-            )
-            for section in entry.sections
-        ]
-        article = Article(title, entry.lead, licence=licence, drop_reason=reason(entry.lead))
-        return _Entry(
-            article, entry.url, [(one.title, topic) for one, topic in zip(entry.sections, topics, strict=True)]
-        )
+        topics = []
+        for one in entry.sections:
+            name, refused = f"{title} ({one.title})", reason(one.text)
+            topic = Article(name, one.text, one.refs or (), group=title, licence=licence, drop_reason=refused)
+            topics.append((one.title, topic))
+        return Article(title, entry.lead, licence=licence, drop_reason=reason(entry.lead)), entry.url, topics
 
 
 def _refused(name: str) -> _Entry:
     """Return what stands for a malformed line: one refused article, whatever becomes a topic."""
     article = refused_line(name)
-    return _Entry(article, "", [("", article)])
+    return article, "", [("", article)]
+
+
+def _documents(url: str, topics: Sequence[tuple[str, Article]]) -> Iterator[GivenDocument]:
+    """Yield the sections that have enough prose, each under the article's URL with its anchor."""
+    anchors: Counter[str] = Counter()
+    for path, topic in topics:
+        anchor = path.rpartition(" / ")[2].replace(" ", "_")
+        anchors[anchor] += 1
+        if anchors[anchor] > 1:
+            anchor = f"{anchor}_{anchors[anchor]}"  # as MediaWiki distinguishes equal headings
+        if topic.drop_reason is None:
+            yield GivenDocument(f"{url}#{quote(anchor, safe=_URL_SAFE)}", path, tuple(topic.lead.split("\n")))
