@@ -7,7 +7,6 @@ from flows.running.temporary_server import use_prefect_api
 from storage.builds import Build
 from storage.directories import DirectoryRecord, find_directory
 from storage.errors import StorageError
-from storage.registry import split_path
 from storage.root import check_root
 from storage.store import Store
 from tasks.engine.recipe import finished_build, finished_stage
@@ -43,7 +42,7 @@ def republish(root: str, build: str | None = None) -> str:
 
 
 def _directory(store: Store, build: Build, name: str) -> DirectoryRecord:
-    record = find_directory(store, *split_path(build.models[name]))
+    record = find_directory(store, build.models[name])
     if record is None:
         raise StorageError(f"{build.models[name]}, which build {build.name} names, is missing below {store.root}")
     return record

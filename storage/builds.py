@@ -39,6 +39,16 @@ class Build:
     counts: Mapping[str, Mapping[str, Any]]  # stage -> what `summarise` adds up over its shards
     report: str | None = None  # the report's path relative to the root, or None
 
+    @property
+    def files(self) -> list[str]:
+        """The shards of all stages."""
+        return [file for stage in self.stages.values() for file in stage.values()]
+
+    @property
+    def directories(self) -> list[str]:
+        """The models, and the report if there is one."""
+        return [*self.models.values(), ]
+
 
 def record_build(
     store: Store,

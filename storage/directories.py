@@ -62,11 +62,6 @@ def directory_path(name: str, key: str) -> str:
     return f"{name}/{key}"
 
 
-def record_of_directory(name: str, key: str) -> str:
-    """Return the path of a directory's record."""
-    return f"{directory_path(name, key)}.json"
-
-
 def working_directory(store: Store, name: str, key: str) -> Path:
     """Return a local folder to fill: the final one on local disk, else a temporary one that a restart finds again."""
     if store.is_local:
@@ -95,13 +90,13 @@ def publish_directory(
                 shutil.copyfileobj(file, sink)  # in pieces: checkpoints may be too large for memory
     digest = hashlib.sha256(json.dumps([files[file] for file in published]).encode()).hexdigest()[:32]
     record = DirectoryRecord(name, key, files, digest, **fields)
-    store.write_bytes(record_of_directory(name, key), seal(asdict(record)))
+    store.write_bytes(f"{record.path}.json", seal(asdict(record)))
     return record
 
 
-def find_directory(store: Store, name: str, key: str) -> DirectoryRecord | None:
-    """Return the record of a finished directory, or None; a damaged record is logged and counts as missing."""
-    sidecar = record_of_directory(name, key)
+def find_directory(store: Store, path: str) -> DirectoryRecord | None:
+    """Return the record of a finished directory by its path, or None; a damaged record is logged and counts as none."""
+    sidecar = f"{path}.json"
     if not store.exists(sidecar):
         return None
     try:
@@ -125,7 +120,7 @@ def read_directory_record(store: Store, sidecar: str) -> DirectoryRecord:
     """Return the record in a file. Raises ValueError: it is not a record, or that of another directory, copied under
     this name; FileNotFoundError: there is no such file."""
     record = of_kind(DirectoryRecord, unseal(store.read_bytes(sidecar)))
-    if record_of_directory(record.name, record.key) != sidecar:
+    if f"{record.path}.json" != sidecar:
         raise ValueError(f"it is the record of {record.path}")
     return record
 

@@ -18,9 +18,9 @@ included, is left alone. The caller holds the root's lock, so that no build is r
 import json
 import logging
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Literal
 
 import pyarrow.fs as pafs
@@ -41,7 +41,9 @@ from storage.registry import Version, read_champion, read_frozen, read_version, 
 from storage.store import Store
 
 _log = logging.getLogger(__name__)
+_NEVER = datetime.min.replace(tzinfo=UTC)  # before any file was written
 Listing = Mapping[str, pafs.FileInfo]
+Fate = Literal["kept", "young", "gone"]
 
 
 @dataclass(frozen=True)
@@ -80,29 +82,6 @@ class _Distinct:
     problem: str = ""  # why it cannot be read
 
 
-@dataclass(frozen=True)
-class _Rules:
-    """What decides whether a file stays."""
-
-    kept: tuple[set[str], set[str]]  # shard files and directories that kept builds and versions name
-    gone: tuple[set[str], set[str]]  # those that the others name
-    manifests: set[str]  # builds whose manifests go
-    unfinished: datetime | None  # files that no manifest names go if they were written before; None = they stay
-    trash: datetime | None  # likewise of damaged and temporary files
-    held: datetime | None  # no file goes that was written before: a damaged manifest may name it; None = no such one
-
-    def fate(self, file: FileName, written: datetime) -> Literal["kept", "young", "gone"]:
-        """Return whether a file is needed, too young to be deleted without a need, or to be deleted."""
-        if file.kind == "build":
-            return "gone" if file.named in self.manifests else "kept"
-        if _needed(file, *self.kept):
-            return "kept"
-        if self.held is not None and not file.trash and written <= self.held:
-            return "young"
-        bound = self.trash if file.trash else self.unfinished
-        return "gone" if _needed(file, *self.gone) or (bound is not None and written <= bound) else "young"
-
-
 def plan_pruning(store: Store, keep: int, *, retrained: bool = False) -> Pruning:
     """Find the files that can be deleted.
 
@@ -122,8 +101,8 @@ def plan_pruning(store: Store, keep: int, *, retrained: bool = False) -> Pruning
     listing = store.files()
     every_version, unread = _read_versions(store)
     champion = read_champion(store)
-    needed = {champion.version, champion.previous} if champion else set()
-    numbers = sorted({*version_numbers(store)[-keep:], *(number for number in needed if number is not None)})
+    champions = {champion.version, champion.previous} if champion else set()
+    numbers = sorted({*version_numbers(store)[-keep:], *(number for number in champions if number is not None)})
     versions = [every_version[number] for number in numbers if number in every_version]
     builds = _distinct_builds(store)
     trained = {version.build for version in every_version.values()}
@@ -133,23 +112,35 @@ def plan_pruning(store: Store, keep: int, *, retrained: bool = False) -> Pruning
     finished = {name: listing[file].mtime for name, file in files.items()}
     damaged = {files[one.names[0]]: one.problem for one in builds if one.build is None and one.names[0] in names}
     damaged |= {version_path(number): unread[number] for number in numbers if number in unread}
-    held = max((listing[file].mtime for file in damaged if file in listing), default=None)
-    if held is not None:
-        names |= {name for name, written in finished.items() if written <= held}
-    unfinished = None if retrained or len(counted) < keep else finished[counted[-keep].names[0]]
-    trash = None if retrained or not builds else finished[builds[-1].names[-1]]
-    kept = _named([one.build for one in builds if one.build and names.intersection(one.names)], versions)
+    # What was written until then stays, as a damaged manifest may name it; goes if no manifest names it; goes as trash.
+    held = max((listing[file].mtime for file in damaged if file in listing), default=_NEVER)
+    unfinished = _NEVER if retrained or len(counted) < keep else finished[counted[-keep].names[0]]
+    trash = _NEVER if retrained or not builds else finished[builds[-1].names[-1]]
+    names |= {name for name, written in finished.items() if written <= held}
+    needed = _named([one.build for one in builds if one.build and names.intersection(one.names)], versions)
     if (frozen := read_frozen(store)) is not None:
-        kept[0].update((*frozen.articles, *frozen.paragraphs))
+        needed.update((*frozen.articles, *frozen.paragraphs))
     others = [one.build for one in counted if one.build and not names.intersection(one.names)]
+    named = _named(others, every_version.values())
     manifests = {name for build in counted for name in build.names} - names
-    rules = _Rules(kept, _named(others, every_version.values()), manifests, unfinished, trash, held)
-    sizes, kept_bytes, young = _sorted_out(listing, rules)
+
+    def fate(file: FileName, written: datetime) -> Fate:
+        """Return whether a file is needed, too young to be deleted without a need, or to be deleted."""
+        if file.kind == "build":
+            return "gone" if file.named in manifests else "kept"
+        if file.trash:
+            return "gone" if written <= trash else "young"
+        if file.named in needed:
+            return "kept"
+        unneeded = written > held and (file.named in named or written <= unfinished)
+        return "gone" if unneeded else "young"
+
+    sizes, kept_bytes, young = _sorted_out(listing, fate)
     aside = tuple(file.named for name in damaged if (file := parse_file_name(name)) and not file.damaged)
     return Pruning(tuple(sorted(names)), tuple(numbers), sizes, kept_bytes, young, damaged, aside)
 
 
-def _sorted_out(listing: Listing, rules: "_Rules") -> tuple[dict[str, int], int, int]:
+def _sorted_out(listing: Listing, fate: Callable[[FileName, datetime], Fate]) -> tuple[dict[str, int], int, int]:
     """Return the files to delete in their order with their bytes, the bytes that are needed, and how many are young."""
     gone: dict[str, FileName] = {}
     kept_bytes = young = 0
@@ -157,7 +148,7 @@ def _sorted_out(listing: Listing, rules: "_Rules") -> tuple[dict[str, int], int,
         file = parse_file_name(name)
         if file is None:
             continue
-        match rules.fate(file, info.mtime):
+        match fate(file, info.mtime):
             case "gone":
                 gone[name] = file
             case "kept":
@@ -232,24 +223,16 @@ def _manifest(listing: Listing, name: str) -> str:
     return next(path for path in (manifest_path(name), manifest_path(name, SET_ASIDE)) if path in listing)
 
 
-def _named(builds: Iterable[Build], versions: Iterable[Version]) -> tuple[set[str], set[str]]:
+def _named(builds: Iterable[Build], versions: Iterable[Version]) -> set[str]:
     """Return the shard files and the directories that manifests name."""
-    files, directories = set[str](), set[str]()
+    names = set[str]()
     for build in builds:
-        files.update(file for stage in build.stages.values() for file in stage.values())
-        directories.update(build.models.values())
-        if build.report is not None:
-            directories.add(build.report)
+        names.update(build.files, build.directories)
     for version in versions:
-        files.add(version.vocabulary)
-        files.update(file for week in version.recent.values() for file in week.values())
-        directories.update(version.models.values())
-    return files, directories
-
-
-def _needed(file: FileName, files: set[str], directories: set[str]) -> bool:
-    """Whether a file belongs to one of these shards or directories; trash never does."""
-    return not file.trash and file.named in {"shard": files, "directory": directories}.get(file.kind, ())
+        names.update(
+            [version.vocabulary], version.models.values(), *(week.values() for week in version.recent.values())
+        )
+    return names
 
 
 def _remove_empty(store: Store, folder: str) -> None:

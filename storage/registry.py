@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any, TypeVar
 
 from storage.builds import read_build
-from storage.directories import directory_path, find_directory
+from storage.directories import find_directory
 from storage.errors import DamagedFieldsError, StorageError
 from storage.sealed import of_kind, seal, unseal
 from storage.store import Store
@@ -149,7 +149,7 @@ def usable(store: Store, number: int) -> bool:
 
 def missing_files(store: Store, version: Version) -> list[str]:
     """Return which of a version's models, vocabulary and build are missing or cannot be read."""
-    missing = [path for path in version.models.values() if find_directory(store, *split_path(path)) is None]
+    missing = [path for path in version.models.values() if find_directory(store, path) is None]
     if not store.exists(version.vocabulary):
         missing.append(version.vocabulary)
     try:
@@ -157,13 +157,6 @@ def missing_files(store: Store, version: Version) -> list[str]:
     except StorageError:
         missing.append(f"builds/{version.build}.json")
     return missing
-
-
-def split_path(directory: str) -> tuple[str, str]:
-    """Return name and key of a directory's path (`storage.directories.directory_path`)."""
-    name, _, key = directory.rpartition("/")
-    assert directory_path(name, key) == directory
-    return name, key
 
 
 def save_frozen(store: Store, split: FrozenSplit) -> None:

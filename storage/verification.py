@@ -226,9 +226,8 @@ def _manifests(store: Store, listing: Mapping[str, int], *, repair: bool) -> Ite
                 advice = f"set aside; {advice}"
             yield builds.manifest_path(name), _why(error), advice
             continue
-        directories = [*build.models.values(), *([build.report] if build.report else [])]
-        files = [file for stage in build.stages.values() for file in stage.values()]
-        missing = [file for file in (*files, *(f"{path}.json" for path in directories)) if file not in listing]
+        files = (*build.files, *(f"{path}.json" for path in build.directories))
+        missing = [file for file in files if file not in listing]
         if missing:
             problem = f"it names {missing[0]}, which is missing ({len(missing)} files in all)"
             yield builds.manifest_path(name), problem, "run that build again, or prune it"

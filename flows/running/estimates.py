@@ -54,7 +54,7 @@ def estimate(run: Run) -> dict[str, Estimate]:
         if result is not None:
             records += _records_of(run, DATASETS[result.stage])
         else:
-            found = (find_directory(run.store, plan.stage, name[:-5]) for name in _sampled(run.store, plan.stage))
+            found = (find_directory(run.store, f"{plan.stage}/{name[:-5]}") for name in _sampled(run.store, plan.stage))
             records += [record for record in found if record is not None]
         seconds = sum(record.seconds for record in records) / len(records) if records else None
         left = plan.shards - plan.done

@@ -17,7 +17,7 @@ from models.vocabulary import Vocabulary
 from storage.builds import build_names, latest_build, read_build
 from storage.directories import DirectoryRecord, fetch_directory, find_directory
 from storage.errors import StorageError
-from storage.registry import FOLDER, read_version, split_path, version_numbers
+from storage.registry import FOLDER, read_version, version_numbers
 from storage.root import check_root
 from storage.store import Store
 from tasks.cited_summary.cited import SummarySentence
@@ -163,7 +163,7 @@ def _store_of(model: str) -> Store:
 
 
 def _of_models(store: Store, who: str, models: Mapping[str, str], settings: Mapping[str, Any]) -> SummarySystem:
-    records = {name: find_directory(store, *split_path(path)) for name, path in models.items()}
+    records = {name: find_directory(store, path) for name, path in models.items()}
     return _of_root(store, who, records, settings)
 
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 from storage.builds import Build, record_build
-from storage.directories import DirectoryRecord, find_directory
+from storage.directories import DirectoryRecord, directory_path, find_directory
 from storage.errors import CorruptShardError
 from storage.recipes import ShardRecord, find_record, set_aside
 from storage.spending import Account
@@ -167,7 +167,7 @@ class Run:
         name, found = recipe.name, _digests(inputs, 0)
         digests = _known(found)
         key = None if digests is None else recipe.key(0, digests)
-        record = None if key is None else find_directory(self.store, name, key)
+        record = None if key is None else find_directory(self.store, directory_path(name, key))
         reason = "" if record is not None else reason_of_directory(self.store, recipe, key, found, inputs)
         plan = StagePlan(name, 1, int(record is not None), int(key is None), reason)
         self.plans.append(plan)

@@ -12,7 +12,7 @@ from models.exported import CONFIG, SEARCH, SETTINGS, VOCABULARY, WEIGHTS
 from storage.directories import DirectoryRecord, find_directory
 from storage.errors import CorruptShardError, StorageError
 from storage.recipes import read_parts, whole
-from storage.registry import read_champion, read_version, split_path
+from storage.registry import read_champion, read_version
 from storage.schemas import SCORES
 from storage.store import Store
 from tasks.engine.recipe import finished_build, finished_stage
@@ -73,7 +73,7 @@ def choose_model(store: Store, which: str) -> ChosenModel:
 def _record(store: Store, models: Mapping[str, str], owner: str) -> DirectoryRecord:
     if SUMMARIZER not in models:
         raise ValueError(f"{owner} has no summarizer, only {', '.join(sorted(models)) or 'no model'}")
-    record = find_directory(store, *split_path(models[SUMMARIZER]))
+    record = find_directory(store, models[SUMMARIZER])
     if record is None:
         raise StorageError(f"{models[SUMMARIZER]}, which {owner} names, is gone (pruned) below {store.root}")
     return record

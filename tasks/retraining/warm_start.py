@@ -8,7 +8,7 @@ from models.tokenization.contract import TextForm
 from storage.directories import find_directory
 from storage.errors import StorageError
 from storage.recipes import read_record
-from storage.registry import FrozenSplit, Version, newest_version, read_champion, read_version, split_path
+from storage.registry import FrozenSplit, Version, newest_version, read_champion, read_version
 from storage.store import Store
 from tasks.engine.recipe import DirectoryResult, StageResult
 from tasks.ranking.settings import RankerSettings
@@ -129,7 +129,7 @@ def better_ranker(trained: DirectoryResult, start: DirectoryResult, gain: float)
 def _models(store: Store, version: Version) -> VersionModels:
     models = {}
     for name, path in version.models.items():
-        record = find_directory(store, *split_path(path))
+        record = find_directory(store, path)
         if record is None:
             of = f"{path} of version {version.number} below {store.root}"
             raise StorageError(f"{of} is missing: promote another version")

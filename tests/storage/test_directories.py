@@ -54,7 +54,7 @@ def test_a_directory_made_anew_beside_damaged_files_survives_pruning(tmp_path: P
     assert list(record.files) == [FILE]
     save_build(store, Build("20260101-000001-abcdef", "", {}, {}, {NAME: record.path}, {}))
     carry_out(store, plan_pruning(store, 1))
-    assert find_directory(store, NAME, KEY) == record
+    assert find_directory(store, record.path) == record
 
 
 def test_a_file_fetched_again_is_replaced_and_not_written_over(remote: Store) -> None:

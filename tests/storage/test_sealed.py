@@ -19,7 +19,7 @@ from storage.builds import (
     read_build,
     save_build,
 )
-from storage.directories import read_directory_record, record_of_directory
+from storage.directories import directory_path, read_directory_record
 from storage.errors import StorageError
 from storage.recipes import read_record, record_path
 from storage.registry import (
@@ -66,7 +66,10 @@ def shard_record(store: Store) -> str:
     ("file", "read"),
     [
         (shard_record, lambda store: read_record(store, shard_record(store))),
-        (record_of_directory(NAME, KEY), lambda store: read_directory_record(store, record_of_directory(NAME, KEY))),
+        (
+            f"{directory_path(NAME, KEY)}.json",
+            lambda store: read_directory_record(store, f"{directory_path(NAME, KEY)}.json"),
+        ),
         (manifest_path(BUILD), lambda store: read_build(store, BUILD)),
         (LATEST, named_by_latest),
         (pin_path(BUILD), pinned_builds),

@@ -270,7 +270,7 @@ def test_damage_anywhere_in_a_trained_model_heals_to_the_same_model(tmp_path: Pa
         path.write_bytes(data)
         found = verify(store, repair=True)
         assert list(found.damaged) == [f"{whole.path}/{file}"]
-        assert find_directory(store, whole.name, whole.key) is None
+        assert find_directory(store, whole.path) is None
         again = make_directory(job)
         assert again.digest == whole.digest, file
         assert again.files.keys() == whole.files.keys(), file
