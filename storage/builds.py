@@ -47,7 +47,7 @@ class Build:
     @property
     def directories(self) -> list[str]:
         """The models, and the report if there is one."""
-        return [*self.models.values(), ]
+        return [*self.models.values(), *([] if self.report is None else [self.report])]
 
 
 def record_build(
