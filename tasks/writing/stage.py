@@ -8,7 +8,6 @@ from contextlib import contextmanager, nullcontext
 from typing import Any, TypeVar
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from storage.recipes import TALLY
 from storage.schemas import PREDICTIONS
@@ -46,14 +45,12 @@ def write_summaries(
     metadata of its schema count requests, tokens, sentences, answers of each model that the server named, and articles
     without a summary by reason. Raises ChatError: the model cannot be asked; ValueError: its context is too small, or
     the key is not there; BudgetSpentError: the account refuses; answers are kept."""
-    wanted = articles.filter(pc.and_(pc.is_null(articles["drop_reason"]), pc.equal(articles["split"], "test")))
-    there = ranked["article_id"].filter(pc.is_in(ranked["article_id"], wanted["article_id"].combine_chunks()))
-    total = pc.count_distinct(there).as_py()
+    every = list(passages_by_article(articles, ranked, "test"))
+    if not every:
+        return PREDICTIONS.schema.empty_table()
     rows: list[dict[str, Any]] = []
     tally: Counter[str] = Counter()
     budget = settings.budget(parts)
-    if not total:
-        return PREDICTIONS.schema.empty_table()
     opened = open_writer(
         settings,
         words=settings.words,
@@ -73,14 +70,13 @@ def write_summaries(
             except NoAnswerError as fault:
                 return article_id, fault
 
-        every = passages_by_article(articles, ranked, "test")
         for done, (article_id, written) in enumerate(in_order(pool, work, every, _AHEAD * at_once), 1):
             if not (isinstance(written, NoAnswerError) and written.reason == NOT_ASKED):
                 rows.append(_row(article_id, settings.model, written))
             _count(tally, written)
             if progress is not None:
                 spent = f"{budget.asked:,} requests, {budget.read + budget.written:,} tokens"
-                progress(Progress(f"{done:,} of {total:,} articles, {spent}", done / total))
+                progress(Progress(f"{done:,} of {len(every):,} articles, {spent}", done / len(every)))
     tally |= {"requests": budget.asked, "tokens read": budget.read, "tokens written": budget.written}
     table = pa.Table.from_pylist(rows, schema=PREDICTIONS.schema)
     return table.replace_schema_metadata({TALLY: json.dumps(tally)})
@@ -88,7 +84,7 @@ def write_summaries(
 
 def most_asked(articles: pa.Table, ranked: pa.Table, settings: BuildWriterSettings) -> tuple[int, int, int]:
     """Return requests, tokens read and tokens written that a shard takes at most, kept answers not counted."""
-    total = [0, 0, 0]
+    requests = read = written = 0
     with ChatClient(settings.model_copy(update={"key_variable": None}), "writer", None, Budget()) as client:
         writer = Writer(client, settings, settings.words, settings.language)
         for _, title, _, passages in passages_by_article(articles, ranked, "test"):
@@ -96,8 +92,7 @@ def most_asked(articles: pa.Table, ranked: pa.Table, settings: BuildWriterSettin
                 most = writer.most(title, [passage.text for passage in passages])
             except NoAnswerError:  # no passage fits
                 continue
-            total = [one + other for one, other in zip(total, most, strict=True)]
-    requests, read, written = total
+            requests, read, written = requests + most[0], read + most[1], written + most[2]
     return requests, read, written
 
 
