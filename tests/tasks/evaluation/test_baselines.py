@@ -11,7 +11,7 @@ from storage.recipes import Part
 from storage.schemas import ARTICLES, PARAGRAPHS, PREDICTIONS, RANKED
 from storage.store import Store
 from tasks.engine.recipe import Shards
-from tasks.evaluation.baselines import LEARNED_FROM, ceiling, predict_baselines
+from tasks.evaluation.baselines import LEARNED_FROM, _filler, ceiling, predict_baselines
 from tasks.evaluation.settings import Baseline, BaselineSettings
 
 ARTICLE_ROWS: list[dict[str, Any]] = [
@@ -151,6 +151,16 @@ def test_the_filler_writes_training_sentences_with_the_values_that_stand_where_t
         training=training(Store(str(tmp_path))),
     )
     assert table["summary"].to_pylist() == ["Alder is a town. It has 88 mills."]
+
+
+def test_the_filler_learns_once_from_the_same_shards_and_only_of_what_is_read(tmp_path: Path) -> None:
+    _filler.cache_clear()
+    shards = training(Store(str(tmp_path)))
+    first, same, less = _filler(shards, 1), _filler(Shards(Store(str(tmp_path)), shards.parts), 1), _filler(shards, 0)
+    assert first is same
+    text = "In Alder there are 7 bridges. The council of Alder counted 88 mills."
+    assert first.write("Alder", [text]) == "Alder is a town. It has 88 mills."
+    assert less.write("Alder", [text]) != first.write("Alder", [text])
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ from math import comb
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -173,6 +174,17 @@ def test_holm_by_hand() -> None:
     assert holm([0.04, 0.01, 0.03]) == pytest.approx([0.06, 0.03, 0.06])
     assert holm([0.9, 0.8]) == [1.0, 1.0]
     assert holm([]) == []
+
+
+def test_p_values_are_corrected_for_the_pairs_of_their_own_metric() -> None:
+    table = scores(**{system: dict.fromkeys("abcdef", 0.1 * n) for n, system in enumerate(("ht", "ft", "pht"))})
+    other = table.filter(pc.not_equal(table["system"], "pht"))
+    other = other.set_column(2, SCORES.schema.field("metric"), pa.array(["rouge1"] * other.num_rows))
+    found = compare_systems(pa.concat_tables([table, other]), FEW, seed=0)
+    assert [(c.metric, c.p_value, c.p_adjusted) for c in found] == [
+        *[("rougeL", 2 / 2**6, 3 * 2 / 2**6)] * 3,
+        ("rouge1", 2 / 2**6, 2 / 2**6),
+    ]
 
 
 def test_systems_are_compared_on_the_articles_both_have() -> None:

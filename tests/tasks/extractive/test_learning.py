@@ -1,11 +1,13 @@
 """Weights learned from piles whose leads say what a rule says, and the weights as a file."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from sklearn.ensemble import HistGradientBoostingRegressor
 
 from tasks.extractive.pile import KINDS, Pile, PilePassage
-from tasks.extractive.weights import LabelledPile, Trees, Weights, _trees, learn, shipped
+from tasks.extractive.weights import LabelledPile, Logistic, Trees, Weights, _trees, learn, shipped
 
 NAMES = ["Ada Bell", "Carl Dorn", "Eva Falk", "Gus Holm", "Ida Juhl", "Kai Lund", "Mia Nord", "Ole Pihl"]
 
@@ -71,6 +73,8 @@ def test_trees_of_one_leaf() -> None:
 def test_weights_outlive_their_file() -> None:
     written = shipped().to_json()
     assert Weights.from_json(written).to_json() == written
+    short = replace(shipped(), concepts=[Logistic([1.23456789], [1.0], [2.0], 0.5)] * 3).to_json()
+    assert short.startswith('{"concepts":{"word":{"mean":[1.2346],"scale":[1.0],"weight":[2.0],"bias":0.5},')
 
 
 @pytest.mark.parametrize("text", ["[]", "{}", '{"concepts": {"word": {"mean": []}}}', "no json"])

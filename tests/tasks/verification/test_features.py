@@ -23,6 +23,8 @@ def measured(sentence: str, passage: str = PASSAGE) -> dict[str, Any]:
         ("Anna Berg designed the tower in 1901.", "one_covered", 1.0),
         ("Anna Berg designed the tower in 1901.", "one_in_order", 1.0),
         ("Anna Berg designed the bridge in 1901.", "one_covered", 4 / 5),
+        ("About 300 vessels passed it.", "one_covered", 2.85 / 3),  # a synonym
+        ("The old tower was designed by Anna Berg.", "one_subject_covered", 1 / 2),
         ("Anna Berg designed the bridge in 1901.", "one_uncovered", 1),
         ("Anna Berg designed the tower and did not like blue.", "one_joints_crossed", 0),
         ("Otto Lund did not like blue.", "one_joints_crossed", 1),

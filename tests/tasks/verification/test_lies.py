@@ -61,6 +61,7 @@ def test_sentences_about_one_subject_are_not_spliced_for_their_sum_is_true() -> 
     near = Others(["The tower was painted by Otto Lund."], [])
     assert list(KINDS["splice, near"]("The tower was designed by Anna Berg.", near, Dice(1))) == []
     near = Others(["The bridge was painted by Otto Lund."], [])
+    assert list(KINDS["splice, near"]("It was designed by Anna Berg.", near, Dice(1))) == []
     assert list(KINDS["splice, near"]("The tower was designed by Anna Berg.", near, Dice(1)))
 
 
