@@ -33,9 +33,9 @@ def compare(system: BenchmarkedSystem, device: torch.device) -> dict[str, Any]:
             objective = TokenObjective(model, batch_tokens=system.scale.batch_tokens)
             updater = Updater(objective, TrainerSettings(steps=1, precision=precision), Ranks(device))
             units = objective.units(batch)
-            first = updater.update(1, [0.0], [batch], units)
+            _, sums = updater.update(1, [0.0], [batch], units)
             parts = [cast(Tensor, p.grad).flatten() for p in model.parameters() if p.grad is not None]
-            loss, gradient = first.sums[0] / units, torch.cat(parts)
+            loss, gradient = sums[0] / units, torch.cat(parts)
             exact = exact or (loss, gradient)
             for step in range(system.scale.warmup):
                 update(updater, batch, step + 2)

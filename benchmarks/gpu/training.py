@@ -43,7 +43,7 @@ class Side:
     def updater(self, loss: str = "auto") -> Updater[Batch]:
         """Return a fresh model with its optimizer."""
         kind = PlainObjective if self.plain else TokenObjective
-        objective = kind(self.system.model(), batch_tokens=self.system.scale.batch_tokens, loss=loss)
+        objective = kind(self.system.model(), batch_tokens=self.system.scale.batch_tokens, loss_method=loss)
         return Updater(objective, TrainerSettings(steps=1, compile=self.compile), Ranks(self.device))
 
     def batches(self) -> Iterator[Batch]:

@@ -10,7 +10,8 @@ Shapes: B articles, P paragraphs, L tokens a paragraph, N rows (paragraphs that 
 an article's flat sequence, R rows of T cells, C any shape of one token, D any size."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, fields, is_dataclass, replace
+from copy import copy
+from dataclasses import dataclass, is_dataclass, replace
 from functools import cached_property
 from typing import Any, TypeVar, cast
 
@@ -85,15 +86,16 @@ def flat_length(tokens: int) -> int:
 
 
 def change_tensors(value: Value, change: Callable[[Tensor], Tensor]) -> Value:
-    """Return a tensor, a tuple or a dataclass with `change` made to every tensor in it, nested ones included."""
+    """Return a tensor, a tuple or a dataclass with `change` made to every tensor in it, nested ones and those of cached
+    properties included."""
     changed: Any = value
     if isinstance(value, Tensor):
         changed = change(value)
     elif isinstance(value, tuple):
         changed = tuple(change_tensors(part, change) for part in value)
     elif is_dataclass(value) and not isinstance(value, type):
-        parts = {field.name: change_tensors(getattr(value, field.name), change) for field in fields(value)}
-        changed = replace(value, **parts)
+        changed = copy(value)
+        vars(changed).update({name: change_tensors(part, change) for name, part in vars(value).items()})
     return cast(Value, changed)
 
 
@@ -150,16 +152,8 @@ class SourceBatch:
 
     def to(self, device: torch.device | str) -> "SourceBatch":
         """Return the batch on `device`."""
-        return self._changed(lambda tensor: tensor.to(device, non_blocking=True))
-
-    def pin_memory(self) -> "SourceBatch":
-        """Return the batch in pinned memory, from which a GPU copies while the host goes on."""
-        return self._changed(Tensor.pin_memory)
-
-    def _changed(self, change: Callable[[Tensor], Tensor]) -> "SourceBatch":
-        changed = change_tensors(self, change)
-        vars(changed)["places"] = change_tensors(self.places, change)
-        return changed
+        _ = self.places  # found here, and moved with the rest
+        return change_tensors(self, lambda tensor: tensor.to(device, non_blocking=True))
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import KW_ONLY, dataclass
 from functools import cached_property
 from itertools import islice
 from typing import Any, Protocol, Self, TypeVar
@@ -80,38 +80,28 @@ class Batch(TrainingBatch):
         """[M] int64, the numbers of the tokens to predict among the B*(T-1): the target without begin and padding."""
         return positions_of(self.target[:, 1:], self.source.pad)
 
-    def pin_memory(self) -> Self:
-        """Return the batch in pinned memory, from which a GPU copies while the host goes on."""
-        pinned = replace(self, source=self.source.pin_memory(), target=self.target.pin_memory())
-        vars(pinned)["predicted"] = self.predicted.pin_memory()
-        return pinned
 
-
+@dataclass(frozen=True)
 class BatchStream:
     """The endless stream of training batches of one rank."""
 
-    def __init__(
-        self,
-        shards: ExampleShards,  # training examples
-        layout: Layout,  # how an example is cut and padded
-        *,
-        batch_tokens: int,  # maximum padded source (B x P x L) and maximum padded target (B x T) of a batch, in tokens
-        # number of examples to gather before sorting and shuffling; whole shards are read until there are that many
-        window: int = 4096,
-        seed: int,  # decides the order of shards and batches
-        rank: int = 0,  # this process among `world`
-        world: int = 1,  # processes that train together
-        # (rows of a shard, epoch, shard number) -> the examples to read of them in this epoch; None = the rows are
-        # examples
-        prepare: Callable[[pa.Table, int, int], pa.Table] | None = None,
-    ) -> None:
-        """Set the stream up; nothing is read yet."""
+    shards: ExampleShards  # training examples
+    layout: Layout  # how an example is cut and padded
+    _: KW_ONLY
+    batch_tokens: int  # maximum padded source (B x P x L) and maximum padded target (B x T) of a batch, in tokens
+    # number of examples to gather before sorting and shuffling; whole shards are read until there are that many
+    window: int = 4096
+    seed: int  # decides the order of shards and batches
+    rank: int = 0  # this process among `world`
+    world: int = 1  # processes that train together
+    # (rows of a shard, epoch, shard number) -> the examples to read of them in this epoch; None = the rows are examples
+    prepare: Callable[[pa.Table, int, int], pa.Table] | None = None
+
+    def __post_init__(self) -> None:
+        window, seed, rank, world = self.window, self.seed, self.rank, self.world
         if window < 1 or seed < 0 or not 0 <= rank < world:
             raise ValueError(f"expected window >= 1, seed >= 0, 0 <= rank < world: {window}, {seed}, {rank}, {world}")
-        check_budget(layout, batch_tokens)
-        self.shards, self.layout = shards, layout
-        self.batch_tokens, self.window, self.seed = batch_tokens, window, seed
-        self.rank, self.world, self.prepare = rank, world, prepare
+        check_budget(self.layout, self.batch_tokens)
 
     def batches(self, start: Position | None = None) -> Iterator[Batch]:
         """Yield this rank's batches from a position on, without end. Raises ValueError: the shards hold no examples, or

@@ -134,12 +134,8 @@ class Checkpoints:
 
     def best(self) -> list[tuple[float, Path]]:
         """Return (score, directory) of the best existing checkpoints, best first; on a tie the earlier comes first."""
-        scored = []
-        for path in self.paths():
-            score = _read_state(path).get("score")
-            if score is not None:
-                scored.append((float(score), path))
-        return sorted(scored)[: self.keep_best]
+        scored = ((_read_state(path).get("score"), path) for path in self.paths())
+        return sorted((float(score), path) for score, path in scored if score is not None)[: self.keep_best]
 
     def paths(self) -> list[Path]:
         """Return the directories of all checkpoints, the oldest first."""
@@ -186,26 +182,15 @@ def check_same_run(directory: Path, before: Mapping[str, Any], now: Mapping[str,
         )
 
 
-def write_text_atomically(path: Path, text: str) -> None:
-    """Replace the file `path` by `text` atomically; a kill leaves the old file or the new one."""
-    write_bytes_atomically(path, text.encode())
-
-
 def write_json_atomically(path: Path, value: Any) -> None:
     """Replace the file `path` by a JSON text atomically."""
-    write_text_atomically(path, json.dumps(value, indent=1) + "\n")
+    write_bytes_atomically(path, f"{json.dumps(value, indent=1)}\n".encode())
 
 
 def write_bytes_atomically(path: Path, data: bytes) -> None:
-    """Replace the file `path` by `data` atomically."""
+    """Replace the file `path` by `data` atomically; a kill leaves the old file or the new one."""
     with replacing(path) as temporary:
         temporary.write_bytes(data)
-
-
-def copy_file_atomically(source: Path, path: Path) -> None:
-    """Replace the file `path` by a copy of `source` atomically."""
-    with replacing(path) as temporary:
-        shutil.copyfile(source, temporary)
 
 
 @contextmanager
@@ -272,26 +257,22 @@ def _load_optimizer(optimizer: torch.optim.Optimizer, tensors: dict[str, Tensor]
     optimizer.load_state_dict({"state": state, "param_groups": groups})
 
 
-class MetricsLog:
-    """The file `metrics.jsonl` of a run; every line has a `step`."""
+def append_metrics(path: Path, record: Mapping[str, Any]) -> None:
+    """Append a line with a `step` to the metrics of a run and make it durable; numbers that JSON lacks (NaN, infinity)
+    become null."""
+    finite = {k: None if isinstance(v, float) and not math.isfinite(v) else v for k, v in record.items()}
+    with path.open("a", encoding="utf-8") as file:
+        file.write(json.dumps(finite) + "\n")
+        file.flush()
+        os.fsync(file.fileno())
 
-    def __init__(self, path: Path) -> None:
-        self.path = path
 
-    def append(self, record: Mapping[str, Any]) -> None:
-        """Append a line and make it durable; numbers that JSON lacks (NaN, infinity) become null."""
-        finite = {k: None if isinstance(v, float) and not math.isfinite(v) else v for k, v in record.items()}
-        with self.path.open("a", encoding="utf-8") as file:
-            file.write(json.dumps(finite) + "\n")
-            file.flush()
-            os.fsync(file.fileno())
-
-    def truncate(self, step: int) -> None:
-        """Remove the lines of later steps and a line cut short by a kill: the run continues from `step`. Afterwards the
-        file exists, even if empty: it is published with the model."""
-        records = read_metrics(self.path) if self.path.exists() else []
-        kept = [json.dumps(record) + "\n" for record in records if record["step"] <= step]
-        write_text_atomically(self.path, "".join(kept))
+def truncate_metrics(path: Path, step: int) -> None:
+    """Remove the lines of later steps and a line cut short by a kill: the run continues from `step`. Afterwards the
+    file exists, even if empty: it is published with the model."""
+    records = read_metrics(path) if path.exists() else []
+    kept = [json.dumps(record) + "\n" for record in records if record["step"] <= step]
+    write_bytes_atomically(path, "".join(kept).encode())
 
 
 def read_metrics(path: Path) -> list[dict[str, Any]]:

@@ -8,8 +8,9 @@ For logits z, target y and smoothing e the loss of a token is -(1-e) log p(y) - 
 hold all of them."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from functools import partial
+from typing import NamedTuple
 
 import torch
 import torch.nn.functional as F
@@ -28,8 +29,7 @@ HAS_FUSED = hasattr(F, "linear_cross_entropy")  # PyTorch 2.13 and later
 METHODS = ("auto", "plain", "chunked", "fused")
 
 
-@dataclass(frozen=True)
-class TokenLoss:
+class TokenLoss(NamedTuple):
     """Sums over the target tokens of a batch that are not padding."""
 
     smoothed: Tensor  # label-smoothed cross entropy in nats, a scalar with gradient
@@ -76,13 +76,12 @@ def _of_logits(logits: Tensor, target: Tensor, smoothing: float) -> TokenLoss:
 def _chunked(logits: Callable[[Tensor], Tensor], hidden: Tensor, target: Tensor, smoothing: float) -> TokenLoss:
     """The plain method on `CHUNK` positions at a time; the backward pass computes their logits again."""
 
-    def of_chunk(hidden: Tensor, target: Tensor) -> tuple[Tensor, Tensor]:
+    def of_chunk(hidden: Tensor, target: Tensor) -> TokenLoss:
         device = hidden.device.type
         dtype, enabled = torch.get_autocast_dtype(device), torch.is_autocast_enabled(device)
         # Cast the weights for each chunk: with one cast for all, the chunks' gradients would be summed in bfloat16.
         with torch.autocast(device, dtype=dtype, enabled=enabled, cache_enabled=False):
-            loss = _of_logits(logits(hidden), target, smoothing)
-        return loss.smoothed, loss.nll
+            return _of_logits(logits(hidden), target, smoothing)
 
     smoothed = nll = widened(hidden.new_zeros(()))
     for part, labels in zip(torch.split(hidden, CHUNK), torch.split(target, CHUNK), strict=True):
@@ -158,30 +157,25 @@ def _of_vocabulary(
     return torch.cat([log_prob for log_prob, _ in found]), sum(evenly for _, evenly in found)
 
 
+@dataclass(eq=False)
 class TokenObjective(Objective[Batch]):
-    """The label-smoothed loss per target token; weights are judged by the negative log likelihood."""
+    """The label-smoothed loss per target token; weights are judged by the negative log likelihood. Single updates need
+    only the first four arguments."""
 
     measures = ("loss", "nll")
     unit = "nats/token"
 
-    def __init__(
-        self,
-        model: Summarizer,  # weights to train
-        *,
-        batch_tokens: int,  # token budget of a batch, for messages
-        label_smoothing: float = 0.1,  # see `token_loss`
-        loss: str = "auto",  # see `token_loss`
-        stream: BatchStream | None = None,  # training batches of this process
-        ranks: Ranks | None = None,  # this process among those that train together
-        # returns this process's share of the validation batches, anew at each call
-        validation: Callable[[], Iterator[Batch]] | None = None,
-        # computes further scores of the model (decoded ROUGE); called by rank 0 after a validation
-        evaluate: Callable[[Summarizer], Mapping[str, float]] | None = None,
-    ) -> None:
-        """Make the objective; single updates need only the first four arguments."""
-        self.model: Summarizer = model
-        self.batch_tokens, self.label_smoothing, self.loss_method = batch_tokens, label_smoothing, loss
-        self.stream, self.ranks, self.validation, self.evaluate = stream, ranks, validation, evaluate
+    model: Summarizer  # weights to train
+    _: KW_ONLY
+    batch_tokens: int  # token budget of a batch, for messages
+    label_smoothing: float = 0.1  # see `token_loss`
+    loss_method: str = "auto"  # see `token_loss`
+    stream: BatchStream | None = None  # training batches of this process
+    ranks: Ranks | None = None  # this process among those that train together
+    # returns this process's share of the validation batches, anew at each call
+    validation: Callable[[], Iterator[Batch]] | None = None
+    # computes further scores of the model (decoded ROUGE); called by rank 0 after a validation
+    evaluate: Callable[[Summarizer], Mapping[str, float]] | None = None
 
     def parts(self) -> Sequence[Iterable[nn.Parameter]]:
         """Return the weights that learn at the common rate, and those with a pace of their own."""

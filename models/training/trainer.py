@@ -4,11 +4,12 @@ nor the number of processes changes the result. The objective defines the loss; 
 torch.nn.parallel.DistributedDataParallel."""
 
 import math
+import shutil
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, fields
 from itertools import islice
 from pathlib import Path
 from typing import Any, Generic, cast
@@ -19,7 +20,14 @@ from torch import Tensor, nn
 from torch.nn.parallel import DistributedDataParallel
 
 from models.training.batches import prefetch
-from models.training.checkpoints import WEIGHTS, Checkpoints, MetricsLog, check_same_run, copy_file_atomically
+from models.training.checkpoints import (
+    WEIGHTS,
+    Checkpoints,
+    append_metrics,
+    check_same_run,
+    replacing,
+    truncate_metrics,
+)
 from models.training.distributed import Ranks
 from models.training.state import (
     Item,
@@ -34,15 +42,6 @@ from models.training.state import (
     pinned_for,
 )
 from models.training.stopping import stop_on_sigterm
-
-
-@dataclass(frozen=True)
-class Update:
-    """The result of an update."""
-
-    gradient_norm: float  # before clipping; if it is not finite, the weights were not changed
-    sums: tuple[float, ...]  # the objective's measures, summed over this process's units
-    applied: bool  # whether the weights were changed
 
 
 class Updater(Generic[Item]):
@@ -63,11 +62,14 @@ class Updater(Generic[Item]):
             self._module = DistributedDataParallel(self._module, device_ids=device_ids, gradient_as_bucket_view=True)
         self.optimizer = objective.optimizer()
 
-    def update(self, step: int, rates: Sequence[float], batches: Sequence[Item], units: float) -> Update:
-        """Change the weights once, each part at its rate, unless the gradient is not finite; steps count from 1. The
-        batches are this process's, `units` the number of units in those of all, such as target tokens. Dropout draws
-        from a generator seeded by (seed, step, rank): a resumed run draws the same numbers. Raises TrainingError:
-        memory ran out."""
+    def update(
+        self, step: int, rates: Sequence[float], batches: Sequence[Item], units: float
+    ) -> tuple[float, tuple[float, ...]]:
+        """Change the weights once, each part at its rate; steps count from 1. Return the norm of the gradient before
+        clipping, and the objective's measures, summed over this process's units. If the norm is not finite, the weights
+        were not changed. The batches are this process's, `units` the number of units in those of all, such as target
+        tokens. Dropout draws from a generator seeded by (seed, step, rank): a resumed run draws the same numbers.
+        Raises TrainingError: memory ran out."""
         for parameters, rate in zip(self.optimizer.param_groups, rates, strict=True):
             parameters["lr"] = rate
         seeds = np.random.SeedSequence((self.settings.seed, step, self.ranks.rank))
@@ -91,12 +93,11 @@ class Updater(Generic[Item]):
             torch._foreach_mul_(gradients, share)
             norm, norm_ = norm * share, norm_ * share
         # Every process has the same gradient by now, so all of them decide alike.
-        applied = norm_ < float("inf")
-        if applied:
+        if math.isfinite(norm_):
             if self.settings.clip_norm is not None:
                 torch.nn.utils.clip_grads_with_norm_(parameters_, self.settings.clip_norm, norm)
             self.optimizer.step()
-        return Update(norm_, tuple(sums_), applied)
+        return norm_, tuple(sums_)
 
     @torch.no_grad()
     def losses(self, batch: Item) -> tuple[float, ...]:
@@ -171,7 +172,7 @@ class Trainer(Generic[Item]):
         self.checkpoints = Checkpoints(
             directory / "checkpoints", keep_best=settings.keep_best, best_file=directory / "best.json"
         )
-        self.metrics = MetricsLog(directory / METRICS)
+        self.metrics = directory / METRICS
         self.state = RunState(window=self._empty_window())
         self._figures: Mapping[str, float] = {}  # of the last line of metrics
         self._resumed = False
@@ -197,7 +198,7 @@ class Trainer(Generic[Item]):
             if self.ranks.rank:
                 self.state.window = self._empty_window()
         if self.ranks.rank == 0:
-            self.metrics.truncate(self._saved)
+            truncate_metrics(self.metrics, self._saved)
             if checkpoint is not None:
                 self.checkpoints.list_best()
                 self._export_best()
@@ -266,17 +267,16 @@ class Trainer(Generic[Item]):
         state.step += 1
         rates = [schedule(state.step) for schedule in self.schedules]
         state.learning_rate = rates[0]
-        update = self.updater.update(state.step, rates, group, units)
+        state.gradient_norm, measured = self.updater.update(state.step, rates, group, units)
         state.position = group[-1].following
         state.share = self.objective.share(group[-1])
-        state.gradient_norm = update.gradient_norm
         sums: dict[str, float] = {
             "source_tokens": sum(batch.source_tokens for batch in group),
             "padded_tokens": sum(batch.padded_tokens for batch in group),
         }
-        if update.applied:
+        if math.isfinite(state.gradient_norm):
             state.skipped_in_a_row = 0
-            sums |= dict(zip(self.objective.measures, update.sums, strict=True)) | {"tokens": units / self.ranks.world}
+            sums |= dict(zip(self.objective.measures, measured, strict=True)) | {"tokens": units / self.ranks.world}
         else:
             state.skipped += 1
             state.skipped_in_a_row += 1
@@ -310,7 +310,7 @@ class Trainer(Generic[Item]):
         state.seconds = time.monotonic() - started
         if self.ranks.rank == 0:
             line = {"kind": "validation", "step": state.step, "epoch": state.position.epoch, **validation.figures}
-            self.metrics.append(line | {"seconds": round(state.seconds, 3)})
+            append_metrics(self.metrics, line | {"seconds": round(state.seconds, 3)})
             self._report(0.0)
         return validation.score if finite else None
 
@@ -323,7 +323,8 @@ class Trainer(Generic[Item]):
             return
         self._figures = {name: totals[name] / totals["tokens"] for name in self.objective.measures}
         rate = totals["source_tokens"] * self.ranks.world / max(totals["seconds"], 1e-9)
-        self.metrics.append(
+        append_metrics(
+            self.metrics,
             {
                 "kind": "train",
                 "step": state.step,
@@ -335,7 +336,7 @@ class Trainer(Generic[Item]):
                 "source_tokens_per_second": round(rate, 1),
                 "padding": round(1 - totals["source_tokens"] / totals["padded_tokens"], 4),
                 "seconds": round(state.seconds, 3),
-            }
+            },
         )
         self._report(rate)
 
@@ -371,4 +372,5 @@ class Trainer(Generic[Item]):
         """Copy the best weights so far, or the last ones if none was validated, to `model.safetensors`."""
         best = [path for _, path in self.checkpoints.best()] or self.checkpoints.paths()[-1:]
         if best:
-            copy_file_atomically(best[0] / WEIGHTS, self.directory / WEIGHTS)
+            with replacing(self.directory / WEIGHTS) as temporary:
+                shutil.copyfile(best[0] / WEIGHTS, temporary)

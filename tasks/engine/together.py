@@ -25,7 +25,7 @@ from typing import IO, Any, TypeVar
 
 import cloudpickle
 
-from models.training.checkpoints import write_text_atomically
+from models.training.checkpoints import write_bytes_atomically
 from models.training.distributed import TRAININGS, shared_store
 from models.training.state import TrainingError, TrainingProgress, TrainingStopped
 from models.training.stopping import stop_on_sigterm, stop_trainings
@@ -186,7 +186,7 @@ def main() -> int:
         if isinstance(error, OSError) and error.errno is not None:
             details = [error.errno, error.strerror, error.filename]
         outcome = {"error": name, "arguments": details}
-    write_text_atomically(folder / OUTCOME.format(rank=rank), json.dumps(outcome))
+    write_bytes_atomically(folder / OUTCOME.format(rank=rank), json.dumps(outcome).encode())
     # All processes stop together. After another error `torchrun` has to end those that wait for this one.
     return int(outcome.get("error", "stopped") != "stopped")
 

@@ -183,7 +183,7 @@ def _largest_on_cuda(
 
 def _update_twice(model: Summarizer, batch: Batch, device: torch.device) -> None:
     loss = "auto" if device.type == "cuda" else "chunked"
-    objective = TokenObjective(model, batch_tokens=batch.padded_tokens, loss=loss)
+    objective = TokenObjective(model, batch_tokens=batch.padded_tokens, loss_method=loss)
     updater = Updater(objective, TrainerSettings(steps=2), Ranks(device))
     for step in (1, 2):
         updater.update(step, [1e-6] * len(updater.optimizer.param_groups), [batch], objective.units(batch))
