@@ -7,7 +7,6 @@ runs one article through presets at their full size and prints shapes, parameter
 
 import argparse
 import sys
-from dataclasses import dataclass
 
 import torch
 from torch import Tensor
@@ -23,27 +22,12 @@ DOCUMENTS = 4
 _FP32, _ADAM = 4, 16  # bytes of a weight; and with its gradient and both moments of Adam
 
 
-@dataclass(frozen=True)
-class DryRun:
-    """What a forward pass found."""
-
-    logits: tuple[int, ...]  # shape of the logits, [1, T, V]
-    attention: tuple[int, ...]  # shape of the attention to documents, [1, T, P]
-    parameters: int  # number of weights
-    kept: int  # bytes that the forward pass of a training step keeps for its backward pass
-
-    def __str__(self) -> str:
-        return (
-            f"logits {list(self.logits)}, attention to documents {list(self.attention)}; {self.parameters:,} "
-            f"parameters, {_FP32 * self.parameters / 1e9:.2f} GB in fp32, {_ADAM * self.parameters / 1e9:.2f} GB with "
-            f"gradients and Adam; a training step keeps {self.kept / 1e9:.2f} GB besides"
-        )
-
-
-def dry_run(preset: str, tokens: int, target: int) -> DryRun:
+def dry_run(preset: str, tokens: int, target: int) -> str:
     """Run one article of so many source and `target` tokens, in equal documents, through a preset at its published
-    vocabulary size; a preset that reads fewer cuts it. Raises ValueError: there is no such preset, its library is
-    missing, its decoder has fewer positions than `target`, or `tokens` are not enough for the documents."""
+    vocabulary size; a preset that reads fewer cuts it. Return the shapes of logits [1, T, V] and attention [1, T, P],
+    and what weights and the forward pass of a training step need, in words. Raises ValueError: there is no such
+    preset, its library is missing, its decoder has fewer positions than `target`, or `tokens` are not enough for the
+    documents."""
     if tokens < DOCUMENTS or target < 1:
         raise ValueError(f"expected at least {DOCUMENTS} source tokens and 1 target token, got {tokens} and {target}")
     words, pad = find_preset(preset).words, 1
@@ -57,9 +41,13 @@ def dry_run(preset: str, tokens: int, target: int) -> DryRun:
     with torch.no_grad():
         decoded = model.decode(target_1T[:, :-1], model.encode(source))
         assert decoded.paragraph_attention is not None
-        shapes = tuple(model.logits(decoded.hidden).shape), tuple(decoded.paragraph_attention.shape)
-    kept = kept_bytes(model.train(), source, target_1T)
-    return DryRun(*shapes, sum(parameter.numel() for parameter in model.parameters()), kept)
+        logits, attention = list(model.logits(decoded.hidden).shape), list(decoded.paragraph_attention.shape)
+    kept, parameters = kept_bytes(model.train(), source, target_1T), sum(p.numel() for p in model.parameters())
+    return (
+        f"logits {logits}, attention to documents {attention}; {parameters:,} parameters, "
+        f"{_FP32 * parameters / 1e9:.2f} GB in fp32, {_ADAM * parameters / 1e9:.2f} GB with gradients and Adam; a "
+        f"training step keeps {kept / 1e9:.2f} GB besides"
+    )
 
 
 def kept_bytes(model: Summarizer, source: SourceBatch, target: Tensor) -> int:

@@ -9,8 +9,7 @@ score besides its normalised log-probability; several are added up.
 Shapes: B articles, b of them still searched, K hypotheses an article, t tokens (the next one's attention included), P
 paragraphs, s of them kept, T target positions, D model size."""
 
-import dataclasses
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import torch
@@ -107,28 +106,20 @@ def normalised_scores(scores_BP: Tensor, mask_BP: Tensor) -> Tensor:
     return torch.where(total_B1 > 0, scores_BP / total_B1.clamp_min(torch.finfo(scores_BP.dtype).tiny), uniform_BP)
 
 
-def most_attended(source: SourceBatch, expected_BP: Tensor, kept: int) -> Tensor:
-    """Return the indices [B, s] of the s = min(kept, P) paragraphs of highest expected attention, ascending. Raises
-    ValueError: `kept` is below 1."""
+def compress_source(source: SourceBatch, expected_BP: Tensor, kept: int) -> tuple[SourceBatch, Tensor]:
+    """Return the batch with the `kept` paragraphs of highest expected attention of each article (Ma & Zong 2022, Table
+    6), and their indices [B, s], s = min(kept, P), ascending. They keep their ranks and their order; articles of fewer
+    paragraphs keep all. Raises ValueError: `kept` is below 1."""
     if kept < 1:
         raise ValueError(f"expected at least 1 paragraph to keep, got {kept}")
     ranked_BP = expected_BP.masked_fill(~source.paragraph_mask, -1.0)
-    best_Bs = ranked_BP.argsort(dim=1, descending=True, stable=True)[:, :kept]
-    return best_Bs.sort(dim=1).values
-
-
-def compress_source(source: SourceBatch, expected_BP: Tensor, kept: int) -> SourceBatch:
-    """Return the batch with the `kept` paragraphs of highest expected attention of each article (Ma & Zong 2022, Table
-    6). They keep their ranks and their order; articles of fewer paragraphs keep all. Raises ValueError: `kept` is below
-    1."""
-    best_Bs = most_attended(source, expected_BP, kept)
+    best_Bs = ranked_BP.argsort(dim=1, descending=True, stable=True)[:, :kept].sort(dim=1).values
     article_B1 = torch.arange(len(best_Bs), device=best_Bs.device).unsqueeze(1)
     graph = source.graph
     if graph is not None:
         graph = graph[article_B1, best_Bs].gather(2, best_Bs.unsqueeze(1).expand(-1, best_Bs.shape[1], -1))
-    return dataclasses.replace(
-        source, tokens=source.tokens[article_B1, best_Bs], ranks=source.ranks[article_B1, best_Bs], graph=graph
-    )
+    tokens, ranks = source.tokens[article_B1, best_Bs], source.ranks[article_B1, best_Bs]
+    return replace(source, tokens=tokens, ranks=ranks, graph=graph), best_Bs
 
 
 # Smaller attention counts as this, so that its logarithm stays finite for a paragraph without attention.
@@ -194,8 +185,7 @@ def guide(
         expected_BP = normalised_scores(scores_BP, source.paragraph_mask)
     if guidance.kept is not None:
         assert predicted_BP is not None
-        best_Bs = most_attended(source, predicted_BP, guidance.kept)
-        source = compress_source(source, predicted_BP, guidance.kept)
+        source, best_Bs = compress_source(source, predicted_BP, guidance.kept)
         if expected_BP is not None:
             expected_BP = normalised_scores(expected_BP.gather(1, best_Bs), source.paragraph_mask)
     scorers: list[Scorer] = []

@@ -33,7 +33,7 @@ from models.layers.attention import (
     start,
     unfold_hypotheses,
 )
-from models.layers.config import TransformerConfig, check_positive
+from models.layers.config import TransformerConfig, check_at_most, check_positive, check_sentence_begin
 from models.layers.decoder import CopyableMemory, CopyHead, TokenMemory, attend_paragraphs, mean_of, with_copies
 from models.layers.paragraphs import ParagraphRows, SourceBatch
 from models.layers.patterns import OwnDocument, Pattern, Watch, WholeSequence, WordsAndSentences
@@ -77,10 +77,7 @@ class BartConfig(TransformerConfig):
     def __post_init__(self) -> None:
         super().__post_init__()
         check_positive(self, "encoder_layers", "decoder_layers", "max_positions", "source_tokens")
-        if self.source_tokens > self.max_positions:
-            raise ValueError(
-                f"source_tokens must be at most max_positions {self.max_positions}, got {self.source_tokens}"
-            )
+        check_at_most(self, "source_tokens", "max_positions")
         # Shen et al. 2023, sec. 6.5: the components depend on each other in this order.
         for name, needed in (("hae", "document_begin"), ("had", "hae")):
             if getattr(self, name) and not getattr(self, needed):
@@ -89,10 +86,7 @@ class BartConfig(TransformerConfig):
             raise ValueError(
                 f"sentence_heads must be 0 to {self.heads}, the number of heads, got {self.sentence_heads}"
             )
-        if self.sentence_begin is not None and not 0 <= self.sentence_begin < self.vocabulary_size:
-            raise ValueError(
-                f"sentence_begin must be a token of the vocabulary of {self.vocabulary_size}, got {self.sentence_begin}"
-            )
+        check_sentence_begin(self.sentence_begin, self.vocabulary_size)
         if self.sentence_heads and self.hae:
             raise ValueError("hae and sentence_heads are two kinds of encoder, expected one of them")
 

@@ -18,7 +18,15 @@ from torch import Tensor, nn
 
 from models.contract import Pace
 from models.json_file import MORE
-from models.layers.config import LayerConfig, Norm, TransformerConfig, check_heads, check_positive
+from models.layers.config import (
+    LayerConfig,
+    Norm,
+    TransformerConfig,
+    check_at_most,
+    check_heads,
+    check_positive,
+    check_sentence_begin,
+)
 from models.layers.decoder import TokenMemory, TokenSummarizer, TransformerDecoder
 from models.layers.paragraphs import FlatTokens, Packing, ParagraphRows, SourceBatch
 from models.layers.transformer import EncoderLayer, TiedEmbedding, row_positions
@@ -62,19 +70,13 @@ class BertSumConfig(TransformerConfig, LayerConfig):
         super().__post_init__()
         check_heads(self.encoder_heads, self.model_size, "encoder_heads")
         check_positive(self, "encoder_layers", "decoder_layers", "source_positions", "source_tokens", "encoder_warmup")
-        if self.source_tokens > self.source_positions:
-            raise ValueError(
-                f"source_tokens must be at most source_positions {self.source_positions}, got {self.source_tokens}"
-            )
+        check_at_most(self, "source_tokens", "source_positions")
         if self.extraction_layers < 0 or self.encoder_rate <= 0:
             raise ValueError(
                 f"expected extraction_layers of at least 0 and encoder_rate above 0, got {self.extraction_layers} and "
                 f"{self.encoder_rate}"
             )
-        if self.sentence_begin is not None and not 0 <= self.sentence_begin < self.vocabulary_size:
-            raise ValueError(
-                f"sentence_begin must be a token of the vocabulary of {self.vocabulary_size}, got {self.sentence_begin}"
-            )
+        check_sentence_begin(self.sentence_begin, self.vocabulary_size)
 
     @property
     def mark(self) -> int:

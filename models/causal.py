@@ -144,9 +144,9 @@ class Causal(Summarizer):
         return memory if self.training else self._read(memory)
 
     def _read(self, memory: CausalMemory) -> CausalMemory:
-        read = _Read()
+        read = importlib.import_module("transformers").DynamicCache()
         self._run(memory.tokens, self._positions(memory.mask), _causal(memory.mask, 0), read)
-        return replace(memory, pairs=tuple(read.pairs))
+        return replace(memory, pairs=tuple((layer.keys, layer.values) for layer in read.layers))
 
     def _request(self, source: SourceBatch) -> tuple[Tensor, Tensor, Tensor]:
         config, pad = self.config, source.pad
@@ -265,24 +265,9 @@ def _weighed(
     return context.transpose(1, 2).contiguous(), weights
 
 
-class _Read:
-    """What the library takes for a cache while a request is read: it keeps keys and values by layer."""
-
-    is_compileable = False
-
-    def __init__(self) -> None:
-        self.pairs: list[tuple[Tensor, Tensor]] = []
-
-    def update(self, key: Tensor, value: Tensor, _layer: int, *_: Any) -> tuple[Tensor, Tensor]:
-        self.pairs.append((key, value))
-        return key, value
-
-    def get_seq_length(self, _layer: int = 0) -> int:
-        return 0
-
-
 class _Continued:
-    """A request's keys and values, repeated for its hypotheses one layer at a time, before those of the target."""
+    """What the library takes for a cache: a request's keys and values, repeated for its hypotheses one layer at a time,
+    before those of the target."""
 
     is_compileable = False
 

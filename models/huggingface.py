@@ -22,7 +22,7 @@ from torch import Tensor, nn
 
 from models.contract import Cache, Decoded, Memory, Summarizer
 from models.layers.attention import KeyValueCache, split_heads
-from models.layers.config import TransformerConfig, check_positive, widened
+from models.layers.config import TransformerConfig, check_at_most, check_positive, widened
 from models.layers.decoder import TokenMemory
 from models.layers.paragraphs import LENGTH_STEP, ParagraphRows, SourceBatch
 from models.presets import check_library
@@ -68,11 +68,7 @@ class LedConfig(TransformerConfig):
                 raise ValueError(
                     f"max_source_positions must be a multiple of {multiple}, got {self.max_source_positions}"
                 )
-        if self.source_tokens > self.max_source_positions:
-            raise ValueError(
-                f"source_tokens must be at most max_source_positions {self.max_source_positions}, got "
-                f"{self.source_tokens}"
-            )
+        check_at_most(self, "source_tokens", "max_source_positions")
 
     def stated(self) -> dict[str, Any]:
         """Return the fields of the library's configuration."""
@@ -275,7 +271,7 @@ class Led(LibrarySummarizer):
 
 
 class T5(LibrarySummarizer):
-    """T5 or T5 1.1, by its configuration, and what LongT5 has in common with them."""
+    """T5, T5 1.1 or LongT5 with transient global attention, by its configuration."""
 
     config: T5Config
     prefix = "model"
@@ -316,12 +312,6 @@ class T5(LibrarySummarizer):
         outputs = self.model.get_submodule("shared") if self.lm_head is None else self.lm_head
         assert isinstance(outputs.weight, Tensor)
         return outputs.weight, None
-
-
-class LongT5(T5):
-    """LongT5 with transient global attention."""
-
-    config: LongT5Config
 
 
 def library_cache(memory: TokenMemory, cache: KeyValueCache | None, rows: int) -> Any:

@@ -2,14 +2,12 @@
 folder's configuration is compared with the preset's before a weight is read, and the weights are read by name here and
 not by the library, so that nothing is ever looked for on a network."""
 
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import torch
 from torch import Tensor
 
-from models.huggingface import T5, Led, LedConfig, LibrarySummarizer, LongT5, LongT5Config, T5Config, library_config
+from models.huggingface import T5, Led, LedConfig, LibrarySummarizer, T5Config, library_config
 from models.json_file import MORE
 from models.weights_file import (
     CONFIG,
@@ -29,9 +27,6 @@ _SHARED, _OUTPUTS, _BIAS = "shared.weight", "lm_head.weight", "final_logits_bias
 _STEP = 128  # T5's published matrices have rows up to a multiple of this, behind those of the tokenizer's pieces
 
 
-_MODELS: dict[type[Config], Callable[[Any], LibrarySummarizer]] = {LedConfig: Led, T5Config: T5, LongT5Config: LongT5}
-
-
 def has_own_outputs(path: str | Path) -> bool:
     """Tell whether the outputs of a folder's T5 or LongT5 have a matrix of their own; no weight is read. They have one
     if the file holds it and the configuration does not say that it is the words': as published by
@@ -48,7 +43,7 @@ def check_huggingface(path: str | Path, config: Config) -> None:
     path = Path(path)
     _check_sizes(path, config)
     with torch.device("meta"):
-        model = _MODELS[type(config)](config)
+        model = Led(config) if isinstance(config, LedConfig) else T5(config)
     _names(open_weights(path), model)
 
 

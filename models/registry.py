@@ -10,7 +10,7 @@ from models.causal import Causal, CausalConfig
 from models.contract import Summarizer
 from models.graphsum import GraphSum, GraphSumConfig
 from models.hierarchical import FlatConfig, FlatTransformer, HierarchicalConfig, HierarchicalTransformer
-from models.huggingface import T5, Led, LedConfig, LongT5, LongT5Config, T5Config
+from models.huggingface import T5, Led, LedConfig, LongT5Config, T5Config
 from models.layers.config import configured
 from models.memory_compressed import MemoryCompressedConfig, MemoryCompressedTransformer
 from models.parallel import ParallelConfig, ParallelTransformer, VerticalConfig, VerticalTransformer
@@ -38,7 +38,7 @@ ARCHITECTURES: dict[str, Architecture] = {
     "bart": Architecture(BartConfig, Bart),
     "led": Architecture(LedConfig, Led),
     "t5": Architecture(T5Config, T5),
-    "longt5": Architecture(LongT5Config, LongT5),
+    "longt5": Architecture(LongT5Config, T5),
     "bertsum": Architecture(BertSumConfig, BertSum),
     "causal": Architecture(CausalConfig, Causal),
 }
@@ -77,8 +77,8 @@ def to_config_dict(model: Summarizer) -> dict[str, Any]:
     """Return what `from_config_dict` needs to build a model of the same shape: JSON-able, without its weights. Raises
     ValueError: the model's architecture is not registered."""
     for name, architecture in ARCHITECTURES.items():
-        if type(model) is architecture.model:
-            config: Any = model.config
+        config: Any = getattr(model, "config", None)
+        if (type(model), type(config)) == (architecture.model, architecture.config):
             return {"architecture": name, **dataclasses.asdict(config)}
     raise ValueError(
         f"{type(model).__name__} is not a registered architecture, expected one of: {', '.join(ARCHITECTURES)}"

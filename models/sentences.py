@@ -58,7 +58,7 @@ def _is_abbreviation(text: str, start: int, mark: int) -> bool:
 SPACE_MARK = "\u2581"
 # Pieces whose text differs from their name: marks have no text, a byte may be part of a character, `<unk>` is one sign.
 _MARK = re.compile(r"<(?:PAD|S|/S|T|P|Q|pad|s|/s|mask)>|\[(?:BOS|CLS|SEP|PAD|MASK)\]")
-_BYTE = re.compile(r"<0x([0-9A-F]{2})>")
+BYTE_PIECE = re.compile(r"<0x([0-9A-F]{2})>")
 
 
 def sentence_pieces(text: str, pieces: Sequence[str]) -> Iterator[tuple[str, slice]]:
@@ -83,5 +83,5 @@ def spelled(piece: str) -> int:
     if piece == "<unk>":
         return 1  # decoded as one sign
     # Of the bytes of a character only the first counts.
-    whole = _BYTE.sub(lambda byte: "" if int(byte[1], 16) & 0xC0 == 0x80 else "x", piece)
+    whole = BYTE_PIECE.sub(lambda byte: "" if int(byte[1], 16) & 0xC0 == 0x80 else "x", piece)
     return len(whole.replace(SPACE_MARK, ""))

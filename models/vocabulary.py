@@ -52,9 +52,6 @@ class Vocabulary:
         """SHA-256 of the serialized model, hex."""
         return hashlib.sha256(self.model).hexdigest()
 
-    def __len__(self) -> int:
-        return self.size
-
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Vocabulary) and self.model == other.model
 
@@ -90,22 +87,17 @@ class Vocabulary:
         return [[id_ for ids in self.encode_batch(p) if ids for id_ in (*mark, *ids)] for p in paragraphs]
 
     def in_form(self, form: TextForm) -> "Vocabulary":
-        """Return this vocabulary with the pieces that a form of text needs behind its last; other ids are as before.
-        Raises ValueError: a piece of text is spelt as one of them, or the vocabulary cannot have slots."""
+        """Return this vocabulary with the pieces that a form of text needs behind its last, which no text is spelt with
+        (`sentence_begin`: `[BOS]`, or of WordPiece its own `[CLS]`); other ids are as before. Raises ValueError: a
+        piece of text is spelt as one of them, or the vocabulary cannot have slots."""
         if form == "slots" and not self.slots:
             if is_document(self.model):
                 raise ValueError(f"slots for values need a SentencePiece vocabulary, got one of {self.kind}")
             return Vocabulary(sentencepiece_model.add_slots(self.model))
-        return self.with_sentence_begin() if form == "sentences" else self
-
-    def with_sentence_begin(self) -> "Vocabulary":
-        """Return this vocabulary with `sentence_begin`: one more piece, `[BOS]`, behind the last, which no text is
-        spelt with, or of WordPiece its `[CLS]`. All other ids are as before.
-        Raises ValueError: a SentencePiece model has a piece of text that is spelt so."""
-        if self.sentence_begin is not None:
-            return self
-        kind = huggingface_tokenizer if is_document(self.model) else sentencepiece_model
-        return Vocabulary(kind.add_sentence_begin(self.model))
+        if form == "sentences" and self.sentence_begin is None:
+            kind = huggingface_tokenizer if is_document(self.model) else sentencepiece_model
+            return Vocabulary(kind.add_sentence_begin(self.model))
+        return self
 
     def decode(self, ids: Sequence[int]) -> str:
         """Return the text of token ids, padding and marks left out. Raises ValueError: an id is unknown."""

@@ -100,6 +100,19 @@ def check_positive(config: object, *names: str) -> None:
             raise ValueError(f"{name} must be at least 1, got {value}")
 
 
+def check_at_most(config: object, name: str, limit: str) -> None:
+    """Raise ValueError if a field is above another one, its limit."""
+    value, most = getattr(config, name), getattr(config, limit)
+    if value > most:
+        raise ValueError(f"{name} must be at most {limit} {most}, got {value}")
+
+
+def check_sentence_begin(sentence_begin: int | None, vocabulary_size: int) -> None:
+    """Raise ValueError if the token before each sentence is none of the vocabulary."""
+    if sentence_begin is not None and not 0 <= sentence_begin < vocabulary_size:
+        raise ValueError(f"sentence_begin must be a token of the vocabulary of {vocabulary_size}, got {sentence_begin}")
+
+
 def widened(x: Tensor) -> Tensor:
     """Return `x` in float32, because a sum or softmax in bfloat16 is too coarse; float64 is left as it is. So a whole
     model can run in float64, as the reference for one in float32."""

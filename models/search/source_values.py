@@ -19,7 +19,7 @@ import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
-from itertools import chain
+from itertools import chain, groupby
 from typing import NamedTuple
 
 import torch
@@ -27,14 +27,12 @@ from torch import Tensor
 
 from models.layers.paragraphs import SourceBatch
 from models.search.step import Hypotheses
-from models.sentences import split_sentences
+from models.sentences import BYTE_PIECE, SPACE_MARK, split_sentences
 from models.value_slots import SLOTS, fill
 from models.values import OPENERS, PARTICLES, ValueIndex, is_number_word, may_continue_number, missing
 from models.vocabulary import Vocabulary
 
 _SLOTS = frozenset(SLOTS)
-_SPACE = "\u2581"  # how SentencePiece marks the beginning of a word
-_BYTE = re.compile(r"<0x([0-9A-F]{2})>")  # how pieces spell parts of characters
 
 
 class Pieces:
@@ -88,13 +86,7 @@ class Pieces:
 
     def texts(self, tokens: Sequence[int]) -> list[str]:
         """Return the texts between marks, such as the title and the paragraph after it."""
-        texts: list[list[int]] = [[]]
-        for token in tokens:
-            if token in self.marks:
-                texts.append([])
-            else:
-                texts[-1].append(token)
-        return [self.spell(text) for text in texts if text]
+        return [self.spell(text) for marked, text in groupby(tokens, self.marks.__contains__) if not marked]
 
     def uncut(self, tokens: Sequence[int]) -> list[int]:
         """Return the tokens of a text that was cut, up to the last word of which the cut left nothing unfinished. The
@@ -132,8 +124,8 @@ def _is_open(word: str) -> bool:
 
 def _raw(piece: str) -> str:
     """Return what a piece writes, its space included; bytes of unfinished characters as lone surrogates."""
-    spelled = _BYTE.sub(lambda byte: chr(code) if (code := int(byte[1], 16)) < 128 else chr(0xDC00 + code), piece)
-    return spelled.replace(_SPACE, " ")
+    spelled = BYTE_PIECE.sub(lambda byte: chr(code) if (code := int(byte[1], 16)) < 128 else chr(0xDC00 + code), piece)
+    return spelled.replace(SPACE_MARK, " ")
 
 
 _IN_NUMBERS = frozenset(".,:")

@@ -149,7 +149,7 @@ def advance(
 
     # Continuations that end or are forbidden sort last and become empty slots.
     score_bC = score_bC.masked_fill(token_bC == rules.end, -torch.inf)
-    best_bK = _first(score_bC, beam)
+    best_bK = score_bC.argsort(dim=1, descending=True, stable=True)[:, :beam]
     log_probs_bK = total_bC.gather(1, best_bK).masked_fill(score_bC.gather(1, best_bK).isneginf(), -torch.inf)
     parents_bK = parent_bC.gather(1, best_bK)
     over = alive.length >= settings.max_length
@@ -254,11 +254,6 @@ def _or_unfinished(ended: Ended, alive: Hypotheses, done_b: Tensor, settings: Se
     score_b = log_prob_b / settings.normaliser(max(alive.length, 1))
     found = alive.tokens[article, best_b], alive.attention[article, best_b]
     return _replaced(ended, stuck_b, score_b, log_prob_b, *found)
-
-
-def _first(score_bC: Tensor, beam: int) -> Tensor:
-    """Return the indices of the `beam` best scores, best first; on a tie the earlier one comes first."""
-    return score_bC.argsort(dim=1, descending=True, stable=True)[:, :beam]
 
 
 # Tokens that may not come next, because they would repeat. Shapes: b articles, K hypotheses an article, t tokens so

@@ -27,7 +27,7 @@ class Specials:
     mask: int | None = None  # what stands for hidden text in denoising (Lewis et al. 2020)
     separator: int | None = None  # is between documents (PRIMERA's `<doc-sep>`)
     # begins each sentence of a source, for heads that see sentences (Akiyama et al. 2021); a piece that is added for
-    # them (`Vocabulary.with_sentence_begin`), or BERT's `[CLS]`
+    # them (`Vocabulary.in_form`), or BERT's `[CLS]`
     sentence_begin: int | None = None
     sentence_end: int | None = None  # is before that piece, and so ends the sentence before (BERT's `[SEP]`)
 

@@ -33,7 +33,7 @@ def fields(words: Vocabulary, **changed: object) -> dict[str, object]:
 
 def source(words: Vocabulary) -> SourceBatch:
     """Two articles: three sentences in two paragraphs, and one sentence alone."""
-    read = words.with_sentence_begin()
+    read = words.in_form("sentences")
     first, second = read.encode_paragraphs([["the river rises", "a film of hills"], ["in 1999"]])
     rows = [[[CLS, *words.encode("river aral"), *first], [*second, SEP]], [[CLS, *words.encode("hills"), SEP]]]
     length = max(len(row) for rows_ in rows for row in rows_)
@@ -56,7 +56,7 @@ def test_a_wordpiece_folder_marks_sentences_as_bert_does(tmp_path: Path) -> None
     pieces = words.pieces([CLS, *words.encode("1999 riverhills")])
     assert pieces[0] == "[CLS]"
     assert "".join(pieces[1:]).replace("\u2581", " ") == " 1999 riverhills"
-    marked = words.with_sentence_begin()
+    marked = words.in_form("sentences")
     assert marked.size == words.size
     river, hills = words.encode("river"), words.encode("hills")
     assert marked.encode_paragraphs([["river", " ", "hills"]]) == [[SEP, CLS, *river, SEP, CLS, *hills]]

@@ -2,19 +2,19 @@
 
 import pytest
 
-from models.__main__ import dry_run, kept_bytes, main
+from models.__main__ import count_parameters, dry_run, kept_bytes, main
+from models.presets import find_preset
 from tests.models.systems import batch, target, tiny
 
 
 @pytest.mark.parametrize("preset", ["hed-small", "hie-bart-small", "ht-small", "ptgen-small"])
 def test_a_preset_is_run_at_its_size(preset: str, capsys: pytest.CaptureFixture[str]) -> None:
+    words, parameters = find_preset(preset).words, count_parameters(preset)
     found = dry_run(preset, 16, 5)
-    words = found.logits[-1]
-    assert (found.logits, found.attention) == ((1, 5, words), (1, 5, 4))
-    assert found.kept > 0
+    assert found.startswith(f"logits [1, 5, {words}], attention to documents [1, 5, 4]; {parameters:,} parameters, ")
+    assert float(found.split("keeps ")[1].split()[0]) > 0
     main([preset, "--tokens", "16", "--target", "5"])
     assert capsys.readouterr().out == f"{preset}: {found}\n"
-    assert f"logits [1, 5, {words}], attention to documents [1, 5, 4]; {found.parameters:,} parameters" in str(found)
 
 
 def test_what_is_kept_grows_with_the_target_and_leaves_weights_out() -> None:

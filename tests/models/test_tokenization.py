@@ -60,13 +60,13 @@ def test_text_cannot_forge_a_mark(mark: str, vocabulary: Vocabulary) -> None:
 
 
 def test_the_mark_of_sentences_is_one_piece_more(vocabulary: Vocabulary, folder: Path, tmp_path: Path) -> None:
-    marked = vocabulary.with_sentence_begin()
+    marked = vocabulary.in_form("sentences")
     mark = vocabulary.size
     assert (vocabulary.sentence_begin, marked.sentence_begin, marked.size) == (None, mark, mark + 1)
     assert marked.pieces(range(mark)) == vocabulary.pieces(range(mark))
     assert marked.pieces([mark]) == ["[BOS]"]
-    assert marked.with_sentence_begin() is marked
-    assert Vocabulary(marked.model) == marked == vocabulary.with_sentence_begin()
+    assert marked.in_form("sentences") is marked
+    assert Vocabulary(marked.model) == marked == vocabulary.in_form("sentences")
     forged = "the [BOS] river"
     assert marked.encode(forged) == vocabulary.encode(forged)
     assert marked.decode([0, mark, *marked.encode(forged), mark, 2]) == forged
@@ -76,7 +76,7 @@ def test_the_mark_of_sentences_is_one_piece_more(vocabulary: Vocabulary, folder:
     (tmp_path / "config.json").write_text((folder / "config.json").read_text())
     again = Vocabulary(read_tokenizer(tmp_path))
     assert (again.sentence_begin, again.size) == (None, mark + 1)
-    assert again.with_sentence_begin() == marked
+    assert again.in_form("sentences") == marked
 
 
 def test_parts_of_characters_are_spelt_as_bytes(vocabulary: Vocabulary) -> None:
@@ -87,7 +87,7 @@ def test_a_vocabulary_is_its_bytes(vocabulary: Vocabulary, folder: Path, tmp_pat
     (tmp_path / "vocabulary.model").write_bytes(vocabulary.model)
     assert Vocabulary.from_file(tmp_path / "vocabulary.model") == vocabulary == pickle.loads(pickle.dumps(vocabulary))
     assert b'"truncation":null' in vocabulary.model
-    assert len(vocabulary) == vocabulary.size == len(json.loads(tokenizer_json())["model"]["vocab"])
+    assert vocabulary.size == len(json.loads(tokenizer_json())["model"]["vocab"])
 
 
 def test_the_files_of_a_tokenizer_give_it_back(vocabulary: Vocabulary, tmp_path: Path) -> None:

@@ -103,14 +103,14 @@ def test_text_cannot_forge_a_mark(mark: str, vocabulary: Vocabulary, imported: V
 
 def test_the_mark_of_sentences_is_one_piece_more(vocabulary: Vocabulary, imported: Vocabulary) -> None:
     for each in (vocabulary, imported):
-        marked = each.with_sentence_begin()
+        marked = each.in_form("sentences")
         mark = each.size
         assert (each.sentence_begin, marked.sentence_begin, marked.size) == (None, mark, mark + 1)
         assert special_ids(marked) == special_ids(each)
         assert marked.pieces(range(mark)) == each.pieces(range(mark))
         assert marked.pieces([mark]) == ["[BOS]"]
-        assert marked.with_sentence_begin() is marked
-        assert Vocabulary(marked.model) == marked == each.with_sentence_begin()
+        assert marked.in_form("sentences") is marked
+        assert Vocabulary(marked.model) == marked == each.in_form("sentences")
         forged = "the [BOS] river"
         assert marked.encode(forged) == each.encode(forged)
         assert marked.decode([mark, *each.encode("the river"), mark]) == "the river"
@@ -125,7 +125,7 @@ def test_the_mark_of_sentences_is_one_piece_more(vocabulary: Vocabulary, importe
 def test_a_model_that_spells_text_with_the_mark_gets_none() -> None:
     taken = Vocabulary(train(user_defined_symbols=["[BOS]"]))
     with pytest.raises(ValueError, match=r"expected a SentencePiece model without a piece '\[BOS\]' of text"):
-        taken.with_sentence_begin()
+        taken.in_form("sentences")
 
 
 @given(st.lists(st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=30), max_size=5))
@@ -139,7 +139,7 @@ def test_a_file_and_a_pickle_hold_the_same_vocabulary(vocabulary: Vocabulary, tm
     path = tmp_path / "vocabulary.model"
     path.write_bytes(vocabulary.model)
     assert Vocabulary.from_file(path) == vocabulary == pickle.loads(pickle.dumps(vocabulary))
-    assert len(vocabulary) == vocabulary.size == len({vocabulary.pieces([i])[0] for i in range(vocabulary.size)})
+    assert vocabulary.size == len({vocabulary.pieces([i])[0] for i in range(vocabulary.size)})
 
 
 def test_what_is_wrong_with_a_model_is_said() -> None:

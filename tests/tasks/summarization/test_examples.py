@@ -136,7 +136,7 @@ def test_each_sentence_begins_with_its_mark_where_it_is_asked_for(
     assert [[id_ for id_ in ids if id_ != mark] for ids in example["source"]] == plain["source"]
     assert {**example, "source": None} == {**plain, "source": None}
     # A trained summarizer's vocabulary has the mark, and says so by itself.
-    own = words.with_sentence_begin()
+    own = words.in_form("sentences")
     assert build_examples(articles(), best, own, ExampleSettings()).to_pylist() == [example]
 
 

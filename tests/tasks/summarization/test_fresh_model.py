@@ -9,7 +9,7 @@ import tokenizers
 import torch
 
 from models.bart import Bart
-from models.huggingface import T5, Led, LongT5
+from models.huggingface import T5, Led, LongT5Config
 from models.pretrained import save_pretrained
 from models.tokenization.huggingface_tokenizer import read_tokenizer
 from models.vocabulary import Vocabulary
@@ -131,19 +131,19 @@ def test_a_folder_without_the_mark_of_sentences_gets_its_row(words: Vocabulary, 
     hie = settings(folder, "hie-bart-small")
     check_start(hie, words)
     plain = fresh_model(settings(folder), words, seed=5).state_dict()["model.shared.weight"]
-    model = fresh_model(hie, words.with_sentence_begin(), seed=9)
+    model = fresh_model(hie, words.in_form("sentences"), seed=9)
     assert isinstance(model, Bart)
     assert (model.config.sentence_begin, model.config.vocabulary_size) == (words.size, words.size + 1)
     rows = model.state_dict()["model.shared.weight"]
     assert torch.equal(rows[:-1], plain)
     assert torch.equal(rows[-1], plain.mean(dim=0))
     # A folder that has the piece and its row is loaded as it is.
-    document = json.loads(words.with_sentence_begin().model)
+    document = json.loads(words.in_form("sentences").model)
     (folder / "tokenizer.json").write_text(json.dumps(document["tokenizer"]))
     save_pretrained(model, folder)
     own = Vocabulary(read_tokenizer(folder))
     check_start(hie, own)
-    again = fresh_model(hie, own.with_sentence_begin(), seed=1)
+    again = fresh_model(hie, own.in_form("sentences"), seed=1)
     assert torch.equal(again.state_dict()["model.shared.weight"], rows)
 
 
@@ -233,7 +233,7 @@ def test_a_folder_says_whether_outputs_have_a_matrix_of_their_own(words: Vocabul
     chosen = SummarizerSettings(preset="longt5-small", pretrained=str(folder))
     assert check_start(chosen, words) is not None
     model = fresh_model(chosen, words, seed=9)
-    assert isinstance(model, LongT5)
+    assert isinstance(model.config, LongT5Config)
     assert model.config.own_outputs is own
     assert torch.equal(model.projection()[0], published.lm_head.weight)
     assert torch.equal(model.library.get_parameter("shared.weight"), published.get_input_embeddings().weight)
