@@ -60,26 +60,6 @@ class TokenPlaces:
         return TokenPlaces(self.row[kept_M], self.cell[kept_M], flat_M[kept_M], self.articles, limit)
 
 
-@dataclass(frozen=True)
-class ParagraphPlaces:
-    """The paragraphs that exist, by article and then by rank, and their tokens."""
-
-    article: Tensor  # [N] int64, ascending
-    column: Tensor  # [N] int64, the column p in the grid [B, P] of the batch
-    tokens: TokenPlaces  # those of rows [N, L] in this order
-
-    @classmethod
-    def of(cls, tokens_BPL: Tensor, ranks_BP: Tensor, pad: int) -> "ParagraphPlaces":
-        """Find the paragraphs of a batch; one of padding alone does not exist."""
-        mask_BPL = tokens_BPL != pad
-        # Sorting by rank makes a flat sequence independent of the order of paragraphs in the batch.
-        order_BP = ranks_BP.argsort(dim=1, stable=True)
-        article_N, position_N = mask_BPL.any(dim=-1).gather(1, order_BP).nonzero(as_tuple=True)
-        column_N = order_BP[article_N, position_N]
-        tokens = TokenPlaces.of(mask_BPL[article_N, column_N], article_N, len(tokens_BPL))
-        return cls(article_N, column_N, tokens)
-
-
 def flat_length(tokens: int) -> int:
     """Return S for the tokens of the longest article."""
     return max(1, -(-tokens // LENGTH_STEP)) * LENGTH_STEP
@@ -146,13 +126,21 @@ class SourceBatch:
         return self.token_mask.any(dim=-1)
 
     @cached_property
-    def places(self) -> ParagraphPlaces:
-        """Where paragraphs and tokens are; found once, and before the batch moves to another device."""
-        return ParagraphPlaces.of(self.tokens, self.ranks, self.pad)
+    def rows(self) -> "ParagraphRows":
+        """The paragraphs that exist; found once, and before the batch moves to another device."""
+        mask_BPL = self.token_mask
+        # Sorting by rank makes a flat sequence independent of the order of paragraphs in the batch.
+        order_BP = self.ranks.argsort(dim=1, stable=True)
+        article_N, position_N = mask_BPL.any(dim=-1).gather(1, order_BP).nonzero(as_tuple=True)
+        column_N = order_BP[article_N, position_N]
+        mask_NL, ranks_N = mask_BPL[article_N, column_N], self.ranks[article_N, column_N]
+        (articles, paragraphs, _), tokens_NL = self.tokens.shape, self.tokens[article_N, column_N]
+        places = TokenPlaces.of(mask_NL, article_N, articles)
+        return ParagraphRows(tokens_NL, mask_NL, ranks_N, article_N, column_N, articles, paragraphs, self.pad, places)
 
     def to(self, device: torch.device | str) -> "SourceBatch":
         """Return the batch on `device`."""
-        _ = self.places  # found here, and moved with the rest
+        _ = self.rows  # found here, and moved with the rest
         return change_tensors(self, lambda tensor: tensor.to(device, non_blocking=True))
 
 
@@ -174,28 +162,25 @@ class FlatTokens:
 
 @dataclass(frozen=True)
 class ParagraphRows:
-    """The paragraphs of a batch without the absent ones, one per row, by article and then by rank."""
+    """The paragraphs of a batch without the absent ones, those of padding alone; one per row, by article and then by
+    rank."""
 
     tokens: Tensor  # [N, L] int64 token ids
     mask: Tensor  # [N, L] bool, True where there is a token
     ranks: Tensor  # [N] int64
-    article: Tensor  # [N] int64 article of each row
+    article: Tensor  # [N] int64, ascending, article of each row
     column: Tensor  # [N] int64 its column p in the grid of the batch
     articles: int  # B
     paragraphs: int  # P
     pad: int  # id of the padding token
     places: TokenPlaces  # where the tokens are
 
-    @classmethod
-    def of(cls, source: SourceBatch, pad: int) -> "ParagraphRows":
+    @staticmethod
+    def of(source: SourceBatch, pad: int) -> "ParagraphRows":
         """Take the rows out of a batch. Raises ValueError: its padding token is not the model's `pad`."""
         if source.pad != pad:
             raise ValueError(f"the batch is padded with token {source.pad}, the model expects {pad}")
-        articles, paragraphs, _ = source.tokens.shape
-        places = source.places
-        article, column = places.article, places.column
-        tokens, ranks = source.tokens[article, column], source.ranks[article, column]
-        return cls(tokens, tokens != pad, ranks, article, column, articles, paragraphs, pad, places.tokens)
+        return source.rows
 
     @property
     def packing(self) -> Packing:

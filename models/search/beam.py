@@ -64,9 +64,9 @@ def beam_search(
 
 def search_ids(vocabulary: Vocabulary, settings: SearchSettings) -> dict[str, Any]:
     """Return the arguments of `beam_search` that a vocabulary decides."""
-    first, exempt = vocabulary.specials.target_begin, commas(vocabulary) if settings.block_recent else ()
     ids = {"begin": vocabulary.begin, "end": vocabulary.end, "unknown": vocabulary.unk}
-    return {**ids, "exempt": exempt, "first": first}
+    exempt = commas(vocabulary) if settings.block_recent else ()
+    return {**ids, "exempt": exempt, "first": vocabulary.specials.target_begin}
 
 
 def _search(

@@ -200,7 +200,7 @@ def lay_out(table: ExampleTable, rows: NDArray[np.int64], following: Position) -
         padded_tokens=source.tokens.numel(),
         following=following,
     )
-    _ = source.places, batch.predicted  # found here, ahead of the step, and on the CPU: a GPU would have to wait
+    _ = source.rows, batch.predicted  # found here, ahead of the step, and on the CPU: a GPU would have to wait
     return batch
 
 

@@ -5,7 +5,7 @@ differs between summarizers, ranker and predictor."""
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, Self, TypeVar
 
 import torch
 from torch import Tensor, nn
@@ -82,24 +82,50 @@ class TrainerSettings:
             raise ValueError(f"expected precision auto, float32 or bfloat16, got {self.precision!r}")
 
 
-@dataclass(frozen=True)
-class TrainingProgress:
-    """The progress of a run, for people who watch it."""
+@dataclass
+class RunState:
+    """The changing state of a run, kept in checkpoints."""
 
-    step: int  # updates done
-    steps: int  # maximum number of updates
-    share: float  # done so far, 0-1; 1 when training has ended, perhaps early
-    figures: Mapping[str, float]  # means of the objective's measures since the last line of metrics
-    unit: str  # their unit
-    learning_rate: float  # of the last update
-    gradient_norm: float  # of the last update, before clipping
-    tokens_per_second: float  # source tokens without padding, all processes together; 0 after a validation
-    seconds: float  # training time, earlier sessions included
-    validation: float | None  # score of the last validation, lower is better; None = none yet
-    best: float | None  # lowest such score
-    best_step: int  # step of the lowest score
-    skipped: int  # updates skipped because the gradient was not finite
-    scores: Mapping[str, Any]  # figures of the last validation
+    step: int = 0  # updates done
+    position: Position = field(default_factory=Position)  # position in the training data
+    share: float = 0.0  # of the data read so far, if the data has an end
+    seconds: float = 0.0  # training time, all sessions together
+    skipped: int = 0  # updates skipped because the gradient was not finite
+    skipped_in_a_row: int = 0  # the number of skipped updates since the last one applied
+    learning_rate: float = 0.0  # of the last update
+    gradient_norm: float = 0.0  # of the last update, before clipping
+    validated: int = -1  # step of the last validation; -1 = none yet
+    validation: float | None = None  # its score, lower is better
+    scores: dict[str, Any] = field(default_factory=dict)  # its figures
+    best: float | None = None  # lowest score
+    best_step: int = 0  # its step
+    best_scores: dict[str, Any] = field(default_factory=dict)  # its figures
+    stale: int = 0  # validations since then
+    # sums since the last line of metrics: the measures, their units under "tokens", source tokens with and without
+    # padding, and seconds of training
+    window: dict[str, float] = field(default_factory=dict)
+
+    @classmethod
+    def from_json(cls, values: Mapping[str, Any]) -> Self:
+        """Return the state from the dictionary that `dataclasses.asdict` made of it."""
+        return cls(**{**values, "position": Position(**values["position"])})
+
+
+@dataclass
+class TrainingResult(RunState):
+    """How a run ended."""
+
+    finished: bool = False  # whether nothing is left to do; False if the time budget ended the run
+
+
+@dataclass
+class TrainingProgress(RunState):
+    """The progress of a run, for people who watch it; its `share`, 0-1, is 1 when training has ended, perhaps early."""
+
+    steps: int = 0  # maximum number of updates
+    figures: Mapping[str, float] = field(default_factory=dict)  # means of the measures since the last line of metrics
+    unit: str = ""  # their unit
+    tokens_per_second: float = 0.0  # source tokens without padding, all processes together; 0 after a validation
 
     def __str__(self) -> str:
         parts = [f"step {self.step:,} of {self.steps:,}"]
@@ -118,42 +144,6 @@ class TrainingProgress:
 def _named(figures: Mapping[str, Any]) -> str:
     named = [(name.replace("_", " "), value) for name, value in figures.items()]
     return ", ".join(f"{name} {value:.4g}" if isinstance(value, float) else f"{name} {value}" for name, value in named)
-
-
-@dataclass
-class RunState:
-    """The changing state of a run, kept in checkpoints."""
-
-    step: int = 0  # updates done
-    position: Position = field(default_factory=Position)  # position in the training data
-    share: float = 0.0  # of the data read so far, if the data has an end
-    seconds: float = 0.0  # training time, all sessions together
-    skipped: int = 0  # updates skipped because the gradient was not finite
-    skipped_in_a_row: int = 0  # the number of skipped updates since the last one applied
-    learning_rate: float = 0.0  # of the last update
-    gradient_norm: float = 0.0  # of the last update
-    validated: int = -1  # step of the last validation; -1 = none yet
-    validation: float | None = None  # its score
-    scores: dict[str, Any] = field(default_factory=dict)  # its figures
-    best: float | None = None  # lowest score
-    best_step: int = 0  # its step
-    best_scores: dict[str, Any] = field(default_factory=dict)  # its figures
-    stale: int = 0  # validations since then
-    # sums since the last line of metrics: the measures, their units under "tokens", source tokens with and without
-    # padding, and seconds of training
-    window: dict[str, float] = field(default_factory=dict)
-
-    @classmethod
-    def from_json(cls, values: Mapping[str, Any]) -> "RunState":
-        """Return the state from the dictionary that `dataclasses.asdict` made of it."""
-        return cls(**{**values, "position": Position(**values["position"])})
-
-
-@dataclass
-class TrainingResult(RunState):
-    """How a run ended."""
-
-    finished: bool = False  # whether nothing is left to do; False if the time budget ended the run
 
 
 # Of Adam, as in the released HT; Ma & Zong 2022 says nothing about its predictor.

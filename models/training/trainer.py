@@ -9,7 +9,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
-from dataclasses import asdict, fields
+from dataclasses import asdict
 from itertools import islice
 from pathlib import Path
 from typing import Any, Generic, cast
@@ -341,13 +341,11 @@ class Trainer(Generic[Item]):
         self._report(rate)
 
     def _report(self, rate: float) -> None:
-        state = self.state
-        share = 1.0 if self._over else max(state.share, state.step / max(self.settings.steps, 1))
+        state, steps = self.state, self.settings.steps
+        share = 1.0 if self._over else max(state.share, state.step / max(steps, 1))
         if self.progress is not None:
-            shown: dict[str, Any] = {field.name: vars(state).get(field.name) for field in fields(TrainingProgress)}
-            shown |= {"steps": self.settings.steps, "share": share, "figures": self._figures}
-            shown |= {"unit": self.objective.unit, "tokens_per_second": rate}
-            self.progress(TrainingProgress(**shown))
+            shown = {"steps": steps, "figures": self._figures, "unit": self.objective.unit, "tokens_per_second": rate}
+            self.progress(TrainingProgress(**{**vars(state), **shown, "share": share}))
 
     def _empty_window(self) -> dict[str, float]:
         return dict.fromkeys((*self.objective.measures, "tokens", "source_tokens", "padded_tokens", "seconds"), 0.0)

@@ -118,7 +118,7 @@ def _read(log: IO[str], last: "deque[str]", progress: Callable[[TrainingProgress
     for line in log:
         if line.startswith(PROGRESS):
             if progress is not None:
-                progress(TrainingProgress(**json.loads(line.removeprefix(PROGRESS))))
+                progress(TrainingProgress.from_json(json.loads(line.removeprefix(PROGRESS))))
         elif line.strip():
             last.append(line.rstrip())
             _log.info("%s", line.rstrip())

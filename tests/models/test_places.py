@@ -55,8 +55,8 @@ def test_no_operation_of_a_step_waits_for_the_device(preset: str, copying: bool)
 
 def test_a_changed_batch_has_other_places() -> None:
     source = batch()
-    whole = source.places.tokens
-    without = replace(source, tokens=source.tokens.masked_fill(torch.arange(6) >= 4, PAD)).places.tokens
+    whole = source.rows.places
+    without = replace(source, tokens=source.tokens.masked_fill(torch.arange(6) >= 4, PAD)).rows.places
     assert (len(whole.cell), whole.longest) == (12 + 3 + 1 + 2 * 6 + 24, 24)
     assert (len(without.cell), without.longest) == (8 + 3 + 1 + 2 * 4 + 16, 16)
 
