@@ -19,7 +19,7 @@ def build(session: Session) -> str:
     corpus = dag.corpus(session)
     if session.run.planning:
         return ""
-    build = session.run.record_build(session.config.manifest())
+    build = session.run.record_build(session.config.model_dump(mode="json"))
     session.publish_overview(build)
     sampled = zip(corpus.articles.in_order[:SAMPLED_SHARDS], corpus.paragraphs.in_order[:SAMPLED_SHARDS], strict=True)
     store = session.run.store

@@ -29,5 +29,5 @@ def build(session: Session) -> str:
     run_within(train_summarizer, config, *corpus, dag.ranker(session))
     run_within(evaluate, config, *corpus, dag.ranker(session), dag.summarizer(session))
     text = session.once(published)
-    session.publish_overview(run.record_build(config.manifest(), dag.report(session).record))
+    session.publish_overview(run.record_build(config.model_dump(mode="json"), dag.report(session).record))
     return text

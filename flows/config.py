@@ -165,10 +165,6 @@ class BuildConfig(Settings):
             del fields["writer"]
         return fields
 
-    def manifest(self) -> dict[str, Any]:
-        """Return the JSON-able configuration for manifests: without the webhook, whose URL may be a secret."""
-        return self.model_dump(mode="json", exclude={"notification": {"webhook"}})
-
     @classmethod
     def __get_pydantic_json_schema__(cls, core: CoreSchema, handler: GetJsonSchemaHandler) -> dict[str, Any]:
         """Return the JSON schema of a form, made of that of all settings. It holds no default: a form sends defaults

@@ -23,7 +23,7 @@ def build(session: Session) -> str:
     if run.planning:
         return ""
     assert trained.record is not None
-    run.record_build(config.manifest())
+    run.record_build(config.model_dump(mode="json"))
     folder, overrides = run.store.path(trained.record.path), config.summarizer.overrides
     shape = f" --summarizer.overrides '{json.dumps(overrides)}'" if overrides else ""
     metrics = trained.record.metrics

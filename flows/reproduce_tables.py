@@ -24,7 +24,7 @@ def publish(session: Session) -> str:
     if session.run.planning:
         return ""
     text = session.publish_report(directory, PAGE)
-    session.run.record_build(session.config.manifest(), directory.record, latest=False)
+    session.run.record_build(session.config.model_dump(mode="json"), directory.record, latest=False)
     return text
 
 

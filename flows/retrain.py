@@ -57,7 +57,7 @@ def challenge(session: Session) -> str:
         return ""
     from tasks.retraining.outcome import finish_retraining  # here, so that a plan does not load matplotlib
 
-    run, manifest, seed = session.run, config.manifest(), config.seed
+    run, manifest, seed = session.run, config.model_dump(mode="json"), config.seed
     return finish_retraining(
         run, manifest, settings, splits, challenger, before, start=start, seed=seed, started=started
     )

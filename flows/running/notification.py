@@ -39,15 +39,12 @@ def notifying_flow(name: str, run_name: str = "") -> Callable[[Callable[P, R]], 
 
 
 def notify(flow: Flow[..., Any], flow_run: FlowRun, state: State[Any]) -> None:
-    """Send a failed run to the webhook of its settings or of the environment; a hook for Prefect. A run within another
-    one sends nothing, because the outer one fails as well. An unreachable webhook is logged and has no other effect;
-    its URL, which may be a secret, is not logged."""
-    config = flow_run.parameters.get("config")  # JSON if the run came from a server
-    section = config.get("notification") if isinstance(config, dict) else getattr(config, "notification", None)
-    url = section.get("webhook") if isinstance(section, dict) else getattr(section, "webhook", None)
-    named = os.environ.get(WEBHOOK) or ""  # or it is a notification block, which only the server can use
-    url = url or (named if urlsplit(named).scheme in ("http", "https") else None)
-    if url is None or flow_run.parent_task_run_id is not None:
+    """Send a failed run to the webhook of the environment; a hook for Prefect. A run within another one sends nothing,
+    because the outer one fails as well. An unreachable webhook is logged and has no other effect; its URL, which may be
+    a secret, is not logged."""
+    url = os.environ.get(WEBHOOK, "")
+    # Else it is a notification block, which only the server can use.
+    if urlsplit(url).scheme not in ("http", "https") or flow_run.parent_task_run_id is not None:
         return
     message = (state.message or "")[:_MESSAGE_CHARACTERS]
     link = url_for(flow_run)

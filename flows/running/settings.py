@@ -1,10 +1,7 @@
-"""Settings of how a flow runs, what it may spend, and where a notification goes when it fails."""
+"""Settings of how a flow runs, what it may spend, and when people are told."""
 
 import os
 from typing import Literal
-from urllib.parse import urlsplit
-
-from pydantic import field_validator
 
 from storage.limits import HOURS, Limits
 from tasks.engine.settings import Settings, tuning
@@ -67,17 +64,7 @@ class BudgetSettings(Settings):
 
 
 class NotificationSettings(Settings):
-    """Where a notification goes when a run fails."""
+    """When a server raises an alarm; the environment says where to: WIKISUM_WEBHOOK."""
 
-    webhook: str | None = tuning(None)
-    """URL that gets a POST of JSON when a run fails or crashes: flow, run, state, message, url, and all of it as text,
-    which chat services show. Put a URL that is a secret into the environment instead: WIKISUM_WEBHOOK"""
     weeks: int = tuning(4, ge=1)
     """weeks without a promotion after which a server's alarm is raised, then weekly"""
-
-    @field_validator("webhook")
-    @classmethod
-    def _is_http(cls, url: str | None) -> str | None:
-        if url is not None and not (urlsplit(url).scheme in ("http", "https") and urlsplit(url).hostname):
-            raise ValueError("expected a URL that begins with http:// or https://")
-        return url

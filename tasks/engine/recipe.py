@@ -15,6 +15,7 @@ from storage.builds import Build, latest_build, read_build
 from storage.directories import DirectoryRecord, fetch_directory
 from storage.errors import StorageError
 from storage.recipes import Part, ShardRecord, gather, gathered_digests, read_parts, read_record, recipe_key, whole
+from storage.root import check_root
 from storage.schemas import Dataset
 from storage.store import Store
 from tasks.engine.settings import Settings
@@ -197,7 +198,8 @@ def contents(result: DirectoryResult) -> Input:
 
 
 def finished_build(store: Store, name: str | None) -> Build:
-    """Return a build by name, or the latest one. Raises StorageError: there is none."""
+    """Return a build by name, or the latest. Raises StorageError: there is none, or no root of a format read here."""
+    check_root(store)
     build = read_build(store, name) if name else latest_build(store)
     if build is None:
         raise StorageError(f"root {store.root!r} has no build: expected the root of a finished build or import")

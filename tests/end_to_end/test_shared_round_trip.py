@@ -52,7 +52,7 @@ def walk(root: Path, source: Mapping[str, Any]) -> dict[str, list[dict[str, Any]
     store, executor = Store(str(root)), Executor()
     session = Session(config, executor, Run(store, executor), {})  # type: ignore[arg-type]
     dag.features(session)
-    session.run.record_build(config.manifest())
+    session.run.record_build(config.model_dump(mode="json"))
     stages = session.run.stages
     return {
         name: read_parts(store, name, map(whole, stages[name].in_order)).to_pylist()

@@ -73,12 +73,6 @@ def test_every_field_is_described() -> None:
     assert undescribed(BuildConfig) == []
 
 
-def test_a_manifest_holds_no_webhook() -> None:
-    config = BuildConfig.model_validate({"notification": {"webhook": "https://chat.test/hooks/secret"}})
-    assert "secret" not in str(config.manifest())
-    assert BuildConfig.model_validate(config.manifest()) == BuildConfig()
-
-
 @pytest.mark.parametrize(
     ("given", "name"),
     [
@@ -91,7 +85,7 @@ def test_a_manifest_holds_no_webhook() -> None:
 )
 def test_a_corpus_is_named_after_preset_and_root_unless_it_has_a_name(given: dict[str, str], name: str) -> None:
     config = BuildConfig.model_validate(given)
-    assert config.name == config.manifest()["name"] == name
+    assert config.name == config.model_dump(mode="json")["name"] == name
     assert "name" not in config.recipe(), "another name recomputes nothing"
 
 

@@ -23,7 +23,7 @@ def test_each_is_a_row_of_the_table(tmp_path: Path) -> None:
     report = run.directories["reports"].record
     assert report is not None
     assert {"ht-small-2", "ft", "concepts"} <= report.metrics["headline_scores"].keys()
-    build: Build = run.record_build(config.manifest(), report)
+    build: Build = run.record_build(config.model_dump(mode="json"), report)
     assert BuildConfig.model_validate(build.config) == config
     corpus = ExplorerCorpus(run.store)
     shard, one = next(item for item in run.stages["predictions-ft"].records.items() if item[1].written.rows)
