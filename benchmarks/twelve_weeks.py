@@ -31,7 +31,7 @@ from flows.retrain import retrain
 from flows.running.temporary_server import use_prefect_api
 from storage.registry import Version, version_of
 from storage.store import Store
-from tasks.engine.artifact_keys import artifact_key
+from tasks.reporting.publishing import artifact_key
 from tasks.retraining.splits import FROZEN
 
 ARTIFACTS = ("model-card", "champion-challenger")

@@ -300,9 +300,16 @@ def compare(
     to: Annotated[Path, Parameter(help="HTML page that is written")] = Path("compared.html"),
 ) -> None:
     """Compare builds: settings that differ, scores with paired tests, curves, summaries that changed."""
-    from flows.compare import run
+    from storage.root import check_root
+    from storage.store import Store
+    from tasks.reporting.page import page, summary
+    from tasks.reporting.side_by_side import compared_builds
 
-    run(root, builds, to)
+    store = Store(root)
+    check_root(store)
+    sections = compared_builds(store, builds)
+    to.write_text(page("Builds beside each other", sections), encoding="utf-8")
+    print(f"{summary(block for section in sections for block in section.blocks)}\npage: {to}")
 
 
 @app.command

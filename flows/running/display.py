@@ -27,10 +27,10 @@ from prefect.context import FlowRunContext
 from prefect.exceptions import MissingContextError
 from prefect.states import Completed
 
-from tasks.engine.artifact_keys import artifact_key
 from tasks.engine.failure_logs import unless_prefect_is_away
 from tasks.engine.recipe import DirectoryResult, StageResult
 from tasks.engine.stage import Outcome
+from tasks.reporting.publishing import artifact_key
 
 C = TypeVar("C")
 T = TypeVar("T")

@@ -68,11 +68,10 @@ def freeze(session: Session, corpus: Corpus) -> TestSplit:
 
 def _carried(session: Session, before: Version | None) -> dict[str, TestSplit]:
     """Return the weeks that remain in the recent split, oldest first."""
-    weeks = {} if before is None else before.recent
-    store, stay = session.run.store, RECENT_WEEKS - 1
+    weeks, store = {} if before is None else before.recent, session.run.store
     return {
         week: TestSplit(*(warm_start.pinned(store, stage, [files[stage]]) for stage in ("articles", "paragraphs")))
-        for week, files in list(weeks.items())[len(weeks) - min(stay, len(weeks)) :]
+        for week, files in list(weeks.items())[1 - RECENT_WEEKS :]
     }
 
 

@@ -2,18 +2,14 @@
 exception of a flow or task with its traceback, which pushes the line that a person needs off the screen. The errors
 that this project raises on purpose have that line as message; only for others is the traceback useful."""
 
-import functools
 import logging
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from pathlib import Path
-from typing import ParamSpec, TypeVar
 
 import httpx
 
-P = ParamSpec("P")
-T = TypeVar("T")
 _LOGGERS = ("prefect.flow_runs", "prefect.task_runs")
 _PROJECT = Path(__file__).parents[2]
 _ROOMS = ("storage", "models", "tasks", "flows")
@@ -27,23 +23,19 @@ def working_on(item: str) -> None:
     _current.set(item)
 
 
-def names_what_failed(make: Callable[P, T]) -> Callable[P, T]:
-    """Add a note to exceptions of a function that names the item being worked on (`working_on`)."""
-
-    @functools.wraps(make)
-    def named(*args: P.args, **kwargs: P.kwargs) -> T:
-        token = _current.set(None)
-        try:
-            return make(*args, **kwargs)
-        except Exception as error:
-            item = _current.get()
-            if item is not None:
-                error.add_note(f"while working on {item}")
-            raise
-        finally:
-            _current.reset(token)
-
-    return named
+@contextmanager
+def naming_what_failed() -> Iterator[None]:
+    """Add a note to exceptions of the block, or as a decorator of the function, that names the item being worked on."""
+    token = _current.set(None)
+    try:
+        yield
+    except Exception as error:
+        item = _current.get()
+        if item is not None:
+            error.add_note(f"while working on {item}")
+        raise
+    finally:
+        _current.reset(token)
 
 
 @contextmanager

@@ -7,7 +7,7 @@ shards, and `contents(ranker)` for the directory of a model."""
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any, Protocol
+from typing import Any
 
 import pyarrow as pa
 
@@ -129,15 +129,6 @@ class Shards:
 
     def __iter__(self) -> Iterator[tuple[pa.Table, ...]]:
         return (self.read(shard) for shard in range(len(self)))
-
-
-class ReadableShards(Protocol):
-    """What trainings read: shards of tables, one a stage, each on request."""
-
-    def __len__(self) -> int: ...
-
-    def read(self, shard: int) -> tuple[pa.Table, ...]:
-        """Return the tables of one shard."""
 
 
 def same(result: StageResult, *, batches: bool = False) -> Input:

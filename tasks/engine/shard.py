@@ -20,7 +20,7 @@ from storage.recipes import TALLY, DropCount, ShardRecord, save_record, shard_pa
 from storage.schemas import DATASETS
 from storage.store import Store
 from storage.writing import naming_a_full_disk
-from tasks.engine.failure_logs import names_what_failed
+from tasks.engine.failure_logs import naming_what_failed
 from tasks.engine.provenance import running_code
 from tasks.engine.recipe import Load, Recipe
 
@@ -67,7 +67,7 @@ class Job:
         return f"{self.called}-{self.shard:05d}" if self.stage in DATASETS else self.called
 
 
-@names_what_failed
+@naming_what_failed()
 def make_shard(job: Job) -> ShardRecord:
     """Compute a shard, write file and record, return the record; raises CorruptShardError for a damaged input."""
     store = Store(job.root, job.lease)
@@ -98,7 +98,7 @@ def make_shard(job: Job) -> ShardRecord:
     return record
 
 
-@names_what_failed
+@naming_what_failed()
 def make_directory(job: Job) -> DirectoryRecord:
     """Fill a directory (train a model, write a report), publish it, and return its record.
 

@@ -24,7 +24,7 @@ from models.training.state import TrainingProgress
 from models.vocabulary import Vocabulary
 from models.weights_file import load_weights
 from storage.schemas import PASSAGES
-from tasks.engine.recipe import ReadableShards
+from tasks.engine.recipe import Shards
 from tasks.engine.together import run_together
 from tasks.engine.torch_threads import torch_threads
 from tasks.pretraining.settings import PretrainingSettings
@@ -87,7 +87,7 @@ class Denoising:
 
 
 def pretrain(
-    shards: ReadableShards,
+    shards: Shards,
     vocabulary: pa.Table | Vocabulary,
     settings: PretrainingSettings,
     *,

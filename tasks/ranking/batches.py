@@ -13,7 +13,7 @@ from torch import Tensor
 from models.training.batches import Position, TrainingBatch
 from models.vocabulary import Vocabulary
 from tasks.engine.hashing import draws, stable_hash
-from tasks.engine.recipe import ReadableShards
+from tasks.engine.recipe import Shards
 from tasks.ranking.candidates import Candidates, Integers, Split, candidates, features_of, place_in_run
 
 _LENGTH_MULTIPLE = 8  # of padded lengths, so that fewer shapes occur
@@ -136,7 +136,7 @@ def draw_paragraphs(
 
 
 def training_batches(
-    shards: ReadableShards, vocabulary: Vocabulary, rules: BatchRules, start: Position
+    shards: Shards, vocabulary: Vocabulary, rules: BatchRules, start: Position
 ) -> Iterator[RankerBatch]:
     """Yield the batches from `start` to the last epoch's end. Raises ValueError: there is nothing to train on."""
     for epoch in range(start.epoch, rules.epochs):

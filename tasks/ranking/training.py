@@ -25,7 +25,7 @@ from models.training.trainer import METRICS, Trainer
 from models.vocabulary import Vocabulary
 from models.weights_file import weights_digest
 from tasks.engine.hashing import stable_hash
-from tasks.engine.recipe import ReadableShards
+from tasks.engine.recipe import Shards
 from tasks.engine.torch_threads import torch_threads
 from tasks.ranking.batches import NOTHING_TO_LEARN, BatchRules, Drawn, RankerBatch, draw_paragraphs, training_batches
 from tasks.ranking.candidates import Split
@@ -49,7 +49,7 @@ def judge(parts: Sequence[Drawn], ranker: TrainedRanker, top: int) -> dict[str, 
 
 
 def collect_validation(
-    shards: ReadableShards, vocabulary: Vocabulary, rules: BatchRules, *, articles: int
+    shards: Shards, vocabulary: Vocabulary, rules: BatchRules, *, articles: int
 ) -> tuple[Split, list[Drawn]]:
     """Draw a validation set from the first shards that have enough articles of the valid split, and say of which split
     it is: a corpus without any is validated on training articles. `articles` is the minimum, if there are so many:
@@ -100,7 +100,7 @@ _TOP = 5  # paragraphs whose mean ROUGE-2 recall is validated: the shortest L' o
 
 
 def train_ranker(
-    shards: ReadableShards,  # read one at a time
+    shards: Shards,  # read one at a time
     vocabulary: pa.Table | Vocabulary,
     settings: RankerSettings,
     *,
@@ -163,7 +163,7 @@ class RankerObjective(Objective[RankerBatch]):
     unit = "nats/paragraph"
 
     def __init__(
-        self, shards: ReadableShards, vocabulary: Vocabulary, settings: RankerSettings, seed: int, initial: Path | None
+        self, shards: Shards, vocabulary: Vocabulary, settings: RankerSettings, seed: int, initial: Path | None
     ) -> None:
         """Draw the validation set and make the ranker, from `initial` if given; ValueError if that does not fit."""
         self.shards, self.vocabulary, self.settings = shards, vocabulary, settings

@@ -17,7 +17,6 @@ from matplotlib.path import Path
 from storage.builds import Build, summarise
 from storage.directories import DirectoryRecord
 from storage.recipes import ShardRecord
-from tasks.engine.artifact_keys import artifact_key
 from tasks.reporting.blocks import WORDS, Block, Picture, ReportSection, Row, Text, table_of
 from tasks.reporting.markdown import artifact, escape
 from tasks.reporting.plots import COLORS, INK, draw
@@ -25,6 +24,7 @@ from tasks.reporting.publishing import (
     ARTIFACTS,
     METRICS,
     SPENDING,
+    artifact_key,
     failures_key,
     part_name,
     publish_page,

@@ -1,5 +1,6 @@
 """Publish a build's results in the Prefect UI."""
 
+import re
 from typing import Any
 
 from prefect.artifacts import create_markdown_artifact, create_table_artifact
@@ -9,7 +10,6 @@ from storage.directories import DirectoryRecord
 from storage.recipes import most_first
 from storage.schemas import DATASETS
 from storage.store import Store
-from tasks.engine.artifact_keys import artifact_key
 from tasks.engine.failure_logs import unless_prefect_is_away
 from tasks.engine.recipe import StageResult
 from tasks.engine.stage import StagePlan
@@ -20,6 +20,11 @@ _SUMMARY, PAGE, ARTIFACTS = "summary.txt", "report.html", "artifacts/"
 METRICS = "metrics.jsonl"  # of a trained model
 SPENDING = "spending"  # the artifact of what a run and its month cost
 _HEADING = "## "  # of a section in Markdown
+
+
+def artifact_key(corpus: str, name: str) -> str:
+    """Return the key of an artifact, which is global in a server: lower-case letters, digits and dashes."""
+    return re.sub(r"[^a-z0-9]+", "-", f"{corpus}-{name}".lower()).strip("-")
 
 
 def stage_key(corpus: str, stage: str) -> str:

@@ -25,7 +25,7 @@ from models.training.distributed import Ranks, find_device
 from models.training.state import Objective, TrainerSettings, TrainingProgress, Validation, noam
 from models.training.trainer import Trainer
 from models.weights_file import weights_digest
-from tasks.engine.recipe import ReadableShards
+from tasks.engine.recipe import Shards
 from tasks.engine.torch_threads import torch_threads
 from tasks.summarization.directory import PREDICTOR_FILES, describe_predictor, load_summarizer
 from tasks.summarization.settings import AttentionSettings
@@ -39,7 +39,7 @@ _THREADS = 2  # of torch on a CPU; fixed, because the last bits of sums depend o
 
 
 def train_attention(
-    shards: ReadableShards,  # rows of the split `train` are for training, those of `valid` choose the best checkpoint
+    shards: Shards,  # rows of the split `train` are for training, those of `valid` choose the best checkpoint
     summarizer: Path,  # directory of a trained summarizer with paragraph embeddings (PHT, GraphSum)
     settings: AttentionSettings,
     *,
@@ -97,9 +97,7 @@ class AttentionObjective(Objective[Batch]):
     measures = ("error",)
     unit = "squared error/paragraph"
 
-    def __init__(
-        self, shards: ReadableShards, trained: TrainedSummarizer, settings: AttentionSettings, seed: int
-    ) -> None:
+    def __init__(self, shards: Shards, trained: TrainedSummarizer, settings: AttentionSettings, seed: int) -> None:
         self.trained, self.settings = trained, settings
         self.device = next(trained.model.parameters()).device
         self.size = size = to_config_dict(trained.model)["model_size"]

@@ -29,7 +29,7 @@ from models.vocabulary import Vocabulary
 from models.weights_file import load_weights
 from storage.schemas import PREDICTIONS
 from tasks.engine.grouping import join_by_article
-from tasks.engine.recipe import ReadableShards, Shards
+from tasks.engine.recipe import Shards
 from tasks.engine.torch_threads import torch_threads
 from tasks.evaluation.baselines import best_rouge2, predict_baselines, prediction
 from tasks.evaluation.settings import EXTRACTOR, BaselineSettings
@@ -53,7 +53,7 @@ _BATCH, _THREADS = 16, 1  # articles scored at a time, and threads of torch: sha
 
 
 def train_extractor(
-    shards: ReadableShards,
+    shards: Shards,
     vocabulary: pa.Table | Vocabulary,
     settings: SummarizerSettings,  # of the summarizer (BERTSUMEXTABS) that goes on from the encoder
     *,

@@ -26,7 +26,7 @@ from models.value_slots import SlotDraws, fill
 from models.vocabulary import Vocabulary
 from models.weights_file import weights_digest
 from storage.schemas import EXAMPLES
-from tasks.engine.recipe import ReadableShards
+from tasks.engine.recipe import Shards
 from tasks.engine.together import run_together
 from tasks.engine.torch_threads import torch_threads
 from tasks.evaluation.rouge import Reference
@@ -136,7 +136,7 @@ _ROUGE = ("rouge1", "rouge2", "rougeL")
 class SplitShards:
     """The rows of one split, with the column `graph` if the summarizer reads one."""
 
-    shards: ReadableShards
+    shards: Shards
     split: str
     graph: Graph = "none"
 
@@ -162,7 +162,7 @@ class SplitShards:
 
 
 def train_summarizer(
-    shards: ReadableShards,
+    shards: Shards,
     vocabulary: pa.Table | Vocabulary,
     settings: SummarizerSettings,
     *,
@@ -243,7 +243,7 @@ def train_summarizer(
     }
 
 
-def validation_examples(shards: ReadableShards, graph: Graph, articles: int) -> pa.Table:
+def validation_examples(shards: Shards, graph: Graph, articles: int) -> pa.Table:
     """Return the first `articles` rows of the split `valid`."""
     found = SplitShards(shards, "valid", graph).first(articles)
     return EXAMPLES.schema.empty_table() if found is None else found

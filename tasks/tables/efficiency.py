@@ -30,7 +30,7 @@ from models.training.live_memory import LiveBytes
 from models.training.state import TrainerSettings, TrainingError
 from models.training.token_objective import TokenObjective
 from models.training.trainer import Updater
-from tasks.engine.recipe import ReadableShards
+from tasks.engine.recipe import Shards
 from tasks.summarization.directory import load_summarizer
 from tasks.summarization.training import validation_examples
 
@@ -38,7 +38,7 @@ FILE = "efficiency.json"
 
 
 def measure_efficiency(
-    shards: ReadableShards,
+    shards: Shards,
     summarizer: Path,
     *,
     articles: int,

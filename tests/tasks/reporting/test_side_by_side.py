@@ -8,7 +8,7 @@ import pytest
 from lxml import html
 
 import tests.tasks.reporting.reporting_tables as made
-from flows.compare import run
+from flows.running.commands import compare
 from storage.builds import Build
 from storage.errors import StorageError
 from storage.schemas import ARTICLES, PREDICTIONS, SCORES
@@ -75,7 +75,7 @@ def test_settings_scores_curves_and_summaries_stand_beside_each_other(root: Path
 
 
 def test_the_page_is_written_and_the_tables_are_printed(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    run(str(root), names(root), root / "compared.html")
+    compare(names(root), root=str(root), to=root / "compared.html")
     tree = html.document_fromstring((root / "compared.html").read_text())
     assert [one.get("id") for one in tree.xpath("//section")] == ["settings", "scores", "training", "samples"]
     assert "training.steps  5  9" in capsys.readouterr().out
