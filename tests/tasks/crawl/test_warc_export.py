@@ -208,7 +208,7 @@ def rows(run: Run, stage: str) -> list[dict[str, Any]]:
 def test_one_file_a_shard_and_bad_names(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     root = str(tmp_path / "none")
     assert main(["--root", root, "--to", str(tmp_path / "x.warc.gz")]) == 1
-    assert "has no build" in capsys.readouterr().err
+    assert "does not exist: expected the folder or URI of a build" in capsys.readouterr().err
     assert main(["--root", root, "--to", str(tmp_path / "x.zip")]) == 1
     assert "expected a name that ends in .warc or .warc.gz" in capsys.readouterr().err
     assert not (tmp_path / "x.warc.gz").exists()
