@@ -98,7 +98,7 @@ def model_card(chosen: ChosenModel, config: Mapping[str, Any], guided: Sequence[
         parameters=metrics.get("parameters", 0),
         scores=_scores(chosen),
         figures=", ".join(f"{metrics[name]:,.4g} {unit}" for name, unit in _UNITS.items() if name in metrics),
-        settings=", ".join(f"`{line}`" for line in flatten(chosen.record.settings)),
+        settings=", ".join(f"`{name}: {value}`" for name, value in flatten(chosen.record.settings)),
     )
 
 

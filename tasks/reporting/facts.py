@@ -51,18 +51,18 @@ def built(facts: Iterable[Fact]) -> Iterator[Block]:
 @section("settings", "Settings")
 def settings_section(config: Mapping[str, Any]) -> Iterator[Block]:
     """The settings that decide the content of the build."""
-    lines = list(flatten(config))
+    lines = [f"{name}: {value}" for name, value in flatten(config)]
     yield Lines(lines) if lines else Text("No settings were given.")
 
 
-def flatten(config: Mapping[str, Any], prefix: str = "") -> Iterator[str]:
-    """Yield each setting as `section.field: value`, without credentials in URLs."""
+def flatten(config: Mapping[str, Any], prefix: str = "") -> Iterator[Fact]:
+    """Yield each setting, `section.field` and its value, without credentials in URLs."""
     for name in sorted(config):
         value = config[name]
         if isinstance(value, Mapping) and value:
             yield from flatten(value, f"{prefix}{name}.")
         else:
-            yield f"{prefix}{name}: {_CREDENTIALS.sub('', str(value))}"
+            yield f"{prefix}{name}", _CREDENTIALS.sub("", str(value))
 
 
 def _size(directory: Path) -> str:

@@ -35,7 +35,7 @@ def compared_builds(store: Store, names: Sequence[str], seed: int = 1) -> list[R
 
 @section("settings", "Builds")
 def _settings(builds: dict[str, Build]) -> Iterator[Block]:
-    given = {letter: dict(line.split(": ", 1) for line in flatten(build.config)) for letter, build in builds.items()}
+    given = {letter: dict(flatten(build.config)) for letter, build in builds.items()}
     names = sorted({name for settings in given.values() for name in settings})
     rows = [[name, *(settings.get(name, NONE) for settings in given.values())] for name in names]
     different = [row for row in rows if len(set(row[1:])) > 1]

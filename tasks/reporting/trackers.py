@@ -93,7 +93,7 @@ def _to_mlflow(
 
     now = int(time.time() * 1000)
     metrics = [Metric(_UNNAMED.sub("_", name), value, now, step) for name, value, step in scalars]
-    parameters = [Param(name, value[:_VALUE]) for name, value in (line.split(": ", 1) for line in flatten(config))]
+    parameters = [Param(name, value[:_VALUE]) for name, value in flatten(config)]
     client = MlflowClient(url)
     try:
         found = client.get_experiment_by_name(corpus)

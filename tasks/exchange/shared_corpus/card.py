@@ -75,7 +75,7 @@ def corpus_card(
             [[row.heading, f"{row.rows:,}", f"{row.kept:,}", f"{row.refused:,}"] for row in stages],
         ),
         reasons=markdown_table(["stage", "reason of a refusal", "rows", "meaning"], reasons) if reasons else "",
-        settings=", ".join(f"`{line}`" for line in flatten(used)),
+        settings=", ".join(f"`{name}: {value}`" for name, value in flatten(used)),
     )
 
 
