@@ -12,14 +12,7 @@ from numpy.typing import NDArray
 
 from storage.schemas import RANKING_SCORES, SCORES
 from tasks.engine.grouping import join_by_article
-from tasks.evaluation.significance import (
-    SIGNIFICANCE,
-    Comparison,
-    Significance,
-    SystemScore,
-    compare_systems,
-    summarise_scores,
-)
+from tasks.evaluation.significance import SIGNIFICANCE, Comparison, SystemScore, compare_systems, summarise_scores
 from tasks.reporting.scores import Table1, table1
 from tasks.text.ngrams import split_words
 from tasks.text.tfidf import TfIdf
@@ -44,7 +37,6 @@ class TableFigures:
     batches: Mapping[str, Sequence[Any]] = field(default_factory=dict)
     reasons: Mapping[str, str] = field(default_factory=dict)  # system -> why it was not run
     headline: str = "rougeL"  # metric by which systems are compared
-    significance: Significance = SIGNIFICANCE  # of the intervals and tests
     seed: int = 0  # of the resamples
 
     def compare(self, systems: Sequence[str], metric: str) -> list[Comparison]:
@@ -52,11 +44,7 @@ class TableFigures:
         chosen = pc.and_(
             pc.equal(self.scored["metric"], metric), pc.is_in(self.scored["system"], pa.array(systems, pa.string()))
         )
-        return compare_systems(self.scored.filter(chosen), self.significance, self.seed)
-
-    def is_significant(self, pair: Comparison) -> bool:
-        """Return whether a difference is significant at 1 - confidence after correction."""
-        return pair.p_adjusted <= self.significance.level
+        return compare_systems(self.scored.filter(chosen), SIGNIFICANCE, self.seed)
 
 
 def measure(scores: Iterable[tuple[pa.Table, ...]], attention: pa.Table, known: TableFigures) -> TableFigures:
@@ -66,7 +54,7 @@ def measure(scores: Iterable[tuple[pa.Table, ...]], attention: pa.Table, known: 
         rankings.append(ranking)
         tables += scored
     every = pa.concat_tables(tables)
-    summaries = summarise_scores(every, known.significance, known.seed)
+    summaries = summarise_scores(every, SIGNIFICANCE, known.seed)
     metrics = [score.metric for score in summaries]
     return replace(
         known,

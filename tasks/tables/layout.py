@@ -8,7 +8,7 @@ import pyarrow.compute as pc
 from scipy import stats
 
 from tasks.evaluation.metrics import metric_name
-from tasks.evaluation.significance import Interval, bootstrap, too_few_articles
+from tasks.evaluation.significance import SIGNIFICANCE, Interval, bootstrap, too_few_articles
 from tasks.reporting.blocks import NONE, Block, Cell, Picture, ReportSection, Row, Text, percent, table_of
 from tasks.reporting.plots import bars
 from tasks.tables.figures import METRIC, TableFigures
@@ -174,9 +174,8 @@ def _differences(table: PublishedTable, measured: TableFigures) -> Sequence[Bloc
     pairs = measured.compare(list(labels), metric)
     if not pairs:
         return [Text("No two rows were scored on a common article: nothing to compare.")]
-    certain = [pair for pair in pairs if measured.is_significant(pair)]
-    level = percent(measured.significance.level)
-    why = too_few_articles(pairs, measured.significance.level)
+    certain = [pair for pair in pairs if pair.p_adjusted <= SIGNIFICANCE.level]
+    level, why = percent(SIGNIFICANCE.level), too_few_articles(pairs, SIGNIFICANCE.level)
     sentence = (
         f"{len(certain)} of {len(pairs)} pairs of rows differ significantly in {name}, at {level} after Holm"
         f"{f': {why}' if why else ''}."
@@ -217,7 +216,7 @@ def attention_to_documents(measured: TableFigures) -> list[Block]:
             rows.append([where, *[NONE] * 4, published])
             continue
         first, second = (np.array([scores[article] for article in common]) for scores in (hed, bart))
-        ratio = bootstrap((first / second)[:, None], measured.significance, measured.seed)[0]
+        ratio = bootstrap((first / second)[:, None], SIGNIFICANCE, measured.seed)[0]
         p = stats.ttest_ind(first, second, equal_var=False).pvalue
         drawn[where] = (ratio.mean, ratio.low, ratio.high)
         articles = max(articles, len(common))

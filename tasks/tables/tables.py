@@ -7,7 +7,7 @@ from typing import Any
 
 from tasks.engine.recipe import Shards
 from tasks.evaluation.metrics import metric_name
-from tasks.evaluation.significance import Comparison, too_few_articles
+from tasks.evaluation.significance import SIGNIFICANCE, Comparison, too_few_articles
 from tasks.reporting.blocks import ReportSection, Text, percent
 from tasks.reporting.markdown import artifact
 from tasks.reporting.page import page, summary, write_texts
@@ -148,11 +148,11 @@ def _difference(measured: TableFigures, pair: Comparison) -> str:
         name = metric_name(measured.headline)
         return f"{pair.better} and {pair.worse} are level in {name} on {pair.articles:,} articles"
     low, high = 100 * pair.difference.low, 100 * pair.difference.high
-    why = too_few_articles([pair], measured.significance.level)
+    why = too_few_articles([pair], SIGNIFICANCE.level)
     return (
         f"{pair.better} is {100 * pair.difference.mean:.2f} points of {metric_name(measured.headline)} above "
-        f"{pair.worse} ({percent(measured.significance.confidence)} interval {low:.2f} to {high:.2f}, "
-        f"{'significant' if measured.is_significant(pair) else 'not significant'} on {pair.articles:,} articles"
+        f"{pair.worse} ({percent(SIGNIFICANCE.confidence)} interval {low:.2f} to {high:.2f}, "
+        f"{'significant' if pair.p_adjusted <= SIGNIFICANCE.level else 'not significant'} on {pair.articles:,} articles"
         f"{f'; {why}' if why else ''})"
     )
 
@@ -160,7 +160,7 @@ def _difference(measured: TableFigures, pair: Comparison) -> str:
 def _why(measured: TableFigures, pair: Comparison, source_scale: float, steps: int) -> str:
     if abs(pair.difference.mean) < _EQUAL:
         return ""
-    if not measured.is_significant(pair):
+    if pair.p_adjusted > SIGNIFICANCE.level:
         return ", a difference that could be reversed on other test articles"
     if source_scale < 1:
         return (

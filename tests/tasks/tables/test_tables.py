@@ -6,7 +6,6 @@ import pytest
 
 from models.presets import OF_TRANSFORMERS, find_preset
 from storage.schemas import RANKING_SCORES, SCORES
-from tasks.evaluation.significance import Significance
 from tasks.ranking.settings import RankingSettings
 from tasks.reporting.settings import ReportSettings
 from tasks.summarization.settings import AttentionSettings, DecodingSettings, SummarizerSettings, TrainingSettings
@@ -42,7 +41,6 @@ def measured(table: pa.Table, reasons: dict[str, str] | None = None, ranking: pa
         batches={"ft-3": (1234, "on this CPU")},
         reasons=reasons or {},
         headline="rougeL",
-        significance=Significance(resamples=200),
         seed=1,
     )
     shard = (RANKING_SCORES.schema.empty_table() if ranking is None else ranking, table)
