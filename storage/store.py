@@ -134,24 +134,16 @@ class Store:
 
     def infos(self, folder: str) -> dict[str, pafs.FileInfo]:
         """Return the same files: name -> size and time."""
-        selector = pafs.FileSelector(self.path(folder), allow_not_found=True)
-        with self._naming(folder, "listed"):
-            infos = self.filesystem.get_file_info(selector)
-        return {info.base_name: info for info in infos if info.type == pafs.FileType.File}
+        return {info.base_name: info for info in self._listed(folder) if info.type == pafs.FileType.File}
 
     def files(self, folder: str = "") -> dict[str, pafs.FileInfo]:
         """Return every file below the root or a folder: name -> size and time."""
-        selector = pafs.FileSelector(self.path(folder), recursive=True, allow_not_found=True)
-        with self._naming(folder, "listed"):
-            infos = self.filesystem.get_file_info(selector)
-        found = (info for info in infos if info.type == pafs.FileType.File)
+        found = (info for info in self._listed(folder, recursive=True) if info.type == pafs.FileType.File)
         return {info.path[len(self.base) :].lstrip("/"): info for info in found}
 
     def names(self) -> list[str]:
         """Return the names of the files and folders directly below the root, sorted; none if it is missing."""
-        selector = pafs.FileSelector(self.base, allow_not_found=True)
-        with self._naming("", "listed"):
-            return sorted(info.base_name for info in self.filesystem.get_file_info(selector))
+        return sorted(info.base_name for info in self._listed(""))
 
     def delete(self, name: str) -> None:
         """Remove a file if it exists."""
@@ -300,6 +292,12 @@ class Store:
                 return True
         self._check_lease(name)
         return False
+
+    def _listed(self, folder: str, *, recursive: bool = False) -> list[pafs.FileInfo]:
+        selector = pafs.FileSelector(self.path(folder), allow_not_found=True, recursive=recursive)
+        with self._naming(folder, "listed"):
+            infos: list[pafs.FileInfo] = self.filesystem.get_file_info(selector)
+        return infos
 
     def _type(self, name: str) -> pafs.FileType:
         with self._naming(name, "looked up"):

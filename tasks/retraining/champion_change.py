@@ -3,7 +3,7 @@
 from datetime import UTC, datetime
 
 from storage.pruning import Pruning, carry_out, plan_pruning
-from storage.registry import Champion, Version, promote_version, read_champion, read_version, version_numbers
+from storage.registry import Champion, Version, newest_version, promote_version, read_champion, read_version
 from storage.store import Store
 from tasks.retraining.settings import RetrainingSettings
 
@@ -34,9 +34,8 @@ def move_pointer(store: Store, version: Version) -> Champion | None:
 
 def move_late_pointer(store: Store) -> None:
     """Promote the newest version if the run that made it was killed before it could."""
-    newest = max(version_numbers(store), default=None)
-    if newest is not None:
-        move_pointer(store, read_version(store, newest))
+    if (newest := newest_version(store)) is not None:
+        move_pointer(store, newest)
 
 
 def describe(version: Version) -> str:

@@ -192,14 +192,13 @@ def _differences(table: PublishedTable, measured: TableFigures) -> Sequence[Bloc
 
 def rank_tests(measured: TableFigures) -> str:
     """Return Wilcoxon-Mann-Whitney tests, two-sided and unpaired, of Hie-BART and BART (Akiyama et al. 2021, 4.3)."""
-    hie, bart = (_scores(measured, system, _ROUGE) for system in ("hie-bart", "bart"))
-    if not all(hie[metric] and bart[metric] for metric in _ROUGE):
+    pairs = {
+        name: [list(_scores(measured, system, name).values()) for system in ("hie-bart", "bart")] for name in _ROUGE
+    }
+    if not all(all(pair) for pair in pairs.values()):
         return "Hie-BART and BART were not both run: no Wilcoxon-Mann-Whitney test."
-    found = ", ".join(
-        f"{metric_name(metric)} p = "
-        f"{stats.mannwhitneyu(list(hie[metric].values()), list(bart[metric].values())).pvalue:.3f}"
-        for metric in _ROUGE
-    )
+    tests = {metric_name(name): stats.mannwhitneyu(*pair) for name, pair in pairs.items()}
+    found = ", ".join(f"{name} p = {test.pvalue:.3f}" for name, test in tests.items())
     return (
         f"Wilcoxon-Mann-Whitney test of Hie-BART against BART: {found}; published, R-1 and R-L with p of .05 and .10."
     )
@@ -210,7 +209,7 @@ def attention_to_documents(measured: TableFigures) -> list[Block]:
     rows: list[Row] = []
     drawn, articles = {}, 0
     for metric, where, published in _LOOKS:
-        hed, bart = (_scores(measured, system, (metric,))[metric] for system in ("hed", "bart"))
+        hed, bart = (_scores(measured, system, metric) for system in ("hed", "bart"))
         common = [article for article in hed if bart.get(article)]
         if len(common) < 2:
             rows.append([where, *[NONE] * 4, published])
@@ -233,11 +232,8 @@ def attention_to_documents(measured: TableFigures) -> list[Block]:
     ]
 
 
-def _scores(measured: TableFigures, system: str, metrics: tuple[str, ...]) -> dict[str, dict[str, float]]:
-    rows = measured.scored.filter(pc.equal(measured.scored["system"], system))
-    found: dict[str, dict[str, float]] = {metric: {} for metric in metrics}
-    columns = (rows[name].to_pylist() for name in ("article_id", "metric", "value"))
-    for article, metric, value in zip(*columns, strict=True):
-        if metric in found:
-            found[metric][article] = value
-    return found
+def _scores(measured: TableFigures, system: str, metric: str) -> dict[str, float]:
+    """Return the score of each article."""
+    table = measured.scored
+    chosen = table.filter(pc.and_(pc.equal(table["system"], system), pc.equal(table["metric"], metric)))
+    return dict(zip(chosen["article_id"].to_pylist(), chosen["value"].to_pylist(), strict=True))
