@@ -204,12 +204,11 @@ class Causal(Summarizer):
         hidden_RTD, weights = self._run(tokens_RT, places_RT, bias_R1TX, past, attention=attention)
         if cache is not None:
             cache.advance(new)
+        hidden_RTD = hidden_RTD[:, -new:]
         if not attention:
-            return Decoded(hidden_RTD[:, -new:], None)
-        source_RTS = torch.stack([widened(layer).mean(dim=1) for layer in weights]).mean(dim=0)
-        return Decoded(
-            hidden_RTD[:, -new:], share_of_paragraphs(source_RTS[:, -new:, : mask_RS.shape[1]], memory.member)
-        )
+            return Decoded(hidden_RTD, None)
+        all_RXX = torch.stack([widened(layer).mean(dim=1) for layer in weights]).mean(dim=0)
+        return Decoded(hidden_RTD, share_of_paragraphs(all_RXX[:, -new:, : mask_RS.shape[1]], memory.member))
 
     def projection(self) -> tuple[Tensor, None]:
         """Return weight [V, D] of `logits`, without rows that no token of the vocabulary has."""

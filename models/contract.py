@@ -68,9 +68,8 @@ class Copied:
     def log_prob(self, log_prob_RT: Tensor, target_RT: Tensor) -> Tensor:
         """Return the entries of `mix` for the tokens `target_RT`, [B*K, T], given their vocabulary log-probabilities.
         No tensor of vocabulary size is made."""
-        here_RTS = target_RT.unsqueeze(-1) == self.tokens.repeat_interleave(
-            len(target_RT) // len(self.tokens), 0
-        ).unsqueeze(1)
+        tokens_R1S = self.tokens.repeat_interleave(len(target_RT) // len(self.tokens), dim=0).unsqueeze(1)
+        here_RTS = target_RT.unsqueeze(-1) == tokens_R1S
         copied_RT = (self.weights * here_RTS).sum(dim=-1).clamp_min(torch.finfo(self.weights.dtype).tiny)
         return torch.logaddexp(log_prob_RT + F.logsigmoid(self.gate), copied_RT.log() + F.logsigmoid(-self.gate))
 

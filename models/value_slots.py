@@ -146,10 +146,10 @@ def _opens(text: str, place: int) -> bool:
 NO_SLOTS = ValueSlots("", (), known=bool)  # for a vocabulary without slots
 
 
-# Other slots for the values of an example in each epoch, so that no slot is learned by heart.
 @dataclass(frozen=True)
 class SlotDraws:
-    """Redraws the slots of examples within their pools; the token ids of all pools follow each other."""
+    """Redraws the slots of examples within their pools in each epoch, so that none is learned by heart; the token ids
+    of all pools follow each other."""
 
     pools: Sequence[Sequence[int]]  # token ids of each kind of slots
     seed: int

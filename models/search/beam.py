@@ -132,14 +132,8 @@ def _forced(prompt: Tensor | None, alive: Hypotheses, pad: int, most: int) -> Te
 
 def _keep(best: list[Hypothesis | None], articles: Tensor, ended: Ended) -> None:
     """Store the best hypothesis of each article whose search is over."""
-    columns = zip(
-        articles.tolist(),
-        ended.tokens.tolist(),
-        ended.length.tolist(),
-        ended.score.tolist(),
-        ended.log_prob.tolist(),
-        ended.attention.float().cpu(),
-        strict=True,
-    )
-    for article, tokens, length, score, log_prob, attention in columns:
-        best[article] = Hypothesis(tokens[:length], score, log_prob, attention[:length].clone())
+    tokens, lengths, scores, log_probs = (x.tolist() for x in (ended.tokens, ended.length, ended.score, ended.log_prob))
+    attention = ended.attention.float().cpu()
+    for row, article in enumerate(articles.tolist()):
+        length = lengths[row]
+        best[article] = Hypothesis(tokens[row][:length], scores[row], log_probs[row], attention[row, :length].clone())

@@ -256,8 +256,6 @@ def _or_unfinished(ended: Ended, alive: Hypotheses, done_b: Tensor, settings: Se
     return _replaced(ended, stuck_b, score_b, log_prob_b, *found)
 
 
-# Tokens that may not come next, because they would repeat. Shapes: b articles, K hypotheses an article, t tokens so
-# far, V vocabulary.
 def repeated_ngrams(tokens_bKt: Tensor, n: int, vocabulary_size: int) -> Tensor | None:
     """Return [b, K, V] bool, True for tokens that would repeat an n-gram of the hypothesis; None if there are none."""
     length = tokens_bKt.shape[-1]

@@ -62,8 +62,6 @@ class Checkpoints:
         keep_best: int = 5,  # of the best (Liu & Lapata 2019, sec. 4 averages the scores of the 5 best)
         best_file: Path | None = None,  # JSON that names the best, relative to its folder; None = in `directory`
     ) -> None:
-        if keep_best < 0:
-            raise ValueError(f"expected keep_best >= 0, got {keep_best}")
         self.directory = directory
         self.keep_best = keep_best
         self.best_file = best_file or directory / BEST

@@ -99,14 +99,11 @@ class ExampleTable:
     def __len__(self) -> int:
         return len(self._target_starts) - 1
 
-    def shape(self, row: int) -> tuple[int, int, int]:
-        """Return (paragraphs, tokens of the longest, target tokens) of a row as laid out."""
-        lengths = self._lengths(row)
-        return int(np.count_nonzero(lengths)), int(lengths.max()), self._target_tokens(row)
-
     def shapes(self) -> NDArray[np.int64]:
-        """Return `shape` of every row, [rows, 3]."""
-        return np.array([self.shape(row) for row in range(len(self))], dtype=np.int64).reshape(-1, 3)
+        """Return (paragraphs, tokens of the longest, target tokens) of every row as laid out, [rows, 3]."""
+        lengths = map(self._lengths, range(len(self)))
+        shapes = [(np.count_nonzero(own), own.max(), self._target_tokens(row)) for row, own in enumerate(lengths)]
+        return np.array(shapes, dtype=np.int64).reshape(-1, 3)
 
     def example(self, row: int) -> Example:
         """Lay out a row."""

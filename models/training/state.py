@@ -148,8 +148,6 @@ def _named(figures: Mapping[str, Any]) -> str:
 
 # Of Adam, as in the released HT; Ma & Zong 2022 says nothing about its predictor.
 _BETAS, _EPSILON = (0.9, 0.998), 1e-9
-
-
 Item = TypeVar("Item", bound=TrainingBatch)
 
 

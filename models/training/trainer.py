@@ -113,9 +113,8 @@ class Updater(Generic[Item]):
 
     def _synchronised(self, last: bool) -> Any:
         """Gradients are summed over processes once an update, with its last batch."""
-        return (
-            self._module.no_sync() if isinstance(self._module, DistributedDataParallel) and not last else nullcontext()
-        )
+        module = self._module
+        return module.no_sync() if isinstance(module, DistributedDataParallel) and not last else nullcontext()
 
     @contextmanager
     def _memory_named(self, batch: Item) -> Iterator[None]:

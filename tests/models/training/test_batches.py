@@ -95,7 +95,7 @@ def test_marks_are_around_the_source_whatever_is_cut(changes: dict[str, int], ex
     rows = ExampleTable(_table([([50], [[10], [20, 21, 22], [], [30]], [2, 3])]), _layout(**MARKED, **changes))
     example = rows.example(0)
     assert [p.tolist() for p in example.paragraphs] == expected
-    assert rows.shape(0)[:2] == (len(expected), max(map(len, expected)))
+    assert rows.shapes()[0, :2].tolist() == [len(expected), max(map(len, expected))]
     assert example.ranks.tolist() == [0, 1, 3][: len(expected)]
 
 
