@@ -92,5 +92,5 @@ def _advance(
     log_probs = model.logits(decoded.hidden[:, -1]).float().log_softmax(dim=-1)
     log_probs = log_probs.view(-1, settings.beam, log_probs.shape[-1])
     attention = decoded.paragraph_attention[:, -1].view(*log_probs.shape[:2], -1)
-    step = advance(alive, log_probs, attention, ended, settings, RULES)
-    return step.alive, step.parents, step.ended, bool(step.done.all())
+    alive, parents, ended, done = advance(alive, log_probs, attention, ended, settings, RULES)
+    return alive, parents, ended, bool(done.all())
