@@ -5,6 +5,7 @@ import torch
 
 from models.search.certainty import Written
 from models.search.step import Hypothesis
+from tasks.summarization import verified as module
 from tasks.summarization.verified import VerifiedWriter, WrittenSentence, verified
 from tasks.verification.verifier import shipped
 from tests.tasks.summarization.summarizer_examples import vocabulary
@@ -17,6 +18,12 @@ PARAGRAPHS = [
 ]
 DEFINITION = "The Bodall Viaduct is a steel bridge over the River Stoditt."
 SURE, UNSURE = -0.1, -20.0
+
+
+@pytest.fixture(autouse=True)
+def short_summaries(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let summaries be short, since the few sentences here would all be taken."""
+    monkeypatch.setattr(module, "_LEAST", 0)
 
 
 def chosen(
@@ -75,12 +82,21 @@ def test_numbers_in_words_are_not_looked_for() -> None:
     ]
 
 
-def test_a_sentence_that_leads_over_to_another_subject_is_not_taken() -> None:
-    over = "Readers of the Bodall Viaduct stay for Nora Berg. Nora Berg was a painter."
+@pytest.mark.parametrize("following", ["Nora Berg was a painter.", "In 1920 Berg drew a lot."])
+def test_a_sentence_that_leads_over_to_another_subject_is_not_taken(following: str) -> None:
+    over = f"Readers of the Bodall Viaduct stay for Nora Berg. {following}"
     told = "The Bodall Viaduct was painted by Nora Berg."
     berg = ("It was drawn by Nora Berg.", UNSURE)
     assert texts((DEFINITION, SURE), berg, paragraphs=[*PARAGRAPHS, over]) == [DEFINITION]
     assert texts((DEFINITION, SURE), berg, paragraphs=[*PARAGRAPHS, over, told]) == [DEFINITION, told]
+
+
+def test_a_sentence_before_one_on_a_kind_of_thing_leads_nowhere() -> None:
+    paragraphs = [*PARAGRAPHS, "In spring the Bodall rises over the River Tavil. Such a river is cold."]
+    tavil = ("It rises over the River Tavil.", UNSURE)
+    assert (
+        texts((DEFINITION, SURE), tavil, paragraphs=paragraphs)[1] == "In spring the Bodall rises over the River Tavil."
+    )
 
 
 def test_a_marker_that_joins_a_sentence_to_what_is_not_shown_goes() -> None:
@@ -102,10 +118,59 @@ def test_what_several_paragraphs_hold_is_added_and_nothing_twice() -> None:
     assert texts((DEFINITION, SURE), ("It was opened in 1908.", UNSURE), paragraphs=more) == found
 
 
-def test_the_first_sentence_names_the_subject() -> None:
+def test_the_first_sentence_defines_the_subject_or_else_names_it() -> None:
     # The name is put in place of a pronoun; else a sentence of the paragraphs that has it comes first.
-    assert texts(("It was opened in 1908.", SURE))[0] == "Bodall Viaduct was opened in 1908."
+    opened = ("It was opened in 1908.", SURE)
+    assert texts(opened) == [DEFINITION, "Bodall Viaduct was opened in 1908."]
     assert texts(("It was opened in 1908.", UNSURE)) == [DEFINITION, "The Bodall was opened in 1908."]
+    apart = "Of all crossings in Valdria the Bodall Viaduct, a steel bridge, is the first."
+    assert texts(opened, paragraphs=["In 1908 the Bodall Viaduct was opened.", apart])[0] == apart
+    only = ["The Bodall Viaduct was opened in 1908. Nora Berg drew the Bodall Viaduct."]
+    for other in (
+        "The Bodall Viaduct is a bridge that you will like.",
+        "The Tunass, a bridge, is near the Bodall Viaduct.",
+    ):
+        assert texts(opened, paragraphs=[*only, other]) == ["Bodall Viaduct was opened in 1908."]
+
+
+def test_a_sentence_that_needs_its_page_is_not_taken() -> None:
+    chatter = "A lecture about the Bodall Viaduct is on Thursday in Tunass. Do you know the Bodall in Tunass?"
+    assert texts((DEFINITION, SURE), ("It is in Tunass.", UNSURE), paragraphs=[*PARAGRAPHS, chatter]) == [DEFINITION]
+    plain = "The Bodall is in Tunass."
+    assert texts((DEFINITION, SURE), ("It is in Tunass.", UNSURE), paragraphs=[*PARAGRAPHS, chatter, plain])[1] == plain
+
+
+def test_a_number_is_told_once_where_another_sentence_has_what_is_lacking() -> None:
+    long = ("The Bodall Viaduct is 652 metres long and in Valdria.", UNSURE)
+    repeats = "Valdria has no bridge like the Bodall, 652 metres long."
+    assert texts((DEFINITION, SURE), long, paragraphs=[*PARAGRAPHS, repeats]) == [DEFINITION, repeats]
+    both = ("It is 652 metres long.", UNSURE), ("It is in Valdria.", UNSURE)
+    measured = "The Bodall is 652 metres long, as walkers know."
+    assert texts((DEFINITION, SURE), *both, paragraphs=[*PARAGRAPHS[:2], repeats]) == [DEFINITION, measured]
+    stands = "The Bodall stands in Valdria."
+    assert texts((DEFINITION, SURE), *both, paragraphs=[*PARAGRAPHS, repeats, stands])[1:] == [measured, stands]
+
+
+def test_what_others_tell_goes() -> None:
+    sure = [(text, SURE) for text in ("It is 652 metres long.", "The Bodall is 652 metres long, as walkers know.")]
+    assert texts((DEFINITION, SURE), *sure) == [DEFINITION, "It is 652 metres long."]
+    whole = "The Bodall Viaduct, 652 metres long, was painted by 90 men in 1950."
+    painted = ("It was painted by 90 men in 1950.", UNSURE)
+    assert texts((DEFINITION, SURE), sure[0], painted, paragraphs=[*PARAGRAPHS, whole]) == [DEFINITION, whole]
+
+
+def test_a_word_that_only_opens_sentences_is_no_name() -> None:
+    walkers = "Walkers like the Bodall Viaduct."
+    assert texts((DEFINITION, SURE), paragraphs=[*PARAGRAPHS[2:], DEFINITION, walkers, f"{walkers} It is old."]) == [
+        DEFINITION
+    ]
+
+
+def test_a_short_summary_takes_what_one_paragraph_holds(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "_LEAST", 2)
+    assert texts((DEFINITION, SURE)) == [DEFINITION, "The Bodall was opened in 1908."]
+    monkeypatch.undo()
+    assert len(texts((DEFINITION, SURE))) == 3
 
 
 @pytest.mark.parametrize("sentences", [[], [("It rains.", 0.0)]])
