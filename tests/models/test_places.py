@@ -8,7 +8,7 @@ import pytest
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from models.layers.paragraphs import ParagraphRows
+from models.layers.paragraphs import ParagraphRows, change_tensors
 from models.training.batches import Batch, Position
 from models.training.state import pinned_for
 from models.training.token_objective import TokenObjective
@@ -51,6 +51,16 @@ def test_no_operation_of_a_step_waits_for_the_device(preset: str, copying: bool)
     with Waits() as waits:  # the places of a batch that moves nowhere are found by operations that wait
         objective.loss(replace(inputs[0]), inputs[1])
     assert waits.names
+
+
+def test_what_was_found_moves_with_a_batch() -> None:
+    moved = batch().to("meta")
+    assert (moved.rows.tokens.is_meta, moved.rows.places.cell.is_meta) == (True, True)
+    whole = training_batch()
+    _ = whole.source.rows, whole.predicted
+    changed = change_tensors(whole, lambda tensor: tensor + 1)
+    assert torch.equal(changed.predicted, whole.predicted + 1)
+    assert torch.equal(changed.source.rows.column, whole.source.rows.column + 1)
 
 
 def test_a_changed_batch_has_other_places() -> None:
