@@ -52,7 +52,7 @@ def estimate(run: Run) -> dict[str, Estimate]:
     for plan in run.plans:
         result, records = run.stages.get(plan.stage), list[ShardRecord | DirectoryRecord]()
         if result is not None:
-            records += _records_of(run, DATASETS[result.stage])
+            records += _records_of(run, plan.stage, DATASETS[result.stage])
         else:
             found = (find_directory(run.store, f"{plan.stage}/{name[:-5]}") for name in _sampled(run.store, plan.stage))
             records += [record for record in found if record is not None]
@@ -106,9 +106,9 @@ def check_budget(run: Run, config: BuildConfig) -> None:
     account.check(more, spent(run.store, this_month())[0], {})
 
 
-def _records_of(run: Run, dataset: Dataset) -> list[ShardRecord]:
-    """Return the records of the plan's own shards, or some of other shards of the dataset if there are none."""
-    result = run.stages.get(dataset.name)
+def _records_of(run: Run, stage: str, dataset: Dataset) -> list[ShardRecord]:
+    """Return the records of a stage's own shards, or some of other shards of its dataset if there are none."""
+    result = run.stages.get(stage)
     records = list(result.records.values()) if result else []
     for name in () if records else _sampled(run.store, dataset.name):
         with suppress(ValueError):
@@ -123,7 +123,7 @@ def _sampled(store: Store, folder: str) -> list[str]:
 
 def label_rate(run: Run) -> float | None:
     """Return the paragraphs per second of a core, from documents to tf-idf, by the records; None if they are few."""
-    candidates, labelled = (_records_of(run, dataset) for dataset in (PARAGRAPHS, FEATURES))
+    candidates, labelled = (_records_of(run, dataset.name, dataset) for dataset in (PARAGRAPHS, FEATURES))
     rows = sum(record.written.rows for record in candidates)
     labels = sum(record.written.rows for record in labelled)
     if rows < MEASURABLE_PARAGRAPHS or not labels:

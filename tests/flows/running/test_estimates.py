@@ -38,6 +38,14 @@ def test_where_no_shard_of_the_plan_is_done_other_records_of_the_root_tell(tmp_p
     assert estimate(run) == {"features": Estimate(90.0, 2 * 90.0 / 3600), "models/ranker": Estimate(None, None)}
 
 
+def test_stages_that_write_one_dataset_have_times_of_their_own(tmp_path: Path) -> None:
+    run = Run(Store(str(tmp_path)), Executor(), planning=True)
+    for stage, seconds in (("predictions", 50.0), ("baselines", 4.0)):
+        run.stages[stage] = StageResult("predictions", range(2), {0: record("predictions", 0, 5, seconds)})
+        run.plans.append(StagePlan(stage, 2, 1, 0))
+    assert [one.shard_seconds for one in estimate(run).values()] == [50.0, 4.0]
+
+
 def test_labels_are_rated_by_paragraph(tmp_path: Path) -> None:
     # 100,000 candidates in 200 s, half of them kept, and labels for 100 of these in 1 s: 2 + 5 ms a candidate.
     features, small = record("features", 0, 100, 1.0), record("paragraphs", 0, 99_999, 2.0)
