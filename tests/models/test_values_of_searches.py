@@ -68,7 +68,7 @@ def vocabulary(kind: str) -> Vocabulary:
     sample = _Sample(1_000_000)
     for number, line in enumerate(lines):
         sample.add(number, str(number), line)
-    return Vocabulary(_estimate(_Lines([sample], 4192), VocabularySettings(pieces=420, model_type="bpe", threads=1)))
+    return Vocabulary(_estimate(_Lines([sample]), VocabularySettings(pieces=420, model_type="bpe", threads=1)))
 
 
 def numbers(text: str) -> set[str]:
