@@ -99,3 +99,24 @@ def test_checkpoints_that_are_replaced_while_they_are_linked_are_sent_the_next_t
     files = unseal(store.read_bytes(f"{location}/manifest.json"))["files"]
     assert list(files) == ["checkpoints/step-2/state"]
     assert store.read_bytes(f"{location}/{files['checkpoints/step-2/state']}") == b"1"
+
+
+def test_a_snapshot_replaces_a_folder_only_if_it_is_later(tmp_path: Path) -> None:
+    store, folder, location = Store(str(tmp_path / "store")), tmp_path / "work", f"{NAME}/{KEY}/{SNAPSHOT}"
+    snapshots = _Snapshots(store, folder, location)
+
+    def states(step: int) -> list[str]:
+        """What the folder holds after a restart, where it held this checkpoint before."""
+        shutil.rmtree(folder, ignore_errors=True)
+        write(step, "here")
+        snapshots.restore()
+        return sorted(path.read_text() for path in folder.rglob("state"))
+
+    def write(step: int, text: str) -> None:
+        state = folder / "checkpoints" / f"step-{step}" / "state"
+        state.parent.mkdir(parents=True)
+        state.write_text(text)
+
+    write(2, "sent")
+    snapshots.take(until=Event())
+    assert [states(step) for step in (1, 2, 3)] == [["sent"], ["here"], ["here"]]
