@@ -6,7 +6,7 @@ import pytest
 
 from storage.builds import Build, save_build
 from storage.directories import publish_directory
-from storage.errors import StorageError
+from storage.errors import DamagedFieldsError, StorageError
 from storage.registry import (
     CHAMPION,
     FrozenSplit,
@@ -20,6 +20,7 @@ from storage.registry import (
     save_version,
     version_numbers,
     version_of,
+    version_path,
 )
 from storage.store import Store
 
@@ -71,6 +72,15 @@ def test_a_version_is_read_as_it_was_saved_and_never_changes(store: Store) -> No
     with pytest.raises(StorageError, match=r"version 1 below .* exists already and never changes"):
         save_version(store, version(1, "2026-W48"))
     assert read_version(store, 1).label == "2026-W47"
+
+
+@pytest.mark.parametrize("other", [1, 3])
+def test_the_file_of_another_version_is_refused(store: Store, other: int) -> None:
+    save_version(store, version(2))
+    save_version(store, version(other))
+    store.write_bytes(version_path(2), store.read_bytes(version_path(other)))
+    with pytest.raises(DamagedFieldsError, match=rf"000002\.json below .* is the file of version {other}"):
+        read_version(store, 2)
 
 
 def test_an_unknown_version_is_answered_with_those_there_are(store: Store) -> None:
