@@ -10,6 +10,8 @@ import logging
 import os
 import resource
 import signal
+import socket
+import struct
 import subprocess
 import sys
 import tempfile
@@ -139,10 +141,14 @@ class Extractor(Closing):
             self._start()
         self._served += 1
         assert self._process is not None and self._pipe is not None
-        with suppress(OSError):  # it has ended
+        seconds = _WALL * self._settings.cpu_seconds
+        limit = struct.pack("ll", *divmod(int(1e6 * seconds), 1_000_000))  # seconds and microseconds
+        with socket.fromfd(self._pipe.fileno(), socket.AF_UNIX, socket.SOCK_STREAM) as pipe:
+            pipe.setsockopt(socket.SOL_SOCKET, socket.SO_SNDTIMEO, limit)
+        with suppress(OSError):  # it has ended, or it does not read
             self._pipe.send_bytes(json.dumps({"mime": mime, "charset": charset}).encode())
             self._pipe.send_bytes(body)
-        answer = self._received(_WALL * self._settings.cpu_seconds)
+        answer = self._received(seconds)
         if answer is not None and answer["reason"] != DocumentReason.EXTRACTION_MEMORY:
             lists = {name: tuple(answer[name]) for name in ("paragraphs", "reservations")}
             return Extracted(**{**answer, **lists})

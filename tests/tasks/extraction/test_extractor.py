@@ -81,12 +81,13 @@ def test_process_that_died_between_pages_is_replaced(extractor):
     assert ask(extractor, PAGE) == ((TEXT,), None)
 
 
-def test_process_that_hangs_without_computing_is_ended(monkeypatch):
+@pytest.mark.parametrize("page", [PAGE, PAGE + b" " * 2_000_000])
+def test_process_that_hangs_without_computing_is_ended(monkeypatch, page):
     with Extractor(ExtractSettings()) as extractor:
         ask(extractor, PAGE)
         monkeypatch.setattr("tasks.extraction.extractor._WALL", 0.1)
         os.kill(process_of(extractor), signal.SIGSTOP)
-        assert ask(extractor, PAGE) == ((), "extraction_timeout")
+        assert ask(extractor, page) == ((), "extraction_timeout")
         monkeypatch.undo()
         assert ask(extractor, PAGE) == ((TEXT,), None)
 
