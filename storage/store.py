@@ -5,7 +5,6 @@ group per destination shard, a reader reads only its row group from every file o
 at a time, and changes are detected per pair of shards, because every row group has its own digest."""
 
 import hashlib
-import io
 import os
 import re
 import uuid
@@ -248,11 +247,15 @@ class Store:
 
     def read_table(self, name: str, sha256: str) -> pa.Table:
         """Return a whole shard after checking its bytes. Raises CorruptShardError: it is gone, cut short or changed."""
-        data = self.read_if_there(name)
-        if data is None:
-            raise CorruptShardError(name, GONE)
-        check_bytes(name, io.BytesIO(data), sha256)
-        return pq.read_table(pa.BufferReader(data))
+        try:
+            with self._naming(name, "read"), self.filesystem.open_input_file(self.path(name)) as file:
+                # Not Python's bytes: Arrow's threads may let go of them while Python ends, which aborts the process.
+                source = pa.BufferReader(file.read_buffer())
+        except FileNotFoundError as error:
+            raise CorruptShardError(name, GONE) from error
+        check_bytes(name, source, sha256)
+        source.seek(0)
+        return pq.ParquetFile(source).read()
 
     def read_group(self, name: str, group: RowGroup, dataset: Dataset) -> pa.Table:
         """Return a row group after checking its values. Raises CorruptShardError: it is gone, cut short or changed."""
