@@ -59,6 +59,14 @@ main()
     assert (ended.returncode, ended.stderr) == (130, "wikisum build interrupted; nothing was begun\n")
 
 
+@pytest.mark.parametrize("started", [["-m", "flows.build_corpus", "--root", "data"], ["-mflows.train"]])
+def test_the_module_of_a_flow_says_how_it_is_started(started: list[str]) -> None:
+    ended = subprocess.run([sys.executable, *started], capture_output=True, text=True, timeout=WAIT, check=False)
+    module = started[0].removeprefix("-m") or started[1]
+    assert (ended.returncode, ended.stdout) == (2, "")
+    assert ended.stderr.startswith(f"python -m {module} runs nothing: expected wikisum COMMAND")
+
+
 @pytest.mark.parametrize("source", ["command line", "file"])
 def test_null_is_the_word_for_no_value_on_the_command_line_and_in_files(source: str, tmp_path: Path) -> None:
     file = tmp_path / "settings.yaml"
