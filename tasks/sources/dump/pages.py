@@ -72,7 +72,8 @@ def read_site(blocks: Iterable[bytes], location: str) -> Site:
 
 
 class _Reader:
-    """Makes an element of each page, and forgets it once it is read: a dump as a tree would not fit in memory."""
+    """Makes an element of each page, and forgets it once it is read: a dump as a tree would not fit in memory. So it is
+    with whatever else stands beside the pages."""
 
     def __init__(self, location: str, *, fragment: bool) -> None:
         self.site: Site | None = None
@@ -116,7 +117,8 @@ class _Reader:
                 self.open[-1].remove(earlier)
         elif name == "page":
             self.found.append(self._page(element))
-            self.open[-1].clear()
+        if len(self.open) == 1:  # a page, or what only other exports have, such as an entry of a log
+            self.open[0].clear()
 
     def _page(self, page: Element) -> DumpPage:
         title = page.findtext("title")

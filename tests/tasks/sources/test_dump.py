@@ -3,6 +3,7 @@
 import bz2
 import gzip
 import tempfile
+import tracemalloc
 from collections import Counter
 from itertools import pairwise
 from pathlib import Path
@@ -152,6 +153,17 @@ def test_where_the_blocks_are_cut_makes_no_difference(sizes: list[int]) -> None:
         blocks.append(xml[place : place + size])
         place += size
     assert list(read_pages(blocks, location="x")) == list(read_pages([xml], location="x"))
+
+
+def test_what_stands_beside_the_pages_is_not_kept_in_memory() -> None:
+    entries = b"<logitem><id>1</id><action>move</action></logitem>" * 100
+    blocks = [b"<mediawiki>", *([entries] * 100), page("Ada").encode(), *([entries] * 100), b"</mediawiki>"]
+    tracemalloc.start()
+    try:
+        assert [found.title for found in read_pages(blocks, location="x")] == ["Ada"]
+        assert tracemalloc.get_traced_memory()[1] < 1_000_000  # 20,000 entries as elements take five times as much
+    finally:
+        tracemalloc.stop()
 
 
 @pytest.mark.parametrize(
