@@ -20,6 +20,8 @@ from typing import Any
 from urllib.parse import quote, unquote, urlencode, urlsplit
 
 from storage.store import Store
+from storage.writing import naming_a_full_disk
+from tasks.crawl.answers import Answers
 from tasks.crawl.http import Response
 from tasks.crawl.safety import FetchError
 from tasks.crawl.service import Patience, Service
@@ -43,65 +45,47 @@ _TRANSIENT_ERRORS = frozenset({"maxlag", "ratelimited", "readonly"})
 
 
 _FOLDER = "intake/.scratch-00000." + hashlib.sha256(b"listing").hexdigest()[:16]  # pruned like that of any shard
-FLUSH_SECONDS = 1.0  # what a killed process asks again; files of an object store cannot be appended to
+_ANSWERS_A_FILE = 10  # what a killed process asks again on an object store, whose files cannot be appended to
 _MOST_NS = 86_400 * 10**9  # of rest, a day, after which a listing begins anew: its pages have been edited
 
 
-class KeptAnswers:
-    """Answers by the URL that was asked; for one writer at a time, which holds the root."""
+class KeptAnswers(Closing):
+    """Answers by the URL that was asked, on the root; for one writer at a time, which holds it."""
 
-    def __init__(self, store: Store, flush_seconds: float = FLUSH_SECONDS) -> None:
-        """Take the root, and how long answers may wait to be written; nothing is read before the first question."""
-        self._store, self._flush_seconds = store, flush_seconds
-        self._answers: dict[str, str] | None = None  # compressed: a listing of millions is in memory
-        self._new: dict[str, str] = {}
-        self._flushed = time.monotonic()
+    def __init__(self, store: Store) -> None:
+        """Take the root; nothing is read before the first question."""
+        self._store = store
+        self._answers: Answers | None = None  # compressed: a listing of millions is in memory
 
     def get(self, url: str) -> dict[str, Any] | None:
-        """Return the answer to a question, None if it is not kept. Raises StorageError: the root cannot be read."""
+        """Return the answer to a question, None if it is not kept. Raises OSError: the root cannot be read."""
         if self._answers is None:
-            self._answers = self._read()
+            written = [info.mtime_ns for info in self._store.infos(_FOLDER).values()]
+            if written and time.time_ns() - max(written) > _MOST_NS:
+                self._store.delete_folder(_FOLDER)
+            self._answers = Answers(self._store.filesystem, self._store.path(_FOLDER), rows=_ANSWERS_A_FILE)
         found = self._answers.get(url)
         answer: dict[str, Any] | None = None if found is None else json.loads(zlib.decompress(base64.b64decode(found)))
         return answer
 
     def add(self, url: str, answer: dict[str, Any]) -> None:
-        """Keep an answer; it is on the root within a second of the next one, or when `flush` returns. Raises
-        StorageError: the root cannot be written."""
+        """Keep an answer (`Answers.add`). Raises OSError: the root cannot be written; StorageFullError: it is full."""
         assert self._answers is not None, "get comes first"
-        self._new[url] = base64.b64encode(zlib.compress(json.dumps(answer).encode())).decode()
-        if time.monotonic() - self._flushed >= self._flush_seconds:
-            self.flush()
+        with naming_a_full_disk(self._store.path(_FOLDER)):
+            self._answers.add(url, base64.b64encode(zlib.compress(json.dumps(answer).encode())).decode())
 
-    def flush(self) -> None:
-        """Write the new answers as a file of their own. Raises StorageError: the root cannot be written."""
-        if self._new:
-            assert self._answers is not None
-            self._store.write_bytes(f"{_FOLDER}/{time.time_ns()}.json", json.dumps(self._new).encode())
-            self._answers |= self._new
-            self._new = {}
-        self._flushed = time.monotonic()
+    def close(self) -> None:
+        """Close the file being written."""
+        if self._answers is not None:
+            self._answers.close()
 
     def forget(self) -> None:
         """Delete the answers, if any were asked for: the listing is done, and the next one begins anew. Raises
         StorageError: the root cannot be written."""
         if self._answers is not None:
+            self.close()
             self._store.delete_folder(_FOLDER)
-            self._answers, self._new = None, {}
-
-    def _read(self) -> dict[str, str]:
-        found: dict[str, str] = {}
-        names = sorted(self._store.sizes(_FOLDER))
-        try:
-            if names and time.time_ns() - int(names[-1].removesuffix(".json")) <= _MOST_NS:
-                for name in names:
-                    found |= json.loads(self._store.read_bytes(f"{_FOLDER}/{name}"))
-                return found
-        except (ValueError, TypeError):
-            pass  # damaged: as if they were too old
-        if names:
-            self._store.delete_folder(_FOLDER)
-        return {}
+            self._answers = None
 
 
 class MediaWikiError(ValueError):
@@ -145,7 +129,7 @@ class MediaWikiApi(Closing):
         """Close the connections, and keep the answers so far."""
         self._service.close()
         if self._kept is not None:
-            self._kept.flush()
+            self._kept.close()
 
     def query(self, fields: Mapping[str, str]) -> Iterator[dict[str, Any]]:
         """Yield the parts of a query's answer, for as long as it continues. Raises ConnectionError: there is no answer;

@@ -1,13 +1,16 @@
 """An interrupted planning of a live wiki goes on where it stopped, and asks nothing twice."""
 
+import errno
 import time
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from storage.errors import StorageFullError
 from storage.file_names import parse_file_name
 from storage.store import Store
+from tasks.crawl.answers import Answers
 from tasks.crawl.service import Patience
 from tasks.sources.mediawiki import KeptAnswers, MediaWikiSource
 from tasks.sources.settings import MediaWikiSettings, WikitextSettings
@@ -82,13 +85,13 @@ def test_what_the_check_asked_is_for_the_run_and_then_forgotten(tmp_path: Path) 
         assert len(wiki.asked) == 3
 
 
-def test_a_killed_process_asks_again_only_the_last_second(tmp_path: Path) -> None:
+def test_a_killed_process_loses_nothing_that_was_answered(tmp_path: Path) -> None:
     store = Store(str(tmp_path / "data"))
-    killed = KeptAnswers(store, flush_seconds=0.0)
+    killed = KeptAnswers(store)
     for number in range(3):
         assert killed.get(f"http://w.test/{number}") is None
         killed.add(f"http://w.test/{number}", {"query": {"é": number}})
-    after = KeptAnswers(store, flush_seconds=0.0)
+    after = KeptAnswers(store)
     assert [after.get(f"http://w.test/{number}") for number in range(4)] == [
         {"query": {"é": 0}},
         {"query": {"é": 1}},
@@ -98,26 +101,45 @@ def test_a_killed_process_asks_again_only_the_last_second(tmp_path: Path) -> Non
     after.add("http://w.test/3", {})
     assert KeptAnswers(store).get("http://w.test/3") == {}
     files = [path.relative_to(tmp_path / "data") for path in (tmp_path / "data").rglob("*") if path.is_file()]
-    assert len(files) == 4
+    assert len(files) == 2
     kinds = {found.kind for path in files if (found := parse_file_name(path.as_posix())) is not None}
     assert kinds == {"scratch"}  # so that pruning knows them
 
 
-def test_old_or_damaged_answers_are_asked_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_answer_cut_off_by_a_kill_is_asked_again_and_the_others_are_kept(tmp_path: Path) -> None:
+    store = Store(str(tmp_path / "data"))
+    kept = KeptAnswers(store)
+    for url in ("a", "b"):
+        assert kept.get(url) is None
+        kept.add(url, {"query": {"of": url}})
+    kept.close()
+    (file,) = (path for path in (tmp_path / "data").rglob("*") if path.is_file())
+    file.with_name(".another.tmp").write_bytes(b'["c", ')  # of a writer that was killed
+    file.write_bytes(file.read_bytes()[:-9])
+    again = KeptAnswers(store)
+    assert again.get("a") == {"query": {"of": "a"}}
+    assert again.get("b") is None
+
+
+def test_old_answers_are_asked_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     store = Store(str(tmp_path / "data"))
     kept = KeptAnswers(store)
     assert kept.get("u") is None
     kept.add("u", {"query": {}})
-    kept.flush()
+    kept.close()
     assert KeptAnswers(store).get("u") == {"query": {}}
     later = time.time_ns() + 90_000 * 10**9
-    with monkeypatch.context() as patched:
-        patched.setattr(time, "time_ns", lambda: later)
-        assert KeptAnswers(store).get("u") is None
-    kept = KeptAnswers(store)
-    assert kept.get("u") is None
-    kept.add("u", {"query": {}})
-    kept.flush()
-    (file,) = (path for path in (tmp_path / "data").rglob("*") if path.is_file())
-    file.write_bytes(file.read_bytes()[:-9])
+    monkeypatch.setattr(time, "time_ns", lambda: later)
     assert KeptAnswers(store).get("u") is None
+
+
+def test_a_full_disk_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    kept = KeptAnswers(Store(str(tmp_path / "data")))
+    assert kept.get("u") is None
+
+    def full(*_: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(Answers, "add", full)
+    with pytest.raises(StorageFullError, match="no space left for"):
+        kept.add("u", {})
