@@ -98,6 +98,10 @@ class EncyclopediaSource:
                 raise MalformedRowError(str(error)) from error
             return page.article(rules, self.wikitext.licence)
 
+        def every() -> Iterator[Row]:  # no generator expression, which would cut the whole file for each of its parts
+            for part in self._parts(file):
+                yield from _rows(file, part)
+
         return parsed(
             enumerate(_rows(file, partition), 1),
             article,
@@ -105,7 +109,7 @@ class EncyclopediaSource:
             lambda number: f"{file.path.parent / named(number)} (source.encyclopedia.layout {layout})",
             refused=lambda number: Article(named(number), drop_reason=ArticleReason.MALFORMED_ROW),
             allowed=self.malformed,
-            every=(row for part in self._parts(file) for row in _rows(file, part)),
+            every=every(),
         )
 
     def _files(self) -> list[InputFile]:

@@ -26,6 +26,7 @@ from tests.tasks.sources.encyclopedia_files import (
     write_archive,
 )
 
+NAMES = ["Ada", "Bo", "Cy"]
 LEAD = "Ada is a long enough article about Ada in a test."
 
 
@@ -92,6 +93,14 @@ def test_a_partition_is_a_part_of_a_file_and_its_digest_follows_its_rows(tmp_pat
 
     before, after = written("Ada", "Bob", "Cyd"), written("Ada", "Bea", "Cyd")
     assert [old == new for old, new in zip(before, after, strict=True)] == [True, False, True]
+
+
+def test_a_part_is_read_without_a_look_at_the_rest_of_its_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    plain = write(tmp_path / "a.jsonl", *map(named, NAMES))
+    source = encyclopedia(plain, partition_bytes=10, malformed=1)
+    parts = source.partitions()
+    monkeypatch.setattr(EncyclopediaSource, "_parts", None)
+    assert [article.title for part in parts for article in source.read(part)] == NAMES
 
 
 def test_the_digest_follows_layout_and_rules(tmp_path: Path) -> None:
