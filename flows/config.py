@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator, Mapping
+from copy import deepcopy
 from itertools import chain
 from pathlib import Path
 from typing import Any, Literal, Self, get_args
@@ -54,6 +55,7 @@ USUAL = (
 OTHERS = "settings"  # the field of all others
 _OTHERS = 'all other settings by their full names, as on the command line: {"decoding.beam": 8, "ranker.steps": 500}'
 _EMPTY = "left empty: as the preset has it"
+_FORMS: dict[type, dict[str, Any]] = {}  # JSON schemas, each made once
 
 
 class ShardSettings(Settings):
@@ -169,7 +171,13 @@ class BuildConfig(Settings):
     def __get_pydantic_json_schema__(cls, core: CoreSchema, handler: GetJsonSchemaHandler) -> dict[str, Any]:
         """Return the JSON schema of a form, made of that of all settings. It holds no default: a form sends defaults
         back as if a person had chosen them, over those of the preset."""
-        whole, properties = handler.resolve_ref_schema(handler(core)), dict[str, Any]()
+        if cls not in _FORMS:  # every flow asks for it, and whoever imports them all would make it sixteen times
+            _FORMS[cls] = cls._form(handler.resolve_ref_schema(handler(core)), handler)
+        return deepcopy(_FORMS[cls])
+
+    @staticmethod
+    def _form(whole: dict[str, Any], handler: GetJsonSchemaHandler) -> dict[str, Any]:
+        properties = dict[str, Any]()
         for position, name in enumerate(USUAL):
             field: dict[str, Any] = dict(whole)
             for part in name.split("."):

@@ -2,14 +2,14 @@
 
 import functools
 import importlib.util
-from dataclasses import replace
+from dataclasses import asdict, replace
 
 import torch
 
 from models.contract import Summarizer
 from models.layers.paragraphs import SourceBatch
 from models.presets import OF_TRANSFORMERS, PRESETS
-from models.registry import build_summarizer, to_config_dict
+from models.registry import build_summarizer, configuration
 
 PAD = 0
 VOCABULARY = 29
@@ -100,7 +100,9 @@ def distinct_presets() -> list[str]:
     """Return the presets, one of those that differ only in sizes."""
     seen: dict[str, str] = {}
     for name in available():
-        config = to_config_dict(tiny(name))
+        # Not of the model: every process of tests asks while it collects, and transformers takes seconds to load.
+        settings = configuration(name, vocabulary_size=VOCABULARY, pad=PAD, **tiny_fields(name))
+        config = {"architecture": PRESETS[name].architecture, **asdict(settings)}
         sizes = {field: bool(config[field]) for field in DEPTHS if field in config}
         sizes |= {field: None for field in ("heads", "source_tokens", "dropout") if field in config}
         sizes |= {"graph": config.get("graph", "none") != "none"}
