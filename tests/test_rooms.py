@@ -149,7 +149,7 @@ def test_nothing_pickled_comes_from_outside() -> None:
 
 # What takes long to import, with all that it brings along.
 HEAVY = {"torch", "prefect", "spacy", "scipy", "sklearn", "trafilatura", "matplotlib", "pyarrow", "nltk"}
-RUN = "import runpy, sys; sys.argv[1:] = {}; runpy.run_module('flows', run_name='__main__', alter_sys=True)"
+RUN = "import sys; sys.argv[1:] = {}; import flows.__main__; from flows.running import commands; commands.main()"
 BUILDS = ["build", "corpus", "train", "evaluate", "retrain", "tables", "pretrain"]
 OTHERS = ["export", "promote", "prune", "verify", "republish", "judge", "summarize", "serve"]
 
