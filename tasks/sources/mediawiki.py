@@ -287,6 +287,8 @@ class MediaWikiSource:
 
 def _titles(path: Path) -> Iterator[str]:
     malformed = Malformed()
+    if not path.is_file():
+        raise FileNotFoundError(f"no such file: {path} (source.mediawiki.titles)")
     with path.open(encoding="utf-8-sig") as lines:
         try:
             for number, line in enumerate(lines, 1):

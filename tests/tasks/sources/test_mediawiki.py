@@ -236,7 +236,7 @@ def test_settings_that_make_no_sense_are_refused(tmp_path: Path) -> None:
             source(server, listed(tmp_path, "Ada|Bo")).partitions()
         with pytest.raises(ValueError, match=r"(?s)line 3: .*line 5: .*2 malformed in all"):
             source(server, listed(tmp_path, "Ada|Bo", "Cy", "Di|Ed")).partitions()
-        with pytest.raises(FileNotFoundError):
+        with pytest.raises(FileNotFoundError, match=r"no such file: .*none\.txt \(source\.mediawiki\.titles\)"):
             source(server, tmp_path / "none.txt").partitions()
         with pytest.raises(ValueError, match="expected one that MediaWikiSource planned"):
             list(source(server, listed(tmp_path, "Ada")).read(Partition("p", "d", 0, 1)))
