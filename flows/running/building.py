@@ -15,7 +15,7 @@ from flows.running.machine import check_machine, lacking
 from flows.running.session import Session, holding, planning_session, walk_finished
 from flows.running.temporary_server import check_prefect_api, has_prefect_api, use_prefect_api
 from flows.verify import verify_held
-from storage.errors import CorruptShardError
+from storage.errors import BudgetSpentError, CorruptShardError
 from storage.root import prepare_root
 from storage.store import Store
 from tasks.engine.stage import Run, StageFailedError
@@ -110,18 +110,26 @@ def show_plan(config: BuildConfig, wiring: Callable[[Session], Any], console: Co
             reasons.setdefault(plan.reason, []).append(plan.stage)
     for reason, stages in reasons.items():
         console.print(escape(f"{', '.join(stages)}: {reason}"), highlight=False, soft_wrap=True)
-    lines = [
+    left = (
         *(_ranking_line(config.ranking), _hours_line(costs_of), _search_line(run, config.search)),
-        *(
-            estimates.archive_line(run, config.crawl.common_crawl),
-            writer_line(run, config),
-            estimates.month_line(run, config),
-        ),
+        *(estimates.archive_line(run, config.crawl.common_crawl), writer_line(run, config)),
+    )
+    lines = [
+        *(("Every stage is done: nothing is left to compute.",) if run.finished else left),
+        *(estimates.month_line(run, config), _refusal_line(run, config)),
         *(_labels_line(run), *estimates.host_lines(run, config.crawl)),
     ]
     for line in lines:
         if line is not None:
             console.print(escape(line), highlight=False, style="dim", soft_wrap=True)
+
+
+def _refusal_line(run: Run, config: BuildConfig) -> str | None:
+    try:
+        estimates.check_budget(run, config)
+    except BudgetSpentError as error:
+        return f"This would not start: {error}"
+    return None
 
 
 def _hours_line(costs_of: Mapping[str, estimates.Estimate]) -> str:

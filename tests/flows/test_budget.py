@@ -87,6 +87,7 @@ def test_a_run_whose_queries_cost_too_much_does_not_start(tmp_path: Path) -> Non
     show_plan(rich, dag.report, Console(file=shown, width=200))
     assert "on this root: $999.00 (search $0.00, language models $999.00), 0.00 core-hours" in shown.getvalue()
     assert "at most $1,000." in shown.getvalue()
+    assert "This would not start: budget.month_dollars is 1,000: 999 are spent" in shown.getvalue()
 
 
 @pytest.mark.parametrize(
