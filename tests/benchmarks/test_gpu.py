@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 import torch
 
+from benchmarks.frame import command
+from benchmarks.gpu.__main__ import main
 from benchmarks.gpu.training import largest
 from benchmarks.gpu.workload import SCALES, SYSTEMS, BenchmarkedSystem
 from benchmarks.peers.plain_design import PlainObjective, plain_design
@@ -64,8 +66,8 @@ def test_it_needs_few_packages() -> None:
 
 
 def gpu(*options: object) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "benchmarks.gpu", "--device", "cpu", "--scale", "tiny", *map(str, options)]
-    return subprocess.run(command, capture_output=True, text=True, cwd=PROJECT, check=False)
+    call = [sys.executable, "-m", "benchmarks.gpu", "--device", "cpu", "--scale", "tiny", *map(str, options)]
+    return subprocess.run(call, capture_output=True, text=True, cwd=PROJECT, check=False)
 
 
 @pytest.mark.slow
@@ -104,16 +106,26 @@ def test_compiling_is_measured() -> None:
     assert [int(line[-1]) for line in lines] == [0, 0, 0]  # a training step is one graph
 
 
-@pytest.mark.integration
-def test_what_no_time_is_left_for_is_named() -> None:
-    done = gpu("--minutes", 0.001, "--parts", "decoding")
-    assert done.returncode == 1
-    assert done.stdout.count("failed: no time left (--minutes)") == 3
-    assert "3 of 3 measurements are missing" in done.stderr
+def _here(monkeypatch: pytest.MonkeyPatch, *options: object) -> int | str | None:
+    """Run it in this process, which has PyTorch already; return its exit status."""
+    monkeypatch.setattr(sys, "argv", ["benchmarks.gpu", "--device", "cpu", "--scale", "tiny", *map(str, options)])
+    with pytest.raises(SystemExit) as end:
+        command(main, None)
+    return end.value.code
 
 
 @pytest.mark.integration
-def test_bad_options_are_named_before_work_starts(tmp_path: Path) -> None:
-    done = gpu("--json", tmp_path / "no/gpu.json")
-    assert (done.returncode, done.stdout) == (2, "")
-    assert "expected --json in a folder that exists" in done.stderr
+def test_what_no_time_is_left_for_is_named(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    assert _here(monkeypatch, "--minutes", 0.001, "--parts", "decoding") == 1
+    done = capsys.readouterr()
+    assert done.out.count("failed: no time left (--minutes)") == 3
+    assert "3 of 3 measurements are missing" in done.err
+
+
+def test_bad_options_are_named_before_work_starts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert _here(monkeypatch, "--json", tmp_path / "no/gpu.json") == 2
+    done = capsys.readouterr()
+    assert done.out == ""
+    assert "expected --json in a folder that exists" in done.err

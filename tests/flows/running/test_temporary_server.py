@@ -7,8 +7,10 @@ import sys
 from pathlib import Path
 
 import pytest
+from prefect.settings import PREFECT_API_URL, temporary_settings
 
 from flows.running.temporary_server import alone
+from tests.flows.command_line import Done, commands_in_this_process
 from tests.patience import PATIENCE, output_of
 
 PROJECT = Path(__file__).parents[3]
@@ -97,24 +99,39 @@ hello()
     assert "http://" not in said
 
 
+def _assert_named(done: Done, address: str, root: Path) -> None:
+    assert done.returncode == 1
+    (line,) = done.stderr.strip().splitlines()
+    assert f"PREFECT_API_URL is {address!r}: expected a Prefect server that answers, but " in line
+    assert [path for path in root.rglob("*") if path.is_file()] == []
+
+
 @pytest.mark.integration
-@pytest.mark.parametrize("arguments", [("build",), ("verify",), ("prune",), ("evaluate", "--dry-run")])
-def test_a_server_that_is_gone_is_named_before_any_work(arguments: tuple[str, ...], tmp_path: Path) -> None:
-    root = tmp_path / "data"
-    root.mkdir()
+def test_a_server_that_is_gone_is_named_before_any_work(tmp_path: Path) -> None:
+    """As the environment names it."""
+    (root := tmp_path / "data").mkdir()
+    gone = "http://127.0.0.1:9/api"
     done = subprocess.run(
-        [sys.executable, "-m", "flows", *arguments, "--root", str(root)],
+        [sys.executable, "-m", "flows", "build", "--root", str(root)],
         cwd=PROJECT,
         text=True,
         capture_output=True,
         timeout=PATIENCE,
         check=False,
-        env={**os.environ, "PREFECT_HOME": str(tmp_path / "home"), "PREFECT_API_URL": "http://127.0.0.1:9/api"},
+        env={**os.environ, "PREFECT_HOME": str(tmp_path / "home"), "PREFECT_API_URL": gone},
     )
-    assert done.returncode == 1
-    (line,) = done.stderr.strip().splitlines()
-    assert "PREFECT_API_URL is 'http://127.0.0.1:9/api': expected a Prefect server that answers, but " in line
-    assert [path for path in root.rglob("*") if path.is_file()] == []
+    _assert_named(Done(done.returncode, done.stdout, done.stderr), gone, root)
+
+
+@pytest.mark.integration
+@pytest.mark.parametrize("arguments", [("verify",), ("prune",), ("evaluate", "--dry-run")])
+def test_every_command_names_a_server_that_is_gone(
+    arguments: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    (root := tmp_path / "data").mkdir()
+    gone = "http://127.0.0.1:9/api"
+    with temporary_settings({PREFECT_API_URL: gone}), commands_in_this_process(monkeypatch, capfd) as run:
+        _assert_named(run(*arguments, "--root", str(root)), gone, root)
 
 
 @pytest.mark.slow
