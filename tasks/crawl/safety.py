@@ -339,8 +339,8 @@ class BoundedResolver:
         try:
             return lookup.result(max(0.0, ends - time.monotonic()))
         except TimeoutError as error:
-            if lookup.done():  # then it is the resolver's own error
-                raise
+            if lookup.done():  # then it is the resolver's own error, or the answer has come in this moment
+                return lookup.result()
             raise FetchError(PageReason.DNS_TIMEOUT, host, transient=True) from error
 
     def _lookup(self, host: str, port: int) -> Future[list[str]]:
