@@ -23,8 +23,18 @@ pytestmark = pytest.mark.integration
 FILE = file_source("history.txt", HISTORY.encode())
 
 
+@pytest.fixture(scope="module", autouse=True)
+def own_temporary_folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Theirs and this process's alone: whatever else runs on the machine has folders of the same names."""
+    folder = str(tmp_path_factory.mktemp("temporary"))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("TMPDIR", folder)
+        patch.setattr(tempfile, "tempdir", folder)
+        yield
+
+
 @pytest.fixture(scope="module")
-def processes() -> Iterator[Processes]:
+def processes(own_temporary_folder: None) -> Iterator[Processes]:
     with Processes(None, 1) as started:
         yield started
 

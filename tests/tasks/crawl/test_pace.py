@@ -98,8 +98,7 @@ def test_shards_together_ask_a_site_once_in_a_delay(
         sites["address" if local else registered_domain(hit.host)].append(hit)
     # Nine pages and three times robots.txt, since both shards read that of the host that is redirected to.
     assert {name: len(hits) for name, hits in sites.items()} == {SITE: 12, ELSEWHERE: 4, "address": 8}
-    # Half the delay: the server notes a request later than the client sends it, by what a busy machine takes.
-    assert [min(gaps(sites[name])) > DELAY / 2 for name in (SITE, ELSEWHERE)] == [True, True]
+    assert [min(gaps(sites[name])) > 0.9 * DELAY for name in (SITE, ELSEWHERE)] == [True, True]
 
 
 def test_a_request_takes_the_turns_of_its_host_its_domain_and_ten_a_delay_of_its_addresses() -> None:
@@ -139,7 +138,7 @@ def test_the_delay_counts_from_when_a_request_was_sent(tmp_path: Path) -> None:
             **options,
         )
     assert [row["reason"] for row in rows.values()] == [None, None]
-    assert gaps(server.log)[0] > DELAY / 2
+    assert gaps(server.log)[0] > 0.9 * DELAY
 
 
 def test_a_host_without_an_address_takes_no_turn_and_keeps_its_reason(tmp_path: Path) -> None:

@@ -38,19 +38,21 @@ def test_processes_take_turns(tmp_path: Path) -> None:
     times = sorted(tuple(map(float, line.split())) for line in log.read_text().splitlines())
     assert len(times) == 12
     assert all(later[0] >= earlier[1] for earlier, later in pairwise(times))
-    assert all(later[0] - earlier[0] > 0.1 for earlier, later in pairwise(times))
+    # A turn begins when its lock is taken, between the end of the one before and what it writes as its start: so two
+    # turns later there has been a whole delay, however long a busy machine takes for each step.
+    assert all(third[0] - first[1] > 0.199 for first, _, third in zip(times, times[1:], times[2:], strict=False))
 
 
 def test_pause_keeps_the_next_turn_waiting_and_other_services_do_not() -> None:
     with turn("a.test", 0.0) as own:
         own.pause = 1.0
-    paused = time.time()
+        paused = time.time()
     with turn("b.test", 0.0):
         other = time.time()
     with turn("a.test", 0.0):
         again = time.time()
     assert other - paused < again - paused
-    assert again - paused > 0.5
+    assert again - paused > 0.999
 
 
 def test_threads_take_turns_and_an_error_gives_the_turn_back() -> None:

@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import time
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -192,7 +193,8 @@ def test_host_that_is_dead_at_its_robots_txt_is_looked_for(
 ) -> None:
     archive.pages["//b.test/robots.txt"] = robots
     lost = "http://b.test/lost"
-    rows = crawled(archive, tmp_path, [DIRECT, lost], options().model_copy(update={"read_seconds": 0.5}))
+    limits = {"read_seconds": 2.0} if reason == "timeout" else {}  # the archive's answers may be late too
+    rows = crawled(archive, tmp_path, [DIRECT, lost], options().model_copy(update=limits))
     dead = reason != "robots_unreachable"  # a server that answers is not dead
     assert [(row["reason"], row["body"]) for row in rows] == [(None, BODY) if dead else (reason, None), (reason, None)]
     assert archive.asked() == ([DIRECT, lost] if dead else [])
@@ -205,11 +207,12 @@ def rescued(server: Archive, settings: CrawlSettings, url: str = GONE, **columns
 
 
 def test_time_and_pace_are_those_of_the_settings(archive: Archive) -> None:
+    begun = time.monotonic()  # before the first request, which the server of a busy machine notes late
     rescued(archive, options(timestamp="2015", delay_seconds=1.0))
     assert archive.paths("api.ia.test")[0].endswith("&timestamp=2015")
     times = [hit.at for hit in archive.log]
     assert len(times) == 2
-    assert times[1] - times[0] > 0.5
+    assert times[1] - begun >= 1.0
 
 
 def test_address_of_an_archive_is_not_looked_for_in_it(archive: Archive) -> None:

@@ -77,9 +77,9 @@ def test_a_busy_judge_is_asked_again(status: int, tmp_path: Path) -> None:
 
 
 def test_a_slow_answer_is_not_waited_for_longer_than_the_limit(tmp_path: Path) -> None:
-    with chat_server(slowly(marks(5, 5, 5), 1.0)) as chat, judge(chat, tmp_path, total_seconds=0.3) as client:
+    with chat_server(slowly(marks(5, 5, 5), 3.0)) as chat, judge(chat, tmp_path, total_seconds=1.0) as client:
         assert scores(client)["judge-answered"] == 1.0
-    assert len(chat.asked) == 2
+    assert len(chat.asked) >= 2  # more on a busy machine, where a good answer is late too
 
 
 @pytest.mark.parametrize(
