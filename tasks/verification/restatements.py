@@ -9,7 +9,7 @@ from functools import cache
 
 from tasks.engine.data_files import fill, read_data
 from tasks.engine.hashing import Dice
-from tasks.verification.words import WordKind, phrases, read, small_words
+from tasks.verification.words import BEFORE_NUMBER, WordKind, phrases, read, small_words
 
 _DATA = read_data("tasks.verification", "restatements.toml")
 _VERB: str = _DATA["parts"]["VERB"]
@@ -20,7 +20,7 @@ _NUMBERS = small_words("numbers")
 _NAMELESS = frozenset(
     ["The", "A", "An", "It", "He", "She", "They", "Its", "His", "Her", "Their", "This", "These", "There"]
 )
-_LEADING = frozenset(["But", "And", "So", "I", "We", "You", "If", "When", "As"])  # of what has no subject of its own
+_LEADING = frozenset(small_words("leading"))  # of what has no subject of its own, or names it later
 _MOST_PHRASES = 3
 Restater = Callable[[str, str, Dice], Iterator[str]]
 
@@ -55,13 +55,15 @@ def _shortened(sentence: str, following: str, dice: Dice) -> Iterator[str]:
 
 def _clause(sentence: str, following: str, dice: Dice) -> Iterator[str]:
     """Yield what an aside says, and the second of two verbs with its subject."""
-    if match := _ASIDE.match(sentence):
+    match = _ASIDE.match(sentence)
+    if match and match["subject"].split()[0] not in _LEADING and not _CLAUSES.search(match["subject"]):
         past = match["verb"] in {"was", "were", "had"} or match["verb"].endswith("ed")
         yield f"{match['subject']} {match['clause'] or ('was ' if past else 'is ') + match['what']}."
     if (match := _SUBJECT.match(sentence)) and not {",", ";"} & set(sentence):
         _, joint, second = sentence[match.end() :].rpartition(" and ")
         if joint and re.match(rf"{_VERB}|[a-z]+ed\b", second) and not _CLAUSES.search(match["subject"]):
-            yield f"{match['subject']} {second}"
+            being = match["verb"] in {"is", "are"} and not re.match(_VERB, second)  # "are read and kept": are kept
+            yield " ".join([match["subject"], *([match["verb"]] if being else []), second])
 
 
 def _capital(text: str) -> str:
@@ -78,16 +80,30 @@ def _small(text: str) -> str:
 
 @cache
 def _replaceable() -> re.Pattern[str]:
-    listed = sorted(phrases(), key=len, reverse=True)
-    return re.compile("|".join(rf"(?<!\w){re.escape(phrase)}(?!\w)" for phrase in listed))
+    return re.compile("|".join(_as_pattern(phrase) for phrase in sorted(phrases(), key=len, reverse=True)))
+
+
+def _as_pattern(phrase: str) -> str:
+    """Return what finds a phrase, not within words joined by hyphens nor after "an"; a capital may open a sentence."""
+    said = phrase.removesuffix(BEFORE_NUMBER)
+    opening = "" if said[:1] == "," else rf"(?:(?<![\w’'-])(?<!\b[Aa]n ){said[:1]}|^{said[:1].upper()})"
+    after = r"(?= [$£€]?\d)" if said != phrase else r"(?![\w’'-])"
+    return f"{opening}{re.escape(said[1:] if opening else said)}{after}"
 
 
 def in_phrases(sentence: str, dice: Dice) -> str:
     """Return a sentence with some of its phrases replaced by others that say the same."""
     chosen = dice.sample(list(_replaceable().finditer(sentence)), _MOST_PHRASES)
     for match in sorted(chosen, key=lambda one: -one.start()):
-        sentence = f"{sentence[: match.start()]}{dice.pick(phrases()[match[0]])}{sentence[match.end() :]}"
+        put = dice.pick(_replacing(match[0]))
+        put = _capital(put) if match[0][0].isupper() else put
+        sentence = f"{sentence[: match.start()]}{put}{sentence[match.end() :]}"
     return sentence
+
+
+def _replacing(found: str) -> list[str]:
+    written = (found, f"{found[:1].lower()}{found[1:]}")
+    return next(phrases()[key] for one in written for key in (one, f"{one}{BEFORE_NUMBER}") if key in phrases())
 
 
 def _in_phrases(sentence: str, following: str, dice: Dice) -> Iterator[str]:

@@ -131,6 +131,10 @@ def _opposed() -> dict[str, set[str]]:
     return {key: keys - {key} for key, keys in found.items()}
 
 
+BEFORE_NUMBER = " #"  # ends a phrase that is meant only where a number follows
+
+
+@cache
 def phrases() -> dict[str, list[str]]:
     """Return the phrases that may stand for one another as they are written: by each, those that may replace it."""
     found: dict[str, list[str]] = {}

@@ -22,6 +22,7 @@ LONG = "In 1901, the Kestrel Tower (45 metres) was built by Anna Berg, who sold 
         ("clause", "The Tower, which was built by Berg, is red.", "The Tower was built by Berg."),
         ("clause", "Anna Berg, a Norwegian smith, was paid ten crowns.", "Anna Berg was a Norwegian smith."),
         ("clause", "Anna Berg was born here and moved to Oslo.", "Anna Berg moved to Oslo."),
+        ("clause", "Ships are built here and painted red.", "Ships are painted red."),
         ("moved", "In 1901, the Tower was built.", "The Tower was built in 1901."),
         ("moved", "The tower was built in 1901.", "In 1901 the tower was built."),
         ("moved", "Anna Berg was born in Oslo in May 1901.", "Anna Berg was born in May 1901 in Oslo."),
@@ -51,6 +52,8 @@ def test_a_kind_of_restatement(kind: str, sentence: str, restated: str) -> None:
         ("pronoun", "The tower designed by Berg is red."),
         ("pronoun", "Strongly influenced by Berg, it was red."),
         ("clause", "Berg said the Tower and the bridge were red."),
+        ("clause", "In Norway, the land of Berg, was a red ship."),
+        ("clause", "The man who sold Berg, a smith, was red."),
         ("turned", "The tower that was old was built by Anna Berg."),
     ],
 )
@@ -63,9 +66,29 @@ def test_a_main_clause_is_never_taken_for_an_aside() -> None:
 
 
 def test_phrases_are_replaced_as_they_stand_and_names_are_not() -> None:
-    changed = {in_phrases("Trains moved to the Field because of rain at present.", Dice(seed)) for seed in range(60)}
-    assert "Trains went to the Field owing to rain at present." in changed
-    assert all("the Field" in made and made.endswith(" rain at present.") for made in changed)
+    sentence = "Trains relocated to the Field because of rain on the whole."
+    changed = {in_phrases(sentence, Dice(seed)) for seed in range(60)}
+    assert "Trains moved to the Field owing to rain on the whole." in changed
+    assert all("the Field" in made and made.endswith(" rain on the whole.") for made in changed)
+
+
+@pytest.mark.parametrize(
+    ("sentence", "restated"),
+    [
+        ("It has more than 5 ships.", {"It has over 5 ships."}),
+        ("It has more than £5.", {"It has over £5."}),
+        ("It was more than one could say.", set()),
+        ("Although it rained, he came.", {"Though it rained, he came."}),
+        ("It rained, yet he came.", {"It rained, but he came."}),
+        ("It was self-defeating.", set()),  # nor within words joined by hyphens, nor before an apostrophe
+        ("The film's end is red.", set()),
+        ("An often red tower, an often told tale.", set()),  # "an frequently"
+        ("They have the need to sell, and don't have to.", set()),
+        ("A firm hand, the use of force, as they like.", set()),
+    ],
+)
+def test_phrases_fit_what_stands_around_them(sentence: str, restated: set[str]) -> None:
+    assert {in_phrases(sentence, Dice(seed)) for seed in range(20)} - {sentence} == restated
 
 
 def test_no_phrase_bounds_or_negates_more_than_those_it_may_replace() -> None:
