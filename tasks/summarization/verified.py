@@ -33,7 +33,8 @@ _HELD_BY = 2  # paragraphs that hold a value for which one is added
 _LEAST = 3  # sentences, where the paragraphs have values for them
 _JOINED = re.compile(rf"(?:{'|'.join(map(re.escape, MARKERS))}), ", re.IGNORECASE)  # to what is not shown
 _DEFINES = re.compile(r"(?:\b(?:is|was)|,) (?:an?|the|one of) ")
-_TWICE = re.compile(r"\b(\w+) \1\b", re.IGNORECASE)
+# A word right after itself, or a number for two things: "140 metres long, with a main span of 140 metres".
+_TWICE = re.compile(r"\b(\w+) \1\b|\b(\d[\d,]*)\b.*\b\2\b", re.IGNORECASE)
 _SMALL = frozenset(["a", "an", "the", "of", "in", "at", "by", "for", "on", "from", "without", "next", "under"])
 
 
@@ -86,13 +87,13 @@ class VerifiedWriter:
         return float(said.max(initial=0.0)) * exp(_MODEL * written.log_prob)
 
     def _add(self, kept: list[WrittenSentence], values: frozenset[Value], most: int | None = None) -> None:
-        """Add sentences of the paragraphs for values that the summary lacks: those with most of them first, less the
-        numbers and dates that it has."""
+        """Add sentences of the paragraphs for values that the summary lacks: those with most of them first, less those
+        that it has."""
         told = {value for sentence in kept for value in self._values(sentence.text)}
 
         def gain(stated: tuple[WrittenSentence, frozenset[Value]]) -> int:
             _, held = stated
-            return len(values & held - told) - sum(value.kind != "name" for value in told & held)
+            return len(values & held - told) - len(told & held)
 
         for _ in range(len(values) if most is None else most):
             best = max(self._stated, key=gain, default=None)
@@ -146,17 +147,22 @@ class VerifiedWriter:
         )
 
     def _sentences(self, number: int) -> Iterator[tuple[WrittenSentence, frozenset[Value]]]:
-        """Yield the sentences of a paragraph that name the subject or a part of its name and can be read alone, with
-        their other values."""
+        """Yield the sentences of a paragraph that are about the subject and can be read alone, with their values but
+        for its name. What follows a sentence with the name, or a part of it, is about the subject too ("the river"),
+        until a sentence leads over to another one, or needs the page."""
+        about = False
         sentences = split_sentences(self._paragraphs[number])
         for sentence, following in zip(sentences, [*sentences[1:], ""], strict=True):
             alone = sentence[match.end() :] if (match := _JOINED.match(sentence)) else sentence
             text = alone[:1].upper() + alone[1:]
-            values = self._values(text)
+            values, readable = self._values(text), not defects(text)
             # A sentence before one on another of its names, or a part of it, leads over to that.
             names = {word for value in values if value.kind == "name" for word in str(value).split()}
             others = names.difference(self._context.lower).intersection(words_of(following))
-            if values and self._names(text) and not defects(text) and (self._names(following) or not others):
+            leads_over = bool(others) and not self._names(following)
+            named = self._names(text)
+            about = not leads_over and (readable if named else about)
+            if about and readable and values:
                 yield WrittenSentence(text, paragraph=number), values
 
 

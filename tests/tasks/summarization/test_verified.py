@@ -99,6 +99,27 @@ def test_a_sentence_before_one_on_a_kind_of_thing_leads_nowhere() -> None:
     )
 
 
+RISES = "In spring it rises. The bridge was repaired in 1950."
+
+
+@pytest.mark.parametrize(
+    ("before", "taken"),
+    [
+        ("The Bodall Viaduct is busy.", True),
+        ("The old viaduct is busy.", False),
+        ("Readers of the Bodall Viaduct often stay for the Kobir.", False),
+        ("The Bodall Viaduct is near the Tunass Bridge. The Tunass Bridge is old.", False),
+        ("The Bodall Viaduct is busy. Its road leads to Tunass. Tunass is a town.", False),
+    ],
+)
+def test_what_follows_a_sentence_on_the_subject_is_about_it_until_another_one_is_led_over_to(
+    before: str, taken: bool
+) -> None:
+    repaired = ("It was repaired in 1950.", UNSURE)
+    found = texts((DEFINITION, SURE), repaired, paragraphs=[*PARAGRAPHS, f"{before} {RISES}"])
+    assert ("The bridge was repaired in 1950." in found) == taken
+
+
 def test_a_marker_that_joins_a_sentence_to_what_is_not_shown_goes() -> None:
     assert texts((DEFINITION, SURE), ("It was opened in 1908.", UNSURE)) == [
         DEFINITION,
@@ -106,8 +127,15 @@ def test_a_marker_that_joins_a_sentence_to_what_is_not_shown_goes() -> None:
     ]
 
 
-@pytest.mark.parametrize("text", ["The Bodall Viaduct was was opened in 1908.", "It was Was opened in 1908."])
-def test_no_word_is_repeated(text: str) -> None:
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The Bodall Viaduct was was opened in 1908.",
+        "It was Was opened in 1908.",
+        "Built in 1908, it was opened in 1908.",
+    ],
+)
+def test_no_word_is_repeated_and_no_number_told_of_two_things(text: str) -> None:
     assert texts((DEFINITION, SURE), (text, 0.0)) == [DEFINITION, "The Bodall was opened in 1908."]
 
 
@@ -149,6 +177,14 @@ def test_a_number_is_told_once_where_another_sentence_has_what_is_lacking() -> N
     assert texts((DEFINITION, SURE), *both, paragraphs=[*PARAGRAPHS[:2], repeats]) == [DEFINITION, measured]
     stands = "The Bodall stands in Valdria."
     assert texts((DEFINITION, SURE), *both, paragraphs=[*PARAGRAPHS, repeats, stands])[1:] == [measured, stands]
+
+
+def test_a_name_is_told_once_where_another_sentence_has_what_is_lacking() -> None:
+    berg = "The Bodall Viaduct was drawn by Nora Berg."
+    both = "Nora Berg opened the Bodall Viaduct on 3 May 1908 and went on to Tunass."
+    drawn, opened = ("It was drawn by Nora Berg.", UNSURE), ("It was opened on 3 May 1908.", UNSURE)
+    paragraphs = [DEFINITION, berg, both, "The Bodall was opened on 3 May 1908."]
+    assert texts((DEFINITION, SURE), drawn, opened, paragraphs=paragraphs) == [DEFINITION, berg, paragraphs[-1]]
 
 
 def test_what_others_tell_goes() -> None:
