@@ -198,7 +198,8 @@ def search_articles(
     with provider `none`), whose answer is kept in `scratch`, so that none is paid for twice; a query that fails becomes
     a row with its reason, and the search continues. Its price is written to the `account` before it is sent, once
     whatever its retries. Raises FileNotFoundError: the file of recorded results does not exist; ValueError: a line of
-    it is malformed, or the endpoint is not a web address; BudgetSpentError: the account refuses; answers are kept."""
+    it is malformed, or the endpoint is not a web address; BudgetSpentError: the account refuses; CorruptShardError: a
+    file of the corpus that is searched is damaged; answers are kept."""
     rows: list[dict[str, Any]] = []
     columns = articles.select(["article_id", "title", "search_results", "drop_reason"]).to_pylist()
     kept = [article for article in columns if article["drop_reason"] is None]
@@ -233,6 +234,8 @@ def _ask(search: Search, provider: str, title: str, answers: Answers) -> tuple[l
         except FetchError as error:
             logger.warning("search for %r at %s failed: %s", title, provider, error)
             return [], error.reason
+        except StorageError:  # the corpus that is searched is damaged, for every title
+            raise
         except Exception:
             logger.exception("search for %r at %s failed unexpectedly", title, provider)
             return [], SearchReason.QUERY_FAILED

@@ -7,6 +7,7 @@ import pyarrow as pa
 import pytest
 from pydantic import ValidationError
 
+from storage.errors import CorruptShardError
 from storage.schemas import DOCUMENTS
 from storage.store import Store
 from tasks.engine.recipe import Recipe
@@ -63,3 +64,11 @@ def test_a_root_without_a_corpus_is_named(tmp_path: Path) -> None:
         local_notes(WebSearchSettings(provider="bm25", engine=str(tmp_path / "nothing")))
     with pytest.raises(ValidationError, match=r"search\.provider is 'bm25': expected search\.engine to be set"):
         WebSearchSettings(provider="bm25")
+
+
+def test_a_damaged_corpus_ends_the_search(tmp_path: Path) -> None:
+    root = corpus(tmp_path, PAGES)
+    (file,) = (tmp_path / "documents").glob("part-*.parquet")
+    file.write_bytes(file.read_bytes()[:-9])
+    with pytest.raises(CorruptShardError, match=r"documents/part-00000\..*\.parquet"):
+        found(articles("Mill"), provider="bm25", engine=root)
