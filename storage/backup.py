@@ -9,6 +9,7 @@ import shutil
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+from storage.errors import StorageError
 from storage.file_names import parse_file_name
 from storage.registry import read_champion, read_frozen, read_version, version_numbers
 from storage.root import check_root, prepare_root
@@ -35,6 +36,8 @@ class Copied:
 def back_up(store: Store, copy: Store, *, pages: bool = False) -> Copied:
     """Copy what is new or changed, while the caller holds the root's lock. StorageError: one cannot be used."""
     check_root(store)
+    if copy.filesystem.equals(store.filesystem) and f"{copy.base}/".startswith(f"{store.base}/"):
+        raise StorageError(f"{copy.root!r} is in the root {store.root!r}, and lost with it: expected another place")
     prepare_root(copy)
     return _copy(store, copy, _irreplaceable(store, pages=pages), replace=True)
 

@@ -173,6 +173,8 @@ def check_root(store: Store) -> None:
     """Check that there is a root to read. Raises StorageError: there is none, or none of a format that is read here."""
     store.check_exists()
     check_format(store)
+    if not {FORMAT_FILE, "builds"} & set(store.names()):
+        raise StorageError(f"{store.root!r} has no {FORMAT_FILE} and no builds: expected the folder or URI of a build")
 
 
 def check_format(store: Store) -> None:

@@ -18,7 +18,7 @@ from storage.builds import build_names, latest_build, read_build
 from storage.directories import DirectoryRecord, fetch_directory, find_directory
 from storage.errors import StorageError
 from storage.registry import FOLDER, read_version, version_numbers
-from storage.root import check_root
+from storage.root import check_format
 from storage.store import Store
 from tasks.cited_summary.cited import SummarySentence
 from tasks.cited_summary.settings import Choice
@@ -133,7 +133,8 @@ def find_system(model: str | None) -> SummarySystem:
         raise StorageError(str(error)) from error
     if store.is_local and (folder / CONFIG).is_file() and (folder / WEIGHTS).is_file():
         return _of_folder(folder)
-    check_root(store)
+    store.check_exists()
+    check_format(store)
     champion = champion_models(store)
     if champion is not None:
         records = {name: result.record for name, result in champion.models.items()}

@@ -96,3 +96,19 @@ def test_the_commands_say_what_they_copied(tmp_path: Path, capsys: pytest.Captur
     assert back == saved.replace(str(to), str(root))
     with pytest.raises(StorageError, match="does not exist"):
         restore_command(copy=str(tmp_path / "nowhere"), root=str(root))
+
+
+@pytest.mark.parametrize("place", ["root", "root/copy"])
+def test_a_copy_in_the_root_itself_is_refused(tmp_path: Path, place: str) -> None:
+    store = worked_on(tmp_path / "root")
+    before = files(tmp_path / "root")
+    with pytest.raises(StorageError, match=r"is in the root .*, and lost with it: expected another place"):
+        back_up(store, Store(str(tmp_path / place)))
+    assert files(tmp_path / "root") == before
+
+
+def test_nothing_is_restored_from_what_is_no_backup(tmp_path: Path) -> None:
+    (tmp_path / "music").mkdir()
+    with pytest.raises(StorageError, match=r"music' has no root\.json and no builds: expected the folder"):
+        restore_command(copy=str(tmp_path / "music"), root=str(tmp_path / "root"))
+    assert not (tmp_path / "root").exists()

@@ -10,6 +10,8 @@ import pytest
 from prefect.settings import PREFECT_API_URL, temporary_settings
 
 from flows.running.temporary_server import alone
+from storage.root import prepare_root
+from storage.store import Store
 from tests.flows.command_line import Done, commands_in_this_process
 from tests.patience import PATIENCE, output_of
 
@@ -103,13 +105,13 @@ def _assert_named(done: Done, address: str, root: Path) -> None:
     assert done.returncode == 1
     (line,) = done.stderr.strip().splitlines()
     assert f"PREFECT_API_URL is {address!r}: expected a Prefect server that answers, but " in line
-    assert [path for path in root.rglob("*") if path.is_file()] == []
+    assert [path.name for path in root.rglob("*") if path.is_file()] == ["root.json"]
 
 
 @pytest.mark.integration
 def test_a_server_that_is_gone_is_named_before_any_work(tmp_path: Path) -> None:
     """As the environment names it."""
-    (root := tmp_path / "data").mkdir()
+    prepare_root(Store(str(root := tmp_path / "data")))
     gone = "http://127.0.0.1:9/api"
     done = subprocess.run(
         [sys.executable, "-m", "flows", "build", "--root", str(root)],
@@ -128,7 +130,7 @@ def test_a_server_that_is_gone_is_named_before_any_work(tmp_path: Path) -> None:
 def test_every_command_names_a_server_that_is_gone(
     arguments: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    (root := tmp_path / "data").mkdir()
+    prepare_root(Store(str(root := tmp_path / "data")))
     gone = "http://127.0.0.1:9/api"
     with temporary_settings({PREFECT_API_URL: gone}), commands_in_this_process(monkeypatch, capfd) as run:
         _assert_named(run(*arguments, "--root", str(root)), gone, root)

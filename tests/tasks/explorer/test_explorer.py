@@ -4,6 +4,7 @@ from typing import Any
 import pytest
 
 from storage.errors import StorageError
+from storage.root import prepare_root
 from storage.store import Store
 from tasks.explorer.article import differing, read_article, read_page
 from tasks.explorer.corpus import ExplorerCorpus, Listing, Question
@@ -146,9 +147,9 @@ def test_what_is_not_there_is_named(corpus: ExplorerCorpus, tmp_path: Path):
     with pytest.raises(StorageError, match="has no shard 7 of articles"):
         read_article(corpus, 7, "x")
     with pytest.raises(StorageError, match="has no build with articles"):
-        empty = tmp_path / "empty"
-        empty.mkdir()
-        ExplorerCorpus(Store(str(empty)))
+        empty = Store(str(tmp_path / "empty"))
+        prepare_root(empty)
+        ExplorerCorpus(empty)
     assert ExplorerCorpus.beside(str(tmp_path / "empty")) is None
     assert ExplorerCorpus.beside(f"{tmp_path}/registry") is not None
 
