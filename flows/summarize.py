@@ -2,6 +2,7 @@
 no Prefect server, whose start would take longer than the summary. The flow, for the deployment `summarize`, does the
 same work and shows it as a Markdown artifact."""
 
+import re
 import sys
 
 from prefect import get_run_logger
@@ -35,7 +36,8 @@ def summarize(title: str, sources: list[str], model: str | None = None, settings
         title, given, find_system(model), settings, progress=lambda now: log.info("%s", now.text)
     )
     markdown = to_markdown(summary)
-    shown = markdown.encode()[:_SHOWN_BYTES].decode(errors="ignore")
+    plain = re.sub(r"\[\^(\d+)\]:?", r"\\[\1\\]", markdown)  # the UI knows no footnotes
+    shown = plain.encode()[:_SHOWN_BYTES].decode(errors="ignore")
     create_markdown_artifact(key="summary", markdown=shown, description=f"{title}: written by {summary.system}")
     if not summary.sentences:
         raise ValueError(" ".join([*summary.notes, *(f"{one.name}: {one.refused}." for one in summary.sources)]))
