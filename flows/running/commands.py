@@ -13,6 +13,7 @@ from typing import Annotated, Literal, NoReturn
 
 from cyclopts import App, Parameter
 from cyclopts.validators import Number
+from cyclopts.validators import Path as File
 from rich.console import Console
 from rich.markup import escape
 
@@ -36,6 +37,7 @@ Port = Annotated[int, Parameter(help="port; if it is taken, a free one is used")
 Longest = Annotated[
     float, Parameter(validator=Number(gt=0), help="hours after which a run that goes on raises an alarm")
 ]
+_FILE = Parameter(validator=File(dir_okay=False))
 Names = Annotated[list[str] | None, Parameter(negative="")]
 
 judge = App(name="judge", help="Human evaluation (Liu & Lapata 2019, sec. 5): a blinded study of a build's summaries.")
@@ -94,7 +96,7 @@ def summarize(
         Literal["txt", "cited.txt", "md", "html", "json", "bib", "csl.json"],
         Parameter(name="--format", help="format of the result; bib and csl.json: its sources"),
     ] = "txt",
-    output: Annotated[Path | None, Parameter(help="file to write the result to; default: the terminal")] = None,
+    output: Annotated[Path | None, _FILE, Parameter(help="file to write the result to; default: the terminal")] = None,
     serve: Annotated[bool, Parameter(negative="", help="serve the page instead: paste, drop, read, explore")] = False,
     watch: Annotated[
         str | None, Parameter(help="have the server of a page make it, and watch; or the address of a summary there")
@@ -297,7 +299,7 @@ def compare(
     /,
     *,
     root: Root = "data",
-    to: Annotated[Path, Parameter(help="HTML page that is written")] = Path("compared.html"),
+    to: Annotated[Path, _FILE, Parameter(help="HTML page that is written")] = Path("compared.html"),
 ) -> None:
     """Compare builds: settings that differ, scores with paired tests, curves, summaries that changed."""
     from storage.root import check_root

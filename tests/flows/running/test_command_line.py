@@ -498,3 +498,13 @@ def _another_run(root: Path) -> None:
     with ThreadPoolExecutor(1) as pool:
         pool.submit(start).result()
     raise ValueError("another run was refused")
+
+
+@pytest.mark.parametrize("arguments", [("summarize", "notes.txt", "--output"), ("compare", "a", "b", "--to")])
+def test_a_folder_is_refused_as_the_file_of_a_result(
+    arguments: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    with commands_in_this_process(monkeypatch, capfd) as run:
+        ended = run(*arguments, str(tmp_path))
+    assert ended.returncode == 2
+    assert f'Only file is allowed, but "{tmp_path}" is a directory.' in ended.stderr
