@@ -144,7 +144,8 @@ class Extractor(Closing):
         seconds = _WALL * self._settings.cpu_seconds
         limit = struct.pack("ll", *divmod(int(1e6 * seconds), 1_000_000))  # seconds and microseconds
         with socket.fromfd(self._pipe.fileno(), socket.AF_UNIX, socket.SOCK_STREAM) as pipe:
-            pipe.setsockopt(socket.SOL_SOCKET, socket.SO_SNDTIMEO, limit)
+            for side in (socket.SO_SNDTIMEO, socket.SO_RCVTIMEO):
+                pipe.setsockopt(socket.SOL_SOCKET, side, limit)
         with suppress(OSError):  # it has ended, or it does not read
             self._pipe.send_bytes(json.dumps({"mime": mime, "charset": charset}).encode())
             self._pipe.send_bytes(body)
@@ -164,14 +165,17 @@ class Extractor(Closing):
     def _received(self, seconds: float) -> dict[str, Any] | None:
         """Return what the process says, or None if it died or took too many wall seconds, at which it is killed."""
         assert self._process is not None and self._pipe is not None
+        answer: dict[str, Any] | None = None
         self._expired = not self._pipe.poll(seconds)
+        try:
+            if not self._expired:
+                answer = json.loads(self._pipe.recv_bytes())
+        except BlockingIOError:  # it stopped within its answer
+            self._expired = True
+        except (EOFError, OSError):
+            pass
         if self._expired:
             self._process.kill()
-            return None
-        try:
-            answer: dict[str, Any] = json.loads(self._pipe.recv_bytes())
-        except (EOFError, OSError):
-            return None
         return answer
 
 

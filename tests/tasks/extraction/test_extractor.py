@@ -92,6 +92,24 @@ def test_process_that_hangs_without_computing_is_ended(monkeypatch, page):
         assert ask(extractor, PAGE) == ((TEXT,), None)
 
 
+def test_process_that_stops_within_its_answer_is_ended(monkeypatch):
+    with Extractor(ExtractSettings()) as extractor:
+        ask(extractor, PAGE)
+        monkeypatch.setattr("tasks.extraction.extractor._WALL", 0.1)
+        poll = extractor._pipe.poll
+
+        def stops(seconds):
+            begun = poll(10)  # an answer that the pipe does not hold has begun
+            os.kill(process_of(extractor), signal.SIGSTOP)
+            return begun
+
+        extractor._pipe.poll = stops
+        long = b"A sentence of a text that is as long as a book.\n\n" * 20_000
+        assert extractor.extract(long, mime="text/plain", charset=None).reason == "extraction_timeout"
+        monkeypatch.undo()
+        assert ask(extractor, PAGE) == ((TEXT,), None)
+
+
 def test_process_is_replaced_after_so_many_pages():
     with Extractor(ExtractSettings(), pages_per_process=2) as extractor:
         seen = []
