@@ -1,10 +1,10 @@
 """Tell paragraphs about a page's subject from those that only look like prose: a linear model on cheap features.
 
 Rules refuse what no author writes. What passes them and is still no source for a summary (references, captions, teasers
-of other stories, comments of readers, notes on authors) differs from prose by degrees, so its marks (`junk.toml`) are
-weighed, and with them what the page says: headings that announce no prose, and its other words, since teasers and
-captions are about other things, or stand last. The weights were fitted on paragraphs read one by one
-(`benchmarks/paragraph_quality.py`)."""
+of other stories, comments of readers, notes on authors) differs from prose by degrees, so its marks (`junk.toml`) and
+words (`junk_words.toml`) are weighed, and with them what the page says: headings that announce no prose, and its other
+words, since teasers and captions are about other things, or stand last. The weights were fitted on paragraphs read one
+by one (`benchmarks/paragraph_quality.py`)."""
 
 import codecs
 import math
@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Sequence
 from functools import cache
 from itertools import chain, compress
-from operator import itemgetter
+from operator import itemgetter, not_
 from statistics import median
 from threading import Lock
 
@@ -214,7 +214,7 @@ def page_features(texts: Sequence[str], refused: Sequence[bool]) -> NDArray[np.f
     """Return the features of each paragraph that is not refused [k, f]; of the others headings and spaces alone are
     read."""
     kept = [i for i, no in enumerate(refused) if not no]
-    words = [_words(texts[i]) for i in kept]
+    words = [words_in(texts[i]) for i in kept]
     capitals = [list(map(str.isupper, map(_first, paragraph))) for paragraph in words]
     read = zip(kept, words, capitals, strict=True)
     own = np.array([_text_features(texts[i], paragraph, sum(first)) for i, paragraph, first in read], np.float64)
@@ -227,15 +227,25 @@ def page_features(texts: Sequence[str], refused: Sequence[bool]) -> NDArray[np.f
     return np.hstack([own, typical + others / (others + _FEW) * (of_page - typical), below])
 
 
-def _words(text: str) -> list[str]:
+def words_in(text: str) -> list[str]:
+    """Return the words of a text, in order."""
     letters = "ascii" if text.isascii() else "cp1252"
     try:
         words = text.encode(letters).translate(_WORD_BYTES).decode(letters).split()
     except UnicodeEncodeError:
         return _WORD.findall(text)
-    if all(map(str.isalpha, words)):
-        return words
-    return list(chain.from_iterable((word,) if word.isalpha() else _WORD.findall(word) for word in words))
+    if "'" in text or "’" in text:
+        for place in reversed(list(compress(range(len(words)), map(not_, map(str.isalpha, words))))):
+            words[place : place + 1] = _WORD.findall(words[place])
+    return words
+
+
+@cache
+def _word_weights() -> dict[str, int]:
+    """Return the weights of words in lower case, in tenths, as whole numbers, whose sum is the same in any order; those
+    above 0 speak for junk."""
+    words = read_data("tasks.paragraphs", "junk_words.toml")
+    return {word: int(weight) for weight, of_weight in words.items() for word in of_weight.split()}
 
 
 @cache
@@ -289,7 +299,9 @@ def _text_features(text: str, words: Sequence[str], capitalised: int) -> list[fl
     length = math.log(count)
     sentences = len(_SENTENCE_END.findall(text))
     ascii_bytes, others = text.encode("ascii", "ignore"), "" if text.isascii() else _OTHERS.sub("", text)
-    function_words = function_word_share(" ".join(words).casefold().split())
+    folded = list(map(str.casefold, words))
+    function_words, distinct = function_word_share(folded), set(folded)
+    weighed = list(filter(None, map(_word_weights().get, distinct)))
     verbs = [has_finite_verb(sentence) for sentence in _BETWEEN_SENTENCES.split(text)]
     row = [0.0] * columns()["position"]
     (_, named), lower = mark_set(), fold(text)
@@ -300,7 +312,7 @@ def _text_features(text: str, words: Sequence[str], capitalised: int) -> list[fl
         elif found := len(mark.findall(read)):
             row[column], row[rate] = 1.0, min(10 * found / count, _MOST)
     of_references = sum(row[columns()[name]] for name in _OF_REFERENCES)
-    row[:13] = (  # as the file of weights has them
+    row[:15] = (  # as the file of weights has them
         length,
         length**2,
         function_words,
@@ -316,6 +328,8 @@ def _text_features(text: str, words: Sequence[str], capitalised: int) -> list[fl
         of_references * max(0.0, 0.35 - function_words),
         float(any(verbs)),
         sum(verbs) / len(verbs),
+        sum(weighed) / math.sqrt(max(1, len(distinct))),
+        (sum(weighed) + sum(map(abs, weighed))) / 2 / max(1, len(distinct)),
     )
     return row
 

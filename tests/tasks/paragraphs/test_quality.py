@@ -118,7 +118,21 @@ def test_what_stands_around_a_paragraph_counts_the_more_the_longer_its_page_is()
 
 @given(st.lists(st.sampled_from(["Weir", "it", "'", "’", "é", "Ÿ", "я", "7", "²", "½", "_", " ", "\x81", "–", "."])))
 def test_words_are_those_of_the_pattern(pieces: list[str]) -> None:
-    assert quality._words("".join(pieces)) == quality._WORD.findall("".join(pieces))
+    assert quality.words_in("".join(pieces)) == quality._WORD.findall("".join(pieces))
+
+
+def test_each_word_is_weighed_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(quality, "_word_weights", lambda: {"you": 9, "weir": -4, "can’t": 2})
+    (row,) = page_features(["You can’t see YOU, the Weir or 7 other things."], [False])
+    found = dict(zip(columns(), row, strict=True))  # of 8 words: you, can’t, see, the, weir, or, other, things
+    assert found["word_score"] == (9 + 2 - 4) / math.sqrt(8)
+    assert found["junk_words"] == (9 + 2) / 8
+
+
+def test_a_word_has_one_weight() -> None:
+    words = " ".join(read_data("tasks.paragraphs", "junk_words.toml").values()).split()
+    assert len(words) == len(set(words)) == len(quality._word_weights()) == 2000
+    assert all(quality.words_in(word) == [word] == [word.casefold()] for word in words)
 
 
 def test_a_refused_paragraph_is_not_judged() -> None:
@@ -165,7 +179,7 @@ def test_every_feature_has_a_weight() -> None:
     assert len(first) == len(columns())
     names, (folded, exact) = list(columns()), quality.marks()
     counted = read_data("tasks.paragraphs", "junk.toml")["counted"]
-    assert names[13:] == [
+    assert names[15:] == [
         *(*folded, *exact, *(f"{name}_rate" for name in counted)),
         *(*quality._TYPICAL, *(f"below_{kind}" for kind in quality.KINDS)),
     ]
