@@ -18,23 +18,20 @@ def main() -> NoReturn:
         sys.exit(130)
     try:
         commands.main()
-    except SystemExit as end:
-        if isinstance(end.code, int) and not _watched():
-            _end(end.code)
+    except SystemExit as ended:
+        if isinstance(ended.code, int):
+            end(ended.code)
         raise
 
 
-def _watched() -> bool:
-    """Whether a debugger, a profiler or a measurement of coverage waits for the end."""
+def end(code: int) -> None:
+    """End as Python does, but leave memory to the system: taking all modules apart is a quarter of a short command, and
+    a thread of Arrow that lets go of a Python object meanwhile aborts the process. Where a debugger, a profiler or
+    coverage waits for the end, or after an error, as of output that is closed, or a Ctrl-C, Python ends by itself."""
     monitoring = getattr(sys, "monitoring", None)  # of Python 3.12 and later
     tools = () if monitoring is None else map(monitoring.get_tool, range(6))
-    return any((sys.gettrace(), sys.getprofile(), *tools))
-
-
-def _end(code: int) -> None:
-    """End as Python does, but leave memory to the system: taking all modules apart is a quarter of a short command, and
-    a thread of Arrow that lets go of a Python object meanwhile aborts the process. After an error, as of output that is
-    closed, or a Ctrl-C, Python goes on with its own end."""
+    if any((sys.gettrace(), sys.getprofile(), *tools)):
+        return
     with suppress(Exception, KeyboardInterrupt):
         threading._shutdown()  # type: ignore[attr-defined]  # waits for threads
         atexit._run_exitfuncs()

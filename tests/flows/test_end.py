@@ -1,11 +1,16 @@
 """How a command ends: in the order of Python's own end, and without taking apart what the system takes back."""
 
+import atexit
+import multiprocessing
 import os
 import subprocess
 import sys
+from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 
 import pytest
+
+from flows.running.worker_processes import prefect_settings, start_worker
 
 pytestmark = pytest.mark.integration
 PROJECT = Path(__file__).parents[2]
@@ -18,7 +23,7 @@ class Held:
 held = Held()
 atexit.register(print, "first registered")
 threading.Thread(target=lambda: (time.sleep(0.2), print("thread"))).start()
-from flows.__main__ import _end, main
+from flows.__main__ import end, main
 atexit.register(print, "last registered")
 """
 
@@ -55,5 +60,24 @@ def test_what_watches_a_command_sees_its_whole_end(watch: str) -> None:
 
 def test_python_tells_of_output_that_is_closed() -> None:
     """As of `wikisum prune | true`."""
-    done = ended("read, write = os.pipe(); os.close(read); os.dup2(write, 1); _end(0)")
+    done = ended("read, write = os.pipe(); os.close(read); os.dup2(write, 1); end(0)")
     assert (done.returncode, "BrokenPipeError" in done.stderr) == (120, True)
+
+
+def begin(folder: Path, parent: int) -> None:
+    """Begin as a worker does, with something registered before and after; its end is written to a file."""
+    atexit.register((folder / "before").touch)
+    start_worker(parent, prefect_settings())
+    atexit.register((folder / "after").touch)
+
+    def told(code: int) -> None:
+        (folder / "end").write_text(f"{code}, {', '.join(sorted(file.name for file in folder.iterdir()))}")
+
+    os._exit = told  # type: ignore[assignment]
+
+
+def test_a_worker_ends_at_once_after_what_is_registered(tmp_path: Path) -> None:
+    spawning = multiprocessing.get_context("spawn")  # as Prefect's pool
+    with ProcessPoolExecutor(1, spawning, initializer=begin, initargs=(tmp_path, os.getpid())) as pool:
+        assert pool.submit(int).result() == 0
+    assert (tmp_path / "end").read_text() == "0, after, before"
