@@ -6,7 +6,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
@@ -57,6 +57,23 @@ def rows(*, shard: int, counter: str) -> pa.Table:
     return pa.Table.from_pylist([{"article_id": "a", "paragraph_id": shard}], schema=FEATURES.schema)
 
 
+_shared: list[PrefectExecutor] = []
+
+
+@pytest.fixture(scope="module")
+def one_process(prefect_server: None) -> Iterator[None]:
+    """One worker for all tests that need no other, since each loads every library."""
+    executor = PrefectExecutor(EngineSettings(kind="processes", workers=1))
+    _shared[:] = [executor]
+    with executor.serving():
+        yield
+
+
+def executor_of(kind: str) -> PrefectExecutor:
+    """Flows name functions alone: Prefect pickles a flow with every task, and with it the globals it names."""
+    return _shared[0] if kind == "processes" else PrefectExecutor(EngineSettings(kind=kind, workers=1))
+
+
 _kept: list[SettingsContext] = []
 
 
@@ -70,7 +87,7 @@ def settings_seen(job: Job) -> Any:
 
 @flow
 def settings_of_jobs() -> dict[str, Outcome]:
-    executor = PrefectExecutor(EngineSettings(kind="processes", workers=1))
+    executor = executor_of("processes")
     with executor.serving():
         jobs = [
             Job(root="data", recipe=Recipe(FEATURES, rows), shard=shard, key="", inputs={}, digests={})
@@ -79,14 +96,14 @@ def settings_of_jobs() -> dict[str, Outcome]:
         return executor.run(settings_seen, jobs)
 
 
-def test_a_worker_gets_the_settings_of_prefect_once(prefect_server: None) -> None:
+def test_a_worker_gets_the_settings_of_prefect_once(one_process: None) -> None:
     address = PREFECT_API_URL.value()  # not in the environment of the worker
     assert settings_of_jobs() == dict.fromkeys(("features-00000", "features-00001"), (True, address))
 
 
 @flow
 def small_flow(root: str, counter: str, kind: str) -> StageResult:
-    executor = PrefectExecutor(EngineSettings(kind=kind, workers=1))
+    executor = executor_of(kind)
     run = Run(Store(root), executor)
     with executor.serving():
         return run.stage(
@@ -99,7 +116,7 @@ def small_flow(root: str, counter: str, kind: str) -> StageResult:
 
 @pytest.mark.parametrize("kind", ["threads", "processes", pytest.param("dask", marks=pytest.mark.slow)])
 def test_runners_retry_what_is_transient_and_let_a_bad_shard_fail_alone(
-    prefect_server: None, tmp_path: Path, kind: Any, monkeypatch: pytest.MonkeyPatch
+    one_process: None, tmp_path: Path, kind: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("flows.running.execution.RETRY_SECONDS", 0.0)
     counter = tmp_path / "calls"
@@ -122,11 +139,11 @@ def ended(*, shard: int) -> pa.Table:
     return pa.Table.from_pylist([{"article_id": "a", "paragraph_id": shard}], schema=FEATURES.schema)
 
 
-def test_jobs_that_end_their_process_fail_alone(prefect_server: None, tmp_path: Path) -> None:
+def test_jobs_that_end_their_process_fail_alone(one_process: None, tmp_path: Path) -> None:
     @flow
     def ending(root: str) -> None:
         # One worker: the process in which three jobs ended makes the last one.
-        executor = PrefectExecutor(EngineSettings(kind="processes", workers=1))
+        executor = executor_of("processes")
         with executor.serving():
             Run(Store(root), executor).stage(
                 Recipe(FEATURES, ended, per_shard={"shard": range(4)}), shards=4, inputs={}
@@ -203,18 +220,14 @@ def test_workers_leave_ctrl_c_to_the_run() -> None:
         assert pool.submit(signal.getsignal, signal.SIGINT).result(PATIENCE) is signal.SIG_IGN
 
 
-_shared: list[PrefectExecutor] = []
-
-
 def serving() -> AbstractContextManager[None]:
-    """The flows name functions alone: Prefect pickles a flow with every task, and with it the globals it names."""
-    return _shared[0].serving()
+    return executor_of("processes").serving()
 
 
 def make_in(name: str, root: str) -> UUID:
     """Compute a shard and return the flow run that it was computed for."""
-    with _shared[0].serving():
-        run = Run(Store(f"{root}/{name}"), _shared[0])
+    with serving():
+        run = Run(Store(f"{root}/{name}"), executor_of("processes"))
         run.stage(Recipe(FEATURES, worker), shards=1, inputs={}, context={"counter": f"{root}/workers"})
     context = FlowRunContext.get()
     assert context is not None
@@ -235,7 +248,7 @@ def outer(root: str) -> list[UUID]:
 
 def test_sub_flows_share_the_processes_and_keep_their_tasks(prefect_server: None, tmp_path: Path) -> None:
     (tmp_path / "workers").mkdir()
-    _shared[:] = [PrefectExecutor(EngineSettings(kind="processes", workers=1))]
+    _shared[:] = [PrefectExecutor(EngineSettings(kind="processes", workers=1))]  # the interrupted runs ended the other
     before, within, after = outer(str(tmp_path))
     assert before == after != within
     assert len(list((tmp_path / "workers").iterdir())) == 1
