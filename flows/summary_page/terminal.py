@@ -3,7 +3,7 @@
 import json
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -47,6 +47,7 @@ def watch(
     except httpx.HTTPError as error:
         raise ValueError(f"{where} does not answer: {error or type(error).__name__}") from error
     write_result(written, to)
+    _tell_unused({one["name"]: one["refused"] for one in found["sources"]}, form, to)
     return 0 if found["sentences"] else 1
 
 
@@ -111,11 +112,19 @@ def summarize(
     except KeyboardInterrupt as end:
         raise KeyboardInterrupt("nothing was written") from end
     write_result(FORMATS[form][1](summary), output)
+    _tell_unused({one.name: one.refused for one in summary.sources}, form, output)
     return 0 if summary.sentences else 1
 
 
 def _tell(share: float, text: str) -> None:
     print(f"{100 * share:3.0f} %  {text}", file=sys.stderr)
+
+
+def _tell_unused(reasons: Mapping[str, str], form: str, output: Path | None) -> None:
+    """Say why sources could not be used, where the terminal does not show the text that says it."""
+    for name, reason in reasons.items():
+        if reason and (output or form != "txt"):
+            print(f"not used: {name}: {reason}", file=sys.stderr)
 
 
 def write_result(written: str, output: Path | None) -> None:

@@ -82,6 +82,9 @@ def test_nothing_usable_is_told_and_is_an_error(here: Here, tmp_path: Path) -> N
     code, output, _ = here("--title", TITLE, str(page), stdin="")
     assert code == 1
     assert "not used: its text is not in the language of the summary, 'en'" in output
+    code, output, errors = here("--title", TITLE, "--format", "cited.txt", str(page), stdin="")
+    assert (code, output) == (1, f"{TITLE}\n\n\n")
+    assert errors.endswith("\nnot used: german.html: its text is not in the language of the summary, 'en'\n")
 
 
 @pytest.mark.integration
