@@ -33,7 +33,7 @@ def examine(root: str, console: Console) -> None:
 
     champion, versions = read_champion(store), version_numbers(store)
     say(
-        f"root {root}: format {FORMAT}, {len(build_names(store))} builds, {len(versions)} model versions"
+        f"root {root}: format {FORMAT}, builds: {len(build_names(store))}, versions of models: {len(versions)}"
         + ("" if champion is None else f", champion {champion.version}")
     )
     build = latest_build(store)

@@ -28,7 +28,7 @@ def compared_builds(store: Store, names: Sequence[str], seed: int = 1) -> list[R
     """Return the sections. `seed` decides the resamples of intervals and tests. Raises ValueError: there are fewer than
     two names or more than six, or one is there twice; StorageError: a build is missing or damaged."""
     if not 2 <= len(set(names)) == len(names) <= _MOST:
-        raise ValueError(f"builds are {', '.join(names) or 'none'}: expected two to {_MOST} different names")
+        raise ValueError(f"builds are {', '.join(names) or 'none'}: expected 2 to {_MOST} different names")
     builds = {chr(ord("A") + place): read_build(store, name) for place, name in enumerate(names)}
     return [_settings(builds), _scores(store, builds, seed), _curves(store, builds), _changed(store, builds)]
 

@@ -29,7 +29,7 @@ def test_an_empty_root_and_a_newer_one(tmp_path: Path, capsys: pytest.CaptureFix
     store = Store(str(tmp_path))
     prepare_root(store)
     assert diagnosis(tmp_path, capsys).splitlines() == [
-        f"root {tmp_path}: format {FORMAT}, 0 builds, 0 model versions",
+        f"root {tmp_path}: format {FORMAT}, builds: 0, versions of models: 0",
         "No build has finished here: `wikisum build --dry-run` says what one would do.",
     ]
     store.write_bytes(FORMAT_FILE, seal({"format": FORMAT + 1}))
@@ -60,7 +60,7 @@ def test_a_root_of_an_earlier_commit_is_explained_and_continued(
 
     corpus(earlier)
     said = diagnosis(root, capsys)
-    assert f"root {root}: format {FORMAT}, 1 builds, 0 model versions" in said
+    assert f"root {root}: format {FORMAT}, builds: 1, versions of models: 0" in said
     assert f", commit {BEFORE}" in said
     assert "not taken here" not in said
     corpus(PROJECT)

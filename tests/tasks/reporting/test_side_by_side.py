@@ -84,7 +84,7 @@ def test_the_page_is_written_and_the_tables_are_printed(root: Path, capsys: pyte
 def test_builds_that_cannot_be_compared_are_named(root: Path) -> None:
     one = names(root)[0]
     for wrong in ([one], [one, one]):
-        with pytest.raises(ValueError, match="expected two to 6 different names"):
+        with pytest.raises(ValueError, match="expected 2 to 6 different names"):
             compared_builds(Store(str(root)), wrong)
     with pytest.raises(StorageError, match="no build 'absent'"):
         compared_builds(Store(str(root)), [one, "absent"])
