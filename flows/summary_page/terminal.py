@@ -120,7 +120,7 @@ def _tell(share: float, text: str) -> None:
     print(f"{100 * share:3.0f} %  {text}", file=sys.stderr)
 
 
-def _tell_unused(reasons: Mapping[str, str], form: str, output: Path | None) -> None:
+def _tell_unused(reasons: Mapping[str, str | None], form: str, output: Path | None) -> None:
     """Say why sources could not be used, where the terminal does not show the text that says it."""
     for name, reason in reasons.items():
         if reason and (output or form != "txt"):
