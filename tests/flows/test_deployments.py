@@ -26,6 +26,11 @@ def written() -> dict[str, Any]:
     return yaml.safe_load(DEPLOYMENTS.read_text())
 
 
+def test_prefect_finds_in_the_project_the_deployments_that_the_package_brings() -> None:
+    """A link, not a copy, which would fall behind."""
+    assert (PROJECT / "prefect.yaml").resolve() == DEPLOYMENTS.resolve()
+
+
 def test_every_deployment_bears_the_name_of_its_flow(written: dict[str, Any]) -> None:
     for deployment in written["deployments"]:
         module, _, name = deployment["entrypoint"].rpartition(".")
