@@ -182,6 +182,7 @@ def test_settings_and_help_load_nothing_heavy(calls: list[list[str]]) -> None:
     ],
 )
 def test_a_plan_loads_what_walks_the_stages_and_not_what_makes_them(words: list[str], tmp_path: Path) -> None:
+    (tmp_path / "builds").mkdir()  # without which it is no root to prune
     plan = RUN.format([*words, "--dry-run", "--root", str(tmp_path)])
     assert heavy_after(plan) == {"prefect", "pyarrow"}
 
