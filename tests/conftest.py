@@ -4,6 +4,7 @@ import gc
 import os
 import re
 import shutil
+import signal
 from collections.abc import Callable, Generator, Iterator
 from pathlib import Path
 from typing import Any
@@ -13,13 +14,18 @@ import pytest
 
 from tests.patience import PATIENCE
 
-hypothesis.settings.register_profile("without time limits", deadline=None)
+_clocked = [hypothesis.HealthCheck.too_slow]  # fails where 30 seconds go by, as they may on a busy machine
+hypothesis.settings.register_profile("without time limits", deadline=None, suppress_health_check=_clocked)
 hypothesis.settings.load_profile("without time limits")
 
 # Each core has test processes, so that threads of OpenMP would only wait for each other: in whatever tests start.
 os.environ["OMP_NUM_THREADS"] = "1"
 # Trainings that take two threads all the same would spin while one of them waits for a core.
 os.environ["OMP_WAIT_POLICY"] = "passive"
+
+# A shell lets what it runs in the background ignore Ctrl-C, and processes inherit that; tests send it to theirs.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 _COSTLY = {"prefect_server", "s3_server", "browser", "learned", "trained"}  # fixtures
 _LONGEST = ("test_pattern_growth.py", "test_stage_outputs.py")

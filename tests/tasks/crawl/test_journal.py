@@ -209,9 +209,7 @@ def test_places_grow() -> None:
 
 
 CRAWL = """
-import signal
 import sys
-signal.signal(signal.SIGINT, signal.default_int_handler)  # a suite that runs in the background has it ignored
 from tests.tasks.crawl.loopback_server import LoopbackServer, crawl, local_journal
 class Server:
     address = sys.argv[1]
