@@ -118,7 +118,9 @@ def sentence(scores: MeasureScores) -> str:
     best, *others = scores.systems
     beaten = [pair.worse for pair in scores.comparisons if pair.better == best and scores.significant(pair)]
     mean = _scaled(scores, scores.means[best])[0]
-    order = f"{_name(scores.measure)}: {best} is best with {_figure(scores.measure, mean)}"
+    alike = [system for system in scores.systems if scores.means[system] == scores.means[best]]
+    are = "is best" if len(alike) == 1 else "are alike and best"
+    order = f"{_name(scores.measure)}: {', '.join(alike)} {are} with {_figure(scores.measure, mean)}"
     told = f"significantly above {', '.join(beaten)}" if beaten else "not significantly above any other"
     why = too_few_articles(scores.comparisons, SIGNIFICANCE.level)
     rest = [system for system in others if system not in beaten]

@@ -130,13 +130,13 @@ def test_questions_are_edited_before_the_forms_and_marks_after(built: tuple[Stor
     given = read_folder(tmp_path, files)
     text, _ = score_study(tmp_path, *given)
     assert "The marks of 16 of 16 different answers are drafts" in text
-    assert "QA: gold is best with 100.00" in text
+    assert "QA: gold, ht are alike and best with 100.00" in text
 
     marks = (tmp_path / "marks.csv").read_text().replace("Marrow,Marrow,1,", "Marrow,Marrow,0,me")
     (tmp_path / "marks.csv").write_text(marks)
     text, _ = score_study(tmp_path, *given)
     assert "The marks of 8 of 16 different answers are drafts" in text
-    assert "QA: gold is best with 50.00" in text
+    assert "QA: gold, ht are alike and best with 50.00" in text
     assert (tmp_path / "marks.csv").read_text() == marks, "what people wrote is left alone"
 
 
