@@ -49,7 +49,10 @@ def push(root: Path, to: Path, name: str, url: str) -> str:
     return done.stdout
 
 
-def test_a_folder_is_pushed_whole_and_what_the_hub_has_is_not_sent_again(root: Path, tmp_path: Path, hub: Hub) -> None:
+@pytest.mark.filterwarnings("ignore:Use 'content=:DeprecationWarning")  # the hub's client, of its own HTTP client
+def test_a_folder_is_pushed_whole_and_what_the_hub_has_is_not_sent_again(
+    root: Path, tmp_path: Path, hub: Hub, logged_in: Hub
+) -> None:
     said = push(root, tmp_path / "to", "org/rivers", hub.url)
     assert said.splitlines()[-1] == (
         f"pushed to {hub.url}/datasets/org/rivers, which only its owners see until they open it"
@@ -65,7 +68,7 @@ def test_a_folder_is_pushed_whole_and_what_the_hub_has_is_not_sent_again(root: P
     assert hub.uploads == 2
     (tmp_path / "to/.cache").mkdir()
     (tmp_path / "to/.cache/x").write_text("of another tool")
-    push(root, tmp_path / "to", "org/rivers", hub.url)
+    share(Sharing(str(root), str(tmp_path / "to"), push="org/rivers"))
     assert hub.uploads == 2
     assert hub.files == here
 
