@@ -301,6 +301,7 @@ def test_the_corpus_is_explored_and_its_pages_shown_inert(page: str) -> None:
     assert "<mark>1847" in beside
     assert "1 article" in get(f"{page}/corpus", params={"text": "skerry"}).text
     article = get(f"{page}/corpus/article/0/{ids(0)[0]}").text
+    assert "extracted by trafilatura" in article
     for sign in ("http_404", "it repeats the lead section", "0.750", "Summary by concepts", "not supported", "1902"):
         assert sign in article
     inert = get(f"{page}/corpus/inert", params={"url": CITED, "host_shard": 0, "passage": "The tower was built"})
