@@ -7,7 +7,7 @@ code."""
 
 import hashlib
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from matplotlib.axes import Axes
@@ -62,7 +62,7 @@ def trace(stages: Mapping[str, Sequence[ShardRecord]], directories: Mapping[str,
     for name, directory in directories.items():
         whole.setdefault(directory.digest, set()).add(name)
     reads = {name: _reads(name, records, stages, whole) for name, records in stages.items() if records}
-    reads |= {name: _sources(name, directory.inputs, whole) for name, directory in directories.items()}
+    reads |= {name: _sources(name, directory.inputs, whole, stages) for name, directory in directories.items()}
     depths = _depths(reads)
     origins = []
     for name, sources in reads.items():
@@ -90,11 +90,17 @@ def _reads(
             group = record.written.groups.get(reader.shard)
             if group is not None and group.rows:
                 groups.setdefault(group.digest, set()).add(other)
-    return _sources(name, reader.inputs, groups)
+    return _sources(name, reader.inputs, groups, stages)
 
 
-def _sources(name: str, inputs: Mapping[str, Sequence[str]], known: Mapping[str, set[str]]) -> set[str]:
-    return {other for digests in inputs.values() for digest in digests for other in known.get(digest, ())} - {name}
+def _sources(
+    name: str, inputs: Mapping[str, Sequence[str]], known: Mapping[str, set[str]], stages: Collection[str]
+) -> set[str]:
+    sources = set[str]()
+    for argument, digests in inputs.items():
+        # Where all that was read is empty, the argument's name alone says which stage it is of.
+        sources |= {other for digest in digests for other in known.get(digest, ())} or {argument} & set(stages)
+    return sources - {name}
 
 
 def _depths(reads: Mapping[str, set[str]]) -> dict[str, int]:

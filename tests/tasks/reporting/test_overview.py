@@ -78,6 +78,17 @@ def test_what_a_stage_was_made_from_is_found_by_digests(run: Run) -> None:
     assert origins["models/ranker"].rows is None
 
 
+def test_a_stage_without_rows_stands_before_what_read_it(tmp_path: Path) -> None:
+    walk = Run(Store(str(tmp_path)), Executor())
+    empty = walk.stage(Recipe(DOCUMENTS, lambda: DOCUMENTS.schema.empty_table()), shards=1, inputs={})
+    read = {"articles": same(empty), "documents": same(empty)}
+    walk.stage(Recipe(ARTICLES, lambda documents, articles: ARTICLES.schema.empty_table()), shards=1, inputs=read)
+    assert [(origin.name, origin.reads) for origin in trace(*parts(walk))] == [
+        ("documents", ()),
+        ("articles", ("documents",)),
+    ]
+
+
 def test_equal_data_has_equal_digests_and_other_data_others(run: Run, tmp_path: Path) -> None:
     again = Run(Store(str(tmp_path / "again")), Executor())
     each: dict[str, Any] = {"per_shard": {"shard": range(2)}}
