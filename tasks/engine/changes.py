@@ -95,7 +95,7 @@ def _inputs(before: Mapping[str, Sequence[str]], now: Mapping[str, Sequence[str]
 
 
 def _name(result: StageResult | DirectoryResult) -> str:
-    return result.stage if isinstance(result, StageResult) else result.name
+    return (result.title or result.stage) if isinstance(result, StageResult) else result.name
 
 
 def _short(value: Any) -> str:

@@ -74,6 +74,7 @@ class StageResult:
     shards: Sequence[int]  # all shard numbers of the stage
     records: Mapping[int, ShardRecord]  # shard number -> record, for finished shards
     shown: Any = field(default=None, compare=False, repr=False)  # its reference in the UI, for its readers
+    title: str = field(default="", compare=False)  # tells it from others of the same dataset; empty = as the dataset
 
     @property
     def complete(self) -> bool:

@@ -156,7 +156,7 @@ class Run:
             after = _shown(inputs)
             records.update(self._make(make_shard, plan, jobs, after))
             shown = self.executor.show(plan, after)
-        result = StageResult(recipe.name, range(shards), dict(sorted(records.items())), shown)
+        result = StageResult(recipe.name, range(shards), dict(sorted(records.items())), shown, name)
         self.stages[name], self.inputs[name] = result, dict(inputs)
         if not self.planning:
             self.executor.publish(result, plan)

@@ -81,6 +81,8 @@ def test_on_a_new_root_nothing_was_made_and_on_a_finished_one_nothing_is_asked(t
         "paragraphs": "waits for articles",
         "models/ranker": "waits for articles, paragraphs",
     }
+    named = reasons(tmp_path, planning=True, name="unranked")
+    assert named["models/ranker"] == "waits for articles, unranked", "as the plan lists it, not as its dataset"
     assert set(reasons(tmp_path).values()) == {"never made here"}
     assert reasons(tmp_path) == {}
     assert reasons(tmp_path, planning=True) == {}
