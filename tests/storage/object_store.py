@@ -28,6 +28,15 @@ _CHANGED = b"<Error><Code>PreconditionFailed</Code><Message>It is another.</Mess
 _ERROR = b'<?xml version="1.0"?><Error><Code>InternalError</Code><Message>We failed.</Message></Error>'
 
 
+_SERVER = """
+import sys
+from moto.moto_server.werkzeug_app import DomainDispatcherApplication, create_backend_app
+from werkzeug.serving import make_server
+app = DomainDispatcherApplication(create_backend_app)
+make_server("127.0.0.1", int(sys.argv[1]), app, threaded=True, fd=int(sys.argv[2])).serve_forever()
+"""
+
+
 def free_port() -> int:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
@@ -37,20 +46,15 @@ def free_port() -> int:
 @contextmanager
 def object_store() -> Iterator[int]:
     """The port of a server that holds one empty bucket."""
-    port = free_port()
-    call = [sys.executable, "-m", "moto.server", "-H", "127.0.0.1", "-p", str(port)]
-    environment = {**os.environ, **CREDENTIALS}
-    server = subprocess.Popen(call, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    with socket.create_server(("127.0.0.1", 0)) as listening:  # kept from here on: tests beside it open ports too
+        port, number = listening.getsockname()[1], listening.fileno()
+        call = [sys.executable, "-c", _SERVER, str(port), str(number)]
+        environment = {**os.environ, **CREDENTIALS}
+        server = subprocess.Popen(
+            call, env=environment, pass_fds=[number], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        )
     try:
-        deadline = time.monotonic() + PATIENCE
-        while True:
-            try:
-                requests.put(f"http://127.0.0.1:{port}/{BUCKET}", timeout=PATIENCE).raise_for_status()
-                break
-            except requests.ConnectionError:
-                assert server.poll() is None, "moto ended"
-                assert time.monotonic() < deadline, "moto did not start"
-                time.sleep(0.1)
+        requests.put(f"http://127.0.0.1:{port}/{BUCKET}", timeout=PATIENCE).raise_for_status()
         yield port
     finally:
         server.kill()
