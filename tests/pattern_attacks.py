@@ -30,7 +30,8 @@ _STOPS = ("\x00", "z\x00")  # what no pattern of ours ends with: a run that goes
 GROWTH = 2.5  # of the time where the input doubles, at most
 _SCREENED = 5.5  # of the time where it grows fourfold: what grows less is not measured again
 # By small steps at first, since an exponential one would never end.
-_SIZES = (16, 20, 24, 28, 32, 40, 48, 64, 80, 96, 112, 128, 256, 512, 8192)
+_SIZES = (16, 20, 24, 28, 32, 40, 48, 64, 80, 96, 112, 128, 256, 512, 2048, 8192)
+_LARGE = 2048  # from here on one run is measured well enough to tell growth from
 _ENOUGH = 5e-4  # seconds that a screening takes at most, but for what is slow at once
 _LEAP = 6.0  # times the time of the size before, twice running: exponential, not only many ways in a bounded part
 _CONFIRMED = 4  # doublings that must all grow faster
@@ -70,14 +71,14 @@ def slow(pattern: re.Pattern[Any], method: str) -> str | None:
         spent: dict[int, float] = {}
         leaps = 0
         for last, size in zip((1, *_SIZES), _SIZES, strict=False):
-            spent[size] = seconds(size, 1 if size == _SIZES[-1] else 0)
+            spent[size] = seconds(size, 1 if size >= _LARGE else 0)
             leaped = spent[size] > _LEAP * spent.get(last, 1) + _ENOUGH and seconds(size, 2) > _LEAP * seconds(last, 2)
             leaps = leaps + 1 if leaped else 0
             if leaps == 2:
                 return f"{name}: exponential, at {size} characters"
             if spent[size] > _ENOUGH and size >= 128:
                 break
-        if spent[size] < _SCREENED * seconds(size // 4, 1):
+        if spent[size] < _SCREENED * (spent[size // 4] if size // 4 >= _LARGE else seconds(size // 4, 1)):
             continue
         growths: list[float] = []
         shorter = seconds(size, _REPETITIONS)
