@@ -69,7 +69,9 @@ def the_worker() -> psutil.Process:
 
 
 def temporary_folders() -> set[Path]:
-    return set(Path(tempfile.gettempdir()).glob("wikisum-*"))
+    """Those of single summaries; that of the turns at sites stays."""
+    found = set(Path(tempfile.gettempdir()).glob("wikisum-*"))
+    return {folder for folder in found if not folder.name.startswith("wikisum-turns-")}
 
 
 def until(sign: Callable[[Progress], bool], act: Callable[[], None]) -> Callable[[Progress], None]:
