@@ -33,8 +33,8 @@ _HELD_BY = 2  # paragraphs that hold a value for which one is added
 _LEAST = 3  # sentences, where the paragraphs have values for them
 _JOINED = re.compile(rf"(?:{'|'.join(map(re.escape, MARKERS))}), ", re.IGNORECASE)  # to what is not shown
 _DEFINES = re.compile(r"(?:\b(?:is|was)|,) (?:an?|the|one of) ")
-# A word right after itself, or a number for two things: "140 metres long, with a main span of 140 metres".
-_TWICE = re.compile(r"\b(\w+) \1\b|\b(\d[\d,]*)\b.*\b\2\b", re.IGNORECASE)
+_TWICE = re.compile(r"\b(\w+) \1\b", re.IGNORECASE)
+_NUMBER = re.compile(r"\b\d+(?:,\d+)*\b")
 _SMALL = frozenset(["a", "an", "the", "of", "in", "at", "by", "for", "on", "from", "without", "next", "under"])
 
 
@@ -80,7 +80,9 @@ class VerifiedWriter:
 
     def _belief(self, written: Written) -> float:
         """Return how surely a sentence is true, by verifier and model."""
-        if _TWICE.search(written.text) or not self._values(written.text):
+        numbers = _NUMBER.findall(written.text)
+        # A word right after itself, or a number for two things: "140 metres long, with a main span of 140 metres".
+        if _TWICE.search(written.text) or len(set(numbers)) < len(numbers) or not self._values(written.text):
             return 0.0
         # A pronoun may stand for anybody: only of the paragraphs that name the subject is it certainly that.
         said = self._verifier.probabilities([(written.text, text) for text in self._paragraphs if self._names(text)])

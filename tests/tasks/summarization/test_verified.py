@@ -139,6 +139,12 @@ def test_no_word_is_repeated_and_no_number_told_of_two_things(text: str) -> None
     assert texts((DEFINITION, SURE), (text, 0.0)) == [DEFINITION, "The Bodall was opened in 1908."]
 
 
+def test_numbers_that_begin_alike_are_two() -> None:
+    steps = "The Bodall is 1,652 metres long and has 1,109 steps."
+    _, found = chosen((DEFINITION, SURE), (steps, SURE), paragraphs=[DEFINITION, steps])
+    assert found == WrittenSentence(steps, place=1)
+
+
 def test_what_several_paragraphs_hold_is_added_and_nothing_twice() -> None:
     more = [*PARAGRAPHS, "In 1908 a crowd came. The old ferry stopped in 1908 when the Bodall was opened."]
     found = texts((DEFINITION, SURE), paragraphs=more)
