@@ -42,11 +42,9 @@ def shared_data() -> Path:
 
 
 @pytest.hookimpl(wrapper=True, optionalhook=True)
-def pytest_xdist_auto_num_workers(config: pytest.Config) -> Generator[None, int, int]:
-    """Start three processes for two cores: a third of their time tests wait for servers, browsers and disks. The others
-    never wait, and each process loads every library first."""
-    cores = yield
-    return cores if "not integration" in config.option.markexpr else cores * 3 // 2
+def pytest_xdist_auto_num_workers() -> Generator[None, int, int]:
+    """Start three processes for two cores: a third of their time tests wait for servers, browsers and disks."""
+    return (yield) * 3 // 2
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
