@@ -265,6 +265,8 @@ def running(work: Path, weeks_shown: int, small: tuple[str, ...]) -> Iterator[Pr
         "PREFECT_HOME": str(work / "prefect"),
         "PREFECT_API_URL": f"{prefect}/api",
         "PREFECT_UI_API_URL": "/api",
+        "PREFECT_SERVER_CORS_ALLOWED_ORIGINS": prefect,
+        "PREFECT_SERVER_CSRF_PROTECTION_ENABLED": "true",
         "PREFECT_SERVER_ANALYTICS_ENABLED": "false",
         "PREFECT_LOGGING_SERVER_LEVEL": "ERROR",
     }

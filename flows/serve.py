@@ -13,11 +13,13 @@ from pathlib import Path
 from prefect.settings import PREFECT_API_AUTH_STRING, PREFECT_API_URL, temporary_settings
 from rich.console import Console
 
-from flows.running.child_processes import how_it_ended, start, stop, wait_for_api
+from flows.running.child_processes import how_it_ended, listening, start, stop, wait_for_api
 from flows.running.command_line import Stopped
-from flows.running.metrics import registry
+from flows.running.metrics_server import serving_metrics
+from flows.running.prefect_server import start_server
 from flows.running.prefect_setup import create_automations, create_work_pool, deploy, resume_schedules
-from flows.running.serve_options import ROOT, Options, environment_of, options_of
+from flows.running.profile import PROFILE, keep_profile, kept_credentials, leave_profile, profiles_file
+from flows.running.serve_options import CREDENTIALS, ROOT, Options, environment_of, options_of
 from flows.running.settings import WEBHOOK
 
 _START_SECONDS = 180.0
@@ -27,18 +29,18 @@ _POLL_SECONDS = 0.5
 _PREFECT = (sys.executable, "-m", "prefect")
 
 
-def serve(host: str, port: int, pool: str, longest: float, *, upkeep: bool = False, metrics: int | None = None) -> int:
+def serve(host: str, port: int, pool: str, longest: float, *, upkeep: bool = False, metrics: str | None = None) -> int:
     """Serve until a signal comes; return the exit code. Raises Stopped, or ValueError for a wrong option. A run that
-    takes the `longest`, hours, raises an alarm; `upkeep` is on a schedule; `metrics` is the port of /metrics."""
+    takes the `longest`, hours, raises an alarm; `upkeep` is on a schedule; `metrics` is where /metrics listens."""
     console = Console(stderr=True, soft_wrap=True, highlight=False)
     signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell makes background processes ignore it
     try:
-        options = options_of(host, port, pool, os.environ)
-        if metrics is not None:
-            from prometheus_client import start_http_server
-
-            start_http_server(metrics, host, registry(ROOT))
-        with serving(options, timedelta(hours=longest), console, upkeep=upkeep) as children:
+        kept = kept_credentials()
+        options = options_of(host, port, pool, os.environ, kept)
+        with ExitStack() as stack:
+            if metrics is not None:
+                stack.enter_context(serving_metrics(metrics, ROOT, options.auth))
+            children = stack.enter_context(serving(options, timedelta(hours=longest), console, upkeep=upkeep))
             while not (ended := [name for name, child in children.items() if child.poll() is not None]):
                 time.sleep(_POLL_SECONDS)
             how = how_it_ended(children[ended[0]].returncode)  # now: the others are stopped where the block ends
@@ -56,8 +58,8 @@ def serving(
     environment = environment_of(options)
     with ExitStack() as stack:
         console.print(f"starting the Prefect server at {options.ui} ...", markup=False)
-        listen = ["--host", options.host, "--port", str(options.port)]
-        server = start([*_PREFECT, "server", "start", *listen], environment, quiet=True)
+        with listening(options.host, options.port) as opened:  # from here on the port is the server's
+            server = start_server(opened, "permanent", environment, quiet=True)
         stack.callback(stop, server, _STOP_SECONDS)
         if not wait_for_api(options.api, server, _START_SECONDS):
             raise Stopped(f"the Prefect server did not start within {_START_SECONDS:.0f} s; its log is above")
@@ -71,24 +73,29 @@ def serving(
         stack.callback(stop, worker, _WORKER_STOP_SECONDS)
         page = start(options.page_command, environment)
         stack.callback(stop, page, _STOP_SECONDS)
-        console.print(_directions(options), markup=False)
+        is_new = options.auth not in (kept_credentials(), os.environ.get(CREDENTIALS))
+        is_active = keep_profile(options.api, options.auth)
+        stack.callback(leave_profile, options.api)
+        console.print(_directions(options, is_new=is_new, is_active=is_active), markup=False)
         stack.callback(console.print, "stopping ...")
         yield {"server": server, "worker": worker, "page": page}
 
 
-def _directions(options: Options) -> str:
+def _directions(options: Options, *, is_new: bool, is_active: bool) -> str:
+    """Return what a person needs; a password is shown when it is new, and never again."""
+    kept = f"the profile {PROFILE} in {profiles_file()}"
+    shown = f"{options.auth}    (shown once; kept in {kept})" if is_new else f"the password of {kept}"
+    prefect = Path(sys.executable).with_name("prefect")
+    program = str(prefect.relative_to(Path.cwd()) if prefect.is_relative_to(Path.cwd()) else prefect)
+    profile = "" if is_active else f"--profile {PROFILE} "
     lines = [
         f"Prefect UI     {options.ui}",
         f"summaries      {options.page}",
         f"database       {'PostgreSQL' if options.database else 'SQLite'}",
+        f"sign in with   {shown}",
+        "start a run    in another shell:",
+        *([f"    export PREFECT_HOME={os.environ['PREFECT_HOME']}"] if "PREFECT_HOME" in os.environ else []),
+        f"    {program} {profile}deployment run build-wikisum/build-wikisum --watch",
+        "stop           Ctrl-C",
     ]
-    shell = [f"export PREFECT_API_URL={options.api}"]
-    if options.auth:
-        lines.append(f"sign in with   {options.auth}    (shown once; PREFECT_SERVER_API_AUTH_STRING sets it)")
-        shell.append("export PREFECT_API_AUTH_STRING='user:password from above'")
-    prefect = Path(sys.executable).with_name("prefect")
-    shown = prefect.relative_to(Path.cwd()) if prefect.is_relative_to(Path.cwd()) else prefect
-    shell.append(f"{shown} deployment run build-wikisum/build-wikisum --watch")
-    return "\n".join(
-        [*lines, "start a run    in another shell:", *(f"    {line}" for line in shell), "stop           Ctrl-C"]
-    )
+    return "\n".join(lines)

@@ -1,15 +1,13 @@
-"""Child processes of own sessions, ended with all their children; run by itself a Prefect server that ends with its
-parent, `SOCKET PARENT`. Imports nothing heavy: children start with it."""
+"""Child processes of own sessions, ended with all their children. Imports nothing heavy: children start with it."""
 
 import contextlib
 import os
 import signal
 import socket
 import subprocess
-import sys
 import threading
 import time
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from http.client import HTTPException
 from urllib.request import urlopen
 
@@ -71,6 +69,14 @@ def wait_for_api(url: str, process: "subprocess.Popen[bytes]", seconds: float) -
     return False
 
 
+@contextlib.contextmanager
+def listening(host: str, port: int = 0) -> Iterator[socket.socket]:
+    """Listen for the block on a port (0 = any); a child that inherits the socket goes on."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    with socket.create_server((host, port), family=family) as opened:
+        yield opened
+
+
 def free_port(host: str, wanted: int = 0, besides: Collection[int] = ()) -> int:
     """Return `wanted` (0 = any), or a free port of the host if it is taken; ValueError for a wrong host or port."""
     if not 0 <= wanted <= _LAST_PORT:
@@ -87,13 +93,3 @@ def free_port(host: str, wanted: int = 0, besides: Collection[int] = ()) -> int:
             raise ValueError(f"host {host!r} is not an address of this machine: {error}") from error
         port = int(probe.getsockname()[1])
     return free_port(host, 0, besides) if port in besides else port
-
-
-if __name__ == "__main__":
-    end_with_parent(int(sys.argv[2]))
-    import uvicorn  # here, because these take long, and the watch has to begin before
-    from prefect.server.api.server import create_app
-
-    with socket.socket(fileno=int(sys.argv[1])) as listening:
-        config = uvicorn.Config(create_app(ephemeral=True, final=True), log_level="error")
-        uvicorn.Server(config).run(sockets=[listening])

@@ -132,12 +132,15 @@ def serve(
     pool: Annotated[str, Parameter(help="work pool, as named in prefect.yaml")] = "wikisum",
     longest: Longest = 48,
     upkeep: Annotated[bool, Parameter(negative="", help="verify, prune and back up each Sunday")] = False,
-    metrics: Annotated[int | None, Parameter(help="port of /metrics for Prometheus; default: none")] = None,
+    metrics: Annotated[
+        str | None, Parameter(help="port of /metrics for Prometheus on loopback, or HOST:PORT; default: none")
+    ] = None,
 ) -> int:
     """Serve Prefect with all deployments, a worker, and the page for summaries, until Ctrl-C.
 
-    DATABASE_URL names a PostgreSQL database, PREFECT_SERVER_API_AUTH_STRING the user:password to ask for,
-    WIKISUM_WEBHOOK whom to alarm (see `wikisum alarms`), WIKISUM_BACKUP where upkeep copies to."""
+    DATABASE_URL names a PostgreSQL database, PREFECT_SERVER_API_AUTH_STRING the user:password to ask for (default: one
+    that is made once), WIKISUM_HOSTS further names of this machine, WIKISUM_WEBHOOK whom to alarm (see `wikisum
+    alarms`), WIKISUM_BACKUP where upkeep copies to."""
     from flows.serve import serve
 
     return serve(host, port, pool, longest, upkeep=upkeep, metrics=metrics)

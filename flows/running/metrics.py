@@ -1,7 +1,7 @@
 """Figures of a root for Prometheus: what the records of its latest build say, its champion, and its disk.
 
-They are at `/metrics` of `wikisum serve --metrics PORT`, and in the file that WIKISUM_METRICS names, for the textfile
-collector of Prometheus's node exporter, which a run renews while it goes on."""
+They are at `/metrics` of `wikisum serve --metrics ADDRESS`, and in the file that WIKISUM_METRICS names, for the
+textfile collector of Prometheus's node exporter, which a run renews while it goes on."""
 
 import math
 import os
@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from datetime import datetime
+from pathlib import Path
 from threading import Event, Thread
 from typing import TYPE_CHECKING, Any
 
@@ -131,7 +132,7 @@ def _of_champion(store: Store) -> Iterator["GaugeMetricFamily"]:
 
 
 def _of_disk(store: Store) -> Iterator["GaugeMetricFamily"]:
-    if not store.is_local:  # a listing costs money there
+    if not store.is_local or not Path(store.base).exists():  # a listing costs money there
         return
     sizes = Counter[str]()
     for name, info in store.files().items():

@@ -4,11 +4,14 @@ import os
 import shutil
 import socket
 from collections.abc import Callable
+from functools import wraps
+from inspect import signature
 from pathlib import Path
 from typing import Any, ParamSpec, TypeVar
 from urllib.parse import urlsplit
 
 import prefect
+import prefect.runtime
 import requests
 from prefect import Flow
 from prefect.client.schemas.objects import FlowRun, State
@@ -16,6 +19,7 @@ from prefect.events import emit_event
 from prefect.logging.loggers import flow_run_logger
 from prefect.utilities.urls import url_for
 
+from flows.running.files import check_files
 from flows.running.settings import WEBHOOK
 from storage.errors import DamagedFieldsError
 from storage.registry import read_champion, read_version, version_numbers
@@ -33,9 +37,20 @@ _FULL = 0.9  # share of a disk
 
 def notifying_flow(name: str, run_name: str = "") -> Callable[[Callable[P, R]], Flow[P, R]]:
     """Return the decorator of a flow that notifies people where it fails, its expected failures logged in one line;
-    `run_name` may have parameters in braces."""
+    `run_name` may have parameters in braces. Those of a deployment's run name only files that it may use."""
     log_expected_failures_in_one_line()
-    return prefect.flow(name=name, flow_run_name=run_name or name, on_failure=[notify], on_crashed=[notify])
+    made = prefect.flow(name=name, flow_run_name=run_name or name, on_failure=[notify], on_crashed=[notify])
+
+    def decorated(function: Callable[P, R]) -> Flow[P, R]:
+        @wraps(function)
+        def checked(*args: P.args, **kwargs: P.kwargs) -> R:
+            if prefect.runtime.deployment.id:
+                check_files(signature(function).bind(*args, **kwargs).arguments, os.environ)
+            return function(*args, **kwargs)
+
+        return made(checked)
+
+    return decorated
 
 
 def notify(flow: Flow[..., Any], flow_run: FlowRun, state: State[Any]) -> None:

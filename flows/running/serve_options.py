@@ -4,12 +4,11 @@ import os
 import secrets
 import sys
 from collections.abc import Mapping
-from contextlib import suppress
 from dataclasses import dataclass
-from ipaddress import ip_address
 from pathlib import Path
 
 from flows.running.child_processes import free_port
+from flows.running.hosts import is_loopback
 from flows.running.settings import WEBHOOK
 
 CREDENTIALS = "PREFECT_SERVER_API_AUTH_STRING"  # environment variable: user:password of Prefect's server and the page
@@ -27,7 +26,7 @@ class Options:
     port: int
     pool: str  # of workers
     database: str | None  # URL of a PostgreSQL database; None = SQLite in Prefect's home
-    auth: str | None  # user:password for the API; None = no authentication
+    auth: str  # user:password of server, page and metrics
     page_port: int  # of the page for summaries
 
     @property
@@ -59,11 +58,13 @@ def web_address(host: str, port: int) -> str:
     return f"http://{f'[{host}]' if ':' in host else host}:{port}"
 
 
-def options_of(host: str, port: int, pool: str, environment: Mapping[str, str]) -> Options:
-    """Return how to serve there, with the first free ports and the environment's secrets; ValueError for bad ones."""
+def options_of(host: str, port: int, pool: str, environment: Mapping[str, str], kept: str | None = None) -> Options:
+    """Return how to serve there, with the first free ports, and the environment's secrets or the `kept` credentials of
+    the last time, else fresh ones; ValueError for bad ones."""
     database = environment.get("DATABASE_URL") or None
     port = free_port(host, port)
-    database, auth = database and database_url(database), authentication(host, environment.get(CREDENTIALS))
+    database, auth = database and database_url(database), environment.get(CREDENTIALS)
+    auth = checked_credentials(auth) if auth else kept or fresh_credentials()
     return Options(host, port, pool, database, auth, free_port(host, PAGE_PORT, besides=[port]))
 
 
@@ -77,12 +78,20 @@ def database_url(url: str) -> str:
 
 
 def authentication(host: str, credentials: str | None) -> str | None:
-    """Return the API's user:password: the given one, None on loopback, else a fresh one; ValueError for a bad one."""
-    if not credentials:
-        with suppress(ValueError):
-            if host == "localhost" or ip_address(host).is_loopback:
-                return None
-        return f"admin:{secrets.token_urlsafe(18)}"
+    """Return the user:password of a page that is served alone: the given one, None on loopback, where only requests by
+    the names of this machine are answered, else a fresh one; ValueError for a bad one."""
+    if credentials:
+        return checked_credentials(credentials)
+    return None if is_loopback(host) else fresh_credentials()
+
+
+def fresh_credentials() -> str:
+    """Return a user with a new password."""
+    return f"admin:{secrets.token_urlsafe(18)}"
+
+
+def checked_credentials(credentials: str) -> str:
+    """Return user:password; ValueError for another form, or a short password."""
     user, _, password = credentials.partition(":")
     if not user or len(password) < _LEAST_PASSWORD:
         raise ValueError(f"{CREDENTIALS}: expected user:password with a password of at least {_LEAST_PASSWORD}")
@@ -93,7 +102,11 @@ def environment_of(options: Options) -> dict[str, str]:
     """Return the environment of server, worker and flow runs; secrets are passed only here."""
     environment = {
         **os.environ,
+        CREDENTIALS: options.auth,
         "PREFECT_API_URL": options.api,
+        "PREFECT_API_AUTH_STRING": options.auth,
+        "PREFECT_SERVER_CORS_ALLOWED_ORIGINS": options.ui,  # Prefect's default is every site
+        "PREFECT_SERVER_CSRF_PROTECTION_ENABLED": "true",
         "PREFECT_UI_API_URL": "/api",
         "PREFECT_SERVER_ANALYTICS_ENABLED": "false",
         "PREFECT_FLOWS_HEARTBEAT_FREQUENCY": str(HEARTBEAT_SECONDS),
@@ -102,6 +115,4 @@ def environment_of(options: Options) -> dict[str, str]:
     environment.pop(WEBHOOK, None)  # the server's alarms tell it
     if options.database:
         environment["PREFECT_SERVER_DATABASE_CONNECTION_URL"] = options.database
-    if options.auth:
-        environment[CREDENTIALS] = environment["PREFECT_API_AUTH_STRING"] = options.auth
     return environment

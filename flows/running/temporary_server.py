@@ -7,8 +7,7 @@ session and ends with its process, however that ends."""
 import atexit
 import fcntl
 import os
-import socket
-import sys
+import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -18,15 +17,18 @@ from prefect.client.orchestration import get_client
 from prefect.context import refresh_global_settings_context
 from prefect.settings import PREFECT_API_URL, PREFECT_HOME
 
-from flows.running.child_processes import start, stop, wait_for_api
+from flows.running.child_processes import listening, stop, wait_for_api
+from flows.running.prefect_server import start_server
+from flows.running.profile import is_left_behind
+from flows.running.serve_options import CREDENTIALS
 
 _START_SECONDS = 600.0  # it takes 6 to 9 on an idle machine; a busy one must not be an error
 _STOP_SECONDS = 10.0
 
 
 def has_prefect_api() -> bool:
-    """Whether profile or environment name a permanent Prefect server."""
-    return bool(PREFECT_API_URL.value())
+    """Whether profile or environment name a permanent Prefect server, other than one that `serve` has left behind."""
+    return bool(PREFECT_API_URL.value()) and not is_left_behind()
 
 
 def use_prefect_api() -> None:
@@ -36,10 +38,11 @@ def use_prefect_api() -> None:
         check_prefect_api()
         return
     os.environ.setdefault("PREFECT_SERVER_ANALYTICS_ENABLED", "false")  # without a network it would log an error
+    password = f"build:{secrets.token_urlsafe(18)}"  # other users and pages in a browser also reach loopback
     with alone(PREFECT_HOME.value()):
-        url = _start()
-    # In the environment, so that worker processes and all threads of this one see it.
-    os.environ["PREFECT_API_URL"] = url
+        url = _start(password)
+    # In the environment, so that worker processes and all threads of this one see them.
+    os.environ["PREFECT_API_URL"], os.environ["PREFECT_API_AUTH_STRING"] = url, password
     os.environ["PREFECT_UI_URL"] = ""  # it has no pages: Prefect would log addresses at which nobody answers
     refresh_global_settings_context()
 
@@ -69,12 +72,13 @@ def alone(home: Path) -> Iterator[None]:
         yield
 
 
-def _start() -> str:
-    with socket.create_server(("127.0.0.1", 0)) as listening:  # from here on the port is the server's
-        number = listening.fileno()
-        command = [sys.executable, "-m", "flows.running.child_processes", str(number), str(os.getpid())]
-        server = start(command, inherited=[number])
-        url = f"http://127.0.0.1:{listening.getsockname()[1]}/api"
+def _start(password: str) -> str:
+    """Start a server that asks for a password; return the URL of its API."""
+    with listening("127.0.0.1") as opened:  # from here on the port is the server's
+        address = f"http://127.0.0.1:{opened.getsockname()[1]}"
+        secret = {CREDENTIALS: password, "PREFECT_SERVER_CORS_ALLOWED_ORIGINS": address}
+        server = start_server(opened, "temporary", {**os.environ, **secret}, quiet=False)
+    url = f"{address}/api"
     # Registered to run last, because Prefect sends its last logs and events while the interpreter shuts down.
     atexit.register(stop, server, _STOP_SECONDS)
     if wait_for_api(url, server, _START_SECONDS):

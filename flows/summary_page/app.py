@@ -1,6 +1,6 @@
 """The application: what every request passes, the form, and a summary's page, exports, and sources as fetched."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 from fastapi import FastAPI, HTTPException, Request, Response
@@ -8,9 +8,9 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import HTMLResponse, JSONResponse
 from fastapi.staticfiles import StaticFiles
 
+from flows.running.guard import Guard
 from flows.summary_page.api import add_api
 from flows.summary_page.explorer import add_explorer
-from flows.summary_page.guard import Guard
 from flows.summary_page.views import FOLDER, Systems, inert_response, render, summary_view
 from flows.summary_page.wanted import Wanted, WantedSource
 from tasks.cited_summary.exports import FORMATS
@@ -28,10 +28,11 @@ def create_app(
     *,
     systems: Systems,
     credentials: str | None,
+    hosts: Collection[str] | None,
 ) -> FastAPI:
-    """Return the application; `systems`: what people may choose; `credentials`: user:password."""
+    """Return the application; `systems`: what people may choose; `credentials`: user:password; `hosts`: its names."""
     app = FastAPI(title="summaries", docs_url=None, redoc_url=None, openapi_url=None)
-    app.add_middleware(Guard, credentials=credentials, limit=settings.max_bytes)
+    app.add_middleware(Guard, credentials=credentials, limit=settings.max_bytes, hosts=hosts)
     app.mount("/static", StaticFiles(directory=FOLDER / "static"), name="static")
     shared: dict[str, Any] = {"explores": corpus is not None}
 

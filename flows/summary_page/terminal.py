@@ -88,7 +88,8 @@ def _said(answer: httpx.Response) -> httpx.Response:
         said = str(answer.json()["detail"])
     except (ValueError, KeyError, TypeError):
         said = answer.text[:200]
-    hint = f" ({CREDENTIALS} has user and password)" if answer.status_code == 401 else ""
+    where = f"{CREDENTIALS} has user and password; `serve` keeps its own in Prefect's profile wikisum"
+    hint = f" ({where})" if answer.status_code == 401 else ""
     raise ValueError(f"{answer.url.host}:{answer.url.port} answers {answer.status_code}: {said}{hint}")
 
 

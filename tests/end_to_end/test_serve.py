@@ -20,6 +20,7 @@ import requests
 from flows.running.prefect_setup import ZOMBIES
 from flows.running.serve_options import authentication, database_url, options_of
 from tests.end_to_end.faults import PROJECT, TINY
+from tests.end_to_end.prefect_api import kept, signed_in
 from tests.patience import PATIENCE, wait_until
 from tests.storage.object_store import free_port
 
@@ -29,7 +30,18 @@ Process: TypeAlias = "subprocess.Popen[bytes]"
 STARTED = "stop           Ctrl-C"
 
 
-def test_a_password_is_asked_for_wherever_others_can_reach_the_server() -> None:
+def test_a_server_always_has_a_password_the_given_one_or_that_of_the_last_time() -> None:
+    fresh = options_of("127.0.0.1", 0, "wikisum", {}).auth
+    assert fresh.startswith("admin:")
+    assert fresh != options_of("127.0.0.1", 0, "wikisum", {}).auth
+    assert options_of("127.0.0.1", 0, "wikisum", {}, kept="admin:of-last-time").auth == "admin:of-last-time"
+    given = {"PREFECT_SERVER_API_AUTH_STRING": "me:long-enough"}
+    assert options_of("127.0.0.1", 0, "wikisum", given, kept="admin:of-last-time").auth == "me:long-enough"
+    with pytest.raises(ValueError, match="expected user:password"):
+        options_of("127.0.0.1", 0, "wikisum", {"PREFECT_SERVER_API_AUTH_STRING": "me:short"})
+
+
+def test_a_page_alone_asks_for_a_password_wherever_others_can_reach_it() -> None:
     assert authentication("127.0.0.1", None) is None
     assert authentication("::1", None) is None
     assert authentication("localhost", None) is None
@@ -126,17 +138,18 @@ def test_a_run_is_started_from_another_shell_on_postgresql(
     root = tmp_path / "data"
     shutil.copytree(undisturbed, root)
     with postgresql() as database:
-        environment = {**tiny_environment, "DATABASE_URL": database}
+        environment = {**tiny_environment, "DATABASE_URL": database, "WIKISUM_FILES": str(tmp_path)}
         del environment["PREFECT_API_URL"]
         with served(tmp_path, environment) as (process, log):
             assert line_after(log, "database") == "PostgreSQL"
-            ui = line_after(log, "Prefect UI")
-            deployments = requests.post(f"{ui}/api/deployments/filter", json={}, timeout=PATIENCE).json()
+            ui, home = line_after(log, "Prefect UI"), tiny_environment["PREFECT_HOME"]
+            api = signed_in(f"{ui}/api", kept(Path(home)))
+            deployments = api.post(f"{ui}/api/deployments/filter", json={}, timeout=PATIENCE).json()
             assert {"build-wikisum", "train-ranker", "evaluate"} <= {one["name"] for one in deployments}
-            automations = requests.post(f"{ui}/api/automations/filter", json={}, timeout=PATIENCE).json()
+            automations = api.post(f"{ui}/api/automations/filter", json={}, timeout=PATIENCE).json()
             assert [one["name"] for one in automations] == [ZOMBIES]
             assert requests.get(ui, timeout=PATIENCE).ok
-            wait_until(lambda: "retrain" in names_of(ui, "SCHEDULED"), "a scheduled run of retrain", log.read_text)
+            wait_until(lambda: "retrain" in names_of(api, ui, "SCHEDULED"), "a scheduled run of retrain", log.read_text)
             run = subprocess.run(
                 [
                     Path(sys.executable).with_name("prefect"),
@@ -147,23 +160,23 @@ def test_a_run_is_started_from_another_shell_on_postgresql(
                     "--params",
                     json.dumps({"config": {"root": str(root), **nested(TINY)}}),
                 ],
-                env={**tiny_environment, "PREFECT_API_URL": f"{ui}/api"},
+                env={name: value for name, value in tiny_environment.items() if name != "PREFECT_API_URL"},
                 capture_output=True,
                 text=True,
                 timeout=PATIENCE,
                 check=False,
             )
             assert run.returncode == 0, run.stdout + log.read_text()[-4000:]
-            assert names_of(ui, "COMPLETED") >= {"build-wikisum", "train-ranker", "train-summarizer", "evaluate"}
+            assert names_of(api, ui, "COMPLETED") >= {"build-wikisum", "train-ranker", "train-summarizer", "evaluate"}
             assert "computing" not in "".join(re.findall(r"(?:pages|examples|ranked): \w+", log.read_text()))
             stop(process, signal.SIGINT)
             assert "stopped; finished shards are kept" in log.read_text()
 
 
-def names_of(ui: str, state: str) -> set[str]:
+def names_of(api: requests.Session, ui: str, state: str) -> set[str]:
     """Names of the flows that have runs in a state."""
     runs = {"flow_runs": {"state": {"type": {"any_": [state]}}}}
-    return {one["name"] for one in requests.post(f"{ui}/api/flows/filter", json=runs, timeout=PATIENCE).json()}
+    return {one["name"] for one in api.post(f"{ui}/api/flows/filter", json=runs, timeout=PATIENCE).json()}
 
 
 def nested(options: list[str]) -> dict[str, Any]:
@@ -220,12 +233,14 @@ def test_others_need_the_password_that_was_shown_once(tmp_path: Path, tiny_envir
         user, password = shown.split(":")
         assert log.read_text().count(password) == 1
         pools = f"{ui}/api/work_pools/filter"
-        assert requests.post(pools, json={}, timeout=PATIENCE).status_code == 401
-        assert requests.post(pools, json={}, timeout=PATIENCE, auth=(user, "wrong")).status_code == 401
-        found = requests.post(pools, json={}, timeout=PATIENCE, auth=(user, password)).json()
+        api = signed_in(f"{ui}/api", shown)
+        assert api.post(pools, json={}, timeout=PATIENCE, auth=(user, "wrong")).status_code == 401
+        without_token = requests.post(pools, json={}, timeout=PATIENCE, auth=(user, password))
+        assert (without_token.status_code, without_token.json()) == (403, {"detail": "Missing CSRF token."})
+        found = api.post(pools, json={}, timeout=PATIENCE).json()
         assert [pool["name"] for pool in found] == ["wikisum"]
         deployments = f"{ui}/api/deployments/filter"
-        deployed = requests.post(deployments, json={}, timeout=PATIENCE, auth=(user, password)).json()
+        deployed = api.post(deployments, json={}, timeout=PATIENCE).json()
         on_a_schedule = {one["name"] for one in deployed for schedule in one["schedules"] if schedule["active"]}
         assert on_a_schedule == {"retrain", "verify", "prune", "backup"}
         assert [one["parameters"]["to"] for one in deployed if one["name"] == "backup"] == [str(tmp_path / "copy")]

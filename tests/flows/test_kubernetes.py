@@ -15,6 +15,7 @@ import pytest
 import requests
 import yaml
 
+from tests.end_to_end.prefect_api import signed_in
 from tests.end_to_end.test_serve import postgresql
 from tests.flows.command_line import understood
 from tests.patience import PATIENCE, running, wait_until
@@ -40,7 +41,7 @@ def rendered(tmp_path_factory: pytest.TempPathFactory) -> str:
     folder = tmp_path_factory.mktemp("kubernetes") / "manifests"
     shutil.copytree(MANIFESTS, folder)
     listed = (folder / "kustomization.yaml").read_text()
-    (folder / "kustomization.yaml").write_text(listed.replace("page.yaml]", "page.yaml, dask.yaml]"))
+    (folder / "kustomization.yaml").write_text(listed.replace("page.yaml]", "page.yaml, dask.yaml]", 1))
     (folder / "secrets.env").write_text("".join(f"{name}={value}\n" for name, value in SECRETS.items()))
     return subprocess.run([kubectl, "kustomize", str(folder)], capture_output=True, text=True, check=True).stdout
 
@@ -116,6 +117,42 @@ def test_manifests_name_what_exists(manifests: list[Manifest]) -> None:
         assert {one["name"] for part in parts for one in part.get("volumeMounts", ())} == volumes, name
 
 
+def test_only_pods_that_need_another_reach_it(manifests: list[Manifest]) -> None:
+    policies = named(manifests, "NetworkPolicy")
+    nobody = policies.pop("nobody")["spec"]
+    assert nobody == {"podSelector": {}, "policyTypes": ["Ingress"]}
+    reached = {}
+    for name, policy in policies.items():
+        assert policy["spec"]["podSelector"]["matchLabels"] == pods(manifests)[name]["metadata"]["labels"]
+        (rule,) = policy["spec"]["ingress"]
+        senders = {one["podSelector"]["matchLabels"]["app"] for one in rule["from"]}
+        assert senders <= pods(manifests).keys()
+        reached[name] = (senders, [one["port"] for one in rule.get("ports", ())])
+    assert reached == {
+        "postgres": ({"server"}, [5432]),
+        "server": ({"worker", "dask-worker"}, [4200]),
+        "scheduler": ({"worker", "dask-worker"}, [8786]),
+        "dask-worker": ({"scheduler", "dask-worker"}, []),
+    }
+
+
+def test_no_pod_has_rights_that_it_does_not_need(manifests: list[Manifest]) -> None:
+    for name, pod in pods(manifests).items():
+        spec, user = pod["spec"], 999 if name == "postgres" else 1000
+        assert spec["securityContext"] == {
+            "runAsNonRoot": True,
+            "runAsUser": user,
+            "runAsGroup": user,
+            "fsGroup": user,
+            "seccompProfile": {"type": "RuntimeDefault"},
+        }, name
+        assert spec["automountServiceAccountToken"] is False, name
+        for part in (*spec.get("initContainers", ()), *spec["containers"]):
+            none = {"allowPrivilegeEscalation": False, "capabilities": {"drop": ["ALL"]}}
+            assert part["securityContext"] == none, part["name"]
+    assert "useradd --create-home --uid 1000" in (PROJECT / "Dockerfile").read_text()
+
+
 def test_settings_are_settings_that_exist(manifests: list[Manifest]) -> None:
     for name, container in containers(manifests).items():
         if container["image"].startswith("wikisum"):
@@ -168,13 +205,14 @@ def test_the_pods_build_a_corpus_together(rendered: str, tmp_path: Path) -> None
         stack.enter_context(started["server"].running())
         api, auth = f"http://127.0.0.1:{server}/api", tuple(AUTH.split(":"))
         wait_until(lambda: answers(f"{api}/health"), "the server", started["server"].said)
-        assert requests.post(f"{api}/deployments/filter", json={}, timeout=PATIENCE).status_code == 401
+        asked = signed_in(api, AUTH)
+        assert requests.get(f"{api}/version", timeout=PATIENCE).status_code == 401
         with started["deployments"].running() as process:
             assert process.wait(PATIENCE) == 0, started["deployments"].said()
-        deployed = requests.post(f"{api}/deployments/filter", json={}, timeout=PATIENCE, auth=auth).json()
+        deployed = asked.post(f"{api}/deployments/filter", json={}, timeout=PATIENCE).json()
         corpus = next(one for one in deployed if one["name"] == "build-corpus")
         assert corpus["parameters"]["config"]["root"] == root
-        assert requests.post(f"{api}/automations/filter", json={}, timeout=PATIENCE, auth=auth).json()
+        assert asked.post(f"{api}/automations/filter", json={}, timeout=PATIENCE).json()
         stack.enter_context(started["worker"].running())
         config = {
             "root": root,
@@ -182,11 +220,10 @@ def test_the_pods_build_a_corpus_together(rendered: str, tmp_path: Path) -> None
             "source.miniweb.topics": 12,
             "settings": {"engine.kind": "threads"},
         }
-        made = requests.post(
+        made = asked.post(
             f"{api}/deployments/{corpus['id']}/create_flow_run",
             json={"parameters": {"config": config}, "state": {"type": "SCHEDULED"}},
             timeout=PATIENCE,
-            auth=auth,
         )
         made.raise_for_status()
         run = f"{api}/flow_runs/{made.json()['id']}"

@@ -11,10 +11,10 @@ from typing import Any
 
 import pytest
 import requests
-from prometheus_client import start_http_server
 from prometheus_client.parser import text_string_to_metric_families
 
 from flows.running.metrics import FILE, metrics_file, registry
+from flows.running.metrics_server import metrics_address, serving_metrics
 from storage.builds import Build, save_build
 from storage.registry import promote_version, save_version
 from storage.store import Store
@@ -25,6 +25,7 @@ from tests.storage.test_registry import store, version  # noqa: F401 - a fixture
 
 MONITORING = Path(__file__).parents[3] / "docs" / "monitoring"
 COUNTS = {"rows": 12, "bytes": 345, "seconds": 1.5, "peak_bytes": 6, "drops": {"http_404": 3}, "tally": {"tokens": 7}}
+AUTH = ("me", "long-enough")
 BUILD = "20260101-000001-abcdef"
 
 
@@ -64,17 +65,36 @@ def figures(text: str) -> dict[str, float]:
 
 @contextmanager
 def serving(root: Store) -> Iterator[str]:
-    port = free_port()
-    server, _ = start_http_server(port, "127.0.0.1", registry(root.root))
-    try:
+    with serving_metrics("0", root.root, ":".join(AUTH)) as port:
         yield f"127.0.0.1:{port}"
-    finally:
-        server.shutdown()
+
+
+def test_figures_are_for_those_who_know_the_password_and_name_this_machine(root: Store) -> None:
+    with serving(root) as address:
+        asked = f"http://{address}/metrics"
+        assert requests.get(asked, timeout=PATIENCE).status_code == 401
+        assert requests.get(asked, timeout=PATIENCE, auth=("me", "wrong")).status_code == 401
+        elsewhere = requests.get(asked, timeout=PATIENCE, auth=AUTH, headers={"Host": "evil.test"})
+        assert (elsewhere.status_code, elsewhere.text.partition(":")[0]) == (421, "unknown host 'evil.test'")
+        assert requests.get(asked, timeout=PATIENCE, auth=AUTH).ok
+
+
+@pytest.mark.parametrize(
+    ("text", "address"), [("9464", ("127.0.0.1", 9464)), ("0.0.0.0:9464", ("0.0.0.0", 9464)), ("[::1]:80", ("::1", 80))]
+)
+def test_figures_are_served_on_loopback_where_no_address_is_given(text: str, address: tuple[str, int]) -> None:
+    assert metrics_address(text) == address
+
+
+@pytest.mark.parametrize("text", ["", "host", "0.0.0.0:", "65536", "-1"])
+def test_an_address_that_is_none_is_named(text: str) -> None:
+    with pytest.raises(ValueError, match=re.escape(f"--metrics is {text!r}: expected a port, or ")):
+        metrics_address(text)
 
 
 def test_the_figures_are_those_of_the_records(root: Store) -> None:
     with serving(root) as address:
-        found = figures(requests.get(f"http://{address}/metrics", timeout=PATIENCE).text)
+        found = figures(requests.get(f"http://{address}/metrics", timeout=PATIENCE, auth=AUTH).text)
     assert {name: found[name] for name in EXPECTED} == EXPECTED
     assert found["wikisum_disk_bytes{registry}"] > 0
     assert 0 < found["wikisum_disk_used_ratio{}"] < 1
@@ -96,9 +116,15 @@ def test_a_run_leaves_its_figures_in_a_file_if_one_is_named(
     assert found.items() >= EXPECTED.items()
 
 
+def test_a_root_that_is_not_there_yet_has_no_figures(tmp_path: Path) -> None:
+    with serving(Store(str(tmp_path / "later"))) as address:
+        answered = requests.get(f"http://{address}/metrics", timeout=PATIENCE, auth=AUTH)
+    assert (answered.status_code, figures(answered.text)) == (200, {})
+
+
 def test_a_root_without_a_build_has_no_figures_but_its_disk(tmp_path: Path) -> None:
     with serving(Store(str(tmp_path))) as address:
-        found = figures(requests.get(f"http://{address}/metrics", timeout=PATIENCE).text)
+        found = figures(requests.get(f"http://{address}/metrics", timeout=PATIENCE, auth=AUTH).text)
     assert list(found) == ["wikisum_disk_used_ratio{}"]
 
 
@@ -121,6 +147,7 @@ def prometheus(root: Store, folder: Path) -> Iterator[Callable[[str], list[dict[
     subprocess.run([promtool, "check", "rules", str(rules)], check=True, capture_output=True)
     with serving(root) as address:
         job = {"job_name": "wikisum", "scrape_interval": "1s", "static_configs": [{"targets": [address]}]}
+        job["basic_auth"] = dict(zip(("username", "password"), AUTH, strict=True))
         config = folder / "prometheus.yml"
         config.write_text(json.dumps({"rule_files": [str(rules)], "scrape_configs": [job]}))
         listen = f"127.0.0.1:{free_port()}"

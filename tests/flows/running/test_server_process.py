@@ -15,7 +15,7 @@ def test_a_server_whose_parent_is_gone_ends_before_it_serves() -> None:
     gone.wait(PATIENCE)
     with socket.create_server(("127.0.0.1", 0)) as listening:
         number = listening.fileno()
-        command = [sys.executable, "-m", "flows.running.child_processes", str(number), str(gone.pid)]
+        command = [sys.executable, "-m", "flows.running.prefect_server", str(number), str(gone.pid), "temporary"]
         server = subprocess.Popen(command, cwd=PROJECT, pass_fds=[number])
     try:
         assert server.wait(PATIENCE) == 1
@@ -25,7 +25,7 @@ def test_a_server_whose_parent_is_gone_ends_before_it_serves() -> None:
 
 def test_nothing_heavy_is_imported_before_the_parent_is_watched() -> None:
     loaded = subprocess.run(
-        [sys.executable, "-c", "import flows.running.child_processes, sys; print(*sorted(sys.modules))"],
+        [sys.executable, "-c", "import flows.running.prefect_server, sys; print(*sorted(sys.modules))"],
         cwd=PROJECT,
         capture_output=True,
         text=True,

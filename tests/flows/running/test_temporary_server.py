@@ -2,6 +2,7 @@
 
 import fcntl
 import os
+import stat
 import subprocess
 import sys
 from pathlib import Path
@@ -18,7 +19,11 @@ from tests.patience import PATIENCE, output_of
 PROJECT = Path(__file__).parents[3]
 ASK = (
     "import os, requests; from flows.running.temporary_server import use_prefect_api; use_prefect_api()\n"
-    "print('answered', requests.post(os.environ['PREFECT_API_URL'] + '/flows/', json={'name': 'one'}).status_code)"
+    "asked, auth = os.environ['PREFECT_API_URL'] + '/flows/', tuple(os.environ['PREFECT_API_AUTH_STRING'].split(':'))\n"
+    "print('refused', requests.post(asked, json={'name': 'one'}).status_code, end=', ')\n"
+    "evil = requests.post(asked, json={'name': 'one'}, auth=auth, headers={'Host': 'evil.example'})\n"
+    "print('unknown', evil.status_code, evil.headers.get('access-control-allow-origin'), end=', ')\n"
+    "print('answered', requests.post(asked, json={'name': 'one'}, auth=auth).status_code)"
 )
 
 
@@ -72,7 +77,8 @@ server.wait_for_api = tries_first
         timeout=PATIENCE,
         check=False,
     )
-    assert asked.stdout.startswith("refused, answered 20"), asked.stderr
+    assert asked.stdout.startswith("refused, refused 401, unknown 421 None, answered 20"), asked.stderr
+    assert stat.S_IMODE((Path(home) / "prefect.db").stat().st_mode) == 0o600
 
 
 @pytest.mark.integration
@@ -152,4 +158,4 @@ def test_servers_that_start_at_once_in_a_new_home_all_answer(tmp_path: Path) -> 
         for _ in range(3)
     ]
     outputs = [output_of(process) for process in started]
-    assert [said.startswith("answered 20") for said, _ in outputs] == [True] * 3, outputs
+    assert ["answered 20" in said for said, _ in outputs] == [True] * 3, outputs

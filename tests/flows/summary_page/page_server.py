@@ -9,6 +9,7 @@ from tempfile import TemporaryDirectory
 import uvicorn
 
 from flows.running.child_processes import free_port
+from flows.running.hosts import known_hosts
 from flows.summary_page.app import create_app
 from flows.summary_page.server import OfferedSystems
 from storage.store import Store
@@ -44,7 +45,8 @@ def page_server(
         kept = KeptSummaries(Store(str(root or folder)), chosen)
         with Jobs(work or made_here, at_once, keep=kept.save) as jobs:
             systems = OfferedSystems(model, chosen)
-            app = create_app(jobs, kept, chosen, corpus, systems=systems, credentials=credentials)
+            hosts = known_hosts("127.0.0.1", {})
+            app = create_app(jobs, kept, chosen, corpus, systems=systems, credentials=credentials, hosts=hosts)
             server = uvicorn.Server(
                 uvicorn.Config(app, host="127.0.0.1", port=port, log_level="error", timeout_graceful_shutdown=1)
             )

@@ -1,14 +1,16 @@
-"""What every request to the page passes: whose it is, how large it may be, and what a browser may do with answers."""
+"""What every request to the page and to `/metrics` passes: whose it is, how large it may be, and what a browser may do
+with the answer."""
 
 import base64
 import secrets
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from fastapi import HTTPException
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import PlainTextResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from flows.running.hosts import refusal
 from tasks.cited_summary.sources import megabytes
 
 # Everything comes from this server; frames too, so that a page shown in one cannot lead it elsewhere.
@@ -16,24 +18,24 @@ POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
     "frame-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'self'"
 )
-_LOOPBACK = frozenset({"127.0.0.1", "localhost", "[::1]"})
 _HEADERS = {
     "X-Content-Type-Options": "nosniff",
     "Referrer-Policy": "no-referrer",
     "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
     "Cache-Control": "no-store",
     "Content-Security-Policy": POLICY,
 }
 
 
 class Guard:
-    """Middleware that refuses a request or passes it on. Answers 401: the credentials are lacking or wrong; 421: there
-    are none, and Host is no name of this machine (DNS rebinding); 403: another site's page wants to change something;
-    413: the body is larger than the limit, as announced or as read."""
+    """Middleware that refuses a request or passes it on. Answers 421 and 403: as `flows.running.hosts`; 401: the
+    credentials are lacking or wrong; 413: the body is larger than the limit, as announced or as read."""
 
-    def __init__(self, app: ASGIApp, credentials: str | None, limit: int) -> None:
-        """`credentials`: user:password as Basic, the password as Bearer; None = not asked. `limit`: bytes of a body."""
-        self._app, self._limit = app, limit
+    def __init__(self, app: ASGIApp, credentials: str | None, limit: int, hosts: Collection[str] | None) -> None:
+        """`credentials`: user:password as Basic, the password as Bearer; None = not asked. `limit`: bytes of a body.
+        `hosts`: names that the server answers to; None = to every name."""
+        self._app, self._limit, self._hosts = app, limit, hosts
         self._expected: Sequence[str] = ()
         if credentials is not None:
             basic = base64.b64encode(credentials.encode()).decode()
@@ -52,9 +54,9 @@ class Guard:
                     given.setdefault(name, value)
             await send(message)
 
-        refusal = self._refusal(scope["method"], headers)
-        if refusal is not None:
-            return await refusal(scope, receive, with_headers)
+        refused = self._refused(scope, headers)
+        if refused is not None:
+            return await refused(scope, receive, with_headers)
         return await self._app(scope, self._limited(receive, headers), with_headers)
 
     def _limited(self, receive: Receive, headers: Headers) -> Receive:
@@ -75,21 +77,12 @@ class Guard:
 
         return limited
 
-    def _refusal(self, method: str, headers: Headers) -> Response | None:
-        host = headers.get("host", "")
-        if not self._expected:
-            name = host if host.endswith("]") else host.rpartition(":")[0] or host
-            if name not in _LOOPBACK:
-                return PlainTextResponse(f"unknown host {name[:100]!r}: expected 127.0.0.1 or localhost", 421)
-        else:
-            given = headers.get("authorization", "").encode()
-            if not sum(secrets.compare_digest(given, one.encode()) for one in self._expected):  # compares with each
-                asked = {"WWW-Authenticate": 'Basic realm="summaries", charset="UTF-8"'}
-                return PlainTextResponse("a password is needed", 401, headers=asked)
-        site, origin = headers.get("sec-fetch-site"), headers.get("origin")
-        elsewhere = origin is not None and origin.partition("://")[2] != host
-        if site is not None:
-            elsewhere = site not in ("same-origin", "none")
-        if method not in ("GET", "HEAD") and elsewhere:
-            return PlainTextResponse("requests from other sites are refused", 403)
+    def _refused(self, scope: Scope, headers: Headers) -> Response | None:
+        if (elsewhere := refusal(scope, self._hosts)) is not None:
+            status, text = elsewhere
+            return PlainTextResponse(text, status)
+        given = headers.get("authorization", "").encode()
+        if self._expected and not sum(secrets.compare_digest(given, one.encode()) for one in self._expected):
+            asked = {"WWW-Authenticate": 'Basic realm="wikisum", charset="UTF-8"'}
+            return PlainTextResponse("a password is needed", 401, headers=asked)
         return None
