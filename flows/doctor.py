@@ -12,7 +12,7 @@ from rich.console import Console
 from flows.config import BuildConfig
 from flows.running.building import show_plan
 from flows.running.session import Session
-from storage.builds import Build, build_names, latest_build
+from storage.builds import SUMMARIZER, Build, build_names, latest_build
 from storage.directories import read_directory_record
 from storage.recipes import read_record
 from storage.registry import read_champion, read_version, version_numbers
@@ -40,6 +40,8 @@ def examine(root: str, console: Console) -> None:
     if build is None:
         say("No build has finished here: `wikisum build --dry-run` says what one would do.")
         return
+    if (trained := latest_build(store, having=SUMMARIZER)) is not None and trained.name != build.name:
+        say(f"{build.name}, the latest build, has no summarizer: summaries use that of {trained.name}")
     for line in _writers(store, build):
         say(line)
     config, changes = _config_of(build, root)
@@ -105,6 +107,6 @@ def _walk_of(store: Store, build: Build) -> Callable[[Session], Any]:
         return retrain.challenge
     if build.report:
         return build_wikisum.build
-    if "models/summarizer" in build.models:
+    if SUMMARIZER in build.models:
         return train.trained_summarizer
     return train.trained_ranker if "models/ranker" in build.models else build_corpus.build

@@ -7,6 +7,7 @@ from flows.config import name_of
 from flows.running.display import tagged
 from flows.running.notification import notifying_flow
 from flows.running.temporary_server import use_prefect_api
+from storage.schemas import PREDICTIONS
 from storage.store import Store
 from tasks.engine.recipe import finished_build
 from tasks.human_evaluation.preparing import prepare_study
@@ -32,7 +33,7 @@ def human_evaluation(study: str, answers: list[str]) -> str:
 def prepare(root: str, build: str | None, settings: StudySettings, to: Path) -> None:
     """Prepare a study of a build (None = the latest) in the folder `to`, and print what is in it."""
     store = Store(root)
-    found = finished_build(store, build)
+    found = finished_build(store, build, having=PREDICTIONS.name)
     print(prepare_study(store, found, name_of(found.config, root), settings, to))
 
 

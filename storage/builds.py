@@ -7,6 +7,7 @@ import logging
 import re
 from collections import Counter
 from collections.abc import Collection, Mapping
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -18,6 +19,7 @@ from storage.sealed import of_kind, seal, unseal
 from storage.store import Store
 
 LATEST = "builds/latest.json"
+SUMMARIZER = "models/summarizer"  # where the latest build has none, readers take an older one's
 _FOLDER = "builds"
 _MANIFEST, SET_ASIDE = ".json", ".json.damaged"  # endings of manifests, and of damaged ones
 BUILD_NAME = r"\d{8}-\d{6}(?:-[^/\n]+)?"  # as `record_build` names them; other files in the folder are other people's
@@ -49,6 +51,10 @@ class Build:
         """The models, and the report if there is one."""
         return [*self.models.values(), *([] if self.report is None else [self.report])]
 
+    def has(self, what: str) -> bool:
+        """Whether it has a stage or a model of this name."""
+        return what in self.stages or what in self.models
+
 
 def record_build(
     store: Store,
@@ -62,7 +68,7 @@ def record_build(
 ) -> Build:
     """Write and return the manifest of a finished run. Its name begins with the time, or with the next second that no
     other has, and ends with `label`, else with a hash of what it holds. If not `latest`, the manifest only protects its
-    files from pruning."""
+    files from pruning; also where `latest` names all of them and more, as after a corpus that a whole build has."""
     now = second = datetime.now(UTC)
     taken = {name[:_SECOND] for name in build_names(store)}
     while f"{second:{_TIME}}" in taken:  # else two builds within a second would be sorted by their labels
@@ -74,8 +80,19 @@ def record_build(
     counts = {stage: summarise(records.values()) for stage, records in stages.items()}
     created, page = now.isoformat(timespec="seconds"), None if report is None else report.path
     build = Build(name, created, config, files, models, counts, page)
-    save_build(store, build, latest=latest)
+    save_build(store, build, latest=latest and not _is_part_of_latest(store, build))
     return build
+
+
+def _is_part_of_latest(store: Store, build: Build) -> bool:
+    """Whether the latest build has all shards and models of this one, and others beside them."""
+    if not store.exists(LATEST):
+        return False
+    try:
+        latest = named_by_latest(store)
+    except StorageError:  # then this one is
+        return False
+    return {*build.files, *build.directories} < {*latest.files, *latest.directories}
 
 
 def summarise(records: Collection[ShardRecord]) -> dict[str, Any]:
@@ -110,12 +127,26 @@ def point_to(store: Store, name: str) -> None:
     store.write_bytes(LATEST, seal({"build": name}))
 
 
-def latest_build(store: Store) -> Build | None:
-    """Return the build `latest` points to, or None before the first one. If the pointer is damaged or its build cannot
-    be read, return the newest readable build and log a warning; the next build writes the pointer again. Raises
-    StorageError: no build can be read."""
+def latest_build(store: Store, having: str | None = None) -> Build | None:
+    """Return the build `latest` points to, or None before the first one. `having`: a stage or model; where the latest
+    lacks it, as a new corpus lacks a summarizer, the newest older build that has it, or None. If the pointer is damaged
+    or its build cannot be read, return the newest readable build and log a warning; the next build writes the pointer
+    again. Raises StorageError: no build can be read."""
     if not store.exists(LATEST):
         return None
+    build = _latest(store)
+    return build if having is None or build.has(having) else _newest_having(store, having, build.name)
+
+
+def _newest_having(store: Store, what: str, before: str) -> Build | None:
+    for name in reversed(build_names(store)):
+        with suppress(DamagedFieldsError):  # it is passed over, as by `latest`
+            if name < before and (build := read_build(store, name)).has(what):
+                return build
+    return None
+
+
+def _latest(store: Store) -> Build:
     try:
         return named_by_latest(store)
     except StorageError as error:

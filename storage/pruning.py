@@ -27,6 +27,7 @@ import pyarrow.fs as pafs
 
 from storage.builds import (
     SET_ASIDE,
+    SUMMARIZER,
     Build,
     build_names,
     latest_build,
@@ -211,9 +212,9 @@ def _kept_builds(
     """Return the manifests that stay: of a build the oldest, which says when it finished, the newest, those needed."""
     ends = {name for build in counted[-keep:] for name in (build.names[0], build.names[-1])}
     kept = {*ends, *of_versions, *pinned_builds(store)}
-    latest = latest_build(store) if any(build.build for build in builds) else None
-    if latest is not None:
-        kept.add(latest.name)
+    if any(build.build for build in builds):
+        needed = (latest_build(store), latest_build(store, having=SUMMARIZER))
+        kept.update(build.name for build in needed if build is not None)
     others = {name for build in builds if build not in counted for name in build.names}
     return (kept | others) & {name for build in builds for name in build.names}
 

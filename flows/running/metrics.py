@@ -15,7 +15,7 @@ from pathlib import Path
 from threading import Event, Thread
 from typing import TYPE_CHECKING, Any
 
-from storage.builds import Build, latest_build
+from storage.builds import SUMMARIZER, Build, latest_build
 from storage.directories import read_directory_record
 from storage.errors import StorageError
 from storage.registry import read_champion, read_version
@@ -44,6 +44,7 @@ def registry(root: str, run: "Run | None" = None) -> "CollectorRegistry":
             try:
                 build = latest_build(store)
                 yield from () if build is None else _of_build(store, build)
+                yield from _of_models(store)
                 yield from _of_champion(store)
             except StorageError:  # a root that does not answer has no figures now
                 return
@@ -110,14 +111,20 @@ def _of_build(store: Store, build: Build) -> Iterator["GaugeMetricFamily"]:
             for of_what, count in counts.get(field, {}).items()
         }
         yield _gauge("stage_refused" if field == "drops" else "stage_tally", f"{text} {of}", ("stage", label), found)
+    yield _gauge("build_timestamp_seconds", "when the latest build finished", (), {(): _time(build.created)})
+
+
+def _of_models(store: Store) -> Iterator["GaugeMetricFamily"]:
+    """Yield figures of the newest summarizer and what was trained with it: a new corpus has none yet."""
+    build = latest_build(store, having=SUMMARIZER) or latest_build(store)
     figures = {}
-    for name, path in build.models.items():
+    for name, path in build.models.items() if build else ():
         with suppress(FileNotFoundError, ValueError):
             for figure, value in read_directory_record(store, f"{path}.json").metrics.items():
                 if isinstance(value, int | float) and math.isfinite(value):
                     figures[name, figure] = float(value)
-    yield _gauge("model_figure", "figures of trainings, such as the loss", ("model", "figure"), figures)
-    yield _gauge("build_timestamp_seconds", "when the latest build finished", (), {(): _time(build.created)})
+    if build is not None:
+        yield _gauge("model_figure", "figures of trainings, such as the loss", ("model", "figure"), figures)
 
 
 def _of_champion(store: Store) -> Iterator["GaugeMetricFamily"]:

@@ -66,9 +66,9 @@ class Session:
         return kind(self.run.directory(recipe, inputs=inputs, context=context))
 
     def keep_results(self, report: DirectoryRecord | None = None) -> None:
-        """Name what the walk has made in a manifest, so that pruning keeps it; within another walk, that one does."""
+        """Name what the walk has made in a manifest, the latest; within another walk, that one does."""
         if len(self._walking) == 1:
-            self.run.record_build(self.config.model_dump(mode="json"), report, latest=False)
+            self.run.record_build(self.config.model_dump(mode="json"), report)
 
     def progress(self, name: str) -> ProgressLog:
         """Return what shows the progress of a task of this name in the UI."""

@@ -10,7 +10,7 @@ from flows.stages import evaluation, ranking, results, texts, training
 from flows.stages.texts import Corpus
 from models.tokenization.contract import TextForm
 from storage import schemas
-from storage.builds import read_build
+from storage.builds import SUMMARIZER, read_build
 from storage.errors import StorageError
 from storage.registry import Version, newest_version, read_frozen
 from tasks.engine.recipe import DirectoryResult, Input, Recipe, StageResult, every, same
@@ -119,7 +119,7 @@ def train_challenger(session: Session, corpus: Corpus, start: warm_start.Version
     examples = training.examples(session, corpus.articles, ranked, vocabulary, form=config.summarizer.form)
     read = training.Read(graphs, examples, vocabulary)
     summarizer = _summarizer(session, read, start)
-    models: dict[str, DirectoryResult] = {warm_start.RANKER: ranker, warm_start.SUMMARIZER: summarizer}
+    models: dict[str, DirectoryResult] = {warm_start.RANKER: ranker, SUMMARIZER: summarizer}
     if config.decoding.guidance.reads_predictor:
         models[warm_start.PREDICTOR] = training.attention(session, read, summarizer)
     return TrainedModels(vocabulary, models, config.summarizer.form)
@@ -142,7 +142,7 @@ def _summarizer(
     if start is None or not warm_start.summarizer_fits(start.version, session.config.summarizer):
         return training.summarizer(session, read, extractor=training.extractor(session, read))
     how = warm_start.warm_training(session.config.training, session.config.retraining)
-    before = results.SummarizerModel(start.models[warm_start.SUMMARIZER])
+    before = results.SummarizerModel(start.models[SUMMARIZER])
     return training.summarizer(session, read, training=how, initial=before)
 
 
@@ -161,7 +161,7 @@ def judge(session: Session, name: str, splits: HeldOutSplits, models: TrainedMod
     vocabulary = models.vocabulary
     features = texts.features(session, articles, paragraphs, "frozen_features")
     corpus = Corpus(articles, paragraphs, features, vocabulary)
-    ranker, summarizer = (models.models[name] for name in (warm_start.RANKER, warm_start.SUMMARIZER))
+    ranker, summarizer = (models.models[name] for name in (warm_start.RANKER, SUMMARIZER))
     predictor = models.models[warm_start.PREDICTOR] if session.config.decoding.guidance.reads_predictor else None
     ranked = ranking.ranked(session, corpus, results.RankerModel(ranker), f"{name}_ranked")
     graphs = training.graphs(session, ranked, f"{name}_graphs")

@@ -14,7 +14,7 @@ from pydantic import ValidationError
 
 from models.exported import CONFIG, SETTINGS, WEIGHTS, check_causal, has_checkpoint, vocabulary_in
 from models.vocabulary import Vocabulary
-from storage.builds import build_names, latest_build, read_build
+from storage.builds import SUMMARIZER, build_names, latest_build, read_build
 from storage.directories import DirectoryRecord, fetch_directory, find_directory
 from storage.errors import StorageError
 from storage.registry import FOLDER, read_version, version_numbers
@@ -24,7 +24,7 @@ from tasks.cited_summary.cited import SummarySentence
 from tasks.cited_summary.settings import Choice
 from tasks.paragraphs.settings import ParagraphSettings
 from tasks.ranking.settings import RankingSettings
-from tasks.retraining.warm_start import RANKER, SUMMARIZER, champion_models
+from tasks.retraining.warm_start import RANKER, champion_models
 from tasks.summarization.settings import DecodingSettings, ExampleSettings, GraphSettings
 from tasks.text.ngrams import WordRule
 from tasks.writing.settings import WriterSettings
@@ -140,7 +140,7 @@ def find_system(model: str | None) -> SummarySystem:
         records = {name: result.record for name, result in champion.models.items()}
         who = f"version {champion.version.number}, the champion"
         return _of_root(store, who, records, champion.version.settings)
-    build = latest_build(store)
+    build = latest_build(store, having=SUMMARIZER) or latest_build(store)
     if build is None:
         raise StorageError(
             f"{model!r} is neither a root with a build nor a trained model's folder: expected one of them, or no "

@@ -189,10 +189,11 @@ def contents(result: DirectoryResult) -> Input:
     return Input((result,), lambda _: None if result.record is None else [result.record.digest], loading)
 
 
-def finished_build(store: Store, name: str | None) -> Build:
-    """Return a build by name, or the latest. Raises StorageError: there is none, or no root of a format read here."""
+def finished_build(store: Store, name: str | None, having: str | None = None) -> Build:
+    """Return a build by name, or the latest, or if that lacks it the newest `having` a stage or model, if there is one.
+    Raises StorageError: there is none, or no root of a format read here."""
     check_root(store)
-    build = read_build(store, name) if name else latest_build(store)
+    build = read_build(store, name) if name else latest_build(store, having) or latest_build(store)
     if build is None:
         raise StorageError(f"root {store.root!r} has no build: expected the root of a finished build or import")
     return build

@@ -9,6 +9,7 @@ from typing import Any
 import pyarrow as pa
 
 from models.exported import CONFIG, SEARCH, SETTINGS, VOCABULARY, WEIGHTS
+from storage.builds import SUMMARIZER
 from storage.directories import DirectoryRecord, find_directory
 from storage.errors import CorruptShardError, StorageError
 from storage.recipes import read_parts, whole
@@ -52,7 +53,7 @@ def choose_model(store: Store, which: str) -> ChosenModel:
         scores = {metric: {"this model": value} for metric, value in version.scores.items()}
         created, settings, name, articles = version.created, version.settings, f"version {version.number}", None
         return ChosenModel(name, version.build, record, settings, _in_order(scores), articles, created)
-    build = finished_build(store, None if which == "latest" else which)
+    build = finished_build(store, None if which == "latest" else which, having=SUMMARIZER)
     record = _record(store, build.models, f"build {build.name}")
     tables = [
         read_parts(store, stage, map(whole, finished_stage(store, build, stage).in_order)).select(SCORES.schema.names)
@@ -192,5 +193,4 @@ def _json(value: Any) -> str:
     return json.dumps(value, indent=1, sort_keys=True, ensure_ascii=False) + "\n"
 
 
-SUMMARIZER = "models/summarizer"
 _STAGES = ("scores", "baseline_scores")

@@ -15,7 +15,7 @@ from tasks.ranking.settings import RankerSettings
 from tasks.retraining.settings import RetrainingSettings
 from tasks.summarization.settings import SummarizerSettings, TrainingSettings
 
-RANKER, SUMMARIZER, PREDICTOR = "models/ranker", "models/summarizer", "models/attention-summarizer"
+RANKER, PREDICTOR = "models/ranker", "models/attention-summarizer"
 # Share of the champion's validation loss, above its floor, that a new ranker must save to be taken up; else the
 # champion's goes on, and unchanged articles need not be ranked again.
 RANKER_GAIN = 0.02

@@ -24,7 +24,7 @@ from flows.stages.results import Articles, Compared, Features, VocabularyTable
 from flows.stages.texts import Corpus
 from flows.stages.versions import earlier_test_articles, freeze, held_out_splits, judge, train_challenger
 from storage import schemas
-from storage.builds import Build, build_names, save_build
+from storage.builds import SUMMARIZER, Build, build_names, save_build
 from storage.directories import DirectoryRecord
 from storage.errors import RootBusyError
 from storage.recipes import ShardRecord
@@ -36,7 +36,7 @@ from tasks.engine.shard import Job
 from tasks.engine.stage import Executor, Run
 from tasks.retraining import warm_start
 from tasks.retraining.splits import EvaluatedVersion
-from tasks.retraining.warm_start import RANKER, SUMMARIZER, VersionModels
+from tasks.retraining.warm_start import RANKER, VersionModels
 from tests.flows.recording import walked
 from tests.patience import PATIENCE
 

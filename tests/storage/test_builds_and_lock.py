@@ -7,6 +7,7 @@ from threading import Event, Thread
 import pytest
 
 from storage.builds import Build, build_names, latest_build, read_build, record_build, save_build, summarise
+from storage.directories import DirectoryRecord
 from storage.errors import RootBusyError, StorageError
 from storage.recipes import ShardRecord
 from storage.root import root_lock
@@ -27,6 +28,44 @@ def test_the_latest_build_is_the_one_saved_last(tmp_path: Path) -> None:
     save_build(store, Build("20261122-101500", *list(vars(BUILD).values())[1:]), latest=False)
     assert latest_build(store) == later
     assert build_names(store) == [BUILD.name, later.name, "20261122-101500"]
+
+
+def test_a_corpus_that_a_whole_build_has_does_not_hide_it(tmp_path: Path) -> None:
+    store = Store(str(tmp_path))
+    articles, pages, summarizer = shard("articles"), shard("pages"), model("models/summarizer")
+    corpus = record_build(store, {}, {"articles": {0: articles}}, {})
+    assert latest_build(store) == corpus
+    trained = record_build(
+        store, {}, {"articles": {0: articles}, "pages": {0: pages}}, {"models/summarizer": summarizer}
+    )
+    assert latest_build(store) == trained
+    again = record_build(store, {}, {"articles": {0: articles}}, {})  # `wikisum corpus` once more
+    assert latest_build(store) == trained
+    assert build_names(store) == [corpus.name, trained.name, again.name]
+    whole = record_build(store, {}, {"articles": {0: articles}, "pages": {0: pages}}, {"models/summarizer": summarizer})
+    assert latest_build(store) == whole  # the same is not a part
+
+
+def test_where_the_latest_build_has_no_summarizer_an_older_one_has(tmp_path: Path) -> None:
+    store = Store(str(tmp_path))
+    assert latest_build(store, having="models/summarizer") is None
+    first = record_build(
+        store, {}, {"articles": {0: shard("articles")}}, {"models/summarizer": model("models/summarizer")}
+    )
+    (tmp_path / "builds" / "20000101-000000-abcdef.json").write_text("damaged")
+    later = record_build(store, {}, {"articles": {0: shard("other")}}, {})
+    assert latest_build(store) == later
+    assert latest_build(store, having="models/summarizer") == first
+    assert latest_build(store, having="articles") == later
+    assert latest_build(store, having="models/ranker") is None
+
+
+def shard(name: str) -> ShardRecord:
+    return ShardRecord(name, 0, "0" * 16, WrittenTable(1, 1, "", ""), {}, {}, {}, 1, 1.0, 1)
+
+
+def model(name: str) -> DirectoryRecord:
+    return DirectoryRecord(name, "0" * 16, {}, "", {}, {}, {}, 1.0)
 
 
 def test_builds_of_one_second_are_sorted_as_they_were_recorded(tmp_path: Path) -> None:

@@ -97,6 +97,16 @@ class Root:
         return {path.relative_to(self.folder).as_posix() for path in self.folder.rglob("*") if path.is_file()}
 
 
+def test_the_summarizer_stays_that_summaries_use_while_newer_builds_have_none(tmp_path: Path) -> None:
+    root = Root(tmp_path)
+    model = root.model("models/summarizer", 1)
+    first = root.build({"articles": {"0": root.shard("articles", 1)}}, {"models/summarizer": model})
+    later = [root.build({"articles": {"0": root.shard("articles", 2 + number)}}, {}) for number in range(3)]
+    carry_out(root.store, plan_pruning(root.store, 1))
+    assert build_names(root.store) == [first, later[-1]]
+    assert (tmp_path / model / "model.safetensors").exists()
+
+
 WEEKS = st.lists(
     st.tuples(
         st.lists(st.integers(0, 5), min_size=1, max_size=3),  # shards of examples the build names

@@ -114,6 +114,15 @@ def test_a_root_gives_its_models_with_the_settings_they_were_made_with(tmp_path:
     assert system.why == "ht-small+similarity is the summarizer of build 20260101-000000-abc."
 
 
+def test_a_corpus_built_later_does_not_hide_the_summarizer(tmp_path: Path):
+    root = root_with(tmp_path, "summarizer", "ranker")
+    later = Build("20260102-000000-abc", "2026-01-02", {**CONFIG, "ranking": {}}, {"articles": {"0": "a"}}, {}, {})
+    save_build(Store(root), later)
+    system = find_system(root)
+    assert system.why == "ht-small+similarity is the summarizer of build 20260101-000000-abc."
+    assert system.ranking.keep == 3
+
+
 def test_the_champion_comes_before_the_latest_build_and_a_roll_back_is_followed(tmp_path: Path):
     store = Store(root_with(tmp_path, "summarizer", "ranker"))
     words = pa.table({"model": [vocabulary().model], "pieces": [1], "sentences": [1]}, schema=VOCABULARY.schema)

@@ -12,7 +12,7 @@ from prefect.client.orchestration import get_client
 from prefect.client.schemas.filters import ArtifactFilter, ArtifactFilterKey
 
 from storage import schemas
-from storage.builds import Build, build_names, latest_build, save_build
+from storage.builds import SUMMARIZER, Build, build_names, latest_build, save_build
 from storage.errors import StorageError
 from storage.registry import (
     promote_version,
@@ -31,7 +31,7 @@ from tasks.retraining.champion_change import move_late_pointer, promote_by_hand,
 from tasks.retraining.outcome import finish_retraining
 from tasks.retraining.settings import RetrainingSettings
 from tasks.retraining.splits import EvaluatedVersion, HeldOutSplits, TestSplit, joined
-from tasks.retraining.warm_start import RANKER, SUMMARIZER, champion_models, starting_models
+from tasks.retraining.warm_start import RANKER, champion_models, starting_models
 
 pytestmark = pytest.mark.integration
 
