@@ -8,13 +8,14 @@ import re
 from collections import Counter
 from collections.abc import Collection, Mapping
 from contextlib import suppress
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from storage.directories import DirectoryRecord
 from storage.errors import DamagedFieldsError, StorageError
 from storage.recipes import ShardRecord, most_first, worst_of
+from storage.redaction import redacted_values
 from storage.sealed import of_kind, seal, unseal
 from storage.store import Store
 
@@ -197,6 +198,7 @@ def read_build(store: Store, name: str) -> Build:
         if not is_build_name(name):  # such as the pointer
             raise FileNotFoundError(file)
         build = of_kind(Build, unseal(store.read_bytes(file)))
+        build = replace(build, config=redacted_values(build.config))
         if build.name != name:
             raise ValueError(f"it is that of {build.name}")
     except FileNotFoundError:

@@ -7,12 +7,13 @@ one champion, and one can roll back to an earlier one."""
 import logging
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any, TypeVar
 
 from storage.builds import read_build
 from storage.directories import find_directory
 from storage.errors import DamagedFieldsError, StorageError
+from storage.redaction import redacted_values
 from storage.sealed import of_kind, seal, unseal
 from storage.store import Store
 
@@ -85,7 +86,7 @@ def read_version(store: Store, number: int) -> Version:
         raise StorageError(f"no version {number} below {store.root}; existing versions: {numbers}") from None
     if version.number != number:
         raise DamagedFieldsError(f"{path} below {store.root} is the file of version {version.number}")
-    return version
+    return replace(version, settings=redacted_values(version.settings))
 
 
 def version_numbers(store: Store) -> list[int]:

@@ -13,7 +13,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO
-from urllib.parse import urlsplit
 
 import pyarrow as pa
 import pyarrow.fs as pafs
@@ -21,6 +20,7 @@ import pyarrow.parquet as pq
 
 from storage.errors import CorruptShardError, StorageError, StorageFullError
 from storage.leases import LOCK, ConditionalWrites, Lease, conditional_writes, held
+from storage.redaction import holds_secret
 from storage.schemas import Dataset
 from storage.tables import ROW_GROUP_BYTES, TableDigest, by_destination, by_run, by_size, check_schema, table_digest
 from storage.writing import HashingSink, whole_file
@@ -68,7 +68,7 @@ class Store:
         options are wrong, or it holds a password; or it is a folder that looks like a URI, or of an unknown user."""
         if not root.strip():
             raise StorageError(f"root is {root!r}: expected a folder or a URI such as s3://bucket/folder")
-        if "://" in root and urlsplit(root).password is not None:
+        if holds_secret(root):
             raise StorageError(
                 "the root's URI holds a password, which would end up in logs and manifests: expected it in the "
                 "environment (AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY) or in ~/.aws/credentials"

@@ -23,6 +23,7 @@ from rich.text import Text
 
 from flows.config import BuildConfig, merge
 from flows.running.settings_file import SettingsFile, read_settings
+from storage.redaction import redacted
 from tasks.engine.data_files import read_data
 from tasks.engine.settings import Settings
 
@@ -147,7 +148,7 @@ def what_is_wrong(error: CycloptsError) -> str:
     if isinstance(error, UnusedCliTokensError) and error.unused_tokens and error.app is not None:
         near = similar(error.unused_tokens[0], _names(error.app.assemble_argument_collection()))
         return f"{' '.join(error.unused_tokens)}: expected --OPTION VALUE{near}"
-    return str(error)
+    return redacted(str(error))
 
 
 def _names(arguments: ArgumentCollection) -> list[str]:
@@ -162,7 +163,7 @@ def explain(error: ValidationError, line: Callable[[Sequence[str | int]], str | 
         message = problem["msg"].removeprefix("Value error, ")
         # The message of a rule over several settings names their values itself; its input is the whole section.
         whole = problem["type"] == "missing" or isinstance(problem["input"], dict | Settings)
-        given = None if whole else f"given: {problem['input']!r}"
+        given = None if whole else f"given: {redacted(repr(problem['input']))}"
         notes = ", ".join(note for note in (given, line(problem["loc"])) if note)
         lines.append(f"{name + ': ' if name else ''}{message}{f' ({notes})' if notes else ''}")
     return "\n".join(lines)

@@ -20,6 +20,7 @@ from rich.markup import escape
 from flows.running.command_line import NOTHING_GIVEN, CommandLine, Given, Section, Stopped, app, print_help
 from flows.running.settings import WEBHOOK
 from storage.errors import BudgetSpentError, StorageError
+from storage.redaction import redacted
 from tasks.cited_summary.settings import Choice, SummarySettings
 from tasks.engine.data_files import read_data
 from tasks.human_evaluation.settings import StudySettings
@@ -337,7 +338,7 @@ def main() -> NoReturn:
         signal.signal(signal.SIGTERM, _stop)
         sys.exit(_answer(program, sys.argv[1:]))
     except (StorageError, BudgetSpentError, Stopped, ValueError, OSError) as error:
-        errors.print(f"[red]{program} stopped[/red]: {escape(str(error))}")
+        errors.print(f"[red]{program} stopped[/red]: {escape(redacted(str(error)))}")
         sys.exit(1)
     except KeyboardInterrupt as end:
         kept = str(end) or "what is finished is kept: run the same command again to continue"

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TypeVar
 
+from tasks.crawl.credentials import authorization
 from tasks.crawl.http import Client, Inspector, Response, retry_wait
 from tasks.crawl.safety import LOOKUP_SECONDS, BoundedResolver, FetchError, Guard, Resolver, system_resolver
 from tasks.crawl.settings import CrawlSettings
@@ -55,7 +56,8 @@ class Service(Closing):
         between the starts of two requests. With a `queue` all processes of this machine take turns by that name, and
         with the crawl at the service's domain, which may be cited too; without, only this client's requests do.
         `connections` are for requests without turns; None = all take turns. `keep_cookies` is for a login. A `resolver`
-        that hangs must not delay the turns of others."""
+        that hangs must not delay the turns of others. Raises ValueError: the environment's credentials are malformed
+        (`tasks.crawl.credentials`)."""
         self.url = url
         self._patience = patience
         self._turn = None if connections else own_turns(delay_seconds)
@@ -63,6 +65,8 @@ class Service(Closing):
             assert patience.max_backoff_seconds <= LONGEST_WAIT, patience
             self._turn = partial(turn, queue, delay_seconds)
         self._host = host_of(url)
+        authorised = authorization(self._host)
+        self._headers = {} if authorised is None else {"Authorization": authorised}
         cited = queue is not None and settings.host_delay_seconds > 0
         self._site = {f"domain {registered_domain(self._host)}": settings.host_delay_seconds} if cited else {}
         self._site_turns = shared_turns()
@@ -109,7 +113,12 @@ class Service(Closing):
                 try:
                     with self._site_turn():
                         answer = self._client.request(
-                            url, body=body, headers=headers, max_bytes=max_bytes, inspect=inspect, heard=heard
+                            url,
+                            body=body,
+                            headers={**self._headers, **(headers or {})},
+                            max_bytes=max_bytes,
+                            inspect=inspect,
+                            heard=heard,
                         )
                     if answer.setback is not None:
                         raise answer.setback

@@ -13,14 +13,27 @@ from typing import Any, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationInfo, field_validator
 
+from storage.redaction import holds_secret
+
 # A valid value of an HTTP header: one line of printable ASCII.
 HEADER_TEXT = r"^[\x20-\x7e]*$"
+_SECRET = (
+    "its URL holds a user or password, which records, parameters and logs would keep: expected it without. For HTTP "
+    "services the environment variable WIKISUM_CREDENTIALS has them (HOST=USER:PASSWORD, several divided by spaces), "
+    "for s3:// AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY"
+)
 
 
 class Settings(BaseModel):
     """A frozen section of settings, without unknown fields, infinity or NaN; the text below a field is for users."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False, use_attribute_docstrings=True)
+    model_config = ConfigDict(
+        frozen=True,
+        extra="forbid",
+        allow_inf_nan=False,
+        use_attribute_docstrings=True,
+        hide_input_in_errors=True,  # it may be a secret
+    )
 
     @classmethod
     def __pydantic_init_subclass__(cls, **_kwargs: Any) -> None:
@@ -36,6 +49,15 @@ class Settings(BaseModel):
             kinds = {annotation, *get_args(annotation)}
             if bool not in kinds and not kinds.isdisjoint({int, float}):
                 raise ValueError("expected a number")
+        return value
+
+    @field_validator("*", mode="before")
+    @classmethod
+    def _holds_no_secret(cls, value: Any) -> Any:
+        """Refuse user and password in a URL; a section checks its own fields."""
+        texts = value if isinstance(value, list | tuple | set | frozenset) else [value]
+        if any(isinstance(text, str) and holds_secret(text) for text in texts):
+            raise ValueError(_SECRET)
         return value
 
     def recipe(self) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 import tempfile
 import threading
 import time
+from base64 import b64encode
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -99,3 +100,24 @@ def test_requests_of_a_client_are_spaced() -> None:
 )
 def test_wait_before_a_retry(failures: int, asked: float | None, wait: float) -> None:
     assert retry_wait(failures, asked, 2.0, 60.0) == wait
+
+
+def test_credentials_of_the_environment_go_to_their_host_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    def page(exchange: Exchange) -> None:
+        exchange.send(answer(exchange.headers.get("authorization", "none").encode()))
+
+    with LoopbackServer({"/": page}) as server:
+        for value, sent in (
+            ("", "none"),
+            (f"other.example=a:b {server.address}=me:p@ss=w:rd", f"Basic {b64encode(b'me:p@ss=w:rd').decode()}"),
+            (f"{server.address}.example=a:b", "none"),
+        ):
+            monkeypatch.setenv("WIKISUM_CREDENTIALS", value)
+            with _patient(server) as service:
+                assert service.get(service.url, max_bytes=100).body.decode() == sent
+                given = service.get(service.url, max_bytes=100, headers={"Authorization": "Bearer key"})
+                assert given.body == b"Bearer key", "what a setting's own variable holds goes first"
+        monkeypatch.setenv("WIKISUM_CREDENTIALS", "s3cret")
+        with pytest.raises(ValueError, match="WIKISUM_CREDENTIALS: expected HOST=USER:PASSWORD") as raised:
+            _patient(server)
+        assert "s3cret" not in str(raised.value)
