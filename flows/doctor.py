@@ -14,9 +14,10 @@ from flows.running.building import show_plan
 from flows.running.session import Session
 from storage.builds import SUMMARIZER, Build, build_names, latest_build
 from storage.directories import read_directory_record
+from storage.inventory import check_whole, missing, read_inventory
 from storage.recipes import read_record
 from storage.registry import read_champion, read_version, version_numbers
-from storage.root import FORMAT, check_root
+from storage.root import check_root
 from storage.store import Store
 from tasks.engine.provenance import running_code
 
@@ -24,16 +25,23 @@ _LOOKED_AT = 50  # records of a stage
 
 
 def examine(root: str, console: Console) -> None:
-    """Print it. Raises StorageError: there is no such root, or this version does not read its format."""
+    """Print it. Raises StorageError: there is no such root, this version does not read its format, or it lacks what its
+    inventory lists."""
     store = Store(root)
     check_root(store)
 
     def say(line: str) -> None:
         console.print(line, highlight=False, markup=False, soft_wrap=True)
 
+    inventory = read_inventory(store)
+    assert inventory is not None, "check_root has read it"
+    for name, problem in missing(store).items():
+        say(f"{name}: {problem}")
+    check_whole(store)
     champion, versions = read_champion(store), version_numbers(store)
     say(
-        f"root {root}: format {FORMAT}, builds: {len(build_names(store))}, versions of models: {len(versions)}"
+        f"root {root}: format {inventory.format}, {'id ' + inventory.id if inventory.id else 'without identity'}, "
+        f"builds: {len(build_names(store))}, versions of models: {len(versions)}"
         + ("" if champion is None else f", champion {champion.version}")
     )
     build = latest_build(store)

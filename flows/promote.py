@@ -3,7 +3,9 @@
 from flows.running.notification import notifying_flow
 from flows.running.session import held_root
 from flows.running.temporary_server import use_prefect_api
+from storage.inventory import check_whole
 from storage.registry import check_usable
+from storage.root import check_root
 from storage.store import Store
 from tasks.retraining.champion_change import promote_by_hand
 
@@ -22,7 +24,8 @@ def promote(root: str, to: int) -> str:
 def run(root: str, to: int) -> None:
     """Promote, and print what happened; mistakes are answered before a server is started."""
     store = Store(root)
-    store.check_exists()
+    check_root(store)
+    check_whole(store)
     check_usable(store, to)
     use_prefect_api()
     print(promote(root, to))

@@ -25,7 +25,7 @@ def prune(root: str, keep: int = 3, dry_run: bool = False, pin: Sequence[str] = 
         unpin: names of builds that no longer do."""
     if dry_run and (pin or unpin):
         raise ValueError("a dry run changes no pins: expected pin and unpin without dry_run")
-    with held_root(root) as store:
+    with held_root(root, dry_run=dry_run) as store:
         for name in pin:
             pin_build(store, name)
         for name in unpin:

@@ -9,6 +9,7 @@ from flows.running.session import Session, walk_flow
 from flows.stages import intake, texts, versions
 from flows.stages.results import VocabularyTable
 from flows.stages.texts import Corpus
+from storage.inventory import check_whole
 from storage.registry import version_of
 from tasks.retraining.champion_change import move_late_pointer, settle
 from tasks.retraining.warm_start import PREDICTOR, VersionModels, champion_models, starting_models
@@ -29,8 +30,10 @@ def challenge_and_report(session: Session) -> str:
 
 
 def challenge(session: Session) -> str:
-    """Walk everything, or only finish the period's version; ValueError for an imported corpus or unscored metric."""
+    """Walk everything, or only finish the period's version. Raises ValueError: the corpus is imported, or a metric not
+    scored; MissingFilesError: the root lacks what its inventory lists."""
     started, store, initial = time.monotonic(), session.run.store, session.config
+    check_whole(store)
     if initial.imported is not None:
         raise ValueError(f"imported.folder is {initial.imported.folder!r}: expected a corpus of your own to retrain on")
     versions.check_deciding(initial)

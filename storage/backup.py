@@ -1,56 +1,136 @@
-"""Copy to another place what nothing computes again, and back: manifests, pins, the registry with its pages, what was
-spent, the test articles on which versions are judged, the champion's models, journals of unfinished crawls and, if
-asked for, the pages that the web may no longer have.
+"""Copy to another place what nothing computes again, and back: the inventory, manifests, pins, the registry with its
+pages, what was spent, the test articles on which versions are judged, the champion's models, journals of unfinished
+crawls and, if asked for, the pages that the web may no longer have.
 
-A copy has the layout of a root. What does not match its record or its seal is named and not copied, so that damage
-never replaces a good copy. Files that name others come last, so that after a kill all that is named is there."""
+A backup has files named by their SHA-256 and generations that name them (`storage.generations`), so that a mistake on
+the root replaces nothing. A generation is written after all that it names. What does not match its record or its seal
+is named and not copied: the new generation keeps the content of the one before. No symbolic link is followed, neither
+in the backup nor in the root."""
 
+import hashlib
 import shutil
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import IO
 
-from storage.errors import StorageError
+from storage.errors import DamagedFieldsError, StorageError, StorageFullError
 from storage.file_names import parse_file_name
+from storage.generations import (
+    FILES,
+    Generation,
+    check_identity,
+    expire,
+    generation_path,
+    hashed,
+    new_name,
+    object_path,
+    read_generations,
+    some_generations,
+)
+from storage.inventory import FORMAT_FILE, Inventory, check_whole, missing, read_inventory, take_stock
 from storage.registry import read_champion, read_frozen, read_version, version_numbers
-from storage.root import check_root, prepare_root
-from storage.sealed import unseal
+from storage.root import root_lock
+from storage.sealed import seal, unseal
 from storage.spending import FOLDER as SPENDING
 from storage.store import Store
 from storage.verification import described_by, is_record
 from storage.writing import HashingSink
 
+KEEP = 10  # generations, if nobody says how many
 _NAMING = ("builds/", "registry/", f"{SPENDING}/")
-_COPY_BYTES = 1 << 20
+_READ_BYTES = 1 << 20
+_LINK = "it is a symbolic link, which is not followed: expected a file or folder of the root itself"
 
 
 @dataclass
 class Copied:
     """What was copied."""
 
+    generation: str = ""  # the name of the one that was written or read
     files: int = 0  # files copied
     bytes: int = 0  # their size
     present: int = 0  # files that were there already
     damaged: dict[str, str] = field(default_factory=dict)  # file that was not copied -> what is wrong with it
 
 
-def back_up(store: Store, copy: Store, *, pages: bool = False) -> Copied:
-    """Copy what is new or changed, while the caller holds the root's lock. StorageError: one cannot be used."""
-    check_root(store)
+def back_up(store: Store, copy: Store, *, pages: bool = False, keep: int = KEEP) -> Copied:
+    """Copy what is new or changed as a generation, unless nothing is, and delete all but the newest `keep`. The caller
+    holds the root. Raises ValueError: `keep` is less than 1; StorageError: one of both cannot be used, the backup is
+    another root's, or the root lacks what its inventory lists (MissingFilesError)."""
+    if keep < 1:
+        raise ValueError(f"keep is {keep}: expected at least 1 generation")
     if copy.filesystem.equals(store.filesystem) and f"{copy.base}/".startswith(f"{store.base}/"):
         raise StorageError(f"{copy.root!r} is in the root {store.root!r}, and lost with it: expected another place")
-    prepare_root(copy)
-    return _copy(store, copy, _irreplaceable(store, pages=pages), replace=True)
+    check_whole(store)
+    inventory = read_inventory(store)
+    assert inventory is not None, "whoever holds a root has read it"
+    copy.check_writable()
+    with root_lock(copy):
+        if FORMAT_FILE in copy.names():
+            raise StorageError(
+                f"{copy.root!r} has a {FORMAT_FILE}: it is a root, or a copy that an earlier version made "
+                "(docs/upgrading.md). Expected a new folder, or a backup of this root"
+            )
+        generations, unread = read_generations(copy)
+        check_identity(copy, generations, unread, inventory.id)
+        before = generations[max(generations)].files if generations else {}
+        done, files = _copy_in(store, copy, _irreplaceable(store, pages=pages), before)
+        if files != before:
+            name, created = new_name(generations), datetime.now(UTC).isoformat(timespec="seconds")
+            generations[name] = Generation(inventory.id, created, files)
+            copy.write_bytes(generation_path(name), seal(asdict(generations[name])))
+        done.generation = max(generations)
+        if not unread:  # it may need any file
+            expire(copy, generations, keep)
+    return done
 
 
-def restore(copy: Store, store: Store) -> Copied:
-    """Copy back what the root lacks, while the caller holds its lock. Raises StorageError: either cannot be used."""
-    check_root(copy)
-    prepare_root(store)
-    files = copy.files()
-    return _copy(copy, store, [name for name in files if _is_naming(name) or parse_file_name(name)], replace=False)
+def restore(copy: Store, store: Store, *, generation: str | None = None, replace_damaged: bool = False) -> Copied:
+    """Copy back what the root lacks of a generation, by default the newest; with `replace_damaged` also what does not
+    match its record or its seal, which else is named. The caller holds the root's lock. Raises StorageError: either
+    cannot be used, the backup is another root's, or the root still lacks what its inventory lists."""
+    generations, unread = some_generations(copy)
+    name = max(generations) if generation is None else generation
+    if name not in generations:
+        why = f" ({unread[generation_path(name)]})" if generation_path(name) in unread else ""
+        raise StorageError(f"{copy.root!r} has no generation {name!r}{why}: expected one of {', '.join(generations)}")
+    store.check_writable()
+    chosen = generations[name]
+    known = _inventory_to_keep(copy, store, chosen, replace_damaged=replace_damaged)
+    done = Copied(name)
+    wanted = {path: sha256 for path, sha256 in chosen.files.items() if not _taken_away(known, path)}
+    replaced = _copy_out(copy, store, wanted, done, keep_identity=known is not None, replace_damaged=replace_damaged)
+    if not replace_damaged:
+        done.damaged |= replaced
+    if FORMAT_FILE in store.names():
+        take_stock(store)
+        done.damaged |= {path: problem for path, problem in missing(store).items() if path not in done.damaged}
+    return done
 
 
-def _irreplaceable(store: Store, *, pages: bool) -> list[str]:
+def _inventory_to_keep(copy: Store, store: Store, chosen: Generation, *, replace_damaged: bool) -> Inventory | None:
+    """Return the inventory of the root that is restored; None if it is to come from the backup."""
+    try:
+        known = read_inventory(store)
+    except DamagedFieldsError:
+        if not replace_damaged:
+            raise
+        return None
+    if known is None or not (known.files or known.champions or known.id == chosen.root):
+        return None  # a root in which nothing was finished takes the identity of the backup
+    check_identity(copy, {"": chosen}, {}, known.id)
+    return known
+
+
+def _taken_away(known: Inventory | None, path: str) -> bool:
+    """Whether the root's inventory says that a file was removed on purpose."""
+    return known is not None and known.files.get(path, "").startswith(("pruned", "unpinned"))
+
+
+def _irreplaceable(store: Store, *, pages: bool) -> dict[str, int]:
+    """Return the files that nothing computes again, with their sizes."""
     files, directories = set[str](), set[str]()
     champion, frozen = read_champion(store), read_frozen(store)
     for number in version_numbers(store):
@@ -72,44 +152,155 @@ def _irreplaceable(store: Store, *, pages: bool) -> list[str]:
             return pages or file.kind == "scratch"
         return file.named in (files if file.kind == "shard" else directories)
 
-    return [name for name in store.files() if kept(name)]
+    return {name: info.size for name, info in store.files().items() if kept(name)}
 
 
-def _is_naming(name: str) -> bool:
-    return name.startswith(_NAMING)
-
-
-def _copy(source: Store, target: Store, names: list[str], *, replace: bool) -> Copied:
-    done, there = Copied(), target.files()
-    expected = dict(_digests(source, names, done.damaged))
-    for name in sorted(set(names) - done.damaged.keys(), key=lambda name: (_is_naming(name), is_record(name), name)):
-        if name in there and not (replace and _is_naming(name) and source.read_bytes(name) != target.read_bytes(name)):
-            done.present += 1
+def _copy_in(
+    store: Store, copy: Store, sizes: Mapping[str, int], before: Mapping[str, str]
+) -> tuple[Copied, dict[str, str]]:
+    """Copy files of a root that the backup lacks; return what was done, and file -> SHA-256 of the generation."""
+    done, files = Copied(), dict[str, str]()
+    there = {name: info.size for name, info in copy.files(FILES).items()}
+    expected = dict(_digests(store, sizes, done.damaged))
+    for name in sorted(sizes.keys() - done.damaged.keys()):
+        if link := _link(store, name):
+            done.damaged[link] = _LINK
             continue
         try:
-            done.bytes += _copy_one(source, target, name, expected.get(name))
-            done.files += 1
-        except ValueError as error:
+            sha256 = expected.get(name) or _sha256(store, name)
+            if there.get(object_path(sha256)) == sizes[name]:
+                done.present += 1
+            else:
+                with store.reading(name) as stream:
+                    done.bytes += _copy(stream, copy, object_path(sha256), sha256, "its record")
+                done.files += 1
+                there[object_path(sha256)] = sizes[name]
+            files[name] = sha256
+        except StorageFullError:
+            raise
+        except (ValueError, StorageError, FileNotFoundError) as error:
             done.damaged[name] = str(error)
-    return done
+    files |= {name: before[name] for name in done.damaged if name in before}
+    return done, files
 
 
-def _digests(store: Store, names: list[str], damaged: dict[str, str]) -> Iterator[tuple[str, str]]:
+def _copy_out(
+    copy: Store, store: Store, wanted: Mapping[str, str], done: Copied, *, keep_identity: bool, replace_damaged: bool
+) -> dict[str, str]:
+    """Copy to the root what it lacks, what names others last; return the damaged files there, which are only replaced
+    if that is asked for."""
+    there = store.files()
+    damaged = _damaged(store, [name for name in wanted if name in there], wanted)
+
+    def turn(name: str) -> tuple[bool, bool, bool, str]:
+        return name == FORMAT_FILE, _is_naming(name), is_record(name), name
+
+    for name in sorted(wanted, key=turn):
+        if not _is_ours(name):
+            done.damaged[name] = "no file of a root has such a name"
+        elif link := _link(store, name):
+            done.damaged[link] = _LINK
+        elif keep_identity if name == FORMAT_FILE else name in there and not (replace_damaged and name in damaged):
+            done.present += 1
+        else:
+            try:
+                with copy.reading(object_path(wanted[name])) as stream:
+                    done.bytes += _copy(stream, store, name, wanted[name], "the generation")
+                done.files += 1
+            except StorageFullError:
+                raise
+            except (ValueError, StorageError, FileNotFoundError) as error:
+                done.damaged[name] = str(error)
+    return {name: f"{problem}; give --replace-damaged to replace it" for name, problem in damaged.items()}
+
+
+def _damaged(store: Store, names: list[str], wanted: Mapping[str, str]) -> dict[str, str]:
+    """Return which of some files of the root do not match their record or their seal. Where that is so of a record or
+    of one of its files, or what is missing of these is another in the backup, it is all of them that are there."""
+    damaged: dict[str, str] = {}
+    of_record: dict[str, list[str]] = {}
+    for name in names:
+        if (file := parse_file_name(name)) and file.kind in ("shard", "directory"):
+            of_record.setdefault(file.named, []).append(name)
+        elif _is_sealed(name) and (problem := _unsealed(store, name)):
+            damaged[name] = problem
+    for members in of_record.values():
+        record = next(filter(is_record, members), None)
+        try:
+            expected = {name: wanted[name] for name in members} if record is None else described_by(store, record)
+            problem = _mismatch(store, expected, wanted)
+        except (ValueError, StorageError) as error:
+            problem = str(error)
+        if problem:
+            damaged |= dict.fromkeys(members, problem)
+    return damaged
+
+
+def _mismatch(store: Store, expected: Mapping[str, str], wanted: Mapping[str, str]) -> str:
+    """Return which file of a record does not match it; "" if all do, or will once they are copied."""
+    for file, sha256 in expected.items():
+        try:
+            with store.reading(file) as stream:
+                digest = hashed(stream)[0]
+        except FileNotFoundError:
+            digest = wanted.get(file, sha256)
+        if digest != sha256:
+            return f"{file} does not match its record"
+    return ""
+
+
+def _unsealed(store: Store, name: str) -> str:
+    try:
+        unseal(store.read_bytes(name))
+    except (ValueError, StorageError) as error:
+        return str(error)
+    return ""
+
+
+def _sha256(store: Store, name: str) -> str:
+    """Return the digest of a file that no record describes. Raises ValueError: its seal is broken."""
+    if _is_sealed(name):
+        data = store.read_bytes(name)
+        unseal(data)
+        return hashlib.sha256(data).hexdigest()
+    with store.reading(name) as stream:
+        return hashed(stream)[0]
+
+
+def _copy(stream: IO[bytes], target: Store, name: str, sha256: str, said_by: str) -> int:
+    """Return the size of what was copied. Raises ValueError: it is other content than expected, and was not copied."""
+    with target.writing(name) as sink:
+        hashing = HashingSink(sink)
+        shutil.copyfileobj(stream, hashing, _READ_BYTES)
+        if (digest := hashing.digest.hexdigest()) != sha256:
+            raise ValueError(f"its sha256 is {digest[:16]}…, {said_by} says {sha256[:16]}…")
+    return hashing.bytes
+
+
+def _digests(store: Store, names: Mapping[str, int], damaged: dict[str, str]) -> Iterator[tuple[str, str]]:
     """Yield files with the SHA-256 that their records say."""
     for name in filter(is_record, names):
         try:
             yield from described_by(store, name).items()
-        except ValueError as error:
+        except (ValueError, StorageError) as error:
             damaged[name] = f"it cannot be read: {error}"
 
 
-def _copy_one(source: Store, target: Store, name: str, sha256: str | None) -> int:
-    """Return the size of what was copied. Raises ValueError: it is damaged."""
-    if _is_naming(name) and name.endswith(".json"):
-        unseal(source.read_bytes(name))
-    with source.reading(name) as stream, target.writing(name) as sink:
-        hashing = HashingSink(sink)
-        shutil.copyfileobj(stream, hashing, _COPY_BYTES)
-        if sha256 not in (None, digest := hashing.digest.hexdigest()):
-            raise ValueError(f"its sha256 is {digest[:16]}…, its record says {str(sha256)[:16]}…")
-    return hashing.bytes
+def _is_naming(name: str) -> bool:
+    return name.startswith(_NAMING) or name == FORMAT_FILE
+
+
+def _is_sealed(name: str) -> bool:
+    return _is_naming(name) and (name.endswith(".json") or name.startswith("builds/"))
+
+
+def _is_ours(name: str) -> bool:
+    """Whether a generation may name a file so: below the root, and as this project names files."""
+    return {"", ".", ".."}.isdisjoint(name.split("/")) and (_is_naming(name) or parse_file_name(name) is not None)
+
+
+def _link(store: Store, name: str) -> str:
+    """Return the symbolic link on the way to a file of a root, relative to it; "" if there is none."""
+    parts = name.split("/") if store.is_local else []
+    paths = ("/".join(parts[: count + 1]) for count in range(len(parts)))
+    return next((path for path in paths if Path(store.path(path)).is_symlink()), "")

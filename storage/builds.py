@@ -14,16 +14,15 @@ from typing import Any
 
 from storage.directories import DirectoryRecord
 from storage.errors import DamagedFieldsError, StorageError
+from storage.inventory import BUILD_NAME, LATEST, enlist, is_listed, write_off
 from storage.recipes import ShardRecord, most_first, worst_of
 from storage.redaction import redacted_values
 from storage.sealed import of_kind, seal, unseal
 from storage.store import Store
 
-LATEST = "builds/latest.json"
 SUMMARIZER = "models/summarizer"  # where the latest build has none, readers take an older one's
 _FOLDER = "builds"
 _MANIFEST, SET_ASIDE = ".json", ".json.damaged"  # endings of manifests, and of damaged ones
-BUILD_NAME = r"\d{8}-\d{6}(?:-[^/\n]+)?"  # as `record_build` names them; other files in the folder are other people's
 _TIME = "%Y%m%d-%H%M%S"
 _SECOND = len("20261124-223000")  # characters of it
 _log = logging.getLogger(__name__)
@@ -120,20 +119,22 @@ def save_build(store: Store, build: Build, *, latest: bool = True) -> None:
     assert is_build_name(build.name), build.name
     store.write_bytes(manifest_path(build.name), seal(asdict(build)))
     if latest:
-        point_to(store, build.name)
+        store.write_bytes(LATEST, seal({"build": build.name}))
+    enlist(store, manifest_path(build.name), *([LATEST] if latest else []))
 
 
 def point_to(store: Store, name: str) -> None:
     """Let `latest` name a build."""
     store.write_bytes(LATEST, seal({"build": name}))
+    enlist(store, LATEST)
 
 
 def latest_build(store: Store, having: str | None = None) -> Build | None:
     """Return the build `latest` points to, or None before the first one. `having`: a stage or model; where the latest
     lacks it, as a new corpus lacks a summarizer, the newest older build that has it, or None. If the pointer is damaged
-    or its build cannot be read, return the newest readable build and log a warning; the next build writes the pointer
-    again. Raises StorageError: no build can be read."""
-    if not store.exists(LATEST):
+    or gone or its build cannot be read, return the newest readable build and log a warning; the next build writes the
+    pointer again. Raises StorageError: no build can be read."""
+    if not store.exists(LATEST) and not is_listed(store, LATEST):
         return None
     build = _latest(store)
     return build if having is None or build.has(having) else _newest_having(store, having, build.name)
@@ -166,6 +167,8 @@ def named_by_latest(store: Store) -> Build:
     """Return the build that `latest` names. Raises StorageError: it names none that can be read."""
     try:
         return read_build(store, str(unseal(store.read_bytes(LATEST)).get("build")))
+    except FileNotFoundError:
+        raise StorageError(f"{LATEST} below {store.root} is gone") from None
     except (ValueError, StorageError) as error:
         raise StorageError(f"{LATEST} below {store.root} does not name a build: {error}") from error
 
@@ -213,12 +216,14 @@ def pin_build(store: Store, name: str) -> None:
     """Protect a build from pruning until it is unpinned. Raises StorageError: there is none that can be read."""
     read_build(store, name)
     store.write_bytes(pin_path(name), seal({"build": name}))
+    enlist(store, pin_path(name))
 
 
 def unpin_build(store: Store, name: str) -> None:
     """Remove the pin of a build. Raises ValueError: it is not pinned."""
     if name not in pinned_builds(store):
         raise ValueError(f"build {name!r} is not pinned; pinned are: {', '.join(pinned_builds(store)) or 'none'}")
+    write_off(store, [pin_path(name)], "unpinned")
     store.delete(pin_path(name))
 
 

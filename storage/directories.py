@@ -130,10 +130,10 @@ def fetch_directory(store: Store, record: DirectoryRecord) -> Path:
     folder = working_directory(store, record.name, record.key)
     for file, sha256 in record.files.items():
         path = folder / file
-        if not store.is_local and not (path.exists() and _sha256(path) == sha256):
+        if not store.is_local and not (path.is_file() and _sha256(path) == sha256):
             with contextlib.suppress(FileNotFoundError):  # reported below
                 download(store, f"{record.path}/{file}", path)
-        if not path.exists() or _sha256(path) != sha256:
+        if not path.is_file() or _sha256(path) != sha256:
             raise CorruptShardError(f"{record.path}/{file}", "the file is missing or does not match its record")
     return folder
 

@@ -22,7 +22,12 @@ class CorruptShardError(StorageError):
 
 
 class DamagedFieldsError(StorageError):
-    """A manifest or an entry of the registry is there and cannot be read: damaged, or not written by this project."""
+    """A file, as a manifest or an entry of the registry, is there and cannot be read: it is damaged, was not written by
+    this project, or is a folder or a pipe."""
+
+
+class MissingFilesError(StorageError):
+    """A file that a root's inventory lists, or the inventory itself, is gone."""
 
 
 class RootBusyError(StorageError):

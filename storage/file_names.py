@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass
 from typing import Literal
 
-from storage.builds import BUILD_NAME
+from storage.inventory import BUILD_NAME
 from storage.schemas import DATASETS
 
 _STAGE, _KEY = f"(?:{'|'.join(DATASETS)})", "[0-9a-f]{16}"

@@ -38,6 +38,7 @@ from storage.builds import (
 )
 from storage.errors import DamagedFieldsError
 from storage.file_names import FileName, parse_file_name
+from storage.inventory import check_whole, write_off
 from storage.registry import Version, read_champion, read_frozen, read_version, version_numbers, version_path
 from storage.store import Store
 
@@ -96,9 +97,11 @@ def plan_pruning(store: Store, keep: int, *, retrained: bool = False) -> Pruning
 
     Raises:
         ValueError: `keep` is less than 1.
+        MissingFilesError: the inventory lists a file that is gone, so what that needs is unknown.
         StorageError: the pointer to the champion or the frozen split cannot be read, so what they need is unknown."""
     if keep < 1:
         raise ValueError(f"keep is {keep}: expected at least 1, because the latest build is always kept")
+    check_whole(store)
     listing = store.files()
     every_version, unread = _read_versions(store)
     champion = read_champion(store)
@@ -170,6 +173,8 @@ def carry_out(store: Store, pruning: Pruning) -> None:
         _log.warning("%s cannot be read (%s): nothing older than it is deleted while it counts as kept", file, problem)
     for name in pruning.aside:
         set_aside_manifest(store, name)
+    gone = (parse_file_name(name) for name in pruning.sizes)
+    write_off(store, {manifest_path(file.named) for file in gone if file and file.kind == "build"}, "pruned")
     for name in pruning.sizes:
         store.delete(name)
     if store.is_local:

@@ -13,12 +13,12 @@ from typing import Any, TypeVar
 from storage.builds import read_build
 from storage.directories import find_directory
 from storage.errors import DamagedFieldsError, StorageError
+from storage.inventory import CHAMPION, check_never_there, enlist, read_inventory
 from storage.redaction import redacted_values
 from storage.sealed import of_kind, seal, unseal
 from storage.store import Store
 
 FOLDER = "registry"
-CHAMPION = f"{FOLDER}/champion.json"
 FROZEN = f"{FOLDER}/frozen.json"
 _VERSIONS = f"{FOLDER}/versions"
 _log = logging.getLogger(__name__)
@@ -74,6 +74,7 @@ def save_version(store: Store, version: Version) -> None:
     if store.exists(path):
         raise StorageError(f"version {version.number} below {store.root} exists already and never changes")
     store.write_bytes(path, seal(asdict(version)))
+    enlist(store, path)
 
 
 def read_version(store: Store, number: int) -> Version:
@@ -82,6 +83,7 @@ def read_version(store: Store, number: int) -> Version:
     try:
         version = _read(store, path, Version)
     except FileNotFoundError:
+        check_never_there(store, path)
         numbers = ", ".join(map(str, version_numbers(store))) or "none"
         raise StorageError(f"no version {number} below {store.root}; existing versions: {numbers}") from None
     if version.number != number:
@@ -114,8 +116,9 @@ def version_of(store: Store, label: str) -> Version | None:
 
 
 def read_champion(store: Store) -> Champion | None:
-    """Return the pointer, or None before the first champion. Raises DamagedFieldsError: the file cannot be read."""
-    return _read(store, CHAMPION, Champion) if store.exists(CHAMPION) else None
+    """Return the pointer, or None before the first champion. Raises DamagedFieldsError: the file cannot be read;
+    MissingFilesError: it is gone."""
+    return _read_if_made(store, CHAMPION, Champion)
 
 
 def promote_version(store: Store, number: int, *, at: str, why: str) -> Champion:
@@ -126,6 +129,20 @@ def promote_version(store: Store, number: int, *, at: str, why: str) -> Champion
     before = read_champion(store)
     switch = {"version": number, "at": at, "why": why}
     champion = Champion(number, [*(before.history if before else ()), switch])
+    store.write_bytes(CHAMPION, seal(asdict(champion)))
+    enlist(store, champion=switch)
+    return champion
+
+
+def mend_champion(store: Store) -> Champion | None:
+    """Write the pointer again as the inventory lists its changes, and return it; None if the version is not there."""
+    inventory = read_inventory(store)
+    if inventory is None or not inventory.champion_changes:
+        return None
+    changes = inventory.champion_changes
+    champion = Champion(changes[-1]["version"], changes)
+    if not store.exists(version_path(champion.version)):
+        return None
     store.write_bytes(CHAMPION, seal(asdict(champion)))
     return champion
 
@@ -165,11 +182,13 @@ def save_frozen(store: Store, split: FrozenSplit) -> None:
     if store.exists(FROZEN):
         raise StorageError(f"{FROZEN} below {store.root} exists already: the frozen test split never changes")
     store.write_bytes(FROZEN, seal(asdict(split)))
+    enlist(store, FROZEN)
 
 
 def read_frozen(store: Store) -> FrozenSplit | None:
-    """Return the frozen test split, None before the first champion. Raises DamagedFieldsError: it cannot be read."""
-    return _read(store, FROZEN, FrozenSplit) if store.exists(FROZEN) else None
+    """Return the frozen test split, None before the first champion. Raises DamagedFieldsError: it cannot be read;
+    MissingFilesError: it is gone."""
+    return _read_if_made(store, FROZEN, FrozenSplit)
 
 
 def version_path(number: int) -> str:
@@ -185,3 +204,10 @@ def _read(store: Store, path: str, kind: type[Entry]) -> Entry:
         return of_kind(kind, unseal(store.read_bytes(path)))
     except ValueError as error:
         raise DamagedFieldsError(f"{path} below {store.root} cannot be read: {error}") from error
+
+
+def _read_if_made(store: Store, path: str, kind: type[Entry]) -> Entry | None:
+    if store.exists(path):
+        return _read(store, path, kind)
+    check_never_there(store, path)
+    return None

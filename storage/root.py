@@ -2,7 +2,7 @@
 
 The format is how the files below a root are named and sealed, and what the small ones hold; what a stage's shards hold
 is up to the stage's version. A change that an older program would misread raises `FORMAT` (`docs/upgrading.md` lists
-what changed). A root without the file gets it from its next build."""
+what changed). It stands in `root.json`, with the root's inventory (`storage.inventory`)."""
 
 import logging
 import time
@@ -13,17 +13,15 @@ from io import BytesIO
 from pathlib import Path
 from threading import Event, Thread
 
-from storage.errors import RootBusyError, StorageError
+from storage.errors import MissingFilesError, RootBusyError, StorageError
+from storage.inventory import FORMAT_FILE, check_format, take_stock
 from storage.leases import LOCK, ConditionalWrites, Lease, busy, conditional_writes, holder, leased, token_of
-from storage.sealed import seal, unseal
 from storage.store import Store
 
 LEASE_SECONDS = 60.0
 RENEW_SECONDS = 15.0
 WATCH_SECONDS = 1.0
 _log = logging.getLogger(__name__)
-FORMAT = 2
-FORMAT_FILE = "root.json"
 
 
 @contextmanager
@@ -72,6 +70,35 @@ def _local_lock(store: Store) -> Iterator[None]:
         file.truncate(0)
         file.write(holder())
         file.flush()
+        try:
+            yield
+        finally:
+            file.truncate(0)  # else whoever finds the root held by a reader would name this process
+
+
+@contextmanager
+def reading_root(store: Store) -> Iterator[None]:
+    """Keep runs from changing the root during the block, and write nothing, so that it may be on a disk that takes no
+    writes. On an object store, which has no locks, only a run that holds it at the beginning is seen. Raises
+    RootBusyError: a run holds it."""
+    if not store.is_local:
+        now = store.read_if_there(LOCK)
+        if now is not None and not _lapses(store, now):
+            raise busy(store.root, now)
+        yield
+        return
+    import fcntl
+
+    try:
+        file = Path(store.path(LOCK)).open("rb")  # noqa: SIM115 - held by the stack below
+    except FileNotFoundError:  # no run has ever held it
+        yield
+        return
+    with file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise busy(store.root, file.read()) from None
         yield
 
 
@@ -84,6 +111,7 @@ def _lease(store: Store) -> Iterator[None]:
     if now is not None:
         if not _lapses(store, now):
             raise busy(store.root, now)
+        store.delete(_renewal(token_of(now)))
         if not store.exists(LOCK):
             tag = None
     if objects is None:
@@ -157,39 +185,33 @@ def _lapses(store: Store, lease: bytes) -> bool:
             return now is None
         if store.read_if_there(renewal) != before:
             return False
-    store.delete(renewal)
     return True
 
 
-def prepare_root(store: Store) -> None:
-    """Make the root if there is none, with its format. StorageError: it cannot be written, or has another format."""
+@contextmanager
+def opened_root(store: Store, wait_seconds: float = 0.0) -> Iterator[None]:
+    """Make the root if there is none, hold it, and list in its inventory what a killed run did not. StorageError: it
+    cannot be written, has another format, or its inventory is gone; RootBusyError: another run holds it."""
     store.check_writable()
     check_format(store)
-    if not store.exists(FORMAT_FILE):
-        store.write_bytes(FORMAT_FILE, seal({"format": FORMAT}))
+    with root_lock(store, wait_seconds):
+        take_stock(store)
+        yield
+
+
+def accept_lost_inventory(store: Store) -> None:
+    """Make an inventory of what is there if `root.json` is gone. Raises StorageError: there is no such root."""
+    store.check_exists()
+    try:
+        check_format(store)
+    except MissingFilesError:
+        with root_lock(store):
+            take_stock(store, anew=True)
 
 
 def check_root(store: Store) -> None:
     """Check that there is a root to read. Raises StorageError: there is none, or none of a format that is read here."""
     store.check_exists()
     check_format(store)
-    if not {FORMAT_FILE, "builds"} & set(store.names()):
-        raise StorageError(f"{store.root!r} has no {FORMAT_FILE} and no builds: expected the folder or URI of a build")
-
-
-def check_format(store: Store) -> None:
-    """Check the format of a root, if there is one. Raises StorageError: it is not read here, or is damaged."""
-    try:
-        number = unseal(store.read_bytes(FORMAT_FILE)).get("format")
-    except FileNotFoundError:
-        return
-    except ValueError as error:
-        raise StorageError(
-            f"{FORMAT_FILE} below {store.root}, the root's format, cannot be read ({error}): restore it from a backup, "
-            "or delete it if no newer version of wikisum has written there"
-        ) from error
-    if number != FORMAT:
-        raise StorageError(
-            f"root {store.root!r} has format {number}, and this version of wikisum reads format {FORMAT}: use the "
-            "version that wrote it or a later one (docs/upgrading.md)"
-        )
+    if FORMAT_FILE not in store.names():
+        raise StorageError(f"{store.root!r} has no {FORMAT_FILE}: expected the folder or URI of a build")

@@ -4,6 +4,7 @@ Each process that spends has a file of its own for a month, `spending/2026-11/RU
 so that none waits for another and a kill tears none."""
 
 import logging
+import math
 import re
 import time
 import uuid
@@ -14,7 +15,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from threading import Lock
 
-from storage.errors import BudgetSpentError
+from storage.errors import BudgetSpentError, StorageError
 from storage.limits import HOURS, MONEY, Limits
 from storage.sealed import seal, unseal
 from storage.store import Store
@@ -40,10 +41,11 @@ class Account:
 
     def spent(self, store: Store, month: str, but: str = "") -> tuple[Counter[str], Counter[str]]:
         """Return what all runs have spent in a month, and what this one has since it began, without the files `but`."""
-        everybody, own = spent(store, month, self.run, but)
+        limited = self.limits.any
+        everybody, own = spent(store, month, self.run, but, limited=limited)
         year, number = map(int, self.began.split("-"))
         while (earlier := f"{year}-{number:02d}") < month:
-            own.update(spent(store, earlier, self.run, but)[1])
+            own.update(spent(store, earlier, self.run, but, limited=limited)[1])
             year, number = year + number // 12, number % 12 + 1
         return everybody, own
 
@@ -87,9 +89,12 @@ class Ledger:
             own = self._own.setdefault(month, Counter())
             if what in MONEY and amount > 0:
                 self._check(month, {what: amount})
-            own[what] += amount  # type: ignore[assignment]
+            if amount > 0:
+                own[what] += amount  # type: ignore[assignment]
+            changed = [month] if amount > 0 else self._take_back(what, -amount)
             if self._store.is_local or time.monotonic() - self._written >= self._wait:
-                self._write(month)
+                for one in changed:
+                    self._write(one)
             if what in HOURS:
                 self._check(month, {})
 
@@ -98,6 +103,18 @@ class Ledger:
         with self._lock:
             for month in () if self._store.is_local else self._own:
                 self._write(month)
+
+    def _take_back(self, what: str, amount: float) -> list[str]:
+        """Take an amount off the newest months that have it, and return them: it may have been counted in another month
+        than this, of which no file may hold less than nothing."""
+        changed = []
+        for month in sorted(self._own, reverse=True):
+            part = min(amount, self._own[month][what])
+            if part > 0:
+                self._own[month][what] -= part  # type: ignore[assignment]
+                amount -= part
+                changed.append(month)
+        return changed
 
     def _check(self, month: str, more: Mapping[str, float]) -> None:
         if not self._account.limits.any:
@@ -118,8 +135,25 @@ def this_month() -> str:
     return datetime.now(UTC).strftime("%Y-%m")
 
 
-def spent(store: Store, month: str, run: str = "", but: str = "") -> tuple[Counter[str], Counter[str]]:
-    """Return what all runs spent in a month, and one, without the file `but`; a damaged one counts nothing."""
+def is_spending(name: str) -> bool:
+    """Whether a path below a root is that of a file of what was spent."""
+    return re.fullmatch(rf"{FOLDER}/\d{{4}}-\d{{2}}/{_FILE.pattern}", name) is not None
+
+
+def read_amounts(store: Store, path: str) -> dict[str, float]:
+    """Return what a file says was spent. Raises ValueError: it is damaged, or an amount is none; FileNotFoundError."""
+    fields = unseal(store.read_bytes(path))
+    for what, amount in fields.items():
+        if isinstance(amount, bool) or not isinstance(amount, int | float) or not 0 <= amount < math.inf:
+            raise ValueError(f"it says that {amount!r} {what} were spent: expected a number of at least 0")
+    return {what: float(fields.get(what, 0.0)) for what in MONEY + HOURS}
+
+
+def spent(
+    store: Store, month: str, run: str = "", but: str = "", *, limited: bool = False
+) -> tuple[Counter[str], Counter[str]]:
+    """Return what all runs spent in a month, and one, without the file `but`. A damaged one counts nothing, with a
+    warning; where a limit depends on it (`limited`), it is a StorageError."""
     everybody, one = Counter[str](), Counter[str]()
     for name in store.sizes(f"{FOLDER}/{month}"):
         written_by = _FILE.fullmatch(name)
@@ -127,9 +161,15 @@ def spent(store: Store, month: str, run: str = "", but: str = "") -> tuple[Count
             continue
         path = f"{FOLDER}/{month}/{name}"
         try:
-            fields = unseal(store.read_bytes(path))
-            amounts = {what: float(fields.get(what, 0.0)) for what in MONEY + HOURS}
-        except (ValueError, TypeError, FileNotFoundError) as error:
+            amounts = read_amounts(store, path)
+        except FileNotFoundError:
+            continue  # deleted since it was listed
+        except ValueError as error:
+            if limited:
+                raise StorageError(
+                    f"{path} below {store.root} cannot be read ({error}), so that what is left of the budget is "
+                    "unknown: restore it (wikisum restore --replace-damaged), or delete it to count nothing"
+                ) from error
             _log.warning("%s cannot be read (%s): what it counted is forgotten", path, error)
             continue
         for total in (everybody, one) if written_by[1] == run else (everybody,):

@@ -18,7 +18,7 @@ import pyarrow as pa
 import pyarrow.fs as pafs
 import pyarrow.parquet as pq
 
-from storage.errors import CorruptShardError, StorageError, StorageFullError
+from storage.errors import CorruptShardError, DamagedFieldsError, StorageError, StorageFullError
 from storage.leases import LOCK, ConditionalWrites, Lease, conditional_writes, held
 from storage.redaction import holds_secret
 from storage.schemas import Dataset
@@ -140,6 +140,11 @@ class Store:
         found = (info for info in self._listed(folder, recursive=True) if info.type == pafs.FileType.File)
         return {info.path[len(self.base) :].lstrip("/"): info for info in found}
 
+    def no_files(self) -> list[str]:
+        """Return the paths below the root, if it is local, that are folders, pipes or devices."""
+        infos = self._listed("", recursive=True) if self.is_local else []
+        return [info.path[len(self.base) :].lstrip("/") for info in infos if info.type != pafs.FileType.File]
+
     def names(self) -> list[str]:
         """Return the names of the files and folders directly below the root, sorted; none if it is missing."""
         return sorted(info.base_name for info in self._listed(""))
@@ -175,7 +180,7 @@ class Store:
 
     def read_bytes(self, name: str) -> bytes:
         """Return a whole file. Raises FileNotFoundError: there is none."""
-        with self._naming(name, "read"), self.filesystem.open_input_stream(self.path(name)) as stream:
+        with self._naming(name, "read"), self._stream(name) as stream:
             data: bytes = stream.read()
         return data
 
@@ -189,7 +194,7 @@ class Store:
     @contextmanager
     def reading(self, name: str) -> Iterator[IO[bytes]]:
         """Open a file to read it in pieces. Raises FileNotFoundError: there is none."""
-        with self._naming(name, "read"), self.filesystem.open_input_stream(self.path(name)) as stream:
+        with self._naming(name, "read"), self._stream(name) as stream:
             yield stream
 
     def write_bytes(self, name: str, data: bytes) -> None:
@@ -248,7 +253,7 @@ class Store:
     def read_table(self, name: str, sha256: str) -> pa.Table:
         """Return a whole shard after checking its bytes. Raises CorruptShardError: it is gone, cut short or changed."""
         try:
-            with self._naming(name, "read"), self.filesystem.open_input_file(self.path(name)) as file:
+            with self._naming(name, "read"), self._file(name) as file:
                 # Not Python's bytes: Arrow's threads may let go of them while Python ends, which aborts the process.
                 source = pa.BufferReader(file.read_buffer())
         except FileNotFoundError as error:
@@ -302,6 +307,21 @@ class Store:
             infos: list[pafs.FileInfo] = self.filesystem.get_file_info(selector)
         return infos
 
+    def _stream(self, name: str) -> pa.NativeFile:
+        self._check_is_file(name)
+        return self.filesystem.open_input_stream(self.path(name))
+
+    def _file(self, name: str) -> pa.NativeFile:
+        self._check_is_file(name)
+        return self.filesystem.open_input_file(self.path(name))
+
+    def _check_is_file(self, name: str) -> None:
+        """Raise DamagedFieldsError for a folder, a pipe or a device: to open a pipe would wait for ever."""
+        if self.is_local and self._type(name) not in (pafs.FileType.File, pafs.FileType.NotFound):
+            raise DamagedFieldsError(
+                f"{self.path(name)} is no file: expected one, and not a folder, a pipe or a device"
+            )
+
     def _type(self, name: str) -> pafs.FileType:
         with self._naming(name, "looked up"):
             return self.filesystem.get_file_info(self.path(name)).type
@@ -321,7 +341,7 @@ class Store:
         """Open a file for Parquet to read; a network error is a StorageError, not a damaged file."""
         try:
             with self._naming(name, "read"):
-                file = self.filesystem.open_input_file(self.path(name))
+                file = self._file(name)
             with file:
                 yield file if self.is_local else pa.PythonFile(_NamedReads(self, name, file), "r")
         except FileNotFoundError as error:

@@ -1,9 +1,11 @@
 """Read every file below a root and compare it with its record, to find damage in files that no run happens to read.
 
 A pass reads what records name: shards and the files of models and reports; then what names these: manifests, pins and
-the registry. It reports its speed and the time left. Its progress is kept in a small file at the root, so that a pass
-that was interrupted less than a day ago continues where it stopped; it then reads again what was found damaged, and
-what was written since. Damaged files are renamed, as in a run: the next build that reads one computes it again."""
+the registry, and what was spent; and it compares the root with its inventory. It reports its speed and the time left.
+Its progress is kept in a small file at the root, so that a pass that was interrupted less than a day ago continues
+where it stopped; it then reads again what was found damaged, and what was written since. Damaged files are renamed, as
+in a run: the next build that reads one computes it again. A file that cannot be read at all is named and left as it is.
+A dry run writes nothing."""
 
 import hashlib
 import time
@@ -14,10 +16,11 @@ from dataclasses import asdict, dataclass, field
 
 import pyarrow.fs as pafs
 
-from storage import builds, registry
+from storage import builds, registry, spending
 from storage.directories import read_directory_record
-from storage.errors import CorruptShardError, DamagedFieldsError, StorageError
+from storage.errors import CorruptShardError, DamagedFieldsError, MissingFilesError, StorageError
 from storage.file_names import parse_file_name
+from storage.inventory import CHAMPION, LATEST, is_listed, missing, way_out, write_off
 from storage.recipes import read_record, set_aside
 from storage.sealed import of_kind, seal, unseal
 from storage.store import GONE, Store, check_bytes
@@ -27,7 +30,8 @@ JOURNAL = ".verification.json"
 _REPORT_SECONDS = 5.0
 _CONTINUED_SECONDS = 86_400.0  # an older pass says too little of how its files are now
 _CLOCK_SECONDS = 60.0  # an object store has a clock of its own, and tells whole seconds
-_RESTORE = "nothing computes it again: restore it from a backup"
+_RESTORE = "nothing computes it again: restore it from a backup (wikisum restore --replace-damaged)"
+_UNREAD = "left as it is: let this user read it, or delete it, and a build that needs it computes it again"
 
 
 @dataclass
@@ -49,18 +53,20 @@ def verify(
     store: Store,
     *,
     repair: bool,
+    accept_loss: bool = False,
     part: tuple[int, int] = (0, 1),
     workers: int = 4,
     progress: Callable[[str], None] = lambda _: None,
 ) -> Verification:
     """Read and check everything, or a `part` of the shards and directories, chosen by a hash (which from 0, of how
     many), or continue the pass over it that was interrupted. The caller holds the root's lock. With `repair`, damaged
-    files are renamed, so that a build computes them again. `workers` check records at the same time; `progress` is
-    called with a line for people, every few seconds and at the end. Raises StorageError: the store does not answer;
-    call it again to go on."""
+    files are renamed, so that a build computes them again; without it nothing is written, and no pass continued. With
+    `accept_loss`, what the inventory lists and is gone is written off there. `workers` check records at the same time;
+    `progress` is called with a line for people, every few seconds and at the end. Raises StorageError: the store does
+    not answer; call it again to go on."""
     infos = store.files()
     listing = {name: info.size for name, info in infos.items()}
-    found = _interrupted(store, "{}/{}".format(*part))
+    found = _interrupted(store, "{}/{}".format(*part)) if repair else _begun(part)
     pending = [
         name
         for name in _pending(infos, found)
@@ -80,13 +86,16 @@ def verify(
 
     pool = ThreadPoolExecutor(workers, thread_name_prefix="verify")
     try:
-        for name, (files, size, damages) in zip(
+        for name, (files, size, damages, unread) in zip(
             pending, pool.map(lambda name: _check(store, name, listing), pending), strict=True
         ):
             found.files += files
             found.bytes += size
             for file in _described([name], found.damaged):  # what an interrupted pass found of it
                 del found.damaged[file]
+                found.advice.pop(file, None)
+            found.damaged |= unread
+            found.advice |= dict.fromkeys(unread, _UNREAD)
             for damage in damages:
                 found.damaged[damage.path] = damage.problem
                 if repair and damage.path != name:
@@ -97,30 +106,39 @@ def verify(
             if time.monotonic() - reported > _REPORT_SECONDS:
                 reported = time.monotonic()
                 report()
-                _save(store, found, earlier[1] + reported - started)
+                if repair:
+                    _save(store, found, earlier[1] + reported - started)
     except BaseException:
-        _save(store, found, earlier[1] + time.monotonic() - started)
+        if repair:
+            _save(store, found, earlier[1] + time.monotonic() - started)
         raise
     finally:
         pool.shutdown(cancel_futures=True)
-    for name, problem, advice in check_naming_files(store, listing, repair=repair):
+    for name, problem, advice in check_naming_files(store, listing, repair=repair, accept_loss=accept_loss):
         found.damaged[name], found.advice[name] = problem, advice
     found.seconds = round(earlier[1] + time.monotonic() - started, 3)
     of_files, of_bytes = found.files, found.bytes  # the listing also counted files that a killed writer left
     report()
-    store.delete(JOURNAL)
+    if repair:
+        store.delete(JOURNAL)
     return found
 
 
-def _check(store: Store, name: str, listing: Mapping[str, int]) -> tuple[int, int, Sequence[CorruptShardError]]:
-    """Check a record and the files it names; return how many files were read, their bytes, and the damage."""
-    size = listing[name]
+def _check(
+    store: Store, name: str, listing: Mapping[str, int]
+) -> tuple[int, int, Sequence[CorruptShardError], dict[str, str]]:
+    """Check a record and the files it names; return how many files were read, their bytes, the damage, and the files
+    that could not be read, with the reason."""
+    size, unread = listing[name], dict[str, str]()
     try:
         expected = described_by(store, name)
     except FileNotFoundError:
-        return 0, 0, ()  # deleted since it was listed
+        return 0, 0, (), {}  # deleted since it was listed
     except ValueError as error:
-        return 1, size, (CorruptShardError(name, f"it cannot be read: {error}"),)
+        return 1, size, (CorruptShardError(name, f"it cannot be read: {error}"),), {}
+    except StorageError as error:
+        _raise_if_away(store, error)
+        return 1, size, (), {name: str(error)}
     damage = []
     for file, sha256 in expected.items():
         try:
@@ -130,8 +148,17 @@ def _check(store: Store, name: str, listing: Mapping[str, int]) -> tuple[int, in
             damage.append(CorruptShardError(file, GONE))
         except CorruptShardError as error:
             damage.append(error)
+        except StorageError as error:
+            _raise_if_away(store, error)
+            unread[file] = str(error)
     present = [file for file in expected if file in listing]
-    return 1 + len(present), size + sum(listing[file] for file in present), damage
+    return 1 + len(present), size + sum(listing[file] for file in present), damage, unread
+
+
+def _raise_if_away(store: Store, error: StorageError) -> None:
+    """Raise an error that says that the store does not answer, and not that a file cannot be read."""
+    if not store.is_local and not isinstance(error, DamagedFieldsError | MissingFilesError):
+        raise error
 
 
 def described_by(store: Store, name: str) -> dict[str, str]:
@@ -190,28 +217,48 @@ def _interrupted(store: Store, part: str) -> Verification:
     return Verification(begun=now, part=part)
 
 
+def _begun(part: tuple[int, int]) -> Verification:
+    return Verification(begun=time.time(), part="{}/{}".format(*part))
+
+
 def _save(store: Store, found: Verification, seconds: float) -> None:
     store.write_bytes(JOURNAL, seal({**asdict(found), "seconds": round(seconds, 3)}))
 
 
-def check_naming_files(store: Store, listing: Mapping[str, int], *, repair: bool) -> Iterator[Fault]:
-    """Yield what is wrong with the files that name others. The caller holds the root's lock; `listing` has every file
-    below it. With `repair`, manifests that cannot be read are set aside, and `latest` names the newest build again.
-    Raises StorageError: the store does not answer."""
+def check_naming_files(
+    store: Store, listing: Mapping[str, int], *, repair: bool, accept_loss: bool = False
+) -> Iterator[Fault]:
+    """Yield what is wrong with the files that name others, and what the inventory lists and is gone. The caller holds
+    the root's lock; `listing` has every file below it. With `repair`, manifests that cannot be read are set aside,
+    `latest` names the newest build again, and a lost pointer the champion that the inventory names; `accept_loss` is
+    that of `verify`. Raises StorageError: the store does not answer."""
+    yield from _inventory(store, repair=repair, accept_loss=accept_loss)
     yield from _manifests(store, listing, repair=repair)
     yield from _pins(store)
     yield from _registry(store, listing)
-    if builds.LATEST in listing:
+    yield from _spending(store, listing)
+    if LATEST in listing or is_listed(store, LATEST):
         try:
             builds.named_by_latest(store)
         except StorageError as error:
             advice = "the next build writes it again"
-            if repair and builds.build_names(store):
-                newest = builds.latest_build(store)
-                assert newest is not None
-                builds.point_to(store, newest.name)
-                advice = f"mended: it names {newest.name}"
-            yield builds.LATEST, _why(error), advice
+            with suppress(StorageError):  # if no build can be read
+                if repair and (newest := builds.latest_build(store)) is not None:
+                    builds.point_to(store, newest.name)
+                    advice = f"mended: it names {newest.name}"
+            yield LATEST, _why(error), advice
+
+
+def _inventory(store: Store, *, repair: bool, accept_loss: bool) -> Iterator[Fault]:
+    """Yield what is listed and gone."""
+    gone = missing(store)
+    with suppress(StorageError):  # if a folder has its name
+        if repair and CHAMPION in gone and (mended := registry.mend_champion(store)) is not None:
+            yield CHAMPION, gone.pop(CHAMPION), f"mended: it names version {mended.version}"
+    if accept_loss:
+        write_off(store, gone, "lost")
+    for name, problem in gone.items():
+        yield name, problem, "written off as lost" if accept_loss else way_out(name)
 
 
 def _manifests(store: Store, listing: Mapping[str, int], *, repair: bool) -> Iterator[Fault]:
@@ -219,18 +266,29 @@ def _manifests(store: Store, listing: Mapping[str, int], *, repair: bool) -> Ite
     for name in builds.build_names(store):
         try:
             build = builds.read_build(store, name)
-        except DamagedFieldsError as error:
+        except StorageError as error:
+            _raise_if_away(store, error)
             advice = "until it is pruned, pruning deletes nothing that is older"
-            if repair:
+            if repair and isinstance(error, DamagedFieldsError):
                 builds.set_aside_manifest(store, name)
                 advice = f"set aside; {advice}"
             yield builds.manifest_path(name), _why(error), advice
             continue
-        files = (*build.files, *(f"{path}.json" for path in build.directories))
-        missing = [file for file in files if file not in listing]
-        if missing:
-            problem = f"it names {missing[0]}, which is missing ({len(missing)} files in all)"
+        files = (*_with_records(build.files), *(f"{path}.json" for path in build.directories))
+        if problem := _lacks(files, listing):
             yield builds.manifest_path(name), problem, "run that build again, or prune it"
+
+
+def _with_records(shards: Iterable[str]) -> Iterator[str]:
+    for file in shards:
+        yield file
+        yield file.removesuffix(".parquet") + ".json"
+
+
+def _lacks(files: Iterable[str], listing: Mapping[str, int]) -> str:
+    """Return which of the files that something names are gone, as a sentence; "" if none."""
+    gone = [file for file in files if file not in listing]
+    return f"it names {gone[0]}, which is missing ({len(gone)} in all)" if gone else ""
 
 
 def _why(error: StorageError) -> str:
@@ -245,7 +303,9 @@ def _pins(store: Store) -> Iterator[Fault]:
         again = f"pin it again: wikisum prune --pin {name}"
         try:
             pinned = unseal(store.read_bytes(builds.pin_path(name))).get("build")
-        except ValueError as error:
+        except (ValueError, StorageError) as error:
+            if isinstance(error, StorageError):
+                _raise_if_away(store, error)
             yield builds.pin_path(name), f"it cannot be read: {error}", again
             continue
         if pinned != name:
@@ -255,27 +315,49 @@ def _pins(store: Store) -> Iterator[Fault]:
 
 
 def _registry(store: Store, listing: Mapping[str, int]) -> Iterator[Fault]:
-    """Yield damaged versions and pointers, a champion whose files are gone, a frozen split whose files are gone."""
+    """Yield damaged versions and pointers, a champion whose files are gone, test splits whose files are gone."""
+    newest: registry.Version | None = None
     for number in registry.version_numbers(store):
         try:
-            registry.read_version(store, number)
-        except DamagedFieldsError as error:
+            newest = registry.read_version(store, number)
+        except StorageError as error:
+            _raise_if_away(store, error)
             yield registry.version_path(number), _why(error), _RESTORE
+    recent = [file for week in newest.recent.values() for file in week.values()] if newest else []
+    if newest and (problem := _lacks(_with_records(recent), listing)):
+        yield registry.version_path(newest.number), f"of its recent test split {problem}", _RESTORE
     try:
         champion = registry.read_champion(store)
         if champion is not None and (
-            missing := registry.missing_files(store, registry.read_version(store, champion.version))
+            gone := registry.missing_files(store, registry.read_version(store, champion.version))
         ):
-            problem = f"version {champion.version}, the champion, lacks {missing[0]} ({len(missing)} in all)"
+            problem = f"version {champion.version}, the champion, lacks {gone[0]} ({len(gone)} in all)"
             other = "restore it from a backup, or promote another version: wikisum promote --to NUMBER"
-            yield registry.CHAMPION, problem, other
+            yield CHAMPION, problem, other
+    except MissingFilesError:
+        pass  # said of the inventory
     except StorageError as error:
-        yield registry.CHAMPION, _why(error), _RESTORE
+        yield CHAMPION, _why(error), _RESTORE
     try:
         frozen = registry.read_frozen(store)
-    except DamagedFieldsError as error:
+    except MissingFilesError:
+        return
+    except StorageError as error:
+        _raise_if_away(store, error)
         yield registry.FROZEN, _why(error), _RESTORE
         return
-    missing = [file for file in (*frozen.articles, *frozen.paragraphs) if file not in listing] if frozen else []
-    if missing:
-        yield registry.FROZEN, f"it names {missing[0]}, which is missing ({len(missing)} in all)", _RESTORE
+    if frozen and (problem := _lacks(_with_records((*frozen.articles, *frozen.paragraphs)), listing)):
+        yield registry.FROZEN, problem, _RESTORE
+
+
+def _spending(store: Store, listing: Mapping[str, int]) -> Iterator[Fault]:
+    """Yield files of what was spent that cannot be read, or whose amounts are none."""
+    for name in filter(spending.is_spending, [*listing, *store.no_files()]):
+        try:
+            spending.read_amounts(store, name)
+        except FileNotFoundError:
+            continue
+        except (ValueError, StorageError) as error:
+            if isinstance(error, StorageError):
+                _raise_if_away(store, error)
+            yield name, str(error), _RESTORE

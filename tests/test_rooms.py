@@ -9,6 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from storage.inventory import take_stock
+from storage.store import Store
+
 PROJECT = Path(__file__).parents[1]
 ROOMS = {
     "storage": {"storage"},
@@ -182,7 +185,7 @@ def test_settings_and_help_load_nothing_heavy(calls: list[list[str]]) -> None:
     ],
 )
 def test_a_plan_loads_what_walks_the_stages_and_not_what_makes_them(words: list[str], tmp_path: Path) -> None:
-    (tmp_path / "builds").mkdir()  # without which it is no root to prune
+    take_stock(Store(str(tmp_path)))  # without which it is no root to prune
     plan = RUN.format([*words, "--dry-run", "--root", str(tmp_path)])
     assert heavy_after(plan) == {"prefect", "pyarrow"}
 

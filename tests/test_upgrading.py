@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from storage.root import FORMAT
+from storage.inventory import FORMAT
 from storage.schemas import DATASETS
 
 PROJECT = Path(__file__).parents[1]

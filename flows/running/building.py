@@ -16,7 +16,6 @@ from flows.running.session import Session, holding, planning_session, walk_finis
 from flows.running.temporary_server import check_prefect_api, has_prefect_api, use_prefect_api
 from flows.verify import verify_held
 from storage.errors import BudgetSpentError, CorruptShardError
-from storage.root import prepare_root
 from storage.store import Store
 from tasks.engine.stage import Run, StageFailedError
 from tasks.ranking.folders import read_ranking_folder
@@ -65,7 +64,6 @@ def checked(config: BuildConfig, wiring: Callable[[Session], Any]) -> Iterator[S
     the session is that of the plan. Raises ChatError, a ValueError: this model cannot be asked; BudgetSpentError."""
     check_machine(config)
     store = Store(config.root)
-    prepare_root(store)
     with holding(store):
         yield _planned(config, wiring)
 

@@ -257,36 +257,47 @@ def verify(
         int, Parameter(validator=Number(gte=1), help="read this week's part, so that all is read in so many weeks")
     ] = 1,
     dry_run: DryRun = False,
+    accept_loss: Annotated[
+        bool, Parameter(negative="", help="write off what the root's inventory lists and is gone, as lost for good")
+    ] = False,
 ) -> int:
     """Read every file below the root and set damaged ones aside; a build that needs one computes it again."""
     from flows.verify import run
 
-    return run(root, dry_run=dry_run, weeks=weeks)
+    return run(root, dry_run=dry_run, weeks=weeks, accept_loss=accept_loss)
 
 
 @app.command
 def backup(
     *,
-    to: Annotated[str, Parameter(help="folder or URI of the copy; what is new or changed is copied")],
+    to: Annotated[str, Parameter(help="folder or URI of the backup; what is new or changed is copied")],
     root: Root = "data",
     pages: Annotated[
         bool, Parameter(negative="", help="also the crawled pages, which the web may no longer have")
     ] = False,
+    keep: Annotated[int, Parameter(validator=Number(gte=1), help="newest generations to keep")] = 10,
+    check: Annotated[bool, Parameter(negative="", help="copy nothing, but read every byte of the backup")] = False,
 ) -> None:
     """Copy what nothing computes again: manifests, registry, frozen test articles, the champion, unfinished crawls."""
     from flows.backup import backup
 
-    print(backup.fn(root, to, pages))
+    print(backup.fn(root, to, pages, keep, check))
 
 
 @app.command
 def restore(
-    *, copy: Annotated[str, Parameter(name="--from", help="folder or URI of the copy")], root: Root = "data"
+    *,
+    copy: Annotated[str, Parameter(name="--from", help="folder or URI of the backup")],
+    root: Root = "data",
+    generation: Annotated[str | None, Parameter(help="which, as `backup --check` lists them; else the newest")] = None,
+    replace_damaged: Annotated[
+        bool, Parameter(negative="", help="also replace what does not match its record or its seal")
+    ] = False,
 ) -> None:
-    """Copy back what a root lacks from a backup; what the root has stays as it is."""
+    """Copy back what a root lacks from a backup; all else that the root has stays as it is."""
     from flows.backup import restore
 
-    print(restore(root, copy))
+    print(restore(root, copy, generation=generation, replace_damaged=replace_damaged))
 
 
 @app.command

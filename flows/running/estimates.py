@@ -103,7 +103,7 @@ def check_budget(run: Run, config: BuildConfig) -> None:
     more = {"search": asked * (config.search.query_price or 0.0), "cores": sum(hours.values())}
     if config.writer is not None and written:
         more["endpoints"] = config.writer.price.of(*written[1:])
-    account.check(more, spent(run.store, this_month())[0], {})
+    account.check(more, spent(run.store, this_month(), limited=True)[0], {})
 
 
 def _records_of(run: Run, stage: str, dataset: Dataset) -> list[ShardRecord]:

@@ -18,7 +18,8 @@ from flows.running.machine import check_machine
 from flows.running.metrics import metrics_file
 from storage.builds import Build
 from storage.directories import DirectoryRecord
-from storage.root import check_format, check_root, prepare_root, root_lock
+from storage.inventory import check_format, take_stock
+from storage.root import check_root, opened_root, reading_root, root_lock
 from storage.spending import Account
 from storage.store import Store
 from tasks.engine.recipe import DirectoryResult, Input, Recipe
@@ -136,8 +137,8 @@ def once_a_build(function: Callable[[Session], T]) -> Callable[[Session], T]:
 
 @contextmanager
 def holding(store: Store) -> Iterator[None]:
-    """Hold the root for the session opened in the block, from the checks on; RootBusyError: another run holds it."""
-    with root_lock(store):
+    """Open the root (`opened_root`) for the session of the block, from the checks on."""
+    with opened_root(store):
         token = _holding.set(True)
         try:
             yield
@@ -163,10 +164,9 @@ def session(config: BuildConfig) -> Iterator[Session]:
         return
     check_machine(config)
     store = Store(config.root)
-    prepare_root(store)
     with ExitStack() as stack:
         if not _holding.get():
-            stack.enter_context(root_lock(store, WAIT_SECONDS))
+            stack.enter_context(opened_root(store, WAIT_SECONDS))
         connect_to = stack.enter_context(running_web(config.source)) if config.miniweb else {}
         account = Account(config.root, config.budget.limits)
         executor = PrefectExecutor(config.engine, config.name, account)
@@ -213,9 +213,15 @@ def walk_flow(config: BuildConfig, wiring: Callable[[Session], T]) -> T:
 
 
 @contextmanager
-def held_root(root: str) -> Iterator[Store]:
-    """Hold a root; a deployment waits for it. StorageError: there is none of this format; RootBusyError: it is held."""
+def held_root(root: str, *, dry_run: bool = False) -> Iterator[Store]:
+    """Hold a root; a deployment waits for it. A `dry_run` only reads it, at once. StorageError: there is none of this
+    format; RootBusyError: it is held."""
     store = Store(root)
     check_root(store)
+    if dry_run:
+        with reading_root(store):
+            yield store
+        return
     with root_lock(store, WAIT_SECONDS if prefect.runtime.deployment.id else 0.0):
+        take_stock(store)
         yield store

@@ -17,8 +17,8 @@ from models.vocabulary import Vocabulary
 from storage.builds import SUMMARIZER, build_names, latest_build, read_build
 from storage.directories import DirectoryRecord, fetch_directory, find_directory
 from storage.errors import StorageError
+from storage.inventory import check_format
 from storage.registry import FOLDER, read_version, version_numbers
-from storage.root import check_format
 from storage.store import Store
 from tasks.cited_summary.cited import SummarySentence
 from tasks.cited_summary.settings import Choice

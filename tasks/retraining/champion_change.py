@@ -2,6 +2,7 @@
 
 from datetime import UTC, datetime
 
+from storage.inventory import check_whole
 from storage.pruning import Pruning, carry_out, plan_pruning
 from storage.registry import Champion, Version, newest_version, promote_version, read_champion, read_version
 from storage.store import Store
@@ -25,7 +26,7 @@ def move_pointer(store: Store, version: Version) -> Champion | None:
     that has never been champion replaces only the one it was judged against."""
     champion = read_champion(store)
     seen = {entry["version"] for entry in champion.history} if champion else set()
-    beaten = champion is None or champion.version == version.parent
+    beaten = version.parent == (champion.version if champion else None)  # the first version has beaten none
     if version.verdict["promoted"] and version.number not in seen and beaten:
         now = datetime.now(UTC).isoformat(timespec="seconds")
         champion = promote_version(store, version.number, at=now, why=str(version.verdict["reason"]))
@@ -57,7 +58,9 @@ def describe_pruning(pruning: Pruning, *, done: bool) -> str:
 
 
 def promote_by_hand(store: Store, number: int) -> str:
-    """Make a version the champion by hand; return what happened. Raises StorageError: it is not there, or pruned."""
+    """Make a version the champion by hand; return what happened. Raises StorageError: it is not there, or pruned;
+    MissingFilesError: the root lacks what its inventory lists."""
+    check_whole(store)
     before = read_champion(store)
     if before is not None and before.version == number:
         return f"version {number} is already the champion"

@@ -12,7 +12,7 @@ from rich.console import Console
 from flows.doctor import examine
 from storage.builds import latest_build, save_build
 from storage.errors import StorageError
-from storage.root import FORMAT, FORMAT_FILE, prepare_root
+from storage.inventory import FORMAT, FORMAT_FILE, take_stock
 from storage.sealed import seal
 from storage.store import Store
 from tests.end_to_end.faults import PROJECT, TINY
@@ -27,9 +27,9 @@ def diagnosis(root: Path, capsys: pytest.CaptureFixture[str]) -> str:
 
 def test_an_empty_root_and_a_newer_one(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     store = Store(str(tmp_path))
-    prepare_root(store)
+    inventory = take_stock(store)
     assert diagnosis(tmp_path, capsys).splitlines() == [
-        f"root {tmp_path}: format {FORMAT}, builds: 0, versions of models: 0",
+        f"root {tmp_path}: format 3, id {inventory.id}, builds: 0, versions of models: 0",
         "No build has finished here: `wikisum build --dry-run` says what one would do.",
     ]
     store.write_bytes(FORMAT_FILE, seal({"format": FORMAT + 1}))
@@ -60,7 +60,7 @@ def test_a_root_of_an_earlier_commit_is_explained_and_continued(
 
     corpus(earlier)
     said = diagnosis(root, capsys)
-    assert f"root {root}: format {FORMAT}, builds: 1, versions of models: 0" in said
+    assert f"root {root}: format 2, without identity, builds: 1, versions of models: 0" in said
     assert f", commit {BEFORE}" in said
     assert "not taken here" not in said
     corpus(PROJECT)

@@ -9,7 +9,7 @@ import pytest
 
 from flows.promote import promote
 from storage.errors import StorageError
-from storage.root import prepare_root
+from storage.inventory import take_stock
 from storage.store import Store
 from tests.patience import PATIENCE
 
@@ -19,7 +19,7 @@ PROJECT = Path(__file__).parents[2]
 @pytest.mark.integration
 def test_a_version_that_is_not_there_is_named_before_a_server_is_started(tmp_path: Path) -> None:
     environment = {**os.environ, "PREFECT_HOME": str(tmp_path / "home"), "PREFECT_API_URL": ""}
-    (tmp_path / "data").mkdir()
+    take_stock(Store(str(tmp_path / "data")))
     done = subprocess.run(
         [sys.executable, "-m", "flows", "promote", "--to", "3", "--root", str(tmp_path / "data")],
         cwd=PROJECT,
@@ -37,7 +37,7 @@ def test_a_version_that_is_not_there_is_named_before_a_server_is_started(tmp_pat
 def test_a_deployment_says_so_in_one_line(
     prefect_server: None, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    prepare_root(Store(str(tmp_path)))
+    take_stock(Store(str(tmp_path)))
     with pytest.raises(StorageError, match="no version 3"):
         promote(str(tmp_path), 3)
     assert "stopped: StorageError: no version 3" in caplog.text

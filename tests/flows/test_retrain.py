@@ -27,9 +27,10 @@ from storage import schemas
 from storage.builds import SUMMARIZER, Build, build_names, save_build
 from storage.directories import DirectoryRecord
 from storage.errors import RootBusyError
+from storage.inventory import take_stock
 from storage.recipes import ShardRecord
 from storage.registry import FrozenSplit, Version, read_frozen, save_frozen, save_version
-from storage.root import prepare_root, root_lock
+from storage.root import root_lock
 from storage.store import Store, WrittenTable
 from tasks.engine.recipe import DirectoryResult, Recipe, StageResult, every, same
 from tasks.engine.shard import Job
@@ -320,7 +321,7 @@ def test_a_metric_that_is_not_scored_decides_nothing(tmp_path: Path) -> None:
 
 
 def test_pruning_waits_for_a_run_and_says_what_it_would_do(tmp_path: Path) -> None:
-    prepare_root(Store(str(tmp_path)))
+    take_stock(Store(str(tmp_path)))
     call = [sys.executable, "-m", "flows", "prune", "--root", str(tmp_path), "--keep", "2", "--dry-run"]
     done = subprocess.run(call, cwd=PROJECT, capture_output=True, text=True, timeout=PATIENCE, check=False)
     assert (done.returncode, done.stderr) == (0, "")

@@ -19,6 +19,7 @@ from storage.builds import (
     unpin_build,
 )
 from storage.errors import StorageError
+from storage.inventory import take_stock
 from storage.pruning import carry_out, plan_pruning
 from storage.registry import (
     FrozenSplit,
@@ -316,6 +317,7 @@ def test_retraining_prunes_only_what_it_made(tmp_path: Path) -> None:
 
 def test_a_manifest_that_cannot_be_read_goes_with_the_old_ones(tmp_path: Path) -> None:
     root = Root(tmp_path)
+    take_stock(root.store)
     root.write("builds/20250101-000000-abcdef.json", b"{")
     for key in range(2):
         root.build({"examples": {"0": root.shard("examples", key)}}, {})

@@ -7,8 +7,8 @@ import pytest
 from storage.builds import Build, save_build
 from storage.directories import publish_directory
 from storage.errors import DamagedFieldsError, StorageError
+from storage.inventory import CHAMPION
 from storage.registry import (
-    CHAMPION,
     FrozenSplit,
     Version,
     missing_files,

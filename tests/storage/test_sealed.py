@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 
 from storage.builds import (
-    LATEST,
     Build,
     manifest_path,
     named_by_latest,
@@ -21,9 +20,9 @@ from storage.builds import (
 )
 from storage.directories import directory_path, read_directory_record
 from storage.errors import StorageError
+from storage.inventory import CHAMPION, LATEST
 from storage.recipes import read_record, record_path
 from storage.registry import (
-    CHAMPION,
     FROZEN,
     FrozenSplit,
     Version,

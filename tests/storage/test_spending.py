@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 
 from storage import spending
-from storage.errors import BudgetSpentError
+from storage.errors import BudgetSpentError, StorageError
 from storage.limits import Limits
+from storage.sealed import seal
 from storage.spending import Account, Ledger, spent, this_month
 from storage.store import Store
 
@@ -86,3 +87,30 @@ def test_a_month_begins_with_nothing_spent_and_a_run_goes_on_with_what_it_has(
     with pytest.raises(BudgetSpentError, match=r"budget.month_dollars is 0.75: 0.625 are spent, and 0.25 more"):
         other_run.add("search", 0.25)
     assert +account.spent(Store(str(tmp_path)), now[0])[1] == {"search": 0.875}
+
+
+@pytest.mark.parametrize("amount", [float("nan"), float("inf"), -5.0, True, "0", None])
+def test_an_amount_that_is_none_switches_no_limit_off(tmp_path: Path, amount: object) -> None:
+    limits = Limits(month={"dollars": 1.0})
+    Ledger(Account(str(tmp_path), limits)).add("search", 0.9)
+    name = f"spending/{this_month()}/{'b' * 32}-01234567.json"
+    Store(str(tmp_path)).write_bytes(name, seal({"search": amount}))
+    with pytest.raises(StorageError, match=rf"{name} below .* expected a number of at least 0.* budget is unknown"):
+        Ledger(Account(str(tmp_path), limits)).add("search", 0.5)
+    assert spent(Store(str(tmp_path)), this_month())[0]["search"] == 0.9, "without a limit a warning is enough"
+
+
+def test_what_was_not_needed_in_the_end_is_taken_off_the_month_that_counted_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = ["2026-11"]
+    monkeypatch.setattr(spending, "this_month", lambda: now[0])
+    ledger = Ledger(Account(str(tmp_path)))
+    ledger.add("endpoints", 0.75)
+    now[0] = "2026-12"
+    ledger.add("endpoints", 0.25)
+    ledger.add("endpoints", -0.5)
+    store = Store(str(tmp_path))
+    assert [spent(store, month)[0]["endpoints"] for month in ("2026-11", "2026-12")] == [0.5, 0.0]
+    ledger.add("endpoints", -9.0)
+    assert [spent(store, month)[0]["endpoints"] for month in ("2026-11", "2026-12")] == [0.0, 0.0]

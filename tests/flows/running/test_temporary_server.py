@@ -11,7 +11,7 @@ import pytest
 from prefect.settings import PREFECT_API_URL, temporary_settings
 
 from flows.running.temporary_server import alone
-from storage.root import prepare_root
+from storage.inventory import take_stock
 from storage.store import Store
 from tests.flows.command_line import Done, commands_in_this_process
 from tests.patience import PATIENCE, output_of
@@ -117,7 +117,7 @@ def _assert_named(done: Done, address: str, root: Path) -> None:
 @pytest.mark.integration
 def test_a_server_that_is_gone_is_named_before_any_work(tmp_path: Path) -> None:
     """As the environment names it."""
-    prepare_root(Store(str(root := tmp_path / "data")))
+    take_stock(Store(str(root := tmp_path / "data")))
     gone = "http://127.0.0.1:9/api"
     done = subprocess.run(
         [sys.executable, "-m", "flows", "build", "--root", str(root)],
@@ -136,7 +136,7 @@ def test_a_server_that_is_gone_is_named_before_any_work(tmp_path: Path) -> None:
 def test_every_command_names_a_server_that_is_gone(
     arguments: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    prepare_root(Store(str(root := tmp_path / "data")))
+    take_stock(Store(str(root := tmp_path / "data")))
     gone = "http://127.0.0.1:9/api"
     with temporary_settings({PREFECT_API_URL: gone}), commands_in_this_process(monkeypatch, capfd) as run:
         _assert_named(run(*arguments, "--root", str(root)), gone, root)

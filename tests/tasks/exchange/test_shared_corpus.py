@@ -14,7 +14,7 @@ import pytest
 import yaml
 
 from storage.errors import CorruptShardError, StorageError
-from storage.root import prepare_root
+from storage.inventory import take_stock
 from storage.store import Store
 from tasks.exchange.shared_corpus.card import hub_licence, yaml_features
 from tasks.exchange.shared_corpus.exporting import export_corpus
@@ -228,7 +228,7 @@ def test_columns_are_chosen(root: Path, tmp_path: Path) -> None:
 def test_what_is_wrong_is_named_before_work_starts(
     root: Path, tmp_path: Path, changed: dict[str, str], expected: str
 ) -> None:
-    prepare_root(Store(str(tmp_path / "empty")))
+    take_stock(Store(str(tmp_path / "empty")))
     options = {"root": str(root), "to": str(tmp_path / "to")}
     options |= {name: value.format(root=root, tmp=tmp_path) for name, value in changed.items()}
     before = content(root)

@@ -4,7 +4,7 @@ from typing import Any
 import pytest
 
 from storage.errors import StorageError
-from storage.root import prepare_root
+from storage.inventory import take_stock
 from storage.store import Store
 from tasks.explorer.article import differing, read_article, read_page
 from tasks.explorer.corpus import ExplorerCorpus, Listing, Question
@@ -148,7 +148,7 @@ def test_what_is_not_there_is_named(corpus: ExplorerCorpus, tmp_path: Path):
         read_article(corpus, 7, "x")
     with pytest.raises(StorageError, match="has no build with articles"):
         empty = Store(str(tmp_path / "empty"))
-        prepare_root(empty)
+        take_stock(empty)
         ExplorerCorpus(empty)
     assert ExplorerCorpus.beside(str(tmp_path / "empty")) is None
     assert ExplorerCorpus.beside(f"{tmp_path}/registry") is not None
