@@ -16,10 +16,11 @@ from rich.console import Console
 from flows.running.child_processes import how_it_ended, listening, start, stop, wait_for_api
 from flows.running.command_line import Stopped
 from flows.running.metrics_server import serving_metrics
+from flows.running.operator import Operator, deployments_of, on_the_server, overwritten
 from flows.running.prefect_server import start_server
 from flows.running.prefect_setup import create_automations, create_work_pool, deploy, resume_schedules
 from flows.running.profile import PROFILE, keep_profile, kept_credentials, leave_profile, profiles_file
-from flows.running.serve_options import CREDENTIALS, ROOT, Options, environment_of, options_of
+from flows.running.serve_options import CREDENTIALS, Options, environment_of, options_of
 from flows.running.settings import WEBHOOK
 
 _START_SECONDS = 180.0
@@ -29,18 +30,28 @@ _POLL_SECONDS = 0.5
 _PREFECT = (sys.executable, "-m", "prefect")
 
 
-def serve(host: str, port: int, pool: str, longest: float, *, upkeep: bool = False, metrics: str | None = None) -> int:
+def serve(
+    host: str,
+    port: int,
+    pool: str,
+    longest: float,
+    operator: Operator,
+    *,
+    upkeep: bool = False,
+    metrics: str | None = None,
+) -> int:
     """Serve until a signal comes; return the exit code. Raises Stopped, or ValueError for a wrong option. A run that
-    takes the `longest`, hours, raises an alarm; `upkeep` is on a schedule; `metrics` is where /metrics listens."""
+    takes the `longest`, hours, raises an alarm; `operator`: what is changed of the deployments; `upkeep` is on a
+    schedule; `metrics` is where /metrics listens."""
     console = Console(stderr=True, soft_wrap=True, highlight=False)
     signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell makes background processes ignore it
     try:
         kept = kept_credentials()
-        options = options_of(host, port, pool, os.environ, kept)
+        options = options_of(host, port, pool, os.environ, kept, operator.place)
         with ExitStack() as stack:
             if metrics is not None:
-                stack.enter_context(serving_metrics(metrics, ROOT, options.auth))
-            children = stack.enter_context(serving(options, timedelta(hours=longest), console, upkeep=upkeep))
+                stack.enter_context(serving_metrics(metrics, options.root, options.auth))
+            children = stack.enter_context(serving(options, operator, timedelta(hours=longest), console, upkeep=upkeep))
             while not (ended := [name for name, child in children.items() if child.poll() is not None]):
                 time.sleep(_POLL_SECONDS)
             how = how_it_ended(children[ended[0]].returncode)  # now: the others are stopped where the block ends
@@ -52,7 +63,7 @@ def serve(host: str, port: int, pool: str, longest: float, *, upkeep: bool = Fal
 
 @contextmanager
 def serving(
-    options: Options, longest: timedelta, console: Console, *, upkeep: bool
+    options: Options, operator: Operator, longest: timedelta, console: Console, *, upkeep: bool
 ) -> Iterator[dict[str, "subprocess.Popen[bytes]"]]:
     """Run server, worker and page during the block; the server ends last. Raises Stopped: one does not start."""
     environment = environment_of(options)
@@ -66,9 +77,13 @@ def serving(
         with temporary_settings({PREFECT_API_URL: options.api, PREFECT_API_AUTH_STRING: options.auth}):
             create_work_pool(options.pool, "process")
             create_automations(os.environ.get(WEBHOOK), longest=longest)
-            deploy(environment)
+            before = on_the_server()
+            deploy(environment, deployments_of(operator))
             if upkeep:
-                resume_schedules(["verify", "prune", *(["backup"] if os.environ.get("WIKISUM_BACKUP") else [])])
+                kept_up = ["verify", "prune", *(["backup"] if os.environ.get("WIKISUM_BACKUP") else [])]
+                resume_schedules([name for name in kept_up if operator.schedules.get(name) is not False])
+            for line in overwritten(before, on_the_server()):
+                console.print(line, markup=False)
         worker = start([*_PREFECT, "worker", "start", "--pool", options.pool, "--type", "process"], environment)
         stack.callback(stop, worker, _WORKER_STOP_SECONDS)
         page = start(options.page_command, environment)
@@ -91,6 +106,7 @@ def _directions(options: Options, *, is_new: bool, is_active: bool) -> str:
     lines = [
         f"Prefect UI     {options.ui}",
         f"summaries      {options.page}",
+        f"root           {options.root}",
         f"database       {'PostgreSQL' if options.database else 'SQLite'}",
         f"sign in with   {shown}",
         "start a run    in another shell:",

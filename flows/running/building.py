@@ -2,8 +2,10 @@
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from typing import Any
+from typing import Any, TypeVar
 
+import httpx
+from prefect.exceptions import ObjectNotFound
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
@@ -23,6 +25,9 @@ from tasks.ranking.settings import RankingSettings
 from tasks.search.settings import WebSearchSettings
 from tasks.writing.writer import check_writer
 
+T = TypeVar("T")
+
+_UNKNOWN = (404, 409)  # what a server answers of a run that it does not know: it is not found, or breaks a foreign key
 _NOTHING_TO_DO = "every stage is done; PREFECT_API_URL is not set, so no run is shown in a UI"
 _HEADINGS = ("stage", "shards", "done", "would run", "waits for a stage above", "s per shard", "hours left")
 
@@ -53,9 +58,22 @@ def run_build(
                 return _show(walk_finished(config, wiring))
         use_prefect_api()
         try:
-            return _show(run(config))
+            return _show(run_through_a_loss(run, config, errors))
         except StageFailedError as error:
             raise Stopped(str(error)) from error
+
+
+def run_through_a_loss(run: Callable[[BuildConfig], T], config: BuildConfig, errors: Console) -> T:
+    """Run a flow; where the server says on the way that it does not know the run, run it once more as a new one, which
+    computes only what is missing. A server does so that another took the place of, with an empty database."""
+    try:
+        return run(config)
+    except (httpx.HTTPStatusError, ObjectNotFound) as error:
+        status = error.response.status_code if isinstance(error, httpx.HTTPStatusError) else _UNKNOWN[0]
+        if status not in _UNKNOWN:
+            raise
+    errors.print("the Prefect server no longer knows this run, which goes on as a new one; what is finished is kept")
+    return run(config)
 
 
 @contextmanager

@@ -130,6 +130,12 @@ def serve(
     *,
     host: Host = "127.0.0.1",
     port: Port = 4200,
+    root: Annotated[
+        str | None, Parameter(help="folder or URI of every deployment; default: that of --config, or data")
+    ] = None,
+    config: Annotated[
+        Path | None, Parameter(help="YAML file of the operator: root, config, schedules, parameters of deployments")
+    ] = None,
     pool: Annotated[str, Parameter(help="work pool, as named in prefect.yaml")] = "wikisum",
     longest: Longest = 48,
     upkeep: Annotated[bool, Parameter(negative="", help="verify, prune and back up each Sunday")] = False,
@@ -142,9 +148,11 @@ def serve(
     DATABASE_URL names a PostgreSQL database, PREFECT_SERVER_API_AUTH_STRING the user:password to ask for (default: one
     that is made once), WIKISUM_HOSTS further names of this machine, WIKISUM_WEBHOOK whom to alarm (see `wikisum
     alarms`), WIKISUM_BACKUP where upkeep copies to."""
+    from flows.running.operator import read_operator
     from flows.serve import serve
 
-    return serve(host, port, pool, longest, upkeep=upkeep, metrics=metrics)
+    operator = read_operator(None if config is None else str(config), root)
+    return serve(host, port, pool, longest, operator, upkeep=upkeep, metrics=metrics)
 
 
 @app.command

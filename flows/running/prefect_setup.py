@@ -5,6 +5,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 from urllib.parse import urlsplit
 from uuid import UUID
@@ -46,12 +47,16 @@ def create_work_pool(name: str, kind: str) -> None:
         raise ValueError(f"work pool {name!r} is of type {pool.type}, expected {kind}: give another --pool")
 
 
-def deploy(environment: Mapping[str, str]) -> None:
-    """Create or renew every deployment of prefect.yaml, to run in this folder; Stopped if Prefect rejects one."""
-    command = [sys.executable, "-m", "prefect", "--no-prompt", "deploy", "--all", "--prefect-file", str(DEPLOYMENTS)]
-    done = subprocess.run(
-        command, env={**environment, "PWD": str(Path.cwd())}, capture_output=True, text=True, check=False
-    )
+def deploy(environment: Mapping[str, str], deployments: str | None = None) -> None:
+    """Create or renew every deployment of a prefect.yaml, given as text, None for the project's, to run in this folder;
+    Stopped if Prefect rejects one."""
+    with TemporaryDirectory() as folder:
+        file = Path(folder, "prefect.yaml")
+        file.write_text(deployments or DEPLOYMENTS.read_text(encoding="utf-8"), encoding="utf-8")
+        command = [sys.executable, "-m", "prefect", "--no-prompt", "deploy", "--all", "--prefect-file", str(file)]
+        done = subprocess.run(
+            command, env={**environment, "PWD": str(Path.cwd())}, capture_output=True, text=True, check=False
+        )
     if done.returncode:
         raise Stopped(f"`prefect deploy --all` failed:\n{(done.stdout + done.stderr)[-4000:]}")
 

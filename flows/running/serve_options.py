@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from flows.running.child_processes import free_port
+from flows.running.files import FILES
 from flows.running.hosts import is_loopback
 from flows.running.settings import WEBHOOK
 
@@ -15,7 +16,6 @@ CREDENTIALS = "PREFECT_SERVER_API_AUTH_STRING"  # environment variable: user:pas
 HEARTBEAT_SECONDS = 30  # of runs; the shortest interval that Prefect allows
 _LEAST_PASSWORD = 8
 PAGE_PORT = 4300
-ROOT = "data"  # of the deployments in prefect.yaml
 
 
 @dataclass(frozen=True)
@@ -28,6 +28,7 @@ class Options:
     database: str | None  # URL of a PostgreSQL database; None = SQLite in Prefect's home
     auth: str  # user:password of server, page and metrics
     page_port: int  # of the page for summaries
+    root: str  # of deployments, page and figures
 
     @property
     def api(self) -> str:
@@ -48,7 +49,8 @@ class Options:
     def page_command(self) -> list[str]:
         """The command that serves the page, with the models of the deployments' root if there is a build."""
         listen = ["--serve", "--host", self.host, "--port", str(self.page_port)]
-        model = ["--model", ROOT] if (Path(ROOT) / "builds").is_dir() else []
+        is_built = "://" in self.root or (Path(self.root) / "builds").is_dir()
+        model = ["--model", self.root] if is_built else []
         return [sys.executable, "-m", "flows", "summarize", *listen, *model]
 
 
@@ -58,14 +60,16 @@ def web_address(host: str, port: int) -> str:
     return f"http://{f'[{host}]' if ':' in host else host}:{port}"
 
 
-def options_of(host: str, port: int, pool: str, environment: Mapping[str, str], kept: str | None = None) -> Options:
+def options_of(
+    host: str, port: int, pool: str, environment: Mapping[str, str], kept: str | None = None, root: str = "data"
+) -> Options:
     """Return how to serve there, with the first free ports, and the environment's secrets or the `kept` credentials of
     the last time, else fresh ones; ValueError for bad ones."""
     database = environment.get("DATABASE_URL") or None
     port = free_port(host, port)
     database, auth = database and database_url(database), environment.get(CREDENTIALS)
     auth = checked_credentials(auth) if auth else kept or fresh_credentials()
-    return Options(host, port, pool, database, auth, free_port(host, PAGE_PORT, besides=[port]))
+    return Options(host, port, pool, database, auth, free_port(host, PAGE_PORT, besides=[port]), root)
 
 
 def database_url(url: str) -> str:
@@ -112,6 +116,8 @@ def environment_of(options: Options) -> dict[str, str]:
         "PREFECT_FLOWS_HEARTBEAT_FREQUENCY": str(HEARTBEAT_SECONDS),
         "PREFECT_LOGGING_SERVER_LEVEL": "WARNING",
     }
+    if "://" not in options.root:  # which may be outside the folder of the runs
+        environment[FILES] = os.pathsep.join(filter(None, [environment.get(FILES), options.root]))
     environment.pop(WEBHOOK, None)  # the server's alarms tell it
     if options.database:
         environment["PREFECT_SERVER_DATABASE_CONNECTION_URL"] = options.database

@@ -13,7 +13,7 @@ import httpx
 _LOGGERS = ("prefect.flow_runs", "prefect.task_runs")
 _PROJECT = Path(__file__).parents[2]
 _ROOMS = ("storage", "models", "tasks", "flows")
-_OF_THE_WORLD = (ConnectionError, TimeoutError, FileNotFoundError)
+_OF_THE_WORLD = (ConnectionError, TimeoutError, FileNotFoundError, httpx.HTTPError)  # the last: of Prefect's server
 _log = logging.getLogger(__name__)
 _current: ContextVar[str | None] = ContextVar("worked on", default=None)
 
@@ -60,7 +60,7 @@ def describe(error: BaseException) -> str:
 
 
 def is_expected(error: BaseException) -> bool:
-    """Whether an error was raised on purpose: our own types, errors of the system, or a ValueError from our code."""
+    """Whether an error was raised on purpose: our own types, errors of system and server, or a ValueError of ours."""
     if type(error).__module__.partition(".")[0] in _ROOMS or isinstance(error, _OF_THE_WORLD):
         return True
     trace = error.__traceback__

@@ -157,14 +157,26 @@ def test_files_with_secrets_are_for_their_owner(server: Served) -> None:
     assert server.log.read_text().count(server.credentials.partition(":")[2]) == 1
 
 
-def test_the_password_survives_a_restart_and_is_not_shown_again(tmp_path: Path) -> None:
+def test_a_restart_keeps_the_password_and_says_what_it_overwrites(tmp_path: Path) -> None:
     environment = {**os.environ, "PREFECT_HOME": str(tmp_path / "home")}
     environment.pop("PREFECT_API_URL", None)
-    with served(tmp_path, environment) as (process, log):
+    (file := tmp_path / "serve.yaml").write_text('schedules: {retrain: {cron: "30 4 * * 2"}}')
+    options = ("--config", str(file), "--root", str(tmp_path / "data"))
+    with served(tmp_path, environment, *options) as (process, log):
         credentials = line_after(log, "sign in with").split()[0]
+        assert "overwritten" not in log.read_text()
+        api = f"{line_after(log, 'Prefect UI')}/api"
+        client = signed_in(api, credentials)
+        found = client.get(f"{api}/deployments/name/retrain/retrain", timeout=PATIENCE).json()
+        assert found["parameters"]["config"]["root"] == str(tmp_path / "data")
+        assert [one["schedule"]["cron"] for one in found["schedules"]] == ["30 4 * * 2"]
+        changed = {"parameters": {"config": {"preset": "records", "root": str(tmp_path / "data")}}}
+        assert client.patch(f"{api}/deployments/{found['id']}", json=changed, timeout=PATIENCE).ok
         stop(process, signal.SIGINT)
-    with served(tmp_path, environment) as (process, log):
+    with served(tmp_path, environment, *options) as (process, log):
         api = f"{line_after(log, 'Prefect UI')}/api"
         assert signed_in(api, credentials).get(f"{api}/version", timeout=PATIENCE).ok
         assert credentials.partition(":")[2] not in log.read_text()
+        overwritten = [line for line in log.read_text().splitlines() if line.startswith("overwritten")]
+        assert overwritten == ["overwritten    retrain: config.preset 'records' on the server becomes 'miniweb'"]
         stop(process, signal.SIGINT)
