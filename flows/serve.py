@@ -18,7 +18,14 @@ from flows.running.command_line import Stopped
 from flows.running.metrics_server import serving_metrics
 from flows.running.operator import Operator, deployments_of, on_the_server, overwritten
 from flows.running.prefect_server import start_server
-from flows.running.prefect_setup import create_automations, create_work_pool, deploy, resume_schedules
+from flows.running.prefect_setup import (
+    SILENCE,
+    SILENCE_ON_SQLITE,
+    create_automations,
+    create_work_pool,
+    deploy,
+    resume_schedules,
+)
 from flows.running.profile import PROFILE, keep_profile, kept_credentials, leave_profile, profiles_file
 from flows.running.serve_options import CREDENTIALS, Options, environment_of, options_of
 from flows.running.settings import WEBHOOK
@@ -27,6 +34,7 @@ _START_SECONDS = 180.0
 _STOP_SECONDS = 15.0
 _WORKER_STOP_SECONDS = 90.0  # a training saves a checkpoint before it stops
 _POLL_SECONDS = 0.5
+_SQLITE = "SQLite, for one run at a time (DATABASE_URL names a PostgreSQL database for more)"
 _PREFECT = (sys.executable, "-m", "prefect")
 
 
@@ -76,7 +84,8 @@ def serving(
             raise Stopped(f"the Prefect server did not start within {_START_SECONDS:.0f} s; its log is above")
         with temporary_settings({PREFECT_API_URL: options.api, PREFECT_API_AUTH_STRING: options.auth}):
             create_work_pool(options.pool, "process")
-            create_automations(os.environ.get(WEBHOOK), longest=longest)
+            silence = SILENCE if options.database else SILENCE_ON_SQLITE
+            create_automations(os.environ.get(WEBHOOK), longest=longest, silence=silence)
             before = on_the_server()
             deploy(environment, deployments_of(operator))
             if upkeep:
@@ -107,7 +116,7 @@ def _directions(options: Options, *, is_new: bool, is_active: bool) -> str:
         f"Prefect UI     {options.ui}",
         f"summaries      {options.page}",
         f"root           {options.root}",
-        f"database       {'PostgreSQL' if options.database else 'SQLite'}",
+        f"database       {'PostgreSQL' if options.database else _SQLITE}",
         f"sign in with   {shown}",
         "start a run    in another shell:",
         *([f"    export PREFECT_HOME={os.environ['PREFECT_HOME']}"] if "PREFECT_HOME" in os.environ else []),

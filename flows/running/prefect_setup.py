@@ -27,7 +27,9 @@ from flows.running.notification import FULL_DISK, GUARDED, UNPROMOTED
 DEPLOYMENTS = Path(__file__).parents[1] / "prefect.yaml"
 ZOMBIES = "Mark runs that went silent as crashed"
 LATE, LONGEST = timedelta(hours=1), timedelta(hours=48)
-_LAPSE = timedelta(seconds=120)  # a process that swaps or pickles a large table can miss two heartbeats
+SILENCE = timedelta(seconds=120)  # a process that swaps or pickles a large table can miss two heartbeats
+# There a sign of life waits for other writes, for up to a minute each time that it finds the database locked.
+SILENCE_ON_SQLITE = timedelta(seconds=300)
 _SOON, _DAY, _WEEK = timedelta(minutes=1), timedelta(days=1), timedelta(days=7)
 _BLOCK = "wikisum-alarms"
 _ENDS = ("Completed", "Failed", "TimedOut", "Cancelled", "Crashed")
@@ -70,15 +72,18 @@ def resume_schedules(names: Sequence[str]) -> None:
                 client.update_deployment_schedule(deployment.id, schedule.id, active=True)
 
 
-def create_automations(to: str | None, late: timedelta = LATE, longest: timedelta = LONGEST) -> list[str]:
+def create_automations(
+    to: str | None, late: timedelta = LATE, longest: timedelta = LONGEST, silence: timedelta = SILENCE
+) -> list[str]:
     """Renew on the server what marks dead runs as crashed and, if somebody is `to` be told, the alarms; return the
     names of these. `to` is a URL that gets a POST of JSON with `text`, or a notification block of the server as
-    TYPE/NAME; without it earlier alarms are removed. A planned run may start so `late`, and a run take the `longest`.
+    TYPE/NAME; without it earlier alarms are removed. A planned run may start so `late`, and a run take the `longest`;
+    one of which nothing is heard for so long, the `silence`, counts as dead.
     Raises ValueError: `to` is neither, or the server has no such block."""
     block = _block_to(to) if to else None
     # Else a dead worker's run keeps its deployment's only slot for ever.
     crashed = "No heartbeat: its process or machine is gone. Run it again: it computes only what is missing."
-    silent = _of_runs(after=("heartbeat",), expect=("heartbeat", *_ENDS), within=_LAPSE, deployed=False)
+    silent = _of_runs(after=("heartbeat",), expect=("heartbeat", *_ENDS), within=silence, deployed=False)
     _renew(ZOMBIES, silent, ChangeFlowRunState(state=StateType.CRASHED, name="Crashed", message=crashed))
     alarms = _alarms(late, longest)
     for name, (trigger, subject, body) in alarms.items():
