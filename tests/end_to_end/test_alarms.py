@@ -59,6 +59,7 @@ def server(tmp_path_factory: pytest.TempPathFactory, tiny_environment: dict[str,
     port = free_port()
     url = f"http://127.0.0.1:{port}/api"
     environment = {**tiny_environment, "PREFECT_HOME": str(tmp_path_factory.mktemp("home")), "PREFECT_API_URL": url}
+    environment["WIKISUM_FILES"] = str(tmp_path_factory.getbasetemp())  # roots are beside the folder of the workers
     with ExitStack() as stack:
         process = stack.enter_context(started(["prefect", "server", "start", "--port", str(port)], environment))
         assert wait_for_api(url, process, PATIENCE)
