@@ -1,6 +1,8 @@
 """A SentencePiece model with the special pieces of the released WikiSum vocabulary (Liu & Lapata 2019)."""
 
+import re
 import struct
+import unicodedata
 from collections.abc import Iterable, Sequence
 
 import sentencepiece
@@ -39,7 +41,7 @@ class SentencePieceTokenizer:
 
     def encode(self, texts: Iterable[str]) -> list[list[int]]:
         """Return the ids of each text."""
-        ids: list[list[int]] = self._processor.encode(list(texts), num_threads=1)
+        ids: list[list[int]] = self._processor.encode(list(map(keep_values, texts)), num_threads=1)
         return ids
 
     def decode(self, ids: Sequence[int]) -> str:
@@ -63,6 +65,24 @@ class SentencePieceTokenizer:
         if self._processor.id_to_piece(id_) != piece:
             raise ValueError(f"the SentencePiece model has no piece {piece!r}, which marks structure in WikiSum texts")
         return id_
+
+
+_RAISED = re.compile(r"(?<=[^\W_⁰¹²³⁴⁵⁶⁷⁸⁹])[⁺⁻]?[⁰¹²³⁴⁵⁶⁷⁸⁹]+")
+_FRACTION = re.compile(r"(\d?)([¼½¾⅐-⅞])")
+
+
+def keep_values(text: str) -> str:
+    """Return text in which NFKC, the rule of most models for characters, changes no value: "10³⁰" is "10^30" and not
+    "1030", and "12½" is "12 1/2" and not "121⁄2"."""
+    if text.isascii():
+        return text
+    text = _RAISED.sub(lambda above: f"^{unicodedata.normalize('NFKC', above[0])}", text)
+    return _FRACTION.sub(_fraction, text)
+
+
+def _fraction(match: re.Match[str]) -> str:
+    written = unicodedata.normalize("NFKC", match[2]).replace("⁄", "/")
+    return f"{match[1]} {written}" if match[1] else written
 
 
 def add_sentence_begin(model: bytes) -> bytes:

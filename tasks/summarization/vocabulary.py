@@ -16,7 +16,16 @@ from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
 
 from models.tokenization.contract import Specials
 from models.tokenization.huggingface_tokenizer import document_of, read_tokenizer
-from models.tokenization.sentencepiece_model import BEGIN, END, PAD, PARAGRAPH_MARK, SENTENCE_MARK, TITLE_MARK, UNK
+from models.tokenization.sentencepiece_model import (
+    BEGIN,
+    END,
+    PAD,
+    PARAGRAPH_MARK,
+    SENTENCE_MARK,
+    TITLE_MARK,
+    UNK,
+    keep_values,
+)
 from models.vocabulary import Vocabulary
 from storage.schemas import VOCABULARY
 from tasks.engine.hashing import stable_hash
@@ -122,7 +131,7 @@ class _Lines:
         for sample in self._samples:
             for text in sample.drain():
                 for line in text.splitlines():
-                    for piece in _cut(line.strip().replace("\0", " "), _LINE_BYTES):
+                    for piece in _cut(keep_values(line).strip().replace("\0", " "), _LINE_BYTES):
                         self.count += 1
                         yield piece
 

@@ -10,6 +10,7 @@ import sentencepiece
 from hypothesis import given
 from hypothesis import strategies as st
 
+from models.tokenization.sentencepiece_model import keep_values
 from models.vocabulary import Vocabulary
 
 TEXTS = ["the river rises in the hills", "the film was shot by the river", "hills and films", "a river of the hills"]
@@ -155,3 +156,16 @@ def test_an_id_that_is_not_there_is_an_error(id_: int, vocabulary: Vocabulary) -
         vocabulary.decode([5, id_])
     with pytest.raises(ValueError, match=f"token id {id_} "):
         vocabulary.pieces([id_])
+
+
+@pytest.mark.parametrize(
+    ("text", "kept"),
+    [
+        ("10³⁰ kg and 10⁻⁷", "10^30 kg and 10^−7"),
+        ("12½ ft, ½ of 3⅜", "12 1/2 ft, 1/2 of 3 3/8"),
+        ("40 km² of ²³⁵U", "40 km^2 of ²³⁵U"),
+        ("café No. 7", "café No. 7"),
+    ],
+)
+def test_no_rule_for_characters_changes_a_value(text: str, kept: str) -> None:
+    assert keep_values(text) == kept

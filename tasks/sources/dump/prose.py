@@ -12,6 +12,8 @@ from tasks.engine.data_files import read_data
 from tasks.sources.dump.markup import balanced, outer_templates, without, without_references
 from tasks.sources.dump.pages import CATEGORY, FILE, MEDIA, Site
 from tasks.sources.dump.templates import GONE, RAISED, Arguments, expand, raised
+from tasks.text.raised import raised as raised_text
+from tasks.text.raised import without_invisible
 
 ITEM = "\ue001"  # marks the start of a line that is an item of a list or indented
 _PRIVATE = re.compile("[\ue000-\ue004]")
@@ -79,9 +81,18 @@ def paragraphs_of(text: str) -> list[str]:
     return list(filter(None, blocks))
 
 
+_RAISED = re.compile(rf"{RAISED}([-−–+]?\d+)")
+_BEFORE = 60  # characters before a superscript that say what it is
+
+
+def _raised(match: re.Match[str]) -> str:
+    before = match.string[max(0, match.start() - _BEFORE) : match.start()].replace(RAISED, "")
+    return raised_text(before, match[1], linked=False)
+
+
 def _clean(text: str) -> str:
     text = text.replace(ITEM, " ")
-    text = re.sub(rf"(?<=\d){RAISED}", "^", text).replace(RAISED, "")
+    text = _RAISED.sub(_raised, text).replace(RAISED, "")
     text = re.sub(r"\{\{|\}\}|\[\[|\]\]", "", text)
     return re.sub(
         r"<ref\b[^<>]*>|</ref\s*>|</?(?:small|big|span|div|center|sup|sub|i|b|u|br|p)\b[^<>]*>", "", text, flags=re.I
@@ -137,7 +148,6 @@ class _Writer:
         return html.unescape(title.removeprefix(":").replace("_", " "))
 
 
-_INVISIBLE = re.compile("[\u00ad\u200b-\u200f\u202a-\u202e\u2060\u2066-\u2069\ufeff]")
 # Between slashes or square brackets, with at least one letter that only phonetic script has.
 _SOUND = "[ˈˌːəɪʊɛɔæʃʒθðŋɑɒʌɡɹɾʁɐɨɯɲ]"
 _PHONETIC = re.compile(rf"(?<!\w)/[^/\n]{{0,60}}{_SOUND}[^/\n]{{0,60}}/|\[[^\[\]\n]{{0,60}}{_SOUND}[^\[\]\n]{{0,60}}\]")
@@ -161,7 +171,7 @@ _OUTSIDE = re.compile(
 def mend(text: str) -> str:
     """Return a line of prose, single-spaced, without the `GONE` marks and the punctuation that belonged to them.
     Pronunciation and signs without width are removed too."""
-    text = _PHONETIC.sub(GONE, _INVISIBLE.sub("", text))
+    text = _PHONETIC.sub(GONE, without_invisible(text))
     if "(" in text:
         for _ in range(4):  # brackets within brackets, from the inside
             text, changes = _BRACKET.subn(_mended_bracket, text)

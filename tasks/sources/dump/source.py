@@ -17,7 +17,7 @@ from tasks.sources.files import BLOCK, InputFile, blocks, digested, file_state, 
 from tasks.sources.settings import DumpSettings, WikitextSettings
 from tasks.sources.source import Article, ArticleReason, Partition
 
-FORMAT_VERSION = 3  # rises when the same wikitext would give other articles
+FORMAT_VERSION = 4  # rises when the same wikitext would give other articles
 
 _REDIRECT = re.compile(r"\s*#\s*redirect", re.I)
 _TEMPLATE_NAME = re.compile(r"\{\{\s*+(?:template\s*+:\s*+)?([^\s{}|](?:[^{}|\n]*[^\s{}|])?)\s*+(?=\||\}\})", re.I)

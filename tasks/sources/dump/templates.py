@@ -55,9 +55,7 @@ def expand(name: str, arguments: Arguments) -> str:
 
 
 def raised(text: str) -> str:
-    """Return superscript as plain text: km², 10^18 if it would merge with a number, else unchanged (1st, 14C)."""
-    if text in ("2", "3"):
-        return "²" if text == "2" else "³"
+    """Return superscript with a mark where it is a number, which is written once what stands before it is known."""
     return f"{RAISED}{text}" if re.fullmatch(r"[-−+]?\d+", text) else text
 
 

@@ -33,7 +33,7 @@ from tasks.sources.records import line_partitions, lines_of
 from tasks.sources.settings import EncyclopediaLayout, EncyclopediaSettings, WikitextSettings
 from tasks.sources.source import Article, ArticleReason, Partition
 
-FORMAT_VERSION = 2  # rises when the same rows would give other articles
+FORMAT_VERSION = 3  # rises when the same rows would give other articles
 _SETTING = "source.encyclopedia.paths"
 _COLUMNS = (  # of Parquet
     *("name", "identifier", "main_entity", "namespace", "version", "license", "abstract", "sections", "references"),
