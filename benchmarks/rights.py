@@ -82,11 +82,10 @@ def show_hits(source: Path, most: int, half: int | None) -> None:
     """Print hits of every kind, at most one of a kind a site and `most` of a kind, to be read by eye."""
     shown: Counter[str] = Counter()
     seen: set[tuple[str, str]] = set()
-    quick = ExtractSettings(engine="density")
     for url, body in read_pages(source):
         if not in_half(url, half):
             continue
-        found = extract(body, "text/html", "utf-8", quick)
+        found = extract(body, "text/html", "utf-8", _SETTINGS)
         columns = page_columns(found, url, ())
         hits = [("licence", f"{columns['licence']} ({columns['licence_source']})")] if columns["licence_source"] else []
         hits += [("reservation", sign) for sign in columns["reservations"]]

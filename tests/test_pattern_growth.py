@@ -39,11 +39,13 @@ MADE = dict(
 
 @functools.cache
 def every_pattern() -> tuple[list[Found], list[str]]:
+    from tasks.extraction import notices
     from tasks.paragraphs import quality
     from tasks.text import boilerplate_phrases, standalone
     from tasks.text.ngrams import _unicode_word
 
     kept = {
+        "tasks.extraction.notices:_kinds": list(patterns(notices._kinds())),
         "tasks.paragraphs.quality:_headings": list(patterns(quality._headings())),
         "tasks.paragraphs.quality:marks": list(patterns(quality.marks())),
         "tasks.text.boilerplate_phrases:_joined": list(patterns(boilerplate_phrases._signs().patterns)),

@@ -26,6 +26,7 @@ from lxml import etree
 
 from tasks.engine.closing import Closing
 from tasks.extraction.engines import Extracted, extract
+from tasks.extraction.main_text import load
 from tasks.extraction.reasons import DocumentReason
 from tasks.extraction.settings import ExtractSettings
 
@@ -39,6 +40,8 @@ def main() -> None:
     memory = settings.memory_mib * 2**20
     resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    if settings.engine == "blocks":
+        load()  # before the first page, which would pay for it from its processor time
     with Connection(int(sys.argv[1])) as shard, suppress(EOFError, OSError):  # the shard's process has ended
         shard.send_bytes(b"{}")  # ready
         answer: dict[str, Any] = {"reason": None}

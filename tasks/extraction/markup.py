@@ -4,11 +4,13 @@ engines share: a tree of HTML, its title, plain lines, and Markdown without its 
 import re
 from collections.abc import Iterable
 
+import ftfy
 from charset_normalizer import from_bytes
 from lxml import etree, html
 from markdown_it import MarkdownIt
 from w3lib.encoding import html_body_declared_encoding, read_bom, resolve_encoding
 
+from tasks.text.raised import without_invisible
 from tasks.text.tokens import tokens
 
 
@@ -23,12 +25,6 @@ INLINE = names(
 )
 """Elements within a line of text; all others begin a block."""
 
-# No engine reads them; taken out of a page first, they cost none of them anything.
-_UNREAD = names(
-    "script style noscript template svg iframe canvas object embed audio video map link source input select textarea "
-    "button nav footer menu dialog head"
-)
-_KEPT = names("html body img br hr tr td th")  # without text, yet something is read of them
 _PARSER = html.HTMLParser(encoding="utf-8", remove_comments=True, remove_pis=True)
 # lxml's own look-up of classes, which makes forms of <form>, is a Python function called for each element of each copy.
 _PARSER.set_element_class_lookup(etree.ElementDefaultClassLookup(element=html.HtmlElement))
@@ -41,8 +37,9 @@ _WRAPPED = 100  # characters; text whose lines are all shorter is wrapped by han
 
 
 def clean(text: str) -> str:
-    """Return text without NUL, other control characters and lone surrogates, lines ending in a line feed."""
-    return _clean(text).decode("utf-8")
+    """Return text without NUL, other control characters, lone surrogates and characters without width, its lines ending
+    in a line feed."""
+    return without_invisible(_clean(text).decode("utf-8"))
 
 
 def _clean(text: str) -> bytes:
@@ -53,33 +50,28 @@ def _clean(text: str) -> bytes:
 def parse(text: str) -> html.HtmlElement | None:
     """Return a page's tree, None without markup and text; elements below the parser's depth (2048) are left out."""
     try:
-        return html.document_fromstring(_clean(text), parser=_PARSER)
+        tree = html.document_fromstring(_clean(text), parser=_PARSER)
     except etree.ParserError:  # nothing in it
         return None
+    _mend(tree)
+    return tree
 
 
-def prune(tree: html.HtmlElement) -> None:
-    """Take out of a tree what no engine reads: half of a page's elements, and with them half of an engine's time."""
-    etree.strip_elements(tree, *_UNREAD, with_tail=False)
-    for element in reversed(list(tree.iter())):  # children before parents
-        if not len(element) and element.tag not in _KEPT and not _has_text(element.text) and not _separates(element):
-            element.drop_tree()
+_OF_HEAD = names("title meta link script style base basefont bgsound noscript template object isindex")
 
 
-def _separates(block: html.HtmlElement) -> bool:
-    """Tell whether text before an empty block and text after it would become one without it."""
-    if block.tag in INLINE:
-        return False
-    before, after, outer = block.getprevious(), block.getnext(), block.getparent()
-    text = outer.text if before is None else before.tail
-    return all(
-        _has_text(between) or (outer if sibling is None else sibling).tag in INLINE
-        for between, sibling in ((text, before), (block.tail, after))
-    )
-
-
-def _has_text(text: str | None) -> bool:
-    return text is not None and not text.isspace() and text != ""
+def _mend(tree: html.HtmlElement) -> None:
+    """Put into the body what browsers read as its part: elements in a head that was not closed, and what follows
+    `</html>`."""
+    head, body = tree.find("head"), tree.find("body")
+    strays = [] if head is None else [element for element in head if element.tag not in _OF_HEAD]
+    if strays and body is None:
+        body = etree.SubElement(tree, "body")
+    if body is not None:
+        for element in reversed(strays):
+            body.insert(0, element)
+        for further in list(tree.itersiblings()):
+            body.extend(further)
 
 
 def page_title(tree: html.HtmlElement) -> str | None:
@@ -90,7 +82,7 @@ def page_title(tree: html.HtmlElement) -> str | None:
         next((meta.get("content", "") for meta in tree.iter("meta") if "og:title" in tokens(meta, "property")), ""),
         tree.xpath("string(//h1)"),
     ):
-        title = " ".join(str(candidate).split())
+        title = " ".join(without_invisible(str(candidate)).split())
         if title:
             return title
     return None
@@ -125,7 +117,13 @@ _LATIN_SHARE = 0.3  # of the letters: no Latin-1 language has so many accented o
 
 
 def decode(body: bytes, declared: str | None) -> str:
-    """Return the text, by byte order mark, UTF-8, a label that fits, or detection; bytes that fit none are U+FFFD."""
+    """Return the text, by byte order mark, UTF-8, a label that fits, or detection; bytes that fit none are U+FFFD. Text
+    that was encoded twice is read once more."""
+    text = _decode(body, declared)
+    return _TWICE.sub(_read_again, text) if _TWICE_SIGN.search(body) else text
+
+
+def _decode(body: bytes, declared: str | None) -> str:
     marked, mark = read_bom(body)
     if marked is not None and mark is not None:
         return body[len(mark) :].decode(marked, "replace")
@@ -140,9 +138,48 @@ def decode(body: bytes, declared: str | None) -> str:
     for codec in labels:
         text = body.decode(codec, "replace")
         if _fits(text, codec):
-            return text
+            return text if codec == "utf-8" or not _is_western(body, codec) else body.decode("cp1252", "replace")
+    if _is_western(body, "cp1250"):
+        return body.decode("cp1252", "replace")
     best = from_bytes(_without_tags(body)[:_DETECTION_SAMPLE]).best()
     return body.decode(best.encoding if best else "cp1252", "replace")
+
+
+_SINGLE_BYTE = re.compile(r"(?:iso8859|cp125|koi8|mac|latin)")
+_HIGH = re.compile(rb"[\x80-\xff]+")
+_SINGLE_HIGH = re.compile(rb"(?<![\x80-\xff])[\x80-\xff]{1,2}(?![\x80-\xff])")
+_UNDEFINED = re.compile(rb"[\x81\x8d\x8f\x90\x9d]")
+# What cp1252 would make of other alphabets within English words: a sign between letters, or letters English never has.
+_IMPLAUSIBLE = re.compile(rb"(?i:[a-z])[\xa1-\xac\xae\xaf\xb1-\xb3\xb5\xb6\xb8-\xbf\xd7\xf7](?i:[a-z])")
+_ENGLISH = re.compile(rb"\b(?:the|and|of|to|in|is|for|that)\b", re.IGNORECASE)
+_FEW = 0.1  # of a page's letters: an English page has fewer that are not ASCII, names and quotation marks
+_ENGLISH_SHARE = 0.06  # of its words that are among the commonest; other languages have hardly any of them
+
+
+def _is_western(body: bytes, codec: str) -> bool:
+    """Tell whether a page that is no UTF-8 is English with a few characters of Windows-1252, whatever its label."""
+    if codec == "cp1252" or not _SINGLE_BYTE.match(codec.replace("-", "").replace("_", "").lower()):
+        return False
+    plain = _without_tags(body)
+    high = sum(map(len, _HIGH.findall(plain)))
+    words = len(re.findall(rb"[A-Za-z]+", plain))
+    letters = sum(map(len, re.findall(rb"[A-Za-z]+", plain)))
+    if not high or high > max(_FEW * letters, 3) or _UNDEFINED.search(plain) or _IMPLAUSIBLE.search(plain):
+        return False
+    return len(_ENGLISH.findall(plain)) >= _ENGLISH_SHARE * words
+
+
+# UTF-8 that was taken for Windows-1252 or Latin-1 and encoded again: "â€™" for "’", "Ã©" for "é".
+_TWICE_SIGN = re.compile(rb"\xc3[\x82-\x85\x90\xa2]")  # Â Ã Ä Å Ð â, of which some are in every such text
+_CONTINUED = "[\u0080-\u00bf€‚ƒ„…†‡ˆ‰Š‹ŒŽ‘’“”•–—˜™š›œžŸ]"
+_TWICE = re.compile(
+    f"(?:[\u00c2-\u00df]{_CONTINUED}|[\u00e0-\u00ef]{_CONTINUED}{{2}}|[\u00f0-\u00f4]{_CONTINUED}{{3}})+"
+)
+
+
+def _read_again(match: re.Match[str]) -> str:
+    fixed = ftfy.fix_encoding(match[0])
+    return match[0] if "\ufffd" in fixed else fixed
 
 
 def _without_tags(text: bytes) -> bytes:

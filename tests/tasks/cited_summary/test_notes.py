@@ -50,8 +50,8 @@ def test_other_lines_stay_as_they_are_and_part_what_stands_around_them(line):
 
 def test_pages_stay_as_they_are():
     lines = ["The ferry was opened in 1974", "It carries 120 cars"]
-    assert paragraphs(lines, "density") == lines
-    assert read_notes(documents(lines, "density"))["boilerplate"][0].as_py() == [True, True]
+    assert paragraphs(lines, "blocks") == lines
+    assert read_notes(documents(lines, "blocks"))["boilerplate"][0].as_py() == [True, True]
     assert paragraphs([], None) == []
 
 

@@ -63,12 +63,12 @@ def test_every_article_and_url_has_its_row_in_order():
     assert table.schema == DOCUMENTS.schema
     columns = ["article_shard", "article_id", "provenance", "rank", "url", "title", "paragraphs", "engine", "reason"]
     assert [tuple(row[column] for column in columns) for row in table.to_pylist()] == [
-        (0, "f9", "search", 3, A, "Page", [RIVER, BRIDGE], "density", None),
-        (1, "f1", "citation", 0, A, "Page", [RIVER, BRIDGE], "density", None),
+        (0, "f9", "search", 3, A, "Page", [RIVER, BRIDGE], "blocks", None),
+        (1, "f1", "citation", 0, A, "Page", [RIVER, BRIDGE], "blocks", None),
         (1, "f1", "citation", 1, B, None, [], None, "not_found"),
         (1, "f1", "search", 0, C, None, [BRIDGE], "plain", None),
         (1, "f1", "search", 6, D, None, [], None, "page_missing"),
-        (1, "f2", "citation", 0, A, "Page", [RIVER, BRIDGE], "density", None),
+        (1, "f2", "citation", 0, A, "Page", [RIVER, BRIDGE], "blocks", None),
     ]
     assert table["boilerplate"].to_pylist() == [[False] * 2, [False] * 2, [], [False], [], [False] * 2]
 

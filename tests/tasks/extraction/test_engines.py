@@ -1,12 +1,10 @@
 import json
 
 import pytest
-from lxml import html
 
-from benchmarks.extraction import THRESHOLDS, f1, leave_one_site_out, measure, precision_recall, read_pages
-from tasks.extraction import density, engines
-from tasks.extraction.engines import choose, extract, extract_readability, tidy
-from tasks.extraction.markup import parse
+from benchmarks.extraction import f1, ours, precision_recall, score, word_scores
+from benchmarks.web_pages import LabelledPage, read_news, read_wcxb
+from tasks.extraction.engines import extract, tidy
 from tasks.extraction.settings import ExtractSettings
 
 FIRST = "The river rises on the moors, where rain falls on two days of every three, and runs east for forty miles."
@@ -14,131 +12,65 @@ SECOND = "Below the old bridge it turns south, and the valley widens into meadow
 PAGE = f"<html><head><title>Severn | Rivers</title></head><body><article><p>{FIRST}</p><p>{SECOND}</p></article></body>"
 
 
-@pytest.mark.parametrize(
-    ("settings", "engine"), [({"rescue_below": 0}, "trafilatura"), ({}, "density"), ({"engine": "density"}, "density")]
-)
-def test_engine_finds_the_article_and_says_who_it_was(settings, engine):
-    found = extract(PAGE.encode(), "text/html", None, ExtractSettings(**settings))
+def test_engine_finds_the_article_and_says_who_it_was():
+    found = extract(PAGE.encode(), "text/html", None, ExtractSettings())
     assert found.title == "Severn | Rivers"
     assert found.paragraphs == (FIRST, SECOND)
-    assert (found.engine, found.reason) == (engine, None)
+    assert (found.engine, found.reason) == ("blocks", None)
 
 
-def test_soup_is_the_last_resort():
-    found = extract(
-        b"<body><ul><li><a href='/'>Only a link</a></li></ul><script>x</script>",
-        "text/html",
-        None,
-        ExtractSettings(engine="density"),
-    )
-    assert (found.paragraphs, found.engine) == (("Only a link",), "soup")
+def test_page_of_a_link_has_that_line():
+    page = b"<body><ul><li><a href='/'>Only a link</a></li></ul><script>x</script>"
+    assert extract(page, "text/html", None, ExtractSettings()).paragraphs == ("Only a link",)
 
 
-SHORT, LONG = [FIRST], [FIRST, SECOND]
-OTHER = [
-    "Subscribers read on, and everyone else is asked to come back tomorrow with a valid card.",
-    "So are their guests.",
-]
+def test_trafilatura_can_be_chosen():
+    found = extract(PAGE.encode(), "text/html", None, ExtractSettings(engine="trafilatura"))
+    assert (found.engine, found.paragraphs) == ("trafilatura", (FIRST, SECOND))
 
 
-@pytest.mark.parametrize(
-    ("texts", "engine"),
-    [
-        ((SHORT, LONG, LONG), "density"),  # two agree on twice as much
-        ((LONG, SHORT, SHORT), "density"),  # two agree on half as much
-        ((OTHER, LONG, LONG), "density"),
-        ((LONG, OTHER, LONG), "trafilatura"),
-        ((LONG, LONG + OTHER, LONG), "trafilatura"),
-        ((SHORT, LONG, OTHER), "trafilatura"),  # that one engine found more is no reason
-        ((SHORT, LONG, []), "trafilatura"),
-        (([FIRST[:80]], [SECOND] * 9, OTHER), "trafilatura"),  # nobody agrees
-        (([], LONG, OTHER), "density"),  # nothing to be believed, whoever agrees
-        (([], [], LONG), "readability"),
-    ],
-)
-def test_engine_is_given_up_where_two_others_agree_against_it(texts, engine):
-    named = dict(zip(("trafilatura", "density", "readability"), texts, strict=True))
-    assert choose(named, 0.95) == (engine, named[engine])
-
-
-def test_engine_that_finds_no_more_than_others_of_a_long_text_is_believed():
-    several = [
-        f"Reach {number} of the river has a lock, and it has been shut since the year 18{number}0."
-        for number in range(9)
-    ]
-    named = {"trafilatura": several, "density": [*several, FIRST], "readability": [*several, FIRST]}
-    assert choose(named, 0.95)[0] == "trafilatura"  # what two engines have beyond it may be a menu of both
-    named["trafilatura"] = [*several, SECOND, *OTHER]
-    named["density"] = named["readability"] = several
-    assert choose(named, 0.95)[0] == "density"
-
-
-@pytest.mark.parametrize(
-    ("density", "readability", "fast", "full", "engine", "asked"),
-    [
-        (LONG, LONG, OTHER, OTHER, "density", []),  # sure
-        (LONG, SHORT, LONG, OTHER, "trafilatura", ["fast"]),
-        (LONG, LONG + OTHER, [], LONG, "trafilatura", ["fast", "full"]),
-        (LONG, [*LONG, "So are their guests."], OTHER, OTHER, "density", ["fast", "full"]),
-        ([], LONG, [], [], "readability", ["fast", "full"]),
-    ],
-)
-def test_dearer_engines_are_asked_only_in_doubt(monkeypatch, density, readability, fast, full, engine, asked):
-    calls = []
-
-    def trafilatura(tree, settings, **options):
-        calls.append("fast" if options.get("fast") else "full")
-        return fast if calls[-1] == "fast" else full
-
-    monkeypatch.setattr("tasks.extraction.engines.extract_density", lambda tree: density)
-    monkeypatch.setattr("tasks.extraction.engines.extract_readability", lambda tree: readability)
-    monkeypatch.setattr("tasks.extraction.engines.extract_trafilatura", trafilatura)
-    assert extract(PAGE.encode(), "text/html", None, ExtractSettings()).engine == engine
-    assert calls == asked
-
-
-def test_shorter_of_two_texts_that_agree_is_taken(monkeypatch):
-    several = [
-        f"Reach {number} of the river has a lock, and it was shut in the year 18{number}0." for number in range(9)
-    ]
-    monkeypatch.setattr("tasks.extraction.engines.extract_density", lambda tree: [*several, "Read on."])
-    monkeypatch.setattr("tasks.extraction.engines.extract_readability", lambda tree: several)
-    found = extract(PAGE.encode(), "text/html", None, ExtractSettings())
-    assert (found.engine, list(found.paragraphs)) == ("readability", several)
-
-
-def test_tables_are_left_to_trafilatura_where_they_are_not_wanted():
+@pytest.mark.parametrize("engine", ["blocks", "trafilatura"])
+def test_text_of_tables_is_left_out_where_it_is_not_wanted(engine):
     cells = "".join(f"<tr><td>{text}</td></tr>" for text in (FIRST, SECOND))
     page = f"<body><article><p>{FIRST} {SECOND}</p><p>{SECOND} It is so.</p><table>{cells}</table></article>".encode()
     kept, left = (
-        extract(page, "text/html", None, ExtractSettings(tables=tables)).paragraphs for tables in (True, False)
+        extract(page, "text/html", None, ExtractSettings(engine=engine, tables=tables)).paragraphs
+        for tables in (True, False)
     )
-    assert len(kept) == 4
-    assert len(left) == 2
+    assert kept[:2] == left == (f"{FIRST} {SECOND}", f"{SECOND} It is so.")
+    assert len(kept) > 2
 
 
-def test_no_engine_is_overruled_where_that_is_off(monkeypatch):
-    def never(tree):
-        raise AssertionError("asked although nobody can be overruled")
-
-    monkeypatch.setattr("tasks.extraction.engines.extract_trafilatura", lambda tree, settings, fast=False: ["A word."])
-    assert extract(PAGE.encode(), "text/html", None, ExtractSettings(rescue_below=0.95)).engine == "density"
-    monkeypatch.setattr("tasks.extraction.engines.extract_readability", never)
-    found = extract(PAGE.encode(), "text/html", None, ExtractSettings(rescue_below=0))
-    assert (found.engine, found.paragraphs) == ("trafilatura", ("A word.",))
-
-
-def test_next_engine_is_asked_where_trafilatura_finds_nothing(monkeypatch):
-    monkeypatch.setattr("tasks.extraction.engines.extract_trafilatura", lambda tree, settings, fast=False: [""])
-    found = extract(PAGE.encode(), "text/html", None, ExtractSettings(rescue_below=0))
-    assert (found.engine, found.paragraphs) == ("density", (FIRST, SECOND))
+def test_short_cells_of_a_row_are_one_line():
+    rows = "".join(
+        f"<tr><td><div>{day}</div></td><td><ul><li>{hours}</li></ul></td></tr>"
+        for day, hours in (("Monday", "10:00 AM to 8:00 PM"), ("Tuesday", "Closed"))
+    )
+    page = f"<main><h1>The mill</h1><p>{FIRST}</p><table>{rows}</table><p>{SECOND}</p></main>"
+    found = extract(page.encode(), "text/html", None, ExtractSettings())
+    assert found.paragraphs[-4:] == (FIRST, "Monday | 10:00 AM to 8:00 PM", "Tuesday | Closed", SECOND)
 
 
-def test_readability_leaves_the_tree_as_it_was():
-    tree = parse(PAGE)
-    before = html.tostring(tree)
-    assert extract_readability(tree) == [FIRST, SECOND]
-    assert html.tostring(tree) == before
+@pytest.mark.parametrize("word", ["popup", "comment", "menu", "rss", "share", "sidebar"])
+def test_class_within_a_line_removes_nothing(word):
+    page = PAGE.replace("the moors", f"<span class='{word}'>the moors</span>")
+    assert extract(page.encode(), "text/html", None, ExtractSettings()).paragraphs == (FIRST, SECOND)
+
+
+def test_text_after_the_end_of_the_page_is_read():
+    page = f"<html><body><header><h1>Severn</h1></header></body></html><div><p>{FIRST}</p><p>{SECOND}</p></div>"
+    assert extract(page.encode(), "text/html", None, ExtractSettings()).paragraphs[-2:] == (FIRST, SECOND)
+
+
+def test_text_in_a_head_that_is_not_closed_is_read():
+    page = f"<!doctype html><title>Severn</title><article><p>{FIRST}</p><p>{SECOND}</p></article>"
+    assert extract(page.encode(), "text/html", None, ExtractSettings()).paragraphs == (FIRST, SECOND)
+
+
+def test_page_in_the_place_of_another_has_a_reason():
+    page = "<title>Page not found</title><p>Sorry, we can’t find that page. It may have been moved or deleted.</p>"
+    found = extract(page.encode(), "text/html", None, ExtractSettings())
+    assert (found.paragraphs, found.engine, found.reason) == ((), None, "not_found")
 
 
 def test_plain_text():
@@ -223,45 +155,29 @@ def test_shingle_scores_worked_out_by_hand():
     assert precision_recall("a b c d", "") == (0.0, 0.0)
 
 
-def test_rule_that_helps_one_site_alone_is_not_counted_there():
-    sites = ["wye.test", "usk.test", "usk.test", "dee.test"]
-    thresholds = {"first": (0, 1), "second": (0, 1)}
-
-    def score(page, choice):
-        first, second = choice
-        good = 0.5 + 0.2 * first * (page == 0) + 0.1 * second  # the first helps wye.test alone, the second everyone
-        return good, good
-
-    scores, choices = leave_one_site_out(sites, thresholds, score)
-    assert [round(precision, 3) for precision, _ in scores] == [0.6, 0.6, 0.6, 0.6]
-    assert choices == {(0, 1): 1, (1, 1): 2}
-
-
 def test_f1_is_that_of_the_averages():
     assert f1([(1.0, 0.5), (0.5, 0.5)]) == pytest.approx(2 * 0.75 * 0.5 / 1.25)
     assert f1([(0.0, 0.0)]) == 0.0
 
 
-def test_benchmark_knows_every_threshold_by_the_value_it_has():
-    now = {
-        **{name: getattr(ExtractSettings(), name) for name in ("favour", "tables", "rescue_below")},
-        **{name: getattr(density, f"_{name.upper()}") for name in ("linked", "gap", "elsewhere", "small")},
-        "phrase_length": engines._PHRASE_LENGTH,
-        "recall_weight": engines._RECALL_WEIGHT,
-    }
-    assert now.keys() == THRESHOLDS.keys()
-    assert all(value in THRESHOLDS[name] for name, value in now.items())
+def test_word_scores_worked_out_by_hand():
+    assert word_scores("a b b c", "A b d") == (2 / 3, 1 / 2, pytest.approx(4 / 7))
+    assert word_scores("", "") == (1, 1, 1)
+    assert word_scores("a", "") == (0, 0, 0)
+
+
+def test_required_and_forbidden_pieces_are_counted():
+    page = LabelledPage(b"", "a b", "x.test", "article", ("A b", "c"), ("d", "e"))
+    found = score(page, "a b d")
+    assert (found.required, found.forbidden) == (0.5, 0.5)
 
 
 @pytest.mark.shared_data
-def test_defaults_stay_near_the_pages_they_were_chosen_on(shared_data):
-    pages = read_pages(shared_data / "extraction")
-    settings = {name: ExtractSettings.model_validate({"engine": name}) for name in ("trafilatura", "density")}
-    scores = {
-        name: measure(
-            pages, lambda html, name=name: "\n".join(extract(html, "text/html", None, settings[name]).paragraphs)
-        )
-        for name in settings
-    }
-    assert scores["trafilatura"].f1 >= 0.974
-    assert scores["density"].f1 >= 0.96
+def test_shipped_classifier_stays_near_the_pages_it_was_learned_from(shared_data):
+    for folder, read, least in (("extraction", read_news, 0.985), ("wcxb", read_wcxb, 0.88)):
+        pages = read(shared_data / folder)[:: 1 if folder == "extraction" else 20]
+        scores = [score(page, ours()(page.html)) for page in pages]
+        if folder == "extraction":
+            assert f1([(one.shingle_precision, one.shingle_recall) for one in scores]) >= least
+        else:
+            assert sum(one.f1 for one in scores) / len(scores) >= least

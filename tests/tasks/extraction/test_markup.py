@@ -1,9 +1,8 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from lxml import html as lxml_html
 
-from tasks.extraction.markup import clean, join_wrapped, page_title, parse, plain_paragraphs, prune
+from tasks.extraction.markup import clean, join_wrapped, page_title, parse, plain_paragraphs
 
 
 @pytest.mark.parametrize(
@@ -19,24 +18,6 @@ from tasks.extraction.markup import clean, join_wrapped, page_title, parse, plai
 )
 def test_title(html, title):
     assert page_title(parse(html)) == title
-
-
-@pytest.mark.parametrize(
-    ("body", "left"),
-    [
-        ("<nav><p>Home</p></nav><p>Text<script>x</script> goes on</p>", "<p>Text goes on</p>"),
-        ("<div><div><span> </span></div></div><p>Text</p>", "<p>Text</p>"),
-        ("<p>A<i></i> <b>word</b></p>", "<p>A <b>word</b></p>"),
-        ("one<div></div>two", "one<div></div>two"),  # two texts
-        ("<b>one</b><div></div><i>two</i>", "<b>one</b><div></div><i>two</i>"),
-        ("<p>one</p><div></div><i>two</i>", "<p>one</p><i>two</i>"),
-        ("<table><tr><td></td><td>2</td></tr></table><br>", "<table><tr><td></td><td>2</td></tr></table><br>"),
-    ],
-)
-def test_pruning_leaves_every_text_apart_from_what_no_engine_reads(body, left):
-    tree = parse(f"<head><title>T</title></head><body>{body}</body>")
-    prune(tree)
-    assert lxml_html.tostring(tree, encoding="unicode") == f"<html><body>{left}</body></html>"
 
 
 @pytest.mark.parametrize("html", ["", "   ", "<!-- only a comment -->", '<?xml version="1.0"?>'])

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
-from benchmarks.extraction import read_pages
+from benchmarks.web_pages import read_news as read_pages
 from tasks.paragraphs import filter as rules
 from tasks.paragraphs.filter import drop_reason
 from tasks.paragraphs.settings import ParagraphFilterSettings

@@ -187,7 +187,7 @@ def test_every_feature_has_a_weight() -> None:
 
 @pytest.mark.parametrize(
     ("engine", "quality", "refused"),
-    [("density", 0.7, 4), ("soup", 0.7, 4), ("density", None, 0), (None, 0.7, 0), ("plain", 0.7, 0), ("pdf", 0.7, 0)],
+    [("blocks", 0.7, 4), ("embedded", 0.7, 4), ("blocks", None, 0), (None, 0.7, 0), ("plain", 0.7, 0), ("pdf", 0.7, 0)],
 )
 def test_junk_of_crawled_pages_is_refused_and_counted(engine: str | None, quality: float | None, refused: int) -> None:
     article = {"article_id": "a", "split": "train", "title": "Weir", "lead": "A weir crosses a river."}
@@ -221,7 +221,7 @@ def test_the_language_of_the_document_reaches_the_model() -> None:
         document = {"article_id": "a", "url": "u", "rank": 0, "provenance": "citation", "paragraphs": REFERENCES}
         (rows,) = build_paragraphs(
             pa.Table.from_pylist([article], schema=ARTICLES.schema),
-            pa.Table.from_pylist([document | {"engine": "density", "language": language}], schema=DOCUMENTS.schema),
+            pa.Table.from_pylist([document | {"engine": "blocks", "language": language}], schema=DOCUMENTS.schema),
             ParagraphSettings(quality=0.7),
         )
         assert rows["drop_reason"].to_pylist().count("junk") == refused

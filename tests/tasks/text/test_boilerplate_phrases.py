@@ -9,7 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from tasks.extraction.density import page_blocks
+from tasks.extraction.blocks import read_page
 from tasks.extraction.markup import parse
 from tasks.text.boilerplate_phrases import fold, is_boilerplate, phrases
 from tasks.text.ngrams import split_words
@@ -249,7 +249,7 @@ def test_signs_are_written_as_they_are_looked_for():
 def test_lines_of_real_pages_as_by_one_search(shared_data):
     pages = sorted((shared_data / "extraction" / "html").iterdir())
     trees = [parse(gzip.decompress(page.read_bytes()).decode("utf-8", "replace")) for page in pages]
-    lines = {line for tree in trees for block in page_blocks(tree) for line in block.text.split("\n")}
+    lines = {block.text for tree in trees for block in read_page(tree).blocks}
     found = {line for line in lines if len(line) <= 800 and is_boilerplate(line, split_words(line))}
     assert found == {line for line in lines if len(line) <= 800 and PLAIN.search(line)}
     assert len(found) > 100

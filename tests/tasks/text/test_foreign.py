@@ -79,13 +79,13 @@ def reasons(lead: str, engine: str | None, language: str | None = "article") -> 
 @pytest.mark.parametrize(
     ("lead", "engine", "language", "refused"),
     [
-        (ENGLISH[0], "density", "article", 4),
+        (ENGLISH[0], "blocks", "article", 4),
         (ENGLISH[0], "pdf", "article", 4),
-        (ENGLISH[0], "density", None, 0),
-        (ENGLISH[0], "density", "de", 0),
-        (GERMAN[0], "density", "article", 0),
-        (GERMAN[0], "density", "en", 4),
-        ("Weir.", "density", "article", 0),  # too short to have a sure language
+        (ENGLISH[0], "blocks", None, 0),
+        (ENGLISH[0], "blocks", "de", 0),
+        (GERMAN[0], "blocks", "article", 0),
+        (GERMAN[0], "blocks", "en", 4),
+        ("Weir.", "blocks", "article", 0),  # too short to have a sure language
         (ENGLISH[0], "plain", "article", 0),  # pasted or written without markup: it is meant
         (ENGLISH[0], "plain", "en", 0),
         (ENGLISH[0], None, "article", 0),  # the source's own documents
@@ -109,7 +109,7 @@ def test_english_on_a_foreign_page_is_judged_as_junk_too() -> None:
         "url": "u",
         "rank": 0,
         "provenance": "citation",
-        "engine": "density",
+        "engine": "blocks",
         "language": "de",
         "paragraphs": [*GERMAN, *references, ENGLISH[1]],
     }

@@ -1,0 +1,120 @@
+"""The main text of a page: its blocks that a classifier of their looks and surroundings takes for content.
+
+The classifier is boosted trees (Friedman 2001; LightGBM), learned from pages of seven kinds and from small plain ones
+(`benchmarks/main_text.py`). Of a page's blocks those are taken that have the greatest expected F1 of words (Lewis
+1995); of a page that declares itself an article only those that also weigh enough without anything learned
+(`density.py`)."""
+
+import gzip
+from functools import cache
+from importlib.resources import files
+from typing import TYPE_CHECKING
+
+import numpy as np
+from lxml import html
+from numpy.typing import NDArray
+
+from tasks.extraction.block_features import features
+from tasks.extraction.blocks import Block, Page, read_page
+from tasks.extraction.density import dense
+
+if TYPE_CHECKING:
+    import lightgbm
+
+Probabilities = NDArray[np.float64]
+MODEL = "main_text.txt.gz"
+_LEAST = 0.4  # a block of less probability is taken only where the page has none of more
+_AGREED = 0.7  # F1 of words, from which an article's text is what both the classifier and density take
+_CELL = 100  # characters; the cells of a row are one line where none is longer
+_MOST_BLOCKS = 50_000  # of a page; what follows is left out
+
+
+@cache
+def _model() -> "lightgbm.Booster":
+    import lightgbm  # here, because it takes a second that a plan need not
+
+    packed = files("tasks.extraction").joinpath(MODEL).read_bytes()
+    return lightgbm.Booster(model_str=gzip.decompress(packed).decode("ascii"))
+
+
+def load() -> None:
+    """Read the classifier, so that the first page need not wait for it."""
+    _model()
+
+
+def main_text(tree: html.HtmlElement, title: str, tables: bool = True) -> list[str]:
+    """Return the lines of a page's main text; `visible.show` took from its tree what is hidden. `title`: the page's,
+    empty where it has none; `tables`: whether the text of tables is part of it."""
+    page = read_page(tree)
+    _shorten(page)
+    if not page.blocks:
+        return []
+    weighed = dense(page)
+    probability = np.asarray(_model().predict(features(page, title, weighed), num_threads=1))
+    return lines(page, taken(page, probability, weighed), tables)
+
+
+def _shorten(page: Page) -> None:
+    if len(page.blocks) > _MOST_BLOCKS:
+        del page.blocks[_MOST_BLOCKS:]
+        for element in page.elements:
+            element.start, element.end = (min(edge, _MOST_BLOCKS) for edge in (element.start, element.end))
+
+
+def taken(page: Page, probability: Probabilities, weighed: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Return which blocks of a page to take. `probability`: of each that it is content; `weighed`: whether density
+    takes it."""
+    words = np.array([len(block.text.split()) for block in page.blocks], dtype=np.float64)
+    learned = chosen(probability, words)
+    if "article" not in page.declared:
+        return learned
+    both = learned & weighed
+    agreed = 2 * words[both].sum() >= _AGREED * (words[learned].sum() + words[weighed].sum()) > 0
+    return both if agreed else learned
+
+
+def chosen(probability: Probabilities, words: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """Return which blocks to take: the likeliest, as many as have the greatest expected F1 of words, and of those the
+    ones of some probability, where there are any."""
+    order = np.argsort(-probability, kind="stable")
+    expected = (probability * words)[order]
+    f1 = 2 * np.cumsum(expected) / (np.cumsum(words[order]) + expected.sum() + 1e-9)
+    best = np.zeros(len(probability), dtype=bool)
+    best[order[: int(np.argmax(f1)) + 1]] = True
+    sure = best & (probability >= _LEAST)
+    return sure if sure.any() else best
+
+
+def lines(page: Page, kept: NDArray[np.bool_], tables: bool) -> list[str]:
+    """Return the texts of the blocks that are kept, those of a row's short cells in one line."""
+    result: list[str] = []
+    cells: list[str] = []
+    row = -1
+    for block in (block for block, keep in zip(page.blocks, kept.tolist(), strict=True) if keep):
+        at = _row(page, block)
+        if at >= 0 and not tables:
+            continue
+        if at != row:
+            result += _joined(cells)
+            cells, row = [], at
+        if at < 0:
+            result.append(block.text)
+        else:
+            cells.append(block.text)
+    return result + _joined(cells)
+
+
+def _row(page: Page, block: Block) -> int:
+    """Return the index of the row of the table whose cell holds a block; -1 outside of tables."""
+    at = block.element
+    while at >= 0:
+        element = page.elements[at]
+        if element.tag == "tr":
+            return at
+        at = element.parent
+    return -1
+
+
+def _joined(cells: list[str]) -> list[str]:
+    short = len(cells) > 1 and all(len(cell) <= _CELL for cell in cells)
+    return [" | ".join(cells)] if short else cells
