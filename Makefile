@@ -67,7 +67,7 @@ benchmarks: $(VENV)/.dev ## every figure we claim, each beside its peer; DATA=fo
 	for name in labels crawl recrawl lexrank bart_search columnar_index summarize training \
 	  stages orchestration operating scaling; do measure $$name; done; \
 	measure gpu --device cpu --scale core --minutes 20; measure gpu --device cpu --scale small --parts decoding; \
-	test -z "$(DATA)" || { measure extraction "$(DATA)/extraction"; measure rights "$(DATA)/extraction/html"; \
+	test -z "$(DATA)" || { measure extraction "$(DATA)/extraction"; measure rights "$(DATA)/extraction/html"; measure mirrors "$(DATA)/wikigraph"; \
 	  measure verifiers "$(DATA)" --count 100; \
 	  $(BIN)/wikisum corpus --preset records --root build/wikigraph --source.records.paths "$(DATA)/wikigraph/articles.jsonl" \
 	    --crawl.archive "$(DATA)/wikigraph/pages.warc.gz" \

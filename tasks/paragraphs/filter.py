@@ -28,6 +28,7 @@ class ParagraphReason(Reason):
     CLONE_DOCUMENT = "clone_document", "the whole document is a copy of the article"
     CLONE = "clone", "it repeats the lead section"
     CLONE_OF_PART = "clone_of_part", "it repeats a part of the lead section"
+    MIRROR = "mirror", "it repeats the lead section in pieces: the whole page holds much of it"
     COPIED_FROM_LEAD = "copied_from_lead", "it is taken from the lead section"
     DUPLICATE = "duplicate", "an earlier paragraph of the article has the same text"
     REST_OF_DOCUMENT = (
@@ -36,6 +37,11 @@ class ParagraphReason(Reason):
     )
     OVER_LIMIT = "over_limit", "the article has more candidates than the settings allow"
 
+
+# An article of which a paragraph has one of these has its lead, or a paragraph of the lead, in a source.
+REPEATS_LEAD = frozenset(
+    {ParagraphReason.CLONE_DOCUMENT, ParagraphReason.CLONE, ParagraphReason.CLONE_OF_PART, ParagraphReason.MIRROR}
+)
 
 _UNSPACED = "\u0e00-\u0e7f\u3040-\u30ff\u3400-\u9fff"  # Thai, kana, Chinese characters
 _WORD = re.compile(rf"[{_UNSPACED}]|[^\W_{_UNSPACED}]+")  # a character of an unspaced script counts as a word

@@ -12,6 +12,7 @@ from storage.schemas import PARAGRAPHS
 from tasks.engine.grouping import join_by_article
 from tasks.extraction.settings import HTML_ENGINES
 from tasks.paragraphs.filter import MAX_CHARACTERS, ParagraphReason, drop_reason
+from tasks.paragraphs.mirrors import LeadNgrams
 from tasks.paragraphs.quality import find_junk
 from tasks.paragraphs.settings import OF_ARTICLE, CloneSettings, ParagraphSettings
 from tasks.rights.conditions import COLUMNS, for_training, parse_conditions, refusal
@@ -96,7 +97,7 @@ def build_paragraphs(
     order, refused ones included. A paragraph has the first reason that holds: that of its page (page_licence,
     page_reserved, page_language, page_quality, page_personal_data, then page_not_for_training); the filter's own;
     host_boilerplate; language; junk; clone_document, clone, clone_of_part, copied_from_lead
-    (`LeadClones`); duplicate; over_limit. What a document has beyond `MOST_PARAGRAPHS` or
+    (`LeadClones`); mirror (`LeadNgrams`); duplicate; over_limit. What a document has beyond `MOST_PARAGRAPHS` or
     `MOST_CHARACTERS` is one more row, rest_of_document, whose text counts it.
 
     Articles are sorted by article_id, documents in any order. `given` are GIVEN rows in the order of the source's
@@ -124,6 +125,7 @@ class _Candidates:
         if settings.pages.obey_training and split == "train":
             self._conditions.append(for_training())
         self._clones = LeadClones(lead, settings.clones, rule)
+        self._lead = LeadNgrams(lead)
         asked = settings.filter.language
         self._language = article_language(lead) if asked == OF_ARTICLE else asked
         self._seen: set[str] = set()
@@ -189,10 +191,13 @@ class _Candidates:
             for text, split, reason in zip(texts, words, reasons, strict=True)
         ]
         copy = self._clones.is_clone(kept)
-        for text, paragraph, reason in zip(texts, kept, reasons, strict=True):
+        mirror = settings.clones.mirror if engine is not None else None
+        mirrored = [False] * len(texts) if mirror is None else self._lead.mirrored(texts, mirror)
+        for text, paragraph, reason, repeats_lead in zip(texts, kept, reasons, mirrored, strict=True):
             yield (
                 reason
                 or (ParagraphReason.CLONE_DOCUMENT if copy else self._clones.reason(paragraph))
+                or (ParagraphReason.MIRROR if repeats_lead else None)
                 or self._repeated(text)
             )
 

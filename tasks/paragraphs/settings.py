@@ -41,6 +41,10 @@ class CloneSettings(Settings):
     copied: float | None = Field(None, ge=0, le=1)
     """share of the paragraph's own bigrams that occur in the lead; off, because on real cited pages it drops mostly
     text that the article quotes, its best evidence"""
+    mirror: float | None = Field(0.4, ge=0, le=1)
+    """share of the lead's 8-grams that a crawled page has as a whole, above which its paragraphs that repeat the lead
+    are refused, however the page lays it out; at most 0.39 on real cited pages; not asked of documents that the source
+    itself holds, whose summaries quote them; null = the papers' rule alone"""
     document: float | None = Field(None, ge=0, le=1)
     """share of the lead's words that occur in the whole document: drops all its paragraphs (Liu et al. 2018, 0.5); off,
     because a long page on the subject passes it without a copied sentence"""

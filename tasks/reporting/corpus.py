@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from tasks.across.refusals import AcrossReason
 from tasks.engine.recipe import Shards
+from tasks.paragraphs.filter import REPEATS_LEAD
 from tasks.reporting import plots
 from tasks.reporting.blocks import NONE, WORDS, Block, Picture, Row, Text, section, share_cell, table_of
 from tasks.reporting.corpus_size import Words, count_words, mean_sizes, shard_sizes, statistics_table
@@ -104,6 +105,27 @@ def across_section(
     yield Text(WORDS["legends"]["across"])
     yield table_of("What articles share", ["relation", "rows", "of kept paragraphs, %", "articles"], rows)
     yield Text(f"Refused: {leaks} paragraphs as leak, {copies} as near_duplicate.")
+
+
+@section("copies", "Leads in the sources")
+def copies_section(texts: Iterable[tuple[pa.Table, ...]], total: int, shards: int) -> Iterator[Block]:
+    """How many leads of each split occur in a source, whole or a paragraph of them, by the reasons of paragraphs. Of
+    `total` shards of (articles, paragraphs, features) only the first ones are read."""
+    used: Counter[str] = Counter()
+    copied: Counter[str] = Counter()
+    repeats = pa.array(sorted(REPEATS_LEAD), pa.string())
+    for articles, paragraphs, *_ in islice(texts, shards):
+        kept = articles.filter(pc.is_null(articles["drop_reason"]))
+        repeated = paragraphs.filter(pc.is_in(paragraphs["drop_reason"], repeats))["article_id"]
+        used.update(kept["split"].to_pylist())
+        copied.update(kept.filter(pc.is_in(kept["article_id"], pc.unique(repeated)))["split"].to_pylist())
+    rows: list[Row] = [
+        [split, used[split], copied[split], share_cell(copied[split], used[split])]
+        for split in ("train", "valid", "test")
+        if used[split]
+    ]
+    yield Text(WORDS["legends"]["copies"].format(shards=min(shards, total), of=total))
+    yield table_of("Leads that occur in a source", ["split", "articles", "with such a source", "of articles, %"], rows)
 
 
 def count_rights(stages: Sequence[Shards]) -> PageTotals:

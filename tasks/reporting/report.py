@@ -78,6 +78,7 @@ def write_report(
         samples_section(collected),
         facts.built(head),
         stages.funnel_section(rows),
+        corpus.copies_section(texts, len(texts), SAMPLED_SHARDS),
         *([] if overlaps is None else [corpus.across_section(overlaps, counts)]),
         *([corpus.rights_section(corpus.count_rights(pages))] if pages else []),
         stages.hosts_section(stages.failing_hosts(counts)),

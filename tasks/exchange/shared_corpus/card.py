@@ -132,6 +132,7 @@ def _splits(counts: Mapping[str, Counts], parts: Sequence[str]) -> str:
     if "documents" in parts:
         rows["documents of an article"] = [of(count.documents, count.articles) for count in every]
         rows["articles without a document"] = [f"{count.without_documents:,}" for count in every]
+        rows["leads that occur in a source, %"] = [of(100 * count.lead_in_source, count.articles) for count in every]
         rows["values of the summaries that occur in the paragraphs, %"] = [
             of(100 * count.found, count.values) for count in every
         ]

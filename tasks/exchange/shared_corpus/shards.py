@@ -22,6 +22,7 @@ from tasks.engine.grouping import join_by_article
 from tasks.engine.hashing import unit_interval
 from tasks.engine.recipe import StageResult
 from tasks.exchange.shared_corpus.settings import PARTS, PageText, Part, SharedCorpusSettings
+from tasks.paragraphs.filter import REPEATS_LEAD
 from tasks.rights.licences import terms_of
 from tasks.rights.totals import PageTotals
 
@@ -84,6 +85,7 @@ class Counts:
     texts: int = 0  # of these, the ones whose text is exported
     without_documents: int = 0  # articles that have no document
     paragraphs: int = 0  # labelled paragraphs
+    lead_in_source: int = 0  # articles with a source that repeats the lead; what repeats it is refused
     unlabelled: int = 0  # articles with documents, but no paragraph
     measured: int = 0  # articles whose summary's values were looked up
     values: int = 0  # names, numbers and dates of their summaries
@@ -105,6 +107,7 @@ class Counts:
             self.documents += len(documents)
             self.texts += sum(document["text"] is not None for document in documents)
             self.without_documents += not documents
+            self.lead_in_source += row.get("lead_in_source", False)
             self.paragraphs += len(labels)
             self.unlabelled += bool(documents) and not labels
             if (values := row.get("values")) is not None:
@@ -143,7 +146,8 @@ class CorpusShards:
 
     def batches(self, shard: int) -> Iterator[tuple[str, list[Row]]]:
         """Yield split and rows of a shard's used articles, split by split and sorted by id. Besides the columns a row
-        has `pages`, the rights and personal data of its documents for `PageTotals`, and a measured one `values`: how
+        has `pages`, the rights and personal data of its documents for `PageTotals`, `lead_in_source`, whether a source
+        repeats the lead, and a measured one `values`: how
         many names, numbers and dates its summary has, and how many of them its paragraphs contain, whether or not these
         are exported. Raises CorruptShardError: a file is gone, cut short or changed."""
         tables = {name: self._read(name, shard) for name in ("articles", "paragraphs", "features", "ranked", "graphs")}
@@ -213,6 +217,8 @@ class CorpusShards:
         exported = {name: {**graph, **row}.get(name) for name in self.dataset.schema.names}
         if "documents" in self.dataset.schema.names:
             exported["pages"] = pages
+            reasons = {paragraph["drop_reason"] for paragraph in found.get("paragraphs", ())}
+            exported["lead_in_source"] = not reasons.isdisjoint(REPEATS_LEAD)
         if "paragraphs" in found and unit_interval("values", row["id"]) < self.measured:
             exported["values"] = _values(article, [paragraph["text"] for some in kept for paragraph in some])
         return exported

@@ -97,9 +97,9 @@ EDGE = {"i": 0, "j": 1, "weight": 0.5}
 
 
 def make_corpus(
-    root: Path, *, ranked: bool = True, config: dict[str, Any] | None = None, near_duplicate: str | None = None
+    root: Path, *, ranked: bool = True, config: dict[str, Any] | None = None, refused: tuple[str, str] | None = None
 ) -> Build:
-    """Write the build below `root`; a paragraph with the text `near_duplicate` is refused across articles."""
+    """Write the build below `root`; paragraphs with the first text of `refused` have the second as their reason."""
     store = Store(str(root))
     tables: dict[str, list[pa.Table]] = {
         "articles": [pa.Table.from_pylist(rows, ARTICLES.schema) for rows in SHARDS],
@@ -114,8 +114,8 @@ def make_corpus(
         )
         for shard, articles in enumerate(tables["articles"])
     ]
-    if near_duplicate is not None:
-        tables["compared"] = [_without(near_duplicate, table) for table in tables["paragraphs"]]
+    if refused is not None:
+        tables["compared"] = [_without(*refused, table) for table in tables["paragraphs"]]
     compared = tables.get("compared", tables["paragraphs"])
     made = map(compute_features, tables["articles"], compared)
     tables["features"] = [pa.Table.from_batches(batches, FEATURES.schema) for batches in made]
@@ -133,8 +133,8 @@ def _of(documents: pa.Table, shard: int) -> pa.Table:
     return documents.filter(pa.compute.equal(documents["article_shard"], shard))
 
 
-def _without(text: str, paragraphs: pa.Table) -> pa.Table:
-    rows = [{**row, "drop_reason": "near_duplicate"} if row["text"] == text else row for row in paragraphs.to_pylist()]
+def _without(text: str, reason: str, paragraphs: pa.Table) -> pa.Table:
+    rows = [{**row, "drop_reason": reason} if row["text"] == text else row for row in paragraphs.to_pylist()]
     return pa.Table.from_pylist(rows, paragraphs.schema)
 
 

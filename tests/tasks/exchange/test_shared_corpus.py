@@ -112,7 +112,7 @@ def test_an_article_is_a_row(root: Path, tmp_path: Path) -> None:
 
 
 def test_what_was_refused_across_articles_is_not_exported(tmp_path: Path) -> None:
-    corpus_root.make_corpus(tmp_path / "root", ranked=False, near_duplicate=WIDE)
+    corpus_root.make_corpus(tmp_path / "root", ranked=False, refused=(WIDE, "near_duplicate"))
     export(tmp_path / "root", tmp_path / "to", page_text="all", columns=("summary", "documents", "labels"))
     first, test = rows(tmp_path / "to", "train")[0], rows(tmp_path / "to", "test")[0]
     assert [document["text"] for document in first["documents"]] == [WALES, SALMON, BORE]
@@ -170,6 +170,7 @@ def test_the_card_tells_a_stranger_what_is_in_the_folder(root: Path, tmp_path: P
         "| words of a summary | 17.0 | 17.0 |",
         "| documents of an article | 1.3 | 1.0 |",
         "| articles without a document | 1 | 0 |",
+        "| leads that occur in a source, % | 0.0 | 0.0 |",
         "| paragraphs of an article | 1.3 | 2.0 |",
         "| highest ROUGE-2 recall of an article's paragraphs, % | 37.5 | 0.0 |",
         "| not recorded | 1 |",
@@ -198,6 +199,14 @@ def test_the_card_tells_a_stranger_what_is_in_the_folder(root: Path, tmp_path: P
     told = json.loads((tmp_path / "export.json").read_text())
     for name, file in told["files"].items():
         assert file["sha256"] == hashlib.sha256((tmp_path / name).read_bytes()).hexdigest()
+
+
+@pytest.mark.parametrize("reason", ["clone_document", "clone", "clone_of_part", "mirror"])
+def test_the_card_counts_leads_that_occur_in_a_source_by_split(tmp_path: Path, reason: str) -> None:
+    corpus_root.make_corpus(tmp_path / "root", ranked=False, refused=(WIDE, reason))
+    export(tmp_path / "root", tmp_path / "shared")
+    card = (tmp_path / "shared" / "README.md").read_text()
+    assert "| leads that occur in a source, % | 33.3 | 100.0 |" in card  # articles 1 and 2, of 1, 4, 5 and of 2
 
 
 def test_columns_are_chosen(root: Path, tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ import pytest
 import tests.tasks.reporting.reporting_tables as made
 from storage.schemas import SCORES
 from tasks.reporting.blocks import Table, Text
-from tasks.reporting.corpus import distributions_section
+from tasks.reporting.corpus import copies_section, distributions_section
 from tasks.reporting.curves import model_curves
 from tasks.reporting.scores import headline_sentence, rank_systems, read_scores, scores_section, table1, table1_section
 from tasks.reporting.settings import ReportSettings
@@ -246,6 +246,26 @@ def test_distributions_read_only_the_first_shards() -> None:
     assert isinstance(size, Table)
     assert [cell.text for cell in size.rows[1]] == ["this one, kept paragraphs", "1", "1.0", "4", "3"]
     assert len(pictures) == 3
+
+
+def test_leads_that_occur_in_a_source_are_counted_by_split() -> None:
+    def shards():  # type: ignore[no-untyped-def]
+        rows = [("a", "train", None), ("b", "train", None), ("c", "test", None), ("d", "test", "empty_lead")]
+        columns = [{"article_id": id_, "split": split, "drop_reason": reason} for id_, split, reason in rows]
+        reasons = [("a", "mirror"), ("a", "clone"), ("b", None), ("c", "clone_of_part"), ("d", "mirror")]
+        paragraphs = [{"article_id": id_, "drop_reason": reason} for id_, reason in reasons]
+        yield pa.Table.from_pylist(columns), pa.Table.from_pylist(paragraphs)
+        raise AssertionError("the second shard was read")
+
+    text, table = copies_section(shards(), 7, 1).blocks
+
+    assert isinstance(text, Text)
+    assert text.text.startswith("From the first 1 of 7 article shards.")
+    assert isinstance(table, Table)
+    assert [[cell.text for cell in row] for row in table.rows] == [
+        ["train", "2", "1", "50.0"],
+        ["test", "1", "1", "100.0"],
+    ]
 
 
 def test_distributions_of_no_shards_are_empty() -> None:
