@@ -4,7 +4,8 @@ and `twin_words`), and parts of the leads of held-out articles (stages `lead_ngr
 What is nearly equal meets in a bucket. The MinHash bands of every kept paragraph and document are sent to the shards of
 their buckets, and compared there, so that no machine ever holds the sketches of a whole corpus."""
 
-from collections.abc import Sequence
+import re
+from collections.abc import Callable, Sequence
 from itertools import chain, groupby
 from operator import itemgetter
 from typing import Any
@@ -184,19 +185,39 @@ def attach_words(paragraphs: pa.Table, twins: pa.Table, *, words: WordRule) -> p
 
 
 def near_duplicates(paragraphs: pa.Table, twin_words: pa.Table, words: WordRule) -> pa.Table:
-    """Return an OVERLAPS row for each pair whose words are alike, without leads."""
+    """Return an OVERLAPS row for each pair whose words are alike, without leads. Reports written by one template are
+    alike and differ in what they say: a pair is none where the later one has a number or name that the earlier one has
+    not."""
     keys = _keys(twin_words, "article", "paragraph_id")
     own = _word_sets(paragraphs, set(keys), words)
+    values = _word_sets(paragraphs, set(keys), words, of=value_words)
     alike = []
     for key, text in zip(keys, twin_words["words"].to_pylist(), strict=True):
         other = text.split()
         common = len(own[key].intersection(other))
-        alike.append(common >= LEAST_SIMILARITY * (len(own[key]) + len(other) - common))
+        similar = common >= LEAST_SIMILARITY * (len(own[key]) + len(other) - common)
+        alike.append(similar and values.get(key, set()).issubset(other))
     rows = twin_words.filter(pa.array(alike, pa.bool_()))
     in_article = pc.equal(rows["article"], rows["of_article"])
     rows = rows.append_column("in_article", in_article).append_column("in_other", pc.invert(in_article))
     rows = rows.append_column("lead", pa.array(np.zeros(rows.num_rows, bool)))
     return rows.select(OVERLAPS.schema.names).cast(OVERLAPS.schema)
+
+
+_TOKEN = re.compile(r"[^\W_]+(?:[.,:]\d+)*|[.!?]")
+_ENDS = frozenset(".!?")
+
+
+def value_words(text: str, rule: WordRule) -> list[str]:
+    """Return the words of a text that belong to numbers and names, in order: a name has a capital letter, and no
+    sentence begins with it unless another capital letter follows."""
+    tokens = _TOKEN.findall(text)
+    found = [
+        token
+        for before, token, after in zip([".", *tokens], tokens, [*tokens[1:], "."], strict=False)
+        if token[0].isdigit() or (token[0].isupper() and (before not in _ENDS or after[0].isupper()))
+    ]
+    return split_words(" ".join(found), rule)
 
 
 def _kept(paragraphs: pa.Table) -> pa.Table:
@@ -208,8 +229,10 @@ def _keys(pairs: pa.Table, article: str, paragraph: str) -> list[Key]:
     return list(zip(*(pairs[name].to_pylist() for name in (article, paragraph, "whole")), strict=True))
 
 
-def _word_sets(paragraphs: pa.Table, keys: set[Key], rule: WordRule) -> dict[Key, set[str]]:
-    """Return the different words of the paragraphs and documents with these keys."""
+def _word_sets(
+    paragraphs: pa.Table, keys: set[Key], rule: WordRule, of: Callable[[str, WordRule], list[str]] = split_words
+) -> dict[Key, set[str]]:
+    """Return the different words of the paragraphs and documents with these keys, or those that `of` chooses."""
     articles = {article for article, *_ in keys}
     found: dict[Key, set[str]] = {}
     for name, own in by_article(_kept(paragraphs)):
@@ -221,22 +244,25 @@ def _word_sets(paragraphs: pa.Table, keys: set[Key], rule: WordRule) -> dict[Key
             for _, id_, text in group:
                 document, paragraph = document or (article, id_, True), (article, id_, False)
                 wanted = {document, paragraph} & keys
-                words = split_words(text, rule) if wanted else []
+                words = of(text, rule) if wanted else []
                 for key in wanted:
                     found.setdefault(key, set()).update(words)
     return found
 
 
 LEAD_WORDS = 13  # the n of the contamination study of Brown et al. 2020 (app. C); shorter runs are common phrases
+_TEMPLATE_LEADS = 3  # leads with the same n-gram from which it is a template's, not what one of them says
 
 
 def collect_lead_ngrams(shards: Shards, *, words: WordRule) -> pa.Table:
-    """Return LEAD_NGRAMS of the leads of the valid and test splits, shard by shard: 8 bytes for each word."""
+    """Return LEAD_NGRAMS of the leads of the valid and test splits, shard by shard: 8 bytes for each word. An n-gram of
+    `_TEMPLATE_LEADS` leads or more is left out."""
     found = [np.zeros(0, np.uint64)]
     for (articles,) in shards:
         leads = articles.filter(held_out(articles))["lead"].to_pylist()
-        found.append(np.unique(Ngrams(split_all(leads, words), LEAD_WORDS).hashes))
-    return pa.table([np.unique(np.concatenate(found))], schema=LEAD_NGRAMS.schema)
+        found += [np.unique(Ngrams([lead], LEAD_WORDS).hashes) for lead in split_all(leads, words)]
+    hashes, leads_with = np.unique(np.concatenate(found), return_counts=True)
+    return pa.table([hashes[leads_with < _TEMPLATE_LEADS]], schema=LEAD_NGRAMS.schema)
 
 
 def find_overlaps(

@@ -6,7 +6,7 @@ import pyarrow as pa
 import pytest
 
 from storage.schemas import OVERLAPS, SKETCHES, TWIN_WORDS
-from tasks.across.overlaps import match_sketches, near_duplicates
+from tasks.across.overlaps import match_sketches, near_duplicates, value_words
 from tasks.across.refusals import refuse_overlaps
 from tasks.across.settings import AcrossSettings
 from tests.tasks.across.across_tables import FERRY, LEAD, LOCK, LOCK_EDITED, MILL, Article, compared, paragraphs
@@ -89,6 +89,61 @@ def test_a_part_of_a_held_out_lead_is_found_in_training_sources_alone() -> None:
     assert flags(compared(given))[0xA, 1] >= {"lead"}
     assert [key for key, found in flags(compared(given)).items() if "lead" in found] == [(0xA, 1)]
     assert flags(compared([(A, "train", [("u1", quoted)])])) == {}  # nothing is held out: its own lead is no leak
+
+
+COUNTY = (
+    "{name} County is a county of the state with {people} people as of the last census, and its seat is {seat}. It was "
+    "formed in {year} from land of its neighbours and named for a settler. The county covers {miles} square miles, of "
+    "which most is land and the rest water, and farms still take up more than half of it."
+)
+ADVISORY = (
+    "At {hour} the center of Tropical Storm {name} was located near latitude {north} north. The storm is moving toward "
+    "the west at {speed} miles an hour and is expected to turn north within a day. Swells on the coast are likely to "
+    "cause surf and rip current conditions that are a danger to life."
+)
+
+
+def report(template: str, number: int) -> str:
+    name = "".join(chr(ord("a") + number // base % 26) for base in (1, 26)).capitalize() + "ton"
+    return template.format(
+        **{"name": name, "seat": f"Port {name}", "people": 1000 + 37 * number, "year": 1700 + number},
+        **{"miles": 300 + number, "hour": f"{number % 12}:{number % 60:02}", "north": f"{10 + number / 10:.1f}"},
+        speed=5 + number,
+    )
+
+
+@pytest.mark.parametrize("template", [COUNTY, ADVISORY])
+def test_reports_of_one_template_with_other_numbers_and_names_are_kept(template: str) -> None:
+    """Two hundred of them, a fifth held out, and one copy that says the same in other words."""
+    given: list[Article] = [
+        (f"{number + 1:016x}", "test" if number % 5 == 4 else "train", [(f"u{number}", report(template, number))])
+        for number in range(200)
+    ]
+    copy = report(template, 150).replace("half of it", "half of that").replace("a danger", "dangerous")
+    given.append((C, "train", [("copy", copy)]))
+    assert {article for article, _ in flags(compared(given))} == {int(C, 16)}
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("Rain fell on Hull at 5:30, and 1,200 people left Port Arlen.", "hull 5 30 1 200 port arlen"),
+        ("However, it rained. Adams County had 3.5 inches!", "adams county 3 5"),
+        ("it rained", ""),
+    ],
+)
+def test_numbers_and_names_are_told_from_other_words(text: str, words: str) -> None:
+    assert value_words(text, "rouge") == words.split()
+
+
+def test_a_phrase_of_three_leads_is_no_leak() -> None:
+    phrase = "as of the last census the county had a population of about nine thousand people in all its towns"
+    leak = [(A, "train", [("u1", f"We know that {phrase}.")])]
+    held_out: list[Article] = [(f"{number:016x}", "test", [("u", MILL)]) for number in (1, 2, 3)]
+    assert [key for key, has in flags(compared([*leak, *held_out[:2]], lead=phrase)).items() if "lead" in has] == [
+        (0xA, 0)
+    ]
+    assert [key for key, has in flags(compared([*leak, *held_out], lead=phrase)).items() if "lead" in has] == []
 
 
 def test_short_and_unlike_paragraphs_are_left_alone() -> None:
