@@ -102,6 +102,14 @@ def test_the_newest_version_of_a_period_is_found(store: Store) -> None:
     assert version_of(store, "2026-W49") is None
 
 
+def test_the_champion_before_is_the_last_other_one_not_the_first(store: Store) -> None:
+    for number in (1, 2, 3):
+        save_version(store, version(number))
+        champion = promote_version(store, number, at="", why="")
+    assert champion.previous == 2
+    assert promote_version(store, 3, at="", why="again").previous == 2
+
+
 def test_the_pointer_remembers_every_champion_and_the_way_back(store: Store) -> None:
     assert read_champion(store) is None
     for number in (1, 2):

@@ -303,6 +303,13 @@ def test_only_faults_that_may_pass_are_retried() -> None:
     assert [is_transient(error) for error in permanent] == [False] * 5
 
 
+@pytest.mark.parametrize("cause", [PermissionError, FileNotFoundError, NotADirectoryError])
+def test_a_path_that_cannot_be_written_is_not_tried_again(cause: type[OSError]) -> None:
+    error = StorageError("cannot write")
+    error.__cause__ = cause("no")
+    assert not is_transient(error)
+
+
 def test_summarise_adds_records_up(tmp_path: Path) -> None:
     def refused(*, shard: int) -> pa.Table:
         reasons = ["clone", None, "too_short"][: shard + 1]

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tasks.crawl.turns import _FREE, HOLD_SECONDS, LONGEST_LINE, MachineTurns, MemoryTurns, State, take
+from tasks.crawl.turns import _FREE, HOLD_SECONDS, LONGEST_LINE, MachineTurns, MemoryTurns, RequestTurn, State, take
 from tests.patience import PATIENCE
 
 
@@ -21,6 +21,24 @@ def test_a_turn_is_held_until_it_is_given_back() -> None:
     # The next one is told to come after a delay, although the holder could have the turn for longer.
     assert take(states[:1], [1.0], 100.2) == (pytest.approx(1.0), [(100.0 + HOLD_SECONDS, pytest.approx(102.2))])
     assert take(states[:1], [1.0], 100.0 + HOLD_SECONDS)[0] == 0.0  # the holder has died
+
+
+class Given:
+    """Turns that only remember what was given back."""
+
+    def __init__(self) -> None:
+        self.delays: list[dict[str, float]] = []
+
+    def give(self, delays: dict[str, float]) -> None:
+        self.delays.append(dict(delays))
+
+
+def test_a_host_that_asks_for_a_pause_delays_itself_alone() -> None:
+    turns, delays = Given(), {"host a.x.test": 1.0, "domain x.test": 0.5, "address 10.0.0.1": 0.1}
+    turn = RequestTurn(turns, None, delays)  # type: ignore[arg-type]
+    turn.pause(30.0)
+    turn.pause(0.0)
+    assert turns.delays == [{"host a.x.test": 30.0}]
 
 
 def test_no_place_is_taken_where_one_of_them_is_busy() -> None:

@@ -159,6 +159,17 @@ def test_citations_outside_of_footnotes() -> None:
     assert article(row, external_links=True).references == (*expected[:5], "http://unrelated.test/", *expected[5:])
 
 
+def test_a_footnote_ends_the_citation_before_it() -> None:
+    """Otherwise the link would come after what the footnote cites, and its copy behind the footnote would join it."""
+    row = page(
+        "Ada",
+        LEAD,
+        f"<h2>Bibliography</h2><ul><li>{external(LIVE)}{mark('1')} {external(COPY)}</li></ul>",
+        "<h2>References</h2>" + footnotes(**{"1": external("http://note.test/")}),
+    )
+    assert article(row).references == (LIVE, "http://note.test/", COPY)
+
+
 def test_a_page_of_the_encyclopedia_is_no_reference_and_items_of_a_list_are_apart() -> None:
     copy = "https://archive.ph/Ab1"
     row = page(

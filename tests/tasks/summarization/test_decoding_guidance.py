@@ -1,5 +1,6 @@
 """Summaries under alignment, coverage and compression: what has to be at hand, and whose attention is told."""
 
+import re
 import shutil
 from pathlib import Path
 
@@ -77,11 +78,9 @@ def best_two(predictor: AttentionPredictor, model: Summarizer, source: SourceBat
     return expected_attention(predictor, model, source).topk(2, dim=1).indices.sort(dim=1).values.tolist()
 
 
-def test_compression_tells_attention_at_the_ranks_of_the_paragraphs_that_were_kept(
-    trained: tuple[Path, Path], tmp_path: Path
-) -> None:
-    summarizer, predictor = trained[0], tmp_path
-    table = examples("test")
+def other_than_first(trained: tuple[Path, Path], predictor: Path) -> tuple[pa.Table, list[list[int]]]:
+    """Write a predictor that chooses two of three paragraphs, not always the first ones; return examples and choice."""
+    summarizer, table = trained[0], examples("test")
     loaded = load_summarizer(summarizer)
     rows = ExampleTable(table, loaded.layout)
     source = source_batch([rows.example(row) for row in range(4)], loaded.layout)
@@ -94,6 +93,32 @@ def test_compression_tells_attention_at_the_ranks_of_the_paragraphs_that_were_ke
     assert any(places != [0, 1] for places in kept)
     save_weights(chosen, predictor / "model.safetensors")
     shutil.copy(trained[1] / "config.json", predictor)
+    return table, kept
+
+
+def test_paragraphs_that_were_left_out_support_no_sentence(trained: tuple[Path, Path], tmp_path: Path) -> None:
+    table, kept = other_than_first(trained, tmp_path)
+    rows = [
+        {"article_id": article, "rank": rank, "text": f"{title} was first seen in {1900 + rank}."}
+        for article, title in zip(
+            *(table.column(name).to_pylist() for name in ("article_id", "title_text")), strict=True
+        )
+        for rank in range(3)
+    ]
+    settings = changed(compressed_paragraphs=2, verify=0.999)
+    texts = pa.Table.from_pylist(rows, schema=RANKED.schema)
+    found = decode_shard(table, trained[0], settings, predictor=tmp_path, ranked=texts)
+    for summary, places in zip(found.column("summary").to_pylist(), kept, strict=True):
+        years = {int(year) - 1900 for year in re.findall("19[0-9]{2}", summary)}
+        assert years
+        assert years <= set(places)
+
+
+def test_compression_tells_attention_at_the_ranks_of_the_paragraphs_that_were_kept(
+    trained: tuple[Path, Path], tmp_path: Path
+) -> None:
+    (summarizer, _), predictor = trained, tmp_path
+    table, kept = other_than_first(trained, predictor)
     found = decode_shard(table, summarizer, changed(compressed_paragraphs=2), predictor=predictor)
     for attention, places in zip(found.column("attention").to_pylist(), kept, strict=True):
         weights = np.array(attention)
