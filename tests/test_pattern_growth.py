@@ -43,12 +43,14 @@ def every_pattern() -> tuple[list[Found], list[str]]:
     from tasks.paragraphs import quality
     from tasks.text import boilerplate_phrases, standalone
     from tasks.text.ngrams import _unicode_word
+    from tasks.verification import canonical
 
     kept = {
         "tasks.extraction.notices:_kinds": list(patterns(notices._kinds())),
         "tasks.paragraphs.quality:_headings": list(patterns(quality._headings())),
         "tasks.paragraphs.quality:marks": list(patterns(quality.marks())),
         "tasks.text.boilerplate_phrases:_joined": list(patterns(boilerplate_phrases._signs().patterns)),
+        "tasks.verification.canonical:_replacements": [pattern for pattern, _ in canonical._replacements()],
         "tasks.text.ngrams:_unicode_word": [_unicode_word()],
         "tasks.text.standalone:_pattern": list(patterns(vars(standalone).values())),
     }

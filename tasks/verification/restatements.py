@@ -16,6 +16,7 @@ _VERB: str = _DATA["parts"]["VERB"]
 _PATTERNS = [re.compile(fill(pattern, _DATA["parts"])) for pattern in _DATA["patterns"].values()]
 _PARENTHESIS, _OPENING, _TIME, _DATED, _PLACED, _CLAUSES, _PRONOUN = _PATTERNS[:7]
 _SUBJECT, _ASIDE, _REDUCED, _PASSIVE, _ACTIVE, _OF, _NUMBER = _PATTERNS[7:]
+_FORMS = [(re.compile(pattern), replacement) for pattern, replacement in _DATA["forms"]]
 _NUMBERS = small_words("numbers")
 _NAMELESS = frozenset(
     ["The", "A", "An", "It", "He", "She", "They", "Its", "His", "Her", "Their", "This", "These", "There"]
@@ -183,6 +184,13 @@ def _digits(sentence: str, following: str, dice: Dice) -> Iterator[str]:
         yield f"{sentence[: match.start()]}{_NUMBERS[int(match[0])]}{sentence[match.end() :]}"
 
 
+def _forms(sentence: str, following: str, dice: Dice) -> Iterator[str]:
+    """Yield a sentence with its values in other forms: "Nov. 1" for "November 1", "U.S.", "5m", "25%"."""
+    for pattern, replacement in _FORMS:
+        if (changed := pattern.sub(replacement, sentence)) != sentence:
+            yield changed
+
+
 KINDS: dict[str, Restater] = {
     "unchanged": lambda sentence, following, dice: iter([sentence]),
     "shortened": _shortened,
@@ -194,4 +202,5 @@ KINDS: dict[str, Restater] = {
     "moved": _moved,
     "turned": _turned,
     "digits": _digits,
+    "forms": _forms,
 }

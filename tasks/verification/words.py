@@ -19,6 +19,7 @@ from models.sentences import split_sentences
 from models.values import OPENERS, Value, ValueIndex, find_values
 from tasks.engine.data_files import read_data
 from tasks.text.content_words import FUNCTION_WORDS
+from tasks.verification.canonical import canonical
 
 _VOWELS = frozenset("aeiouy")
 _FAMILY = 6  # letters that words of one family share: construct, construction
@@ -162,6 +163,7 @@ _NO_CONTENT = FUNCTION_WORDS | NEGATORS | frozenset().union(*BOUNDS.values()) | 
 _MAY = "may, the month"  # as a key: in small letters it is a verb that bounds a claim
 _DOUBLED = frozenset({"had", "in", "on", "that"})  # may stand twice in a row in good English
 _LEADING = 2
+_ARTICLES = frozenset({"a", "an", "the"})
 _JOINTS = frozenset(small_words("joints"))
 _REMEMBERED = 4096
 
@@ -211,10 +213,11 @@ class ParsedText:
 
     @cached_property
     def lines(self) -> frozenset[tuple[str, ...]]:
-        """The words of each sentence that has content words, in lower case, and the values of its numbers."""
-        told = [word.key if word.kind is WordKind.NUMBER else word.text for word in self.words]
+        """The words of each sentence that has content words, in lower case without articles; of numbers the values."""
+        texts = [word.key if word.kind is WordKind.NUMBER else word.text for word in self.words]
         held = {self.words[place].sentence for place in self.content}
-        return frozenset(tuple(told[slice(*self.bounds[number])]) for number in held)
+        sentences = (texts[slice(*self.bounds[number])] for number in held)
+        return frozenset(tuple(text for text in sentence if text not in _ARTICLES) for sentence in sentences)
 
     @cached_property
     def repeats(self) -> frozenset[tuple[str, ...]]:
@@ -261,12 +264,12 @@ class ParsedText:
     @cached_property
     def evidence(self) -> ValueIndex:
         """The values of all sentences."""
-        return ValueIndex([self.raw])
+        return ValueIndex([canonical(self.raw)])
 
     @cached_property
     def values(self) -> list[Value]:
         """Its names, numbers and dates; a first word counts as a name only before another capital."""
-        return [value for value in find_values(self.raw, self.evidence) if not self._opens(value)]
+        return [value for value in find_values(canonical(self.raw), self.evidence) if not self._opens(value)]
 
     def _opens(self, value: Value) -> bool:
         """Whether a value is only the first word of a sentence, whose capital says nothing."""
@@ -279,7 +282,7 @@ class ParsedText:
 def read(text: str) -> ParsedText:
     """Return a text as the verifier reads it; texts read lately are remembered."""
     sentences = tuple(split_sentences(text))
-    words = [word for number, sentence in enumerate(sentences) for word in _words(sentence, number)]
+    words = [word for number, sentence in enumerate(sentences) for word in _words(canonical(sentence), number)]
     return ParsedText(text, sentences, tuple(words))
 
 
