@@ -35,7 +35,7 @@ from benchmarks.verifiers.peers import (
     values_of_one,
 )
 from tasks.verification.learning import Teaching, fit, teaching
-from tasks.verification.verifier import Verifier, shipped
+from tasks.verification.verifier import SUPPORTED_AT, Verifier, shipped
 
 FAMILIES = {
     "names": ("name", "name, near", "subject", "role", "voice"),
@@ -45,6 +45,7 @@ FAMILIES = {
     "antonyms": ("antonym",),
     "bounds": ("bound dropped", "bound added", "bound turned"),
     "order": ("order",),
+    "frames, times, ranks": ("frame dropped", "time", "rank", "points"),
     "other words": ("word", "words", "invented"),
 }
 # What is wanted of lies that nothing was tuned on: at most so many in a hundred pass; of true ones at least so many.
@@ -60,6 +61,10 @@ GOALS = {
     "negated": 10,
     "affirmed": 10,
     "antonym": 10,
+    "frame dropped": 10,
+    "time": 10,
+    "rank": 10,
+    "points": 10,
     "unchanged": 98,
     "restated": 85,
 }
@@ -101,13 +106,13 @@ def main(
             judges["chat"] = chat(chat_url, model, scratch)
         found = {name: judge(cases) for name, judge in judges.items()}
     columns = Columns.of(cases)
-    _tables(columns, found, verifier.said_at)
+    _tables(columns, found, SUPPORTED_AT)
     _curve(columns, found["said"])
     _calibration(columns, found["said"])
     _speed(verifier, cases)
     if left_out and taught is not None:
         _left_out(taught, cases)
-    return _missed(columns, found["said"] >= verifier.said_at)
+    return _missed(columns, found["said"] >= SUPPORTED_AT)
 
 
 @dataclass(frozen=True)
@@ -176,6 +181,10 @@ def _speed(verifier: Verifier, cases: Sequence[Case]) -> None:
     started = time.process_time()
     verifier.probabilities(pairs)
     print(f"\n{len(pairs) / (time.process_time() - started):,.0f} pairs a second of processor time")
+    started = time.process_time()
+    for case in cases[:1000]:
+        verifier.finding(case.sentence, case.passages)
+    print(f"{len(cases[:1000]) / (time.process_time() - started):,.0f} sentences a second, each with its passages")
 
 
 def _left_out(taught: Teaching, cases: Sequence[Case]) -> None:
@@ -186,7 +195,7 @@ def _left_out(taught: Teaching, cases: Sequence[Case]) -> None:
         for kind in (*kinds, "unchanged"):
             own = [case for case in cases if case.kind == kind and not case.corpus.startswith("by hand")]
             if own:
-                share = 100 * (said(verifier)(own) >= verifier.said_at).mean()
+                share = 100 * (said(verifier)(own) >= SUPPORTED_AT).mean()
                 print(f"{family:16}{kind:18}{len(own):6}{share:8.1f}", flush=True)
 
 

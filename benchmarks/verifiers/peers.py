@@ -54,20 +54,18 @@ def _by_values(sentence: str, passages: Sequence[str], context: Sequence[str]) -
 
 
 def said(verifier: Verifier) -> Judge:
-    """Our verifier: the highest probability that one passage says the sentence."""
+    """Our verifier: its probability where one passage supports the sentence or none does, else 0."""
 
     def judge(cases: Sequence[Case]) -> NDArray[np.float64]:
-        return np.array([max(_alone(verifier, case), default=0.0) for case in cases])
+        findings = [verifier.finding(case.sentence, case.passages) for case in cases]
+        alone = {Support.SAID, Support.UNSUPPORTED}
+        return np.array([one.probability if one.support in alone else 0.0 for one in findings])
 
     return judge
 
 
-def _alone(verifier: Verifier, case: Case) -> NDArray[np.float64]:
-    return verifier.probabilities([(case.sentence, passage) for passage in case.passages])
-
-
 def supported(verifier: Verifier) -> Judge:
-    """Both tiers of our verifier: what one passage says, and what is put together from two."""
+    """Both tiers of our verifier: what one passage says, and what several passages say together."""
 
     def judge(cases: Sequence[Case]) -> NDArray[np.float64]:
         found = (verifier.finding(case.sentence, case.passages).support for case in cases)

@@ -59,7 +59,7 @@ class SummarySentence:
 
     @property
     def supported(self) -> bool:
-        """Whether the passages say it, one of them or two together."""
+        """Whether the passages say it, one of them or several together."""
         return self.verdict in {"said", "combined"}
 
     @property
@@ -133,7 +133,9 @@ class PassageNumbers:
             tested = _TESTED[cited.verdict]
         else:
             missing = tuple(citer.support.lacking(cited.claim, quotes))
-            if not quotes:
+            if cited.objection:
+                tested = cited.objection
+            elif not quotes:
                 tested = "no passage has its names, numbers or half of its words"
             elif missing:
                 tested = f"not found: {', '.join(missing)}"

@@ -1,8 +1,8 @@
 """Citations of a summary: for every sentence the fewest paragraphs read by its system that say it.
 
 Attention alone is no evidence. The verifier (`tasks/verification/verifier.py`) finds the paragraph that says a
-sentence, or two from which it is put together; attention decides between paragraphs that do so alike. For a sentence
-that it refuses, the paragraphs that hold most of its values are cited, for people to see what it may come from: of sets
+sentence, or several that say it together; attention decides between paragraphs that do so alike. For a sentence that it
+refuses, the paragraphs that hold most of its values are cited, for people to see what it may come from: of sets
 of equally few paragraphs with equally many values, that with the highest product of attention and overlap in content
 words. Without attention all paragraphs are equally likely.
 
@@ -31,8 +31,12 @@ MOST_CITED = 3  # paragraphs per sentence, as in ALCE's evaluation (Gao et al. 2
 _MOST_TRIED = 40  # paragraphs from which sets are formed: 10,700 sets; only endless sentences have more candidates
 _SAME_WORDS = 20  # characters of a paragraph compared to recognise a title before it
 
-Verdict = Literal["said", "combined", "partly", "not supported", "not judged"]
-_SUPPORTED: Mapping[Support, Verdict] = {Support.SAID: "said", Support.COMBINED: "combined"}
+Verdict = Literal["said", "combined", "reported", "partly", "not supported", "not judged"]
+_SUPPORTED: Mapping[Support, Verdict] = {
+    Support.SAID: "said",
+    Support.COMBINED: "combined",
+    Support.REPORTED: "reported",
+}
 # Whether texts, taken together, support a sentence, as a verifier or a model of entailment says; none support nothing.
 SupportTest = Callable[[Sequence[str], str], bool]
 
@@ -46,11 +50,13 @@ class CitedSentence:
     ranks: tuple[int, ...] = ()  # 0-based ranks of the cited paragraphs, in order; at most three
     # share of the sentence's attention for each of them, 0-1; empty for a system without attention
     shares: tuple[float, ...] = ()
-    # said: one paragraph says it | combined: put together from two | partly: they contain some of its values or words,
-    # but do not say it | not supported: none is cited | not judged: its script has no capitals
+    # said: one paragraph says it | combined: several say it together | reported: one has it as somebody's words |
+    # partly: they contain some of its values or words, but do not say it | not supported: none is cited | not judged:
+    # the verifier does not know its script or language
     verdict: Verdict = "not supported"
     # values that they do not contain, as written in the sentence; empty if something else is missing
     missing: tuple[str, ...] = ()
+    objection: str = ""  # why paragraphs that have its words do not say it; empty where no rule objects
 
 
 class ValueSupport:
@@ -139,9 +145,8 @@ class Citer:
 
         def of(ranks: tuple[int, ...], verdict: Verdict, missing: Sequence[Value] = ()) -> CitedSentence:
             names = tuple(written(value, claim) for value in missing)
-            return CitedSentence(
-                sentence, claim, ranks, tuple(shares[rank] for rank in ranks if shares), verdict, names
-            )
+            looked = tuple(shares[rank] for rank in ranks if shares)
+            return CitedSentence(sentence, claim, ranks, looked, verdict, names, found.objection or "")
 
         if found.support in _SUPPORTED:
             return of(found.passages, _SUPPORTED[found.support])

@@ -21,7 +21,9 @@ _NAME_STEM = 4  # letters that a name and its adjective share
 Weigh = Callable[[str], float]
 
 _NAMES: dict[str, list[str]] = {
-    part: words.split() for part, words in read_data("tasks.verification", "features.toml").items()
+    part: words.split()
+    for part, words in read_data("tasks.verification", "features.toml").items()
+    if isinstance(words, str)
 }
 _CONTRADICTING = [_NAMES["of_a_window"].index(name) for name in _NAMES["contradicting"]]
 NAMES = (*(f"{part}_{name}" for part in ("one", "two") for name in _NAMES["of_a_window"]), *_NAMES["of_both"])

@@ -19,9 +19,10 @@ from models.values import measurable
 from tasks.engine.hashing import Dice, unit_interval
 from tasks.verification.alignment import matches
 from tasks.verification.features import features
+from tasks.verification.forest import Forest
 from tasks.verification.lies import Others, lies
 from tasks.verification.restatements import restatements
-from tasks.verification.verifier import Forest, Verifier, WordWeights
+from tasks.verification.verifier import Verifier, WordWeights
 from tasks.verification.words import read
 
 MOST_EXAMPLES = 24_000

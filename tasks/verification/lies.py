@@ -10,6 +10,7 @@ from itertools import pairwise
 
 from models.values import OPENERS
 from tasks.engine.hashing import Dice
+from tasks.verification.frames import Frame, framed
 from tasks.verification.words import BOUNDS, NEGATORS, ORDERING, UNITS, WordKind, antonyms, read, small_words, stem
 
 _RUN = re.compile(r"[A-Z][\w’'-]*(?: (?:of |the |de |van )?[A-Z][\w’'-]*)*")
@@ -18,6 +19,7 @@ _WORD = re.compile(r"[^\W\d_]+(?:['’][a-z]+)?")
 _MONTHS = [name.capitalize() for name in small_words("months")]
 _AUXILIARY = re.compile(r"\b(?:is|are|was|were|has|have|had|can|could|will|would|may|might|should|must|does|did)\b")
 _PAST = re.compile(r"\b([a-z]{2,})ed\b")
+_AUXILIARY_OR_PAST = re.compile(rf"{_AUXILIARY.pattern}|{_PAST.pattern}")
 _COUNT = re.compile(rf"{_NUMBER.pattern}|\b(?:{'|'.join(small_words('numbers')[2:13])})\b")
 _TURNED = {"at least": "at most", "more than": "fewer than", "over": "under", "above": "below", "up to": "at least"}
 _TURNED |= {other: one for one, other in list(_TURNED.items())[:4]} | {"nearly": "more than", "almost": "over"}
@@ -33,6 +35,8 @@ class Others:
     far: Sequence[str]  # sentences of other passages
 
 
+_OTHER_TIMES = {"was": "is", "were": "are", "is": "is no longer", "are": "are no longer"}
+_STATE = re.compile(r"\b(?:was|were|is|are)\b(?! (?:not|no)\b)")
 Maker = Callable[[str, Others, Dice], Iterator[str]]
 
 
@@ -274,6 +278,40 @@ def _turned(sentence: str, others: Others, dice: Dice) -> Iterator[str]:
             yield _put(sentence, match, "after" if word == "before" else "before")
 
 
+def _unframed(sentence: str, others: Others, dice: Dice) -> Iterator[str]:
+    """Yield a clause without who says it, whether it is denied, or that it is a story."""
+    for part in framed(sentence):
+        clause = sentence[part.start : part.end].strip(' ,“”"').removeprefix("that ")
+        if part.frame is not Frame.UNCERTAIN and len(clause.split()) > 3 and _AUXILIARY_OR_PAST.search(clause):
+            yield f"{clause[:1].upper()}{clause[1:].rstrip('.')}."
+
+
+def _now(sentence: str, others: Others, dice: Dice) -> Iterator[str]:
+    """Yield a past state as a present one, or a present one as over."""
+    for match in _STATE.finditer(sentence):
+        yield _put(sentence, match, _OTHER_TIMES[match[0]])
+    for match in re.finditer(r"\b(?:former|formerly|no longer) ", sentence):
+        yield _put(sentence, match, "")
+
+
+def _rank(sentence: str, others: Others, dice: Dice) -> Iterator[str]:
+    """Yield a sentence with another rank: "the second largest" as "the largest", and back."""
+    for match in re.finditer(r"\b(?:second|third|fourth|fifth)[- ](?=[a-z]+est\b)", sentence):
+        yield _put(sentence, match, "")
+    for match in re.finditer(r"\bone of the (?=(?:most )?[a-z]+(?:est)?\b)", sentence):
+        yield _put(sentence, match, "the ")
+    for match in re.finditer(r"\bthe (?=(?:larg|old|long|high|tall|great|deep|fast|big)\w*est\b)", sentence):
+        yield _put(sentence, match, dice.pick(("the second ", "one of the ", "the third ")))
+
+
+def _points(sentence: str, others: Others, dice: Dice) -> Iterator[str]:
+    """Yield percent as percentage points, and back."""
+    for match in re.finditer(r"(?<=\d)(?:%| per ?cent)(?!\w)", sentence):
+        yield _put(sentence, match, " percentage points")
+    for match in re.finditer(r"(?<=\d) percentage points?", sentence):
+        yield _put(sentence, match, " percent")
+
+
 def _low(text: str) -> str:
     first = text.split(" ")[0]
     return text if len(first) > 1 and first.isupper() else text[:1].lower() + text[1:]
@@ -342,4 +380,8 @@ KINDS: dict[str, Maker] = {
     "word": _word,
     "words": _words,
     "invented": _invented,
+    "frame dropped": _unframed,
+    "time": _now,
+    "rank": _rank,
+    "points": _points,
 }

@@ -3,112 +3,59 @@
 A passage of an article is taken as readers take it: what begins with "It" or "The tower" is about its subject. Of
 words, those tell most that are rare among the passages of a corpus; their weights are kept without the words.
 
-Its forest of decision trees is plain arrays, so that it is read from a data file without pickle or scikit-learn."""
+Two forests decide. One reads a sentence beside one passage, word by word. The other reads what the first one says of
+each passage, and the evidence of all passages together (`evidence.py`): its answer is the mark."""
 
-import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache, lru_cache
 from importlib.resources import files
-from itertools import combinations
+from itertools import groupby
 from pathlib import Path
 from typing import BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
 
-from models.sentences import split_sentences
 from models.values import measurable
 from tasks.engine.hashing import stable_hash
-from tasks.text.content_words import subject_of
+from tasks.text.language import function_word_share, sure_language
+from tasks.verification import objections
 from tasks.verification.alignment import longest_gap, matches, windows
+from tasks.verification.evidence import PAIR_MEASURES, Evidence, gather, measures, shipped_forest
 from tasks.verification.features import NAMES, features
+from tasks.verification.forest import Forest
+from tasks.verification.objections import Objection
+from tasks.verification.references import in_context
 from tasks.verification.words import WordKind, read
 
-_ROWS = 2048  # of the forest at a time: a row and a tree take some 40 bytes while they are descended
-_LEAF = -1
 _UNSEEN = [NAMES.index("numbers_unseen"), NAMES.index("names_unseen")]  # one that is not there is never said
 _COVERED = NAMES.index("covered_by_passage")
 _LEAST_COVERED = 0.55  # of a sentence, by weight: of those written by hand as true, few have less in their passage
 _LONGEST_GAP = 2  # words in a row that the passage lacks; more, and part of the sentence is about something else
+_OF_PAIR = [NAMES.index(name) for name in PAIR_MEASURES]
 _FEATURES = stable_hash(*NAMES)  # in a file: a forest reads the features that it was taught with
 _SHIPPED = "shipped.npz"
 _TRIED = 8  # passages, those with most of a sentence's words, that are looked at closely
-_COMBINED_AT = 0.4  # the least probability of what is put together, as every two passages are another chance
-_COMBINED = 4  # of them, those that are tried in twos
+SUPPORTED_AT = 0.4  # probability from which passages support a sentence: `benchmarks.verifiers.wice`
+_CLOSE = 0.8  # of a sentence's words by weight, from which the closest sentence of a passage has nearly all
+_LANGUAGE = 600  # characters of a text by which its language is told
+_LEAST_ENGLISH = 0.1  # share of the commonest English words below which a text may be in another language
+_MOST_TOGETHER = 3  # passages that say a sentence together, as many as ALCE cites (Gao et al. 2023)
+_REFUSED_AT = 0.39  # the most that a refused sentence has
 _BUCKETS = 1 << 15  # two words in one bucket count as one
 _LEAST, _STEPS = 0.1, 255  # of a word's weight
-_PRONOUN = re.compile(r"(?:It|He|She|They)(?= )")
-_POSSESSIVE = re.compile(r"(?:Its|His|Her|Their)(?= )")
-_NOUN = re.compile(r"(?:The|This)(?= [a-z])")
-_REMEMBERED = 2048  # passages
-
-
-@dataclass(frozen=True)
-class Forest:
-    """Trees, all nodes one after another."""
-
-    roots: NDArray[np.int32]  # [T] the first node of each tree
-    feature: NDArray[np.int16]  # [M] which feature a node asks for; -1 at a leaf
-    threshold: NDArray[np.float32]  # [M] a row goes left where its feature is at most this
-    children: NDArray[np.int32]  # [M, 2] the nodes to the left and right
-    share: NDArray[np.float16]  # [M] at a leaf, the weight of true examples in it, 0-1
-
-    def probabilities(self, rows: NDArray[np.float32]) -> NDArray[np.float64]:
-        """Return [N], the mean share of the leaves in which N rows of features end."""
-        parts = [self._mean(rows[start : start + _ROWS]) for start in range(0, len(rows), _ROWS)]
-        return np.concatenate(parts) if parts else np.zeros(0)
-
-    def _mean(self, rows: NDArray[np.float32]) -> NDArray[np.float64]:
-        nodes = np.tile(self.roots, len(rows))
-        owners = np.repeat(np.arange(len(rows)), len(self.roots))
-        going = np.arange(len(nodes))
-        while len(going):
-            at = nodes[going]
-            inner = self.feature[at] != _LEAF
-            going, at = going[inner], at[inner]
-            right = rows[owners[going], self.feature[at]] > self.threshold[at]
-            nodes[going] = self.children[at, right.astype(np.intp)]
-        leaves = self.share[nodes].astype(np.float64)
-        means: NDArray[np.float64] = leaves.reshape(len(rows), len(self.roots)).mean(axis=1)
-        return means
-
-    @classmethod
-    def fit(
-        cls, rows: NDArray[np.float32], true: NDArray[np.bool_], weights: NDArray[np.float64], trees: int, seed: int
-    ) -> "Forest":
-        """Learn a random forest (Breiman 2001) with scikit-learn. `rows`: [N, F] features; `true`: [N] what is to be
-        told; `weights`: [N] of each row; `trees`: how many; `seed`: of the trees' choices."""
-        from sklearn.ensemble import RandomForestClassifier  # here, because it takes a second that readers need not
-
-        model = RandomForestClassifier(
-            trees, min_samples_leaf=6, max_leaf_nodes=400, max_features=0.35, random_state=seed, n_jobs=1
-        )
-        model.fit(rows, true, sample_weight=weights)
-        found = [estimator.tree_ for estimator in model.estimators_]
-        starts = np.cumsum([0, *(tree.node_count for tree in found)])
-        children = [
-            np.stack([tree.children_left, tree.children_right], axis=1) + start
-            for tree, start in zip(found, starts, strict=False)
-        ]
-        place = list(model.classes_).index(True)
-        return cls(
-            roots=starts[:-1].astype(np.int32),
-            feature=np.concatenate([np.maximum(tree.feature, _LEAF) for tree in found]).astype(np.int16),
-            threshold=np.concatenate([tree.threshold for tree in found]).astype(np.float32),
-            children=np.concatenate(children).astype(np.int32),
-            share=np.concatenate([tree.value[:, 0, place] for tree in found]).astype(np.float16),
-        )
 
 
 class Support(StrEnum):
     """How a sentence is supported."""
 
     SAID = "said"  # in one passage
-    COMBINED = "combined"  # only put together from two
+    COMBINED = "combined"  # in other words, or by several passages together
+    REPORTED = "reported"  # a passage has it as somebody's words
     UNSUPPORTED = "unsupported"
-    UNJUDGED = "unjudged"  # the verifier does not know its script
+    UNJUDGED = "unjudged"  # the verifier does not know its script or language
 
 
 @dataclass(frozen=True)
@@ -116,9 +63,19 @@ class Finding:
     """What supports a sentence."""
 
     support: Support
-    probability: float  # that the passages say it, 0-1; 0 where it is not judged
-    # the fewest that support it, by their place in what was given; empty where none does
+    probability: float  # that the passages support it, 0-1; 0 where it is not judged
+    # the fewest that support it, by their index in what was given; empty where none does
     passages: tuple[int, ...] = ()
+    objection: Objection | None = None  # why evidence that has its words does not say it
+
+
+@dataclass(frozen=True)
+class Judged:
+    """What is known of a sentence and N passages before the mark."""
+
+    evidence: Evidence
+    alone: NDArray[np.float64]  # [N] the probability that each passage says it
+    row: NDArray[np.float32]  # what the forest of the evidence reads
 
 
 class WordWeights:
@@ -155,14 +112,15 @@ class Verifier:
     `said_at`: probability from which a sentence counts as said."""
 
     def __init__(self, forest: Forest, weights: WordWeights, said_at: float) -> None:
-        self._forest, self._weigh, self.said_at = forest, weights, said_at
+        self._forest, self.weigh, self.said_at = forest, weights, said_at
 
     def probabilities(self, pairs: Sequence[tuple[str, str]]) -> NDArray[np.float64]:
         """Return [N], the probability (0-1) that the passage of each pair (sentence, passage) says the sentence.
 
         It is 1 for what the passage has word for word as whole sentences, whatever stands beside them. It is 0 where
         either has no content words, where words stand right after themselves that do not in the passage ("was was"),
-        and for sentences in scripts without capitals, which are not judged."""
+        for sentences in scripts without capitals, which are not judged, and where the passage has the words and says
+        something else (`objections.py`)."""
         found = np.zeros(len(pairs))
         rows, places, gaps = [], [], []
         for place, (sentence, passage) in enumerate(pairs):
@@ -172,7 +130,7 @@ class Verifier:
             if own.lines <= other.lines:
                 found[place] = 1.0
             elif not own.repeats or own.repeats <= other.repeats:  # of a passage, only where they are asked
-                rows.append(features(own, other, self._weigh))
+                rows.append(features(own, other, self.weigh))
                 places.append(place)
                 gaps.append(longest_gap(matches(own, other)) if rows[-1][_COVERED] < 1 else 0)
         if rows:
@@ -180,6 +138,9 @@ class Verifier:
             refused = table[:, _UNSEEN].any(axis=1) | (table[:, _COVERED] < _LEAST_COVERED)
             refused |= np.array(gaps) > _LONGEST_GAP
             found[places] = np.where(refused, 0.0, self._forest.probabilities(table))
+        for (sentence, passage), index in zip(pairs, range(len(pairs)), strict=True):
+            if self.said_at <= found[index] < 1 and self.objection(sentence, [passage]) is not None:
+                found[index] = 0.0
         return found
 
     def finding(
@@ -194,21 +155,61 @@ class Verifier:
         likely it was the source, such as attention; decides between those that say it."""
         if not measurable(sentence):
             return Finding(Support.UNJUDGED, 0.0)
-        order = self._likeliest(sentence, passages)
+        order = self.likeliest(sentence, passages)
         if not order:
             return Finding(Support.UNSUPPORTED, 0.0)
-        texts = {place: in_context(passages[place], title, sentence) for place in order}
-        alone = self.probabilities([(sentence, texts[place]) for place in order])
-        if alone.max() >= self.said_at:
-            saying = [n for n, one in enumerate(alone) if one >= self.said_at]
-            best = max(saying, key=lambda n: (1.0 if prior is None else float(prior[order[n]]), alone[n], -order[n]))
-            return Finding(Support.SAID, float(alone[best]), (order[best],))
-        quotes = {place: self.quote(sentence, texts[place]) for place in order[:_COMBINED]}
-        pairs = list(combinations(sorted(quotes), 2))
-        together = self.probabilities([(sentence, f"{quotes[a]}\n{quotes[b]}") for a, b in pairs])
-        if len(together) and together.max() >= max(self.said_at, _COMBINED_AT):
-            return Finding(Support.COMBINED, float(together.max()), pairs[int(together.argmax())])
-        return Finding(Support.UNSUPPORTED, float(alone.max()))
+        texts = [in_context(passages[index], title, sentence) for index in order]
+        judged = self.judged(sentence, texts)
+        if judged is None:
+            return Finding(Support.UNSUPPORTED, 0.0)
+        copied = bool(judged.alone.max() == 1)
+        if not copied and any(_is_foreign(text) for text in (sentence, texts[0])):
+            return Finding(Support.UNJUDGED, 0.0)  # it has learned English; what is copied is said in any language
+        probability = 1.0 if copied else float(shipped_forest().probabilities(judged.row[None])[0])
+        objected = None if copied else self.objection(sentence, texts)
+        if probability < SUPPORTED_AT or self.lacks(sentence, texts, judged.evidence):
+            return Finding(Support.UNSUPPORTED, min(probability, _REFUSED_AT), (), objected)
+        saying = [n for n, alone in enumerate(judged.alone) if alone >= self.said_at]
+        if saying:
+            likely = [0.0 if prior is None else float(prior[index]) for index in order]
+            best = max(saying, key=lambda n: (likely[n], judged.alone[n], -order[n]))
+            return Finding(Support.SAID, probability, (order[best],))
+        cited = tuple(sorted({order[n] for n, _ in judged.evidence.needed()}))
+        if objected is None and len(cited) <= _MOST_TOGETHER:
+            return Finding(Support.SAID if len(cited) == 1 else Support.COMBINED, probability, cited)
+        if objected is Objection.REPORTED:
+            return Finding(Support.REPORTED, probability, cited, objected)
+        return Finding(Support.UNSUPPORTED, _REFUSED_AT, (), objected)
+
+    def lacks(self, sentence: str, texts: Sequence[str], evidence: Evidence) -> bool:
+        """Tell whether a sentence has what no text has: a value, too many of its words or several in a row, or words
+        right after themselves ("was was")."""
+        claim = read(sentence)
+        repeats = bool(claim.repeats) and not any(claim.repeats <= read(text).repeats for text in texts)
+        gap = max((len(list(run)) for held, run in groupby(evidence.anywhere > 0) if not held), default=0)
+        return repeats or evidence.lacks_values(claim) or gap > _LONGEST_GAP or evidence.coverage() < _LEAST_COVERED
+
+    def judged(self, sentence: str, texts: Sequence[str]) -> "Judged | None":
+        """Return what the second forest reads of a sentence and passages; None where they have none of its words."""
+        claim, parsed = read(sentence), [read(text) for text in texts]
+        evidence = gather(claim, parsed, self.weigh)
+        if evidence is None:
+            return None
+        alone = self.probabilities([(sentence, text) for text in texts])
+        together = read("\n".join(parsed[n].sentences[row] for n, row in sorted(evidence.needed())))
+        pair = features(claim, together, self.weigh)
+        joined = float(self._forest.probabilities(np.array([pair], np.float32))[0])
+        row = measures(claim, evidence, [float(alone.max()), joined, *(pair[place] for place in _OF_PAIR)])
+        return Judged(evidence, alone, row)
+
+    def objection(self, sentence: str, passages: Sequence[str]) -> Objection | None:
+        """Return why the passages, which have words of a sentence, do not say it; None where no rule objects."""
+        parsed = [read(passage) for passage in passages]
+        evidence = gather(read(sentence), parsed, self.weigh)
+        if evidence is None:
+            return None
+        sentences = [parsed[n].sentences[row] for n, row in evidence.needed()]
+        return objections.objection(sentence, sentences, close=evidence.coverage(1) >= _CLOSE)
 
     def quote(self, sentence: str, passage: str) -> str:
         """Return the sentence of a passage that comes closest to saying a sentence; the passage if it has none."""
@@ -220,10 +221,10 @@ class Verifier:
 
     def _weights(self, sentence: str) -> list[float]:
         own = read(sentence)
-        return [self._weigh(own.words[place].text) for place in own.content]
+        return [self.weigh(own.words[place].text) for place in own.content]
 
-    def _likeliest(self, sentence: str, passages: Sequence[str]) -> list[int]:
-        """Return the passages that hold most of a sentence's words, most first."""
+    def likeliest(self, sentence: str, passages: Sequence[str]) -> list[int]:
+        """Return the indices of the passages that hold most of a sentence's words, most first; at most eight."""
         own = read(sentence)
         keys = [(own.words[place].key, w) for place, w in zip(own.content, self._weights(sentence), strict=True)]
         texts = [read(passage) for passage in passages]
@@ -234,7 +235,7 @@ class Verifier:
     def save(self, file: Path) -> None:
         """Write the verifier as NPZ."""
         said_at, asked = np.float64(self.said_at), np.uint64(_FEATURES)
-        np.savez_compressed(file, words=self._weigh.table, said_at=said_at, features=asked, **vars(self._forest))
+        np.savez_compressed(file, words=self.weigh.table, said_at=said_at, features=asked, **vars(self._forest))
 
     @classmethod
     def load(cls, file: Path | BinaryIO) -> "Verifier":
@@ -253,26 +254,8 @@ def shipped() -> Verifier:
         return Verifier.load(file)  # type: ignore[arg-type]
 
 
-def in_context(passage: str, title: str, sentence: str) -> str:
-    """Return a passage whose sentences name the subject, where a sentence names it and the passage does not. `passage`:
-    source text of an article; `title`: of the article, "" = none; `sentence`: that the passage may say."""
-    if not title:
-        return passage
-    subject = {word.key for word in read(title).words if word.kind}
-    named = subject & {word.key for word in read(sentence).words}
-    return passage if named <= read(passage).stems else _resolved(passage, subject_of(title))
-
-
-@lru_cache(maxsize=_REMEMBERED)
-def _resolved(passage: str, subject: str) -> str:
-    return "\n".join(_about(sentence, subject) for sentence in split_sentences(passage))
-
-
-def _about(sentence: str, subject: str) -> str:
-    if match := _PRONOUN.match(sentence):
-        return subject + sentence[match.end() :]
-    if match := _POSSESSIVE.match(sentence):
-        return f"{subject}'s{sentence[match.end() :]}"
-    if match := _NOUN.match(sentence):
-        return f"{subject}, {match[0].lower()}{sentence[match.end() :]}"
-    return sentence
+@lru_cache(maxsize=2048)
+def _is_foreign(text: str) -> bool:
+    """Tell whether a text is surely in another language than English."""
+    words = text[:_LANGUAGE].lower().split()
+    return function_word_share(words) < _LEAST_ENGLISH and sure_language(text[:_LANGUAGE]) not in {None, "en"}

@@ -52,7 +52,7 @@ def test_two_passages_support_together_and_a_sentence_of_each_is_shown() -> None
         "combined",
         ("Thomas Ridley built the lower tower from granite in 1847.", "Greta Hallow sold the tower in 1990."),
         (),
-        "no passage says all of it: two passages say a part each",
+        "no passage says all of it: several passages say a part each",
     )
 
 
@@ -68,4 +68,4 @@ def test_without_passages_nothing_is_supported() -> None:
 def test_a_script_without_capitals_is_not_checked() -> None:
     sentence = "灯台は1847年に建てられた。"
     found = judged(sentence, sentence)
-    assert (found.verdict, found.tested) == ("not judged", "sentences in this script are not checked")
+    assert (found.verdict, found.tested) == ("not judged", "sentences in this script or language are not checked")

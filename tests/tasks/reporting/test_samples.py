@@ -16,8 +16,8 @@ URLS = ["https://a.example/", "https://b.example/", "https://a.example/"]
     ("found", "said"),
     [
         (CitedSentence("S.", "S.", (0,), (), "said"), ""),
-        (CitedSentence("S.", "S.", (0, 1), (), "combined"), "put together from two paragraphs"),
-        (CitedSentence("S.", "S.", (0,), (), "not judged"), "not checked: its script has no capitals"),
+        (CitedSentence("S.", "S.", (0, 1), (), "combined"), "put together from several paragraphs"),
+        (CitedSentence("S.", "S.", (0,), (), "not judged"), "not checked: its script or language is not known"),
         (
             CitedSentence("S.", "S.", (0,), (), "partly"),
             "supported in part, not: what it says of its names and numbers",

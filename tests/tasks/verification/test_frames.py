@@ -1,0 +1,60 @@
+"""Who says a clause, and whether it is denied, uncertain or fiction."""
+
+import pytest
+
+from tasks.verification.frames import Frame, framed, frames_named
+
+
+def parts(sentence: str) -> set[tuple[str, str]]:
+    return {(part.frame.value, sentence[part.start : part.end]) for part in framed(sentence)}
+
+
+@pytest.mark.parametrize(
+    ("sentence", "frame", "part"),
+    [
+        ("It is untrue that the mayor stole the ring.", "denied", "that the mayor stole the ring"),
+        ("The jury rejected the claim that he stole the ring.", "denied", "that he stole the ring"),
+        ("Rumours that the firm was bankrupt were invented.", "denied", "that the firm was bankrupt were invented"),
+        ("There is no evidence that smoking helped.", "denied", "that smoking helped"),
+        ("She denied stealing the money.", "denied", "stealing the money"),
+        ("Nobody believes that the king was murdered.", "denied", "that the king was murdered"),
+        ("The theory that it was a comet is wrong.", "denied", "that it was a comet is wrong"),
+        ("In the novel, the bridge collapses in 1910.", "fictional", ", the bridge collapses in 1910"),
+        ("The bridge collapses in the novel.", "fictional", "The bridge collapses in the"),
+        ("If the recording is real, he took bribes.", "uncertain", "If the recording is real, he took bribes"),
+        ("The council plans to close the school.", "uncertain", "close the school"),
+        ("The firm may sell the plant, which opened in 1990.", "uncertain", "The firm may sell the plant"),
+        ("It is unclear whether the ship sank.", "uncertain", "whether the ship sank"),
+        ("They cannot say whether it is the cause.", "uncertain", "whether it is the cause"),
+        ("The mayor said the bridge cost 5m.", "reported", "the bridge cost 5m"),
+        ("The mayor announced on Monday that the bridge is closed.", "reported", "that the bridge is closed"),
+        ("The bridge cost 5m, the mayor said.", "reported", "The bridge cost 5m"),
+        ("According to the police, two men died.", "reported", "two men died"),
+        ("Two men died, according to the police.", "reported", "Two men died,"),
+        ("He reportedly left in 1990.", "reported", "He reportedly left in 1990"),
+        ("The firm is said to own the mine.", "reported", "own the mine"),
+    ],
+)
+def test_a_clause_stands_in_its_frame(sentence: str, frame: str, part: str) -> None:
+    assert (frame, part) in parts(sentence)
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "The bridge was built in 1874.",
+        "Helen Marsh (4 May 1889) was a botanist.",  # the month
+        "The ship was reported missing in 1912.",
+        "The report describes the town.",
+        "The film stars Anna Lee.",
+        "They asked him to leave.",
+        "",
+    ],
+)
+def test_what_is_asserted_stands_in_none(sentence: str) -> None:
+    assert parts(sentence) == set()
+
+
+def test_words_of_a_frame_count_whatever_they_govern() -> None:
+    assert frames_named("Parents complained about it.") == {Frame.REPORTED}
+    assert frames_named("It opened in May.") == frozenset()
