@@ -27,8 +27,10 @@ logger = logging.getLogger(__name__)
 
 _SKIP_BYTES = 65_536
 _ROWS = 10_000
-# Record types that contain a page. Others (warcinfo, request, metadata, conversion) are not captures and get no row.
-_CAPTURES = frozenset({"response", "resource", CaptureReason.REVISIT})
+# Record types that contain a page; a conversion is its text, as WET files have it. Others (warcinfo, request, metadata)
+# are not captures and get no row.
+_CONVERSION = "conversion"
+_CAPTURES = frozenset({"response", "resource", CaptureReason.REVISIT, _CONVERSION})
 
 
 @dataclass(frozen=True)
@@ -90,13 +92,32 @@ def index_archive(settings: CrawlSettings, *, file: ArchiveFile, host_shards: in
 def _table(rows: Iterable[dict[str, Any]], file: str, host_shards: int) -> pa.Table:
     """Return rows with their file and host shard; only a limited number are Python objects at a time."""
     tables = [CAPTURES.schema.empty_table()]
-    remaining = iter(rows)
+    remaining = _originals(rows)
     while group := list(islice(remaining, _ROWS)):
         for row in group:
             url, row["file"] = row["url"], file
             row["host_shard"] = 0 if url is None else shard_of(registered_domain(host_of(url)), host_shards)
         tables.append(pa.Table.from_pylist(group, schema=CAPTURES.schema))
     return pa.concat_tables(tables).combine_chunks()
+
+
+def _originals(rows: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+    """Yield the rows; a revisit of an earlier record of the file, by its payload's digest or its URL and date, becomes
+    a capture where that one is, and a conversion of a page that the file has itself is left out."""
+    offsets: dict[object, int] = {}
+    for row in rows:
+        keys, refers = row.pop("keys", ()), row.pop("refers", ())
+        if row["reason"] == CaptureReason.REVISIT:
+            original = next((offsets[key] for key in refers if key in offsets), None)
+            if original is not None:
+                row |= {"offset": original, "reason": None}
+        elif row.pop(_CONVERSION, False):
+            if row["url"] in offsets:
+                continue
+        elif row["reason"] is None:
+            for key in keys:
+                offsets.setdefault(key, row["offset"])
+        yield row
 
 
 class _NotPerRecordError(Exception):
@@ -183,8 +204,14 @@ def _capture(headers: Mapping[str, str], offset: int, record: Any, settings: Cra
         row["reason"] = error.reason
         return row
     truncated = is_truncated(record, target)
+    payload = headers.get("warc-payload-digest")
+    row["keys"] = [key for key in (payload, row["url"], (target, headers.get("warc-date"))) if key]
+    row[_CONVERSION] = record.rec_type == _CONVERSION
     if record.rec_type == CaptureReason.REVISIT:
         row["reason"] = CaptureReason.REVISIT
+        referred = (headers.get("warc-refers-to-target-uri") or target).strip("<>")
+        of_date = headers.get("warc-refers-to-date")
+        row["refers"] = [key for key in (payload, (referred, of_date) if of_date else None) if key]
     elif not record.length:
         row["reason"] = CaptureReason.EMPTY_RECORD
     elif truncated:

@@ -171,7 +171,7 @@ class Replay(Closing):
                 raise raw.failure
 
     def _response(self, url: str, record: Any, raw: "_RecordBytes", *, decode: bool) -> Response:
-        if record.rec_type == "resource":
+        if record.rec_type in ("resource", "conversion"):
             answer = HTTPResponse(
                 body=io.BufferedReader(raw, 65_536),
                 headers={"content-type": record.content_type or ""},
@@ -245,9 +245,33 @@ class _RecordBytes(io.RawIOBase):
         return len(data)
 
 
+# Archivers of HTTP/2 write a status line for it; some write the name in small letters. The rest is as in HTTP/1.1.
+_OTHER_PROTOCOL = re.compile(rb"(?:HTTP/[23](?:\.0)?|(?!HTTP)(?i:http)/(?:1\.[01]|[23](?:\.0)?))(?=[ \t])")
+
+
+class _AfterHead(io.RawIOBase):
+    """Some bytes, and then those of a stream."""
+
+    def __init__(self, head: bytes, stream: "io.BufferedReader[Any]") -> None:
+        self._head = head
+        self._stream = stream
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        data = self._head[: len(buffer)] or self._stream.read1(len(buffer))
+        self._head = self._head[len(buffer) :]
+        buffer[: len(data)] = data
+        return len(data)
+
+
 def _http_response(raw: io.RawIOBase) -> HTTPResponse:
     """Return a record's response, its body not read yet. Raises FetchError: it is not HTTP."""
     file = io.BufferedReader(raw, 65_536)
+    if (protocol := _OTHER_PROTOCOL.match(file.peek(16))) is not None:
+        file.read(protocol.end())
+        file = io.BufferedReader(_AfterHead(b"HTTP/1.1", file), 65_536)
     connection = SimpleNamespace(makefile=lambda _mode: file)  # all that http.client needs of a socket
     parsed = FinalResponse(connection, method="GET")  # type: ignore[arg-type]
     try:

@@ -29,6 +29,7 @@ from tasks.rights.reservations import PREFERENCES, ROBOTS_TXT, RSL, preferences
 # What `requests` leaves as it is in a URL; quote leaves letters, digits and _.-~ by itself.
 _LEFT = "!#$%&'()*+,/:;=?@[]"
 _ESCAPE = re.compile(r"%([0-9A-Fa-f]{2})?")
+_CUT_ESCAPE = re.compile(r"%[0-9A-Fa-f]?\Z")
 # Written by their escape they are those characters and no signs (RFC 9309, 2.2.3), as unreserved ones are (2.2.2).
 _UNESCAPED = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~*$")
 
@@ -51,12 +52,20 @@ def path_of(url: str) -> str:
     return comparable(f"{parts.path or '/'}{'?' if parts.query else ''}{parts.query}")
 
 
+def _piece(written: str) -> str:
+    """Return a piece of a pattern that any text may follow: an escape that is cut there is any escape (`/*%`)."""
+    cut = _CUT_ESCAPE.search(written)
+    return comparable(written) if cut is None else comparable(written[: cut.start()]) + cut[0].upper()
+
+
 class PathPattern:
     """One pattern."""
 
     def __init__(self, written: str) -> None:
         self._ends = written.endswith("$")
-        pieces = [comparable(piece) for piece in written.removesuffix("$").split("*")]
+        pieces = written.removesuffix("$").split("*")
+        whole = len(pieces) - self._ends  # a piece that the end follows has no text after it
+        pieces = [_piece(piece) if place < whole else comparable(piece) for place, piece in enumerate(pieces)]
         # its length, by which the more specific of two patterns is known (RFC 9309, 2.2.2)
         self.octets = sum(map(len, pieces)) + len(pieces) - 1 + self._ends
         self._first, *self._others = pieces

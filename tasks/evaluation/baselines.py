@@ -2,7 +2,7 @@
 2019, sec. 4), concepts, which a corpus too small for a summarizer can be summarized with, a filler of templates, and
 the ceiling: what could be said at best of the paragraphs read."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from itertools import islice
 from typing import Any
@@ -51,7 +51,7 @@ def predict_baselines(
             if system == "lead":
                 summary = first_words([title, *texts], length)
             elif system == "lexrank":
-                summary = first_words((texts[i] for i in _by_lexrank(texts, words)), length)
+                summary = first_words(unrepeated(texts[i] for i in _by_lexrank(texts, words)), length)
             elif system == "concepts":
                 chosen = choose(title, passages, length, weights=_weights(training))
                 summary = " ".join(one.text for one in chosen) or first_words([title, *texts], length)
@@ -130,6 +130,17 @@ def _by_lexrank(texts: Sequence[str], rule: WordRule) -> list[int]:
     # Scores that differ only in the last bits are ties, decided by the rank of the paragraphs.
     order: list[int] = best_first(scores.round(12)).tolist()
     return order
+
+
+def unrepeated(texts: Iterable[str]) -> Iterator[str]:
+    """Yield the texts without sentences that an earlier one or they themselves have: central paragraphs share them."""
+    seen: set[tuple[str, ...]] = set()
+    for text in texts:
+        sentences = {tuple(sentence.casefold().split()): sentence for sentence in reversed(split_sentences(text))}
+        new = [sentence for key, sentence in reversed(sentences.items()) if key not in seen]
+        seen.update(sentences)
+        if new:
+            yield " ".join(new)
 
 
 def best_rouge2(target: Sequence[str], texts: Sequence[Sequence[str]]) -> list[int]:

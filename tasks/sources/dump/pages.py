@@ -3,8 +3,9 @@
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from xml.etree.ElementTree import Element, TreeBuilder
+from xml.etree.ElementTree import Element, TreeBuilder, tostring
 from xml.parsers import expat
+from xml.sax.saxutils import unescape
 
 from tasks.engine.data_files import read_data
 
@@ -130,6 +131,13 @@ class _Reader:
             page.find("redirect") is not None,
             page.findtext("revision/id"),
             page.findtext("revision/model", "wikitext"),
-            page.findtext("revision/text", ""),
+            _written(page.find("revision/text")),
             page.findtext("id"),
         )
+
+
+def _written(text: Element | None) -> str:
+    """Return the wikitext of an element. Tags that a faulty export left unescaped, such as `<br />`, are part of it."""
+    if text is None:
+        return ""
+    return (text.text or "") + "".join(unescape(tostring(child, encoding="unicode")) for child in text)

@@ -260,6 +260,9 @@ def _from_bz2(raw: Iterator[bytes], location: str) -> Iterator[bytes]:
             data = block
             while data or not (decompressor.needs_input or decompressor.eof):
                 if decompressor.eof:
+                    data = data.lstrip(b"\0")  # tapes and block devices pad files with zeros
+                    if not data:
+                        break
                     decompressor = bz2.BZ2Decompressor()
                 yield decompressor.decompress(data, _DECOMPRESSED_BLOCK)
                 data = decompressor.unused_data

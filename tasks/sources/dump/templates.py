@@ -20,6 +20,8 @@ GONE = "\ue000"  # marks a removed template until the punctuation around it has 
 _NUMBER = re.compile(r"[-−+]?[\d.,]+(?:[/⁄]\d+)?(?:\+\d+[/⁄]\d+)?|\d+[/⁄]\d+")
 _PAIRS = {tuple(pair) for pair in _DATA["convert"]["pairs"]}
 _BETWEEN: Mapping[str, str] = _DATA["convert"]["between"]
+_POWER = re.compile(r"e(3|6|9|12)(?=[^\W\d])")  # before a unit: e6acre
+_POWERS = {"3": "thousand", "6": "million", "9": "billion", "12": "trillion"}
 _UNITS: Mapping[str, str] = _DATA["convert"]["units"]
 
 
@@ -125,6 +127,9 @@ def _measure(arguments: Arguments) -> str:
         elif word in _BETWEEN and not unit:
             text += _BETWEEN[word]
         elif not unit and text:
+            power = _POWER.match(word)
+            text += f" {_POWERS[power[1]]}" if power else ""
+            word = word[power.end() :] if power else word
             unit = _UNITS.get(word, word)
         else:
             break

@@ -243,8 +243,8 @@ def test_archive_without_captures_is_an_error(tmp_path: Path) -> None:
 # What each sample of warcio's own tests holds: captures, refused records, and what a page becomes.
 SAMPLES: dict[str, tuple[list[str | None], dict[str, str | None]]] = {
     "bad.arc": (["empty_record", None, "empty_record"], {"http://example.com/": "malformed_response"}),
-    "example-bad-non-chunked.warc.gz": ([None, "revisit"], {"http://example.com/": None}),
-    "example-bad.warc.gz.bad": ([None, "revisit", None], {"http://example.com/?example=1": None}),
+    "example-bad-non-chunked.warc.gz": ([None, None], {"http://example.com/": None}),
+    "example-bad.warc.gz.bad": ([None, None, None], {"http://example.com/?example=1": None}),
     "example-digest.warc": ([], {}),
     "example-iana.org-chunked.warc": ([None], {"http://www.iana.org/": None}),
     "example-resource.warc.gz": ([None], {"http://example.com/": None}),
@@ -261,8 +261,8 @@ SAMPLES: dict[str, tuple[list[str | None], dict[str, str | None]]] = {
     "example-wrong-chunks.warc.gz": ([None], {"http://example.com/": "truncated_body"}),
     "example.arc": ([None], {"http://example.com/": None}),
     "example.arc.gz": ([None], {"http://example.com/": None}),
-    "example.warc": ([None, "revisit"], {"http://example.com/": None}),
-    "example.warc.gz": ([None, "revisit"], {"http://example.com/": None}),
+    "example.warc": ([None, None], {"http://example.com/": None}),
+    "example.warc.gz": ([None, None], {"http://example.com/": None}),
     "post-test.warc.gz": ([None, None, None], {"http://httpbin.org/post": "not_html"}),
 }
 
@@ -284,6 +284,53 @@ def test_sample_archives(name: str, shared_data: Path, tmp_path: Path) -> None:
 @pytest.mark.shared_data
 def test_every_sample_archive_is_tried(shared_data: Path) -> None:
     assert sorted(SAMPLES) == sorted(path.name for path in (shared_data / "warc").iterdir())
+
+
+@pytest.mark.parametrize("start", ["HTTP/2", "HTTP/2.0", "HTTP/3", "http/1.1", "Http/1.0", "http/2", "HTTP/1.0"])
+def test_archivers_name_the_protocol_in_many_ways(tmp_path: Path, start: str) -> None:
+    answer = http().replace(b"HTTP/1.1", start.encode())
+    missing = http(HTML, "404 Gone").replace(b"HTTP/1.1", start.encode())
+    found = pages(tmp_path, [URL, f"{URL}/2"], record(URL, answer), record(f"{URL}/2", missing))
+    assert (found[URL]["body"], found[f"{URL}/2"]["reason"]) == (HTML, "http_404")
+
+
+@pytest.mark.parametrize("start", ["HTTP/4", "HTTPS/2", "ftp/2", "HTTP/22"])
+def test_what_is_no_status_line_is_malformed(tmp_path: Path, start: str) -> None:
+    answer = http().replace(b"HTTP/1.1", start.encode())
+    assert pages(tmp_path, [URL], record(URL, answer))[URL]["reason"] == "malformed_response"
+
+
+LATER = "2021-01-01T00:00:00Z"
+
+
+@pytest.mark.parametrize(
+    ("original", "revisit", "is_read"),
+    [
+        ({"WARC_Payload_Digest": "sha1:A"}, {"WARC_Payload_Digest": "sha1:A"}, True),
+        ({}, {"WARC_Refers_To_Target_URI": URL, "WARC_Refers_To_Date": "2020-01-01T00:00:00Z"}, True),
+        ({"WARC_Payload_Digest": "sha1:A"}, {"WARC_Payload_Digest": "sha1:B"}, False),
+        ({}, {"WARC_Refers_To_Target_URI": URL, "WARC_Refers_To_Date": "2019-01-01T00:00:00Z"}, False),
+        ({}, {}, False),
+    ],
+)
+def test_a_revisit_is_read_where_its_original_is_in_the_file(
+    tmp_path: Path, original: dict[str, str], revisit: dict[str, str], is_read: bool
+) -> None:
+    other = "http://a.test/again"
+    again = record(other, b"", kind="revisit", date=LATER, **revisit)
+    found = pages(tmp_path, [URL, other], record(URL, http(), **original), again)
+    assert found[URL]["body"] == HTML
+    assert found[other]["body"] == (HTML if is_read else None)
+
+
+def test_the_text_of_a_page_is_a_page_unless_the_file_has_the_page_itself(tmp_path: Path) -> None:
+    text, other = b"Only the text of the page.\n", "http://a.test/text"
+    converted, again = (
+        record(url, text, kind="conversion", date=LATER).replace(b"text/html", b"text/plain") for url in (other, URL)
+    )
+    found = pages(tmp_path, [URL, other], record(URL, http()), again, converted)
+    assert found[URL]["body"] == HTML
+    assert (found[other]["body"], found[other]["reason"]) == (text, None)
 
 
 @pytest.mark.shared_data

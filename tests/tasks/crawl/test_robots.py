@@ -8,7 +8,15 @@ from typing import Any
 
 import pytest
 
-from tasks.crawl.robots import MAX_RULES, MAX_WILDCARD_RULES, MAX_WILDCARDS, ROBOTS_BYTES, PathRules, read_rules
+from tasks.crawl.robots import (
+    MAX_RULES,
+    MAX_WILDCARD_RULES,
+    MAX_WILDCARDS,
+    ROBOTS_BYTES,
+    PathRules,
+    path_of,
+    read_rules,
+)
 from tasks.crawl.site_rules import rules_cache
 from tests.tasks.crawl.loopback_server import HASTY, PAGE, Handler, LoopbackServer, answer, crawl, local_journal
 
@@ -176,3 +184,19 @@ def test_forgotten_robots_is_asked_for_again_and_still_obeyed(tmp_path: Path, mo
     assert [rows[url]["reason"] for url in urls] == [None, None, None, "robots_disallowed"] * 3
     assert sorted(server.paths()) == sorted(["/1", "/2", "/3"] * 3)
     assert [hit.path for hit in server.log].count("/robots.txt") > 3
+
+
+@pytest.mark.parametrize(
+    ("pattern", "refused", "allowed"),
+    [
+        ("/*%", ["/a%20b", "/%25", "/caf%C3%A9"], ["/a", "/"]),
+        ("/*%2", ["/a%20b", "/%2F"], ["/%C3%A9", "/2"]),
+        ("/a%*b", ["/a%20b", "/a%25/b"], ["/ab"]),
+        ("/50%off", ["/50%off", "/50%25off"], ["/50%20off", "/50off"]),
+        ("/50%$", ["/50%", "/50%25"], ["/50%20"]),
+    ],
+)
+def test_an_escape_that_a_pattern_cuts_is_any_escape(pattern: str, refused: list[str], allowed: list[str]) -> None:
+    rules = PathRules([(False, pattern)])
+    assert [path for path in refused if rules.allows(path_of(f"http://a.test{path}"))] == []
+    assert [path for path in allowed if not rules.allows(path_of(f"http://a.test{path}"))] == []

@@ -11,7 +11,7 @@ from storage.recipes import Part
 from storage.schemas import ARTICLES, PARAGRAPHS, PREDICTIONS, RANKED
 from storage.store import Store
 from tasks.engine.recipe import Shards
-from tasks.evaluation.baselines import LEARNED_FROM, _filler, ceiling, predict_baselines
+from tasks.evaluation.baselines import LEARNED_FROM, _filler, ceiling, predict_baselines, unrepeated
 from tasks.evaluation.settings import Baseline, BaselineSettings
 
 ARTICLE_ROWS: list[dict[str, Any]] = [
@@ -51,6 +51,14 @@ def test_lead_has_the_length_of_the_target() -> None:
 def test_lexrank_takes_the_most_central_paragraphs() -> None:
     summary = only("lexrank", ranked(STAR))
     assert summary == "tall grows old tall pine one"
+
+
+def test_lexrank_writes_no_sentence_twice() -> None:
+    """Both paragraphs are central because they share a sentence; the lead has six words."""
+    texts = ["The ash grows. It is  old.", "the ash GROWS. It fell.", "The ash grows."]
+    assert list(unrepeated(texts)) == ["The ash grows. It is  old.", "It fell."]
+    assert list(unrepeated(["Old. Old.", "Old."])) == ["Old."]
+    assert only("lexrank", ranked(["The ash grows."] * 3)) == "The ash grows."
 
 
 def test_lexrank_without_words_keeps_the_order_of_rank() -> None:

@@ -145,6 +145,24 @@ def test_of_several_revisions_the_last_counts() -> None:
     assert found == DumpPage("Ada", 0, False, "107", "wikitext", "new", "1")
 
 
+def test_tags_that_an_export_left_unescaped_are_part_of_the_text() -> None:
+    xml = page("Ada", "TEXT").replace("TEXT", "one<br />two &lt;ref&gt; &amp;amp; <i>three</i> four")
+    (found,) = read_pages([(HEAD + xml + TAIL).encode()], location="x")
+    assert found.text == "one<br />two <ref> &amp; <i>three</i> four"
+
+
+@pytest.mark.parametrize("padding", [1, 512, 200_000])
+def test_zeros_behind_a_bz2_stream_are_padding(tmp_path: Path, padding: int) -> None:
+    path, whole = tmp_path / "a.xml.bz2", bz2.compress(dump(page("Ada", "Ada is a river.")))
+    path.write_bytes(whole)
+    expected = read(source(path))
+    path.write_bytes(whole + bytes(padding))
+    assert read(source(path)) == expected
+    path.write_bytes(whole + bytes(padding) + b"x" * 10)
+    with pytest.raises(ValueError, match="damaged bz2 stream"):
+        read(source(path))
+
+
 @given(st.lists(st.integers(1, 400), max_size=30))
 def test_where_the_blocks_are_cut_makes_no_difference(sizes: list[int]) -> None:
     xml = dump(page("Äda", "ä & <b>" * 9), page("Bo", number=2))
