@@ -90,7 +90,7 @@ def ours(folder: str, urls: list[str]) -> tuple[int, int, float]:
     lookups = seek(pa.table({"url": urls, "drop_reason": pa.nulls(len(urls), pa.string())}), index=index, shard=0)
     keyed = time.process_time()
     captures = offsets = 0
-    for number, file in enumerate(table.files):
+    for number, file in enumerate(table):
         of_file = lookups.filter(pc.equal(lookups.column("file"), number))
         found = look_up_in_file(of_file, settings, file=file, connect_to={})
         captures += found.num_rows

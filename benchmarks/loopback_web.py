@@ -4,12 +4,15 @@ python -m benchmarks.loopback_web HOSTS
 
 Host number n is the address 127.0.1.n, all at one port, which is printed once connections are accepted; the server
 ends when its standard input is closed. `/robots.txt` allows all but `/private/`; what is below `/large/` is a page of
-9.9 MB, below `/gone/` nothing, below `/moved/` a redirect, and every other path is a page of some 4 kB."""
+9.9 MB, below `/gone/` nothing, below `/moved/` a redirect, and every other path is a page of some 4 kB. An answer takes
+`LATENCY` seconds, so that requests can be open together; `/most-at-once` says how many a host had at most since it was
+asked for last."""
 
 import asyncio
 import random
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
@@ -51,21 +54,50 @@ def response(status: str, kind: str, body: bytes) -> bytes:
     return f"HTTP/1.1 {status}\r\nContent-Type: {kind}\r\nContent-Length: {len(body)}\r\n\r\n".encode() + body
 
 
+LATENCY = 0.002
+MOST_AT_ONCE = "/most-at-once"
+
+
+class OpenRequests:
+    """How many requests each host has open."""
+
+    def __init__(self) -> None:
+        """Begin with none."""
+        self._now: Counter[str] = Counter()
+        self._most = 0
+
+    def begin(self, host: str) -> None:
+        """Count a request."""
+        self._now[host] += 1
+        self._most = max(self._most, self._now[host])
+
+    def end(self, host: str) -> None:
+        """Count its answer."""
+        self._now[host] -= 1
+
+    def most(self) -> int:
+        """Return the largest number that any host had, and begin again."""
+        most, self._most = self._most, 0
+        return most
+
+
 Answer = Callable[[str, Mapping[str, str]], bytes]
 """Returns the response for a path and the request's headers, whose names are in lower case."""
 
 
 class LoopbackConnection(asyncio.Protocol):
-    """Answers GET requests of one connection, which stays open."""
+    """Answers GET requests of one connection, which stays open: at once, or late where open requests are counted."""
 
-    def __init__(self, answer: Answer) -> None:
-        """Take the function that answers."""
+    def __init__(self, answer: Answer, counted: OpenRequests | None = None) -> None:
+        """Take the function that answers, and what counts open requests, or None."""
         self._answer = answer
+        self._counted = counted
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """Begin."""
         assert isinstance(transport, asyncio.Transport)
         self._transport = transport
+        self._host = str(transport.get_extra_info("sockname")[0])
         self._received = b""
 
     def data_received(self, data: bytes) -> None:
@@ -75,14 +107,26 @@ class LoopbackConnection(asyncio.Protocol):
             head, _, self._received = self._received.partition(b"\r\n\r\n")
             first, *lines = head.decode().split("\r\n")
             headers = {name.lower(): value.strip() for name, _, value in (line.partition(":") for line in lines)}
-            self._transport.write(self._answer(first.split(" ", 2)[1], headers))
+            path = first.split(" ", 2)[1]
+            if self._counted is None:
+                self._transport.write(self._answer(path, headers))
+            elif path == MOST_AT_ONCE:
+                self._transport.write(response("200 OK", "text/plain", str(self._counted.most()).encode()))
+            else:
+                self._counted.begin(self._host)
+                asyncio.get_running_loop().call_later(LATENCY, self._late, self._answer(path, headers))
+
+    def _late(self, answered: bytes) -> None:
+        assert self._counted is not None
+        self._counted.end(self._host)
+        self._transport.write(answered)
 
 
-async def serve(answer: Answer, addresses: Sequence[str]) -> None:
+async def serve(answer: Answer, addresses: Sequence[str], counted: OpenRequests | None = None) -> None:
     """Print a free port and serve there, on all addresses, until standard input is closed."""
     loop, port, servers = asyncio.get_running_loop(), 0, []
     for one in addresses:
-        servers.append(await loop.create_server(lambda: LoopbackConnection(answer), one, port))
+        servers.append(await loop.create_server(lambda: LoopbackConnection(answer, counted), one, port))
         port = servers[0].sockets[0].getsockname()[1]
     print(port, flush=True)
     await loop.run_in_executor(None, sys.stdin.read)
@@ -101,4 +145,6 @@ def served(module: str, *arguments: str) -> Iterator[int]:
 
 
 if __name__ == "__main__":
-    asyncio.run(serve(partial(answer, large=large_page()), [address(n + 1) for n in range(int(sys.argv[1]))]))
+    asyncio.run(
+        serve(partial(answer, large=large_page()), [address(n + 1) for n in range(int(sys.argv[1]))], OpenRequests())
+    )

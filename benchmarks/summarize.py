@@ -62,10 +62,10 @@ def once(page: str, title: str, bodies: list[bytes]) -> tuple[float, float, floa
     """Return seconds to the first progress, to the summary, of processor time, and the system's name."""
     started, used = time.perf_counter(), processor_seconds()
     files = [
-        requests.post(f"{page}/api/files?name={n}.html", data=body, timeout=60).json()["id"]
+        {"file": requests.post(f"{page}/api/files?name={n}.html", data=body, timeout=60).json()["id"]}
         for n, body in enumerate(bodies)
     ]
-    id_ = requests.post(f"{page}/api/summaries", json={"title": title, "files": files}, timeout=60).json()["id"]
+    id_ = requests.post(f"{page}/api/summaries", json={"title": title, "sources": files}, timeout=60).json()["id"]
     first = None
     while True:
         now = requests.get(f"{page}/api/summaries/{id_}", timeout=60).json()

@@ -127,6 +127,8 @@ class ReleasedDecoderLayer(nn.Module):
 class ReleasedHT(nn.Module):
     """HT with all that its released training step computes."""
 
+    pace = None  # all its weights learn at one rate, as `models.contract.Summarizer` says it
+
     def __init__(self, config: HierarchicalConfig) -> None:
         super().__init__()
         self.config, size = config, config.model_size

@@ -1,11 +1,12 @@
 """Settings of retraining: how much is trained again, how a challenger is judged, and what is kept."""
 
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Literal
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-from pydantic import Field
+from pydantic import Field, field_validator
 
-from tasks.engine.settings import Settings
+from tasks.engine.settings import Settings, tuning
 from tasks.evaluation.settings import DecidingMetric
 
 WEEKS = 53  # that a year can have
@@ -21,7 +22,10 @@ class RetrainingSettings(Settings):
 
     week: str | None = Field(None, pattern=r"^\d{4}-W(0[1-9]|[1-4]\d|5[0-3])$")
     """ISO week the run is for, such as 2026-W47: pages are asked for again once a week, and a week that has its version
-    is not retrained; null = the present one (UTC)"""
+    is not retrained; null = the present one"""
+    timezone: str = tuning("Etc/UTC")
+    """time zone in which weeks begin, such as Europe/London: that of the schedule, or a run on Monday after midnight
+    counts for another week"""
     vocabulary: Literal["champion", "new"] = "champion"
     """keep the champion's vocabulary, or estimate a new one and train both models from scratch"""
     ranker_steps: int = Field(20_000, ge=1)
@@ -48,10 +52,19 @@ class RetrainingSettings(Settings):
     """how many model versions, and how many of their builds, are kept beside the champion and the one before it; builds
     of other runs are left alone"""
 
+    @field_validator("timezone")
+    @classmethod
+    def _is_a_zone(cls, value: str) -> str:
+        try:
+            ZoneInfo(value)
+        except (ValueError, OSError, ZoneInfoNotFoundError) as error:
+            raise ValueError(f"expected the name of a time zone such as Europe/London, got {value!r}") from error
+        return value
+
     @property
     def period(self) -> str:
         """The week the run is for: the one given, or the present one."""
         if self.week is not None:
             return self.week
-        year, week, _ = datetime.now(UTC).isocalendar()
+        year, week, _ = datetime.now(ZoneInfo(self.timezone)).isocalendar()
         return f"{year}-W{week:02d}"

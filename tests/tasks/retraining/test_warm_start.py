@@ -1,5 +1,6 @@
 """How training goes on from the champion, and which ranker is taken up."""
 
+from datetime import UTC, datetime, tzinfo
 from pathlib import Path
 from typing import Any
 
@@ -114,6 +115,25 @@ def test_a_root_without_a_champion_has_none(tmp_path: Path) -> None:
 def test_a_pinned_file_that_is_gone_is_named(tmp_path: Path) -> None:
     with pytest.raises(StorageError, match=r"articles/part-00000\.00\.parquet below .* has no record"):
         pinned(Store(str(tmp_path)), "articles", ["articles/part-00000.00.parquet"])
+
+
+def test_a_week_begins_in_the_time_zone_of_the_schedule(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Monday 00:30 in London in summer is Sunday 23:30 in UTC."""
+
+    class Clock(datetime):
+        @classmethod
+        def now(cls, tz: tzinfo | None = None) -> datetime:
+            return datetime(2026, 6, 28, 23, 30, tzinfo=UTC).astimezone(tz)
+
+    monkeypatch.setattr("tasks.retraining.settings.datetime", Clock)
+    assert RetrainingSettings().period == "2026-W26"
+    assert RetrainingSettings(timezone="Europe/London").period == "2026-W27"
+
+
+@pytest.mark.parametrize("zone", ["London", "../etc/passwd", "", "/etc/localtime"])
+def test_what_is_no_time_zone_is_named(zone: str) -> None:
+    with pytest.raises(ValueError, match=f"expected the name of a time zone such as Europe/London, got '{zone}'"):
+        RetrainingSettings(timezone=zone)
 
 
 def test_the_period_is_the_week_given_or_the_present_one() -> None:
