@@ -59,6 +59,14 @@ class Evidence:
         return bool((values & (self.anywhere == 0)).any())
 
 
+def parted_numbers(sentence: ParsedText, evidence: Evidence) -> bool:
+    """Tell whether no sentence of the evidence has a number together with the word after it, such as its unit."""
+    kinds = [sentence.words[place].kind for place in sentence.content]
+    numbers = [k for k, kind in enumerate(kinds[:-1]) if kind is WordKind.NUMBER and kinds[k + 1] is WordKind.WORD]
+    together = evidence.held[:, [k + 1 for k in numbers]] * evidence.held[:, numbers]
+    return bool((together.max(axis=0, initial=0) == 0).any())
+
+
 def gather(sentence: ParsedText, passages: Sequence[ParsedText], weigh: Callable[[str], float]) -> Evidence | None:
     """Return the evidence for a sentence, each next sentence the one that adds most weight; None where no passage has
     any of its words. `sentence`: with content words; `weigh`: how much a word in lower case tells, from 0."""

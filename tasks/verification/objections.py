@@ -36,14 +36,13 @@ class Objection(StrEnum):
 def objection(sentence: str, evidence: Sequence[str], *, close: bool = True) -> Objection | None:
     """Return why the evidence does not say a sentence, or None. `evidence`: the sentences that hold its words; `close`:
     one of them has nearly all of them, so that a small difference is meant. Where it is False, the sentence has other
-    words: small words differ freely, and only frames are compared."""
+    words: small words differ freely, and only frames and units are compared."""
     claim = read(sentence)
     source = read("\n".join(evidence))
     if (frame := _dropped_frame(claim, evidence)) is not None:
         return Objection.REPORTED if frame is Frame.REPORTED else Objection.FRAMED
-    if not close:
-        return None
-    return next((name for name, differs in _RULES.items() if differs(claim, source)), None)
+    rules = _RULES if close else {Objection.UNIT: _other_unit}
+    return next((name for name, differs in rules.items() if differs(claim, source)), None)
 
 
 def _dropped_frame(claim: ParsedText, evidence: Iterable[str]) -> Frame | None:
@@ -161,19 +160,24 @@ def _numbers(text: ParsedText) -> dict[str, list[int]]:
 
 
 def _other_unit(claim: ParsedText, source: ParsedText) -> bool:
-    """Tell whether a number has percent in one text and percentage points in the other."""
+    """Tell whether a number is followed by percent in one text and points in the other, or by the unit that follows
+    another number of the source."""
     own, theirs = _numbers(claim), _numbers(source)
+    of_others = {unit: key for key, places in theirs.items() for place in places if (unit := _unit(source, place))}
     for key in own.keys() & theirs.keys():
         ours = {unit for place in own[key] if (unit := _unit(claim, place))}
         others = {unit for place in theirs[key] if (unit := _unit(source, place))}
-        if ours and others and ours.isdisjoint(others):
+        if not ours or not others or not ours.isdisjoint(others):
+            continue
+        if ours | others == {"percent", "point"} or any(of_others.get(unit, key) != key for unit in ours):
             return True
     return False
 
 
 def _unit(text: ParsedText, place: int) -> str | None:
-    after = [word.text for word in text.words[place + 1 : place + 2]]
-    return after[0] if after and after[0] in {"percent", "points"} else None
+    """Return the stem of the ordinary word right after a number."""
+    after = text.words[place + 1 : place + 2]
+    return after[0].key if after and after[0].kind is WordKind.WORD else None
 
 
 def _other_bound(claim: ParsedText, source: ParsedText) -> bool:

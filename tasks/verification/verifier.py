@@ -23,7 +23,7 @@ from tasks.engine.hashing import stable_hash
 from tasks.text.language import function_word_share, sure_language
 from tasks.verification import objections
 from tasks.verification.alignment import longest_gap, matches, windows
-from tasks.verification.evidence import PAIR_MEASURES, Evidence, gather, measures, shipped_forest
+from tasks.verification.evidence import PAIR_MEASURES, Evidence, gather, measures, parted_numbers, shipped_forest
 from tasks.verification.features import NAMES, features
 from tasks.verification.forest import Forest
 from tasks.verification.objections import Objection
@@ -175,7 +175,7 @@ class Verifier:
             best = max(saying, key=lambda n: (likely[n], judged.alone[n], -order[n]))
             return Finding(Support.SAID, probability, (order[best],))
         cited = tuple(sorted({order[n] for n, _ in judged.evidence.needed()}))
-        if objected is None and len(cited) <= _MOST_TOGETHER:
+        if objected is None and len(cited) <= _MOST_TOGETHER and not parted_numbers(read(sentence), judged.evidence):
             return Finding(Support.SAID if len(cited) == 1 else Support.COMBINED, probability, cited)
         if objected is Objection.REPORTED:
             return Finding(Support.REPORTED, probability, cited, objected)

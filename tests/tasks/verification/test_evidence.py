@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from tasks.verification.evidence import PAIR_MEASURES, gather, measures, shipped_forest
+from tasks.verification.evidence import PAIR_MEASURES, gather, measures, parted_numbers, shipped_forest
 from tasks.verification.words import read
 
 
@@ -45,3 +45,11 @@ def test_measures_are_what_the_shipped_forest_reads() -> None:
     row = measures(sentence, evidence, [1.0, 1.0, *np.zeros(len(PAIR_MEASURES))])
     assert shipped_forest().feature.max() < len(row)
     assert np.isfinite(row).all()
+
+
+def test_a_number_stays_with_its_unit() -> None:
+    passages = [read("Repairs cost 12,000 crowns."), read("The tower is 45 metres high.")]
+    for text, parted in (("The tower is 12,000 metres high.", True), ("The tower is 45 metres high.", False)):
+        evidence = gather(read(text), passages, even)
+        assert evidence is not None
+        assert parted_numbers(read(text), evidence) is parted

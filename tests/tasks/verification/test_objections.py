@@ -19,6 +19,7 @@ from tasks.verification.objections import Objection, objection
         ("The mine is open.", "The mine is no longer open.", Objection.TIME),
         ("The museum still shows the bell.", "The museum showed the bell.", Objection.TIME),
         ("Sales rose by 3 percent.", "Sales rose by 3 percentage points.", Objection.UNIT),
+        ("It is 12,000 metres high.", "It is 31 metres high and has 12,000 visitors.", Objection.UNIT),
         ("It killed 300 people.", "It killed about 300 people.", Objection.BOUND),
         ("It killed 300 people.", "It killed at least 300 people.", Objection.BOUND),
     ],

@@ -1,0 +1,64 @@
+"""The module for people who program."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import wikisum
+from tests.tasks.explorer.small_corpus import small_corpus
+
+NOTES = """# Skerry Point
+
+Skerry Point Lighthouse was lit in 1901. Ada Lund designed the tower, which is 45 metres high.
+"""
+
+
+def test_a_summary_cites_its_sources(tmp_path: Path) -> None:
+    notes = tmp_path / "notes.md"
+    notes.write_text(NOTES)
+    steps: list[str] = []
+    summary = wikisum.summarize([notes], "Skerry Point Lighthouse", progress=lambda now: steps.append(now.text))
+    assert summary.sentences[0].text == "Skerry Point Lighthouse was lit in 1901."
+    assert summary.sentences[0].verdict == "said"
+    assert [source.name for source in summary.sources] == ["notes.md"]
+    assert steps[0] == "reading 1 source"
+
+
+def test_a_missing_file_and_no_source_are_named(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError, match=r"nothing\.md"):
+        wikisum.summarize([tmp_path / "nothing.md"])
+    with pytest.raises(ValueError, match="no source"):
+        wikisum.summarize([])
+
+
+def test_a_sentence_is_verified() -> None:
+    result = wikisum.verify("It was lit in 1901.", ["Otters live here.", "It was lit in 1901 by Ada Lund."])
+    assert (result.support, result.passages) == ("said", (1,))
+    assert wikisum.verify("It was lit in 1910.", ["It was lit in 1901 by Ada Lund."]).support == "unsupported"
+
+
+def test_text_is_extracted_from_html_and_files(tmp_path: Path) -> None:
+    text = "The lighthouse was lit in 1901 by Ada Lund, who had designed its tower of granite for the town of Skerry."
+    page = f"<html><head><title>Skerry</title></head><body><article><p>{text}</p></article></body></html>"
+    assert wikisum.extract(page).paragraphs == (text,)
+    (tmp_path / "notes.md").write_text(NOTES)
+    assert "Skerry Point Lighthouse was lit in 1901." in wikisum.extract(tmp_path / "notes.md").paragraphs[0]
+
+
+def test_the_tables_of_a_root_are_read(tmp_path: Path) -> None:
+    corpus = wikisum.open(small_corpus(tmp_path))
+    assert corpus.articles().num_rows > 0
+    assert corpus.articles() == corpus.table("articles")
+    with pytest.raises(ValueError, match=r"no table 'nothing': expected one of articles"):
+        corpus.table("nothing")
+    with pytest.raises(ValueError, match="has no build"):
+        wikisum.open(tmp_path / "elsewhere")
+
+
+def test_nothing_heavy_is_imported_before_it_is_needed() -> None:
+    heavy = "('torch', 'prefect', 'pyarrow')"
+    code = f"import sys, wikisum; print([name for name in {heavy} if name in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"

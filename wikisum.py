@@ -1,0 +1,127 @@
+"""wikisum for people who program: summarize pages, check a sentence, read a page's text, open a corpus.
+
+    import wikisum
+
+    summary = wikisum.summarize(["notes.md", "https://example.org/page"], title="Skerry Point Lighthouse")
+    wikisum.verify("It was lit in 1901.", ["The lighthouse was lit in 1901 by Ada Lund."]).support   # said
+    wikisum.open("data").table("ranked")
+
+Nothing heavy is imported before it is needed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from storage.store import Store
+    from tasks.cited_summary.cited import CitedSummary
+    from tasks.engine.progress import Progress
+    from tasks.extraction.engines import Extracted
+    from tasks.verification.verifier import Finding
+
+__all__ = ["Corpus", "extract", "open", "summarize", "verify"]
+
+
+def summarize(
+    sources: Sequence[str | Path],
+    title: str = "",
+    *,
+    words: int = 150,
+    model: str | None = None,
+    progress: Callable[[Progress], None] | None = None,
+) -> CitedSummary:
+    """Return a summary of web pages and files in which every sentence cites its passages.
+
+    Args:
+        sources: URLs, files (HTML, PDF, text, Markdown) and folders of files.
+        title: what the summary is about; empty: one is made of the sources.
+        words: of the summary, at most (20 to 2,000).
+        model: root of a build or folder of an exported model that writes; None: sentences of the sources are chosen.
+        progress: called at the start of each step.
+
+    Raises:
+        ValueError: there is no source, too many, or the model cannot be used.
+        FileNotFoundError: a source is neither a URL nor a file nor a folder."""
+    import sys
+
+    from tasks.cited_summary.pipeline import summarize as summarize_sources
+    from tasks.cited_summary.settings import SummarySettings
+    from tasks.cited_summary.sources import read_sources
+    from tasks.cited_summary.systems import find_system
+
+    settings = SummarySettings(words=words)
+    given = read_sources([str(source) for source in sources], settings.max_bytes, sys.stdin.buffer)
+    report = progress or (lambda now: None)
+    return summarize_sources(title, given, find_system(model), settings, progress=report)[0]
+
+
+def verify(sentence: str, passages: Sequence[str], title: str = "") -> Finding:
+    """Return whether passages say a sentence, with its probability, and which of them do.
+
+    `passages`: paragraphs of sources; `title`: the topic, known to all of them, so that "It" and "The tower" may mean
+    it. English is judged; what is copied is recognised in every language (docs/judging.md says how often it errs)."""
+    from tasks.verification.verifier import shipped
+
+    return shipped().finding(sentence, list(passages), title)
+
+
+def extract(page: str | bytes | Path, media_type: str | None = None) -> Extracted:
+    """Return the title and the paragraphs of a page, or the reason why it has none.
+
+    `page`: a file, or its content: text is read as HTML; `media_type`: of bytes, such as application/pdf; None = told
+    by the name and the content. Raises OSError: the file cannot be read."""
+    from tasks.cited_summary.sources import file_source
+    from tasks.extraction.engines import extract as extract_page
+    from tasks.extraction.settings import ExtractSettings
+
+    if isinstance(page, str):
+        return extract_page(page.encode(), "text/html", "utf-8", ExtractSettings())
+    body, name = (page.read_bytes(), page.name) if isinstance(page, Path) else (page, "page.html")
+    return extract_page(body, media_type or file_source(name, body).mime, None, ExtractSettings())
+
+
+def open(root: str | Path) -> Corpus:
+    """Return the corpus of a root: its latest build. Raises ValueError: there is no build."""
+    from storage.store import Store
+
+    return Corpus(Store(str(root)))
+
+
+class Corpus:
+    """The tables of a root's latest build."""
+
+    def __init__(self, store: Store) -> None:
+        from storage.builds import latest_build
+
+        build = latest_build(store)
+        if build is None:
+            raise ValueError(f"{store.root} has no build: expected a folder in which `wikisum build` ran")
+        self._store, self.build = store, build
+
+    @property
+    def tables(self) -> list[str]:
+        """The names of its tables, in the order of the pipeline."""
+        return list(self.build.stages)
+
+    def table(self, name: str) -> pa.Table:
+        """Return a table with all its shards. Raises ValueError: the build has no table of this name."""
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+
+        if name not in self.build.stages:
+            raise ValueError(f"there is no table {name!r}: expected one of {', '.join(self.tables)}")
+        shards = self.build.stages[name]
+        files = [shards[number] for number in sorted(shards, key=int)]
+        return pa.concat_tables(pq.read_table(pa.BufferReader(self._store.read_bytes(file))) for file in files)
+
+    def articles(self) -> pa.Table:
+        """Return the articles, one a row."""
+        return self.table("articles")
+
+    def scores(self) -> pa.Table:
+        """Return the scores, one row for each article, system and metric."""
+        return self.table("scores")
