@@ -46,6 +46,7 @@ _TYPES: dict[str, pa.DataType] = {
     "text": pa.large_string(),
     "texts": pa.list_(pa.large_string()),
     "strings": pa.list_(pa.string()),
+    "numbers": pa.list_(pa.int32()),
     "flags": pa.list_(pa.bool_()),
     "body": pa.large_binary(),
     "time": pa.timestamp("us", tz="UTC"),

@@ -43,6 +43,10 @@ def inert_response(body: bytes, mime: str | None, charset: str | None, passage: 
     return HTMLResponse(page, headers=headers)
 
 
+def _named(title: str, passage: Passage) -> str:
+    return title if passage.page is None else f"{title}, page {passage.page}"
+
+
 def summary_view(summary: CitedSummary, choice: str, systems: Mapping[str, str]) -> dict[str, Any]:
     """Return a summary as its template shows it; `choice`: the system asked for, `systems`: those that there are."""
     cited = {(passage.source, passage.position): passage for passage in summary.passages}
@@ -63,7 +67,7 @@ def summary_view(summary: CitedSummary, choice: str, systems: Mapping[str, str])
         "summary": summary,
         "sources": sources,
         "texts": {passage.number: passage.text for passage in summary.passages},
-        "names": {passage.number: titles.get(passage.source, "") for passage in summary.passages},
+        "names": {passage.number: _named(titles.get(passage.source, ""), passage) for passage in summary.passages},
         "others": {name: label for name, label in systems.items() if name not in used},
     }
 

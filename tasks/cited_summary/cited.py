@@ -33,6 +33,11 @@ class SummarySource:
     fetched: bool = False  # whether its bytes are kept, so that it can be shown as fetched
 
 
+def place_of(position: int, page: int | None) -> str:
+    """Return for people where a paragraph is in its source; `position` from 0, `page` of a file from 1."""
+    return f"{'' if page is None else f'page {page}, '}paragraph {position + 1}"
+
+
 @dataclass(frozen=True)
 class Passage:
     """A paragraph that is cited."""
@@ -42,6 +47,12 @@ class Passage:
     position: int  # 0-based position of the paragraph in it
     text: str  # the paragraph
     quotes: Sequence[str] = ()  # the sentences of it that are closest to the sentences that cite it, each once
+    page: int | None = None  # page of its file on which it begins, from 1; None = the source has no pages
+
+    @property
+    def place(self) -> str:
+        """Where it is in its source, for people."""
+        return place_of(self.position, self.page)
 
 
 @dataclass(frozen=True)
@@ -99,6 +110,7 @@ class PassageNumbers:
 
     texts: Sequence[str]  # the ranked paragraphs, best first
     places: Sequence[tuple[int, int]]  # (source number, position) of each
+    pages: Sequence[int | None] = ()  # page of its file on which each begins, from 1; empty = none has pages
     passages: list[Passage] = field(default_factory=list)  # those cited so far
     _numbers: dict[int, int] = field(default_factory=dict)
 
@@ -148,7 +160,8 @@ class PassageNumbers:
         number = self._numbers.setdefault(rank, len(self.passages) + 1)
         if number > len(self.passages):
             source, position = self.places[rank]
-            self.passages.append(Passage(number, source, position, self.texts[rank]))
+            page = self.pages[rank] if self.pages else None
+            self.passages.append(Passage(number, source, position, self.texts[rank], page=page))
         passage = self.passages[number - 1]
         if quote not in passage.quotes:
             self.passages[number - 1] = replace(passage, quotes=(*passage.quotes, quote))

@@ -99,9 +99,7 @@ def to_cited_text(summary: CitedSummary) -> str:
     lines = [clean(summary.title), *(" ".join(one).replace("\n ", "\n") for one in sections if one)]
     lines += _differences(summary)
     names = {source.number: source for source in summary.sources}
-    cited = [
-        f"[{one.number}] {_described(names[one.source])}, paragraph {one.position + 1}" for one in summary.passages
-    ]
+    cited = [f"[{one.number}] {_described(names[one.source])}, {one.place}" for one in summary.passages]
     return "\n\n".join([*lines, "\n".join(cited)]) + "\n"
 
 
@@ -174,7 +172,7 @@ def _mark(sentence: SummarySentence) -> str:
 
 def _passage(passage: Passage, sources: Sequence[SummarySource]) -> str:
     name = sources[passage.source - 1].name if passage.source else "unknown"
-    return f"[^{passage.number}]: {_name(name)}, paragraph {passage.position + 1}: {escape(passage.text)}"
+    return f"[^{passage.number}]: {_name(name)}, {passage.place}: {escape(passage.text)}"
 
 
 def _source(source: SummarySource) -> str:

@@ -160,6 +160,9 @@ def _cited(
     title, left_out = topic["title"][0].as_py(), 0
     rows = ranked.select(["text", "url", "position"]).to_pylist()
     passages = [PilePassage(row["text"], row["url"], row["position"]) for row in rows]
+    pages = {
+        (row["url"], row["position"]): row["page"] for row in paragraphs.select(["url", "position", "page"]).to_pylist()
+    }
     places = [(number_of[passage.source], passage.position) for passage in passages]
     told = differences(title, passages)
     sections = [("", Summary(""))]
@@ -183,7 +186,8 @@ def _cited(
             sections = [(heading, as_summary(drafts, written.read)) for heading, drafts in written.sections]
             left_out = written.left_out
     progress(Progress("citing", begun + 0.06))
-    citations = PassageNumbers([passage.text for passage in passages], places)
+    begins = [pages[passage.source, passage.position] for passage in passages]
+    citations = PassageNumbers([passage.text for passage in passages], places, begins)
     words = settings.words if system.summarizer else None  # the others were told
     sentences = [one for heading, summary in sections for one in citations.of(title, summary, heading, told, words)]
     return _Made(sentences, citations, left_out, told)

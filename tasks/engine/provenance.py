@@ -12,7 +12,8 @@ _SECONDS = 10.0
 # Another version of one of these may give another text, token, number or weight.
 _LIBRARIES = (
     *("beautifulsoup4", "charset-normalizer", "justext", "lxml", "mwparserfromhell", "numpy", "py3langid", "pyarrow"),
-    *("pypdf", "readability-lxml", "rensa", "rouge-score", "scikit-learn", "scipy", "sentencepiece", "spacy", "tld"),
+    *("pypdfium2", "pyspellchecker", "readability-lxml", "rensa", "rouge-score", "scikit-learn", "scipy"),
+    *("sentencepiece", "spacy", "tld"),
     *("tokenizers", "torch", "trafilatura", "transformers"),
 )
 

@@ -11,7 +11,7 @@ import numpy as np
 from models.values import ValueIndex, find_values, missing
 from storage.errors import StorageError
 from tasks.across.refusals import compared_paragraphs
-from tasks.cited_summary.cited import Passage, PassageNumbers, SummarySentence
+from tasks.cited_summary.cited import Passage, PassageNumbers, SummarySentence, place_of
 from tasks.cited_summary.pipeline import SourcePage
 from tasks.evaluation.metrics import Summary
 from tasks.explorer.corpus import ExplorerCorpus
@@ -58,6 +58,12 @@ class Candidate:
     number: int | None = None  # of its URL, from 1
     passage: int | None = None  # its number, where it is cited
     cited_by: Sequence[str] = ()  # systems
+    page: int | None = None  # of its file, from 1
+
+    @property
+    def place(self) -> str:
+        """Where it is in its page, for people."""
+        return place_of(self.position, self.page)
 
 
 @dataclass(frozen=True)
@@ -92,7 +98,7 @@ def read_article(corpus: ExplorerCorpus, shard: int, article_id: str) -> Article
     addresses = _addresses(corpus, shard, article_id)
     numbers = {address.url: number for number, address in enumerate(addresses, 1)}
     places = [(numbers.get(row["url"], 0), row["position"]) for row in ranked]
-    citations = PassageNumbers([row["text"] for row in ranked], places)
+    citations = PassageNumbers([row["text"] for row in ranked], places, [row["page"] for row in ranked])
     written = []
     predicted = [name for name in corpus.build.stages if name.startswith("predictions")]
     for stage in filter(corpus.has, (*predicted, "written", "baselines")):
@@ -142,7 +148,7 @@ def _paragraphs(corpus: ExplorerCorpus, shard: int, this: list[tuple[str, str, A
     if not corpus.has(stage):
         return []
     rows: list[dict[str, Any]] = corpus.rows(
-        stage, shard, ["paragraph_id", "url", "position", "text", "drop_reason"], this
+        stage, shard, ["paragraph_id", "url", "position", "page", "text", "drop_reason"], this
     ).to_pylist()
     for row in rows:
         row["reason"] = row.pop("drop_reason")

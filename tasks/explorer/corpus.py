@@ -143,18 +143,25 @@ class ExplorerCorpus:
     def rows(
         self, stage: str, shard: int, columns: Sequence[str], filters: Sequence[tuple[str, str, Any]] | None
     ) -> pa.Table:
-        """Return rows of a shard by filters (column, operator, value); StorageError if it cannot be read."""
+        """Return rows of a shard by filters (column, operator, value); a column that an older version did not write is
+        null. Raises StorageError: the shard cannot be read."""
         path = self.build.stages.get(stage, {}).get(str(shard))
         if path is None:
             raise StorageError(f"build {self.build.name} has no shard {shard} of {stage}")
         try:
-            return pq.read_table(
-                self.store.path(path),
-                filesystem=self.store.filesystem,
-                columns=list(columns),
+            file, filesystem = self.store.path(path), self.store.filesystem
+            written = pq.read_schema(file, filesystem=filesystem).names
+            table = pq.read_table(
+                file,
+                filesystem=filesystem,
+                columns=[column for column in columns if column in written],
                 filters=None if filters is None else list(filters),
                 use_threads=filters is not None,
             )
+            for column in columns:
+                if column not in written:
+                    table = table.append_column(column, pa.nulls(table.num_rows))
+            return table
         except (OSError, pa.ArrowException) as error:
             raise StorageError(f"{path} below {self.store.root} cannot be read: {error}") from error
 

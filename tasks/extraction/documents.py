@@ -73,6 +73,7 @@ def page_columns(page: Extracted, url: str, headers: Sequence[str]) -> dict[str,
     return {
         "title": page.title,
         "paragraphs": page.paragraphs,
+        "page_numbers": page.page_numbers,
         "engine": page.engine,
         "reason": page.reason,
         "licence": None if claim is None else claim.licence,

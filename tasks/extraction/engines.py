@@ -46,6 +46,7 @@ class Extracted:
     licence: str | None = None  # licence that the page's HTML claims, or None
     licence_source: str | None = None  # where it does (`tasks.rights.claims.Claim`), or None
     reservations: tuple[str, ...] = ()  # signs in its HTML that rights are reserved (`tasks.rights.reservations`)
+    page_numbers: tuple[int, ...] = ()  # page of the file on which each paragraph begins, from 1; empty = no pages
 
 
 def extract(body: bytes, mime: str | None, charset: str | None, settings: ExtractSettings) -> Extracted:
@@ -57,8 +58,9 @@ def extract(body: bytes, mime: str | None, charset: str | None, settings: Extrac
 
 def _extract(body: bytes, mime: str | None, charset: str | None, settings: ExtractSettings) -> Extracted:
     if mime == pdf.MIME:
-        title, lines, reason = pdf.read_pdf(body)
-        return Extracted(title, tuple(lines), None if reason else "pdf", reason)
+        read = pdf.read_pdf(body)
+        engine = None if read.reason else "pdf"
+        return Extracted(read.title, tuple(read.paragraphs), engine, read.reason, page_numbers=tuple(read.pages))
     text = decode(body, charset)
     no_text = Extracted(None, (), None, DocumentReason.NO_TEXT)
     if mime == MARKDOWN:

@@ -154,7 +154,7 @@ class Extractor(Closing):
             self._pipe.send_bytes(body)
         answer = self._received(seconds)
         if answer is not None and answer["reason"] != DocumentReason.EXTRACTION_MEMORY:
-            lists = {name: tuple(answer[name]) for name in ("paragraphs", "reservations")}
+            lists = {name: tuple(answer[name]) for name in ("paragraphs", "reservations", "page_numbers")}
             return Extracted(**{**answer, **lists})
         code = self._process.wait()
         self.close()

@@ -1,13 +1,16 @@
-"""The text of a PDF file, its lines joined into paragraphs again."""
+"""The text of a PDF file, its lines joined into paragraphs again, each with the number of its page."""
 
-import io
 import re
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
 from itertools import pairwise, takewhile
+from typing import NamedTuple
 
 from tasks.extraction.markup import clean
 from tasks.extraction.reasons import DocumentReason
+from tasks.text.language import sure_language
+from tasks.text.raised import raised
 
 MIME = "application/pdf"
 
@@ -17,88 +20,146 @@ _USUAL = 0.9  # quantile of the lengths: most lines of prose are full, headings 
 _SHORTER = 0.6  # of such a line's: a line that is no line of a paragraph that goes on
 _RUNNING = 3  # pages running, or every second one, whose edges have a line in common: the head of a chapter
 _FOOT = 15  # lines at the foot of a page within which its notes begin
-_NOTE = re.compile(r"([1-9]\d{0,2})\.? (?=[^\W\d_]|[\"“‘(])")
-_MARK = re.compile(r"(?<=[^\W\d_]{2})[.,;!?]?[\"”’)]?[.,;]?([1-9]\d{0,2})(?!\w)")  # its number, glued to a word
+_RAISED = "⁰¹²³⁴⁵⁶⁷⁸⁹"
+_PLAIN_DIGITS = str.maketrans(_RAISED, "0123456789")
+_BEFORE = 60  # characters before a superscript that say what it is
+_RAISED_NUMBER = re.compile(f"[{_RAISED}]+")
+_NOTE = re.compile(rf"(?:([1-9]\d{{0,2}})\.? |([{_RAISED}]{{1,3}}) ?)(?=[^\W\d_]|[\"“‘(])")
+_MARK = re.compile(  # its number, glued to a word
+    rf"(?<=[^\W\d_]{{2}})[.,;!?]?[\"”’)]?[.,;]?([1-9]\d{{0,2}}|[{_RAISED}]{{1,3}})(?!\w)"
+)
 _SENTENCE_END = re.compile(r"""[.!?…:]["”'’)\]]*$""")
 _HYPHEN = re.compile(r"(?<!\w)(\w+)-$")
+_GOES_ON = re.compile(r"\w[-–]$")
+_RANGE = re.compile(r"\d[-–]$")
+# What follows a hyphen that a later word completes.
+_TOGETHER = frozenset(["and", "bis", "et", "or", "oder", "ou", "to", "und", "y"])
+_HYPHENATING = ("en", "fr")  # languages that write compounds with hyphens, and whose words are listed
+_LANGUAGE_CHARACTERS = 4000  # of a document, by which its language is known
 _NUMBER = re.compile(r"\d+")
-_LETTER = re.compile(r"[B-HJ-NP-Zb-hj-z][,.;:)]?")  # alone no word of English
-_LETTERS = re.compile(r"[^\W\d_]+")
 _PLAIN = str.maketrans({"ﬀ": "ff", "ﬁ": "fi", "ﬂ": "fl", "ﬃ": "ffi", "ﬄ": "ffl", "\u00ad": "-", "\u2010": "-"})
-_WORD = re.compile(r"\w+")
+_WORD = re.compile(r"\w+(?:-\w+)*")
+_FIRST_WORD = re.compile(r"\w+")
 _PAGE_NUMBER = re.compile(r"(?:page\s+)?[\divxlc]{1,5}(?:\s*(?:/|of)\s*\d+)?", re.IGNORECASE)
+_NO_TITLES = frozenset(["", "untitled", "title", "document", "document1"])
+_FILES = (".doc", ".docx", ".dvi", ".indd", ".pdf", ".ppt", ".pptx", ".tex")  # ends of names of files, no titles
 
 
-def read_pdf(body: bytes) -> tuple[str | None, list[str], str | None]:
-    """Return title, paragraphs, and why there are none: encrypted | no_text_layer; raises what pypdf raises."""
-    from pypdf import PdfReader  # here, because most pages are no PDF
+class PdfText(NamedTuple):
+    """What a PDF file says."""
 
-    reader = PdfReader(io.BytesIO(body))
-    if reader.is_encrypted and not reader.decrypt(""):
-        return None, [], DocumentReason.ENCRYPTED
-    title = clean(str(reader.metadata.title or "")).strip() if reader.metadata else ""
-    paragraphs = join_lines([clean(page.extract_text()).split("\n") for page in reader.pages])
-    return title or None, paragraphs, None if paragraphs else DocumentReason.NO_TEXT_LAYER
+    title: str | None  # of its metadata, else its first page's largest words
+    paragraphs: Sequence[str]
+    pages: Sequence[int]  # of each paragraph, the page on which it begins, from 1
+    reason: DocumentReason | None  # why there are none: encrypted | no_text_layer
 
 
-def join_lines(pages: Sequence[Sequence[str]]) -> list[str]:
-    """Return the paragraphs of pages of lines. A paragraph ends at an empty line, and at a line that is not full, if it
-    ends a sentence or the next line does not begin in lower case; it may go on over the end of a page. A hyphen at the
-    end of a line is removed if the document also has the word without it. Lines that repeat at the top or bottom of
-    pages but for their numbers, page numbers, and short lines within a sentence that goes on over the page are left
-    out. The notes at the foot of a page, whose numbers its prose has, come last. Words torn at one of their letters are
-    mended."""
+class _Line(NamedTuple):
+    text: str
+    page: int = 0
+
+
+def read_pdf(body: bytes) -> PdfText:
+    """Read a PDF file; a password that is empty opens it. Raises pypdfium2.PdfiumError: the file is damaged."""
+    import pypdfium2 as pdfium  # here, because most pages are no PDF
+
+    from tasks.extraction.pdf_pages import drawn_title, page_words, text_lines
+
+    try:
+        document = pdfium.PdfDocument(body)
+    except pdfium.PdfiumError as error:
+        if error.err_code != pdfium.raw.FPDF_ERR_PASSWORD:
+            raise
+        return PdfText(None, (), (), DocumentReason.ENCRYPTED)
+    title, drawn, pages = clean(document.get_metadata_value("Title")).strip(), None, []
+    for number, words in enumerate(page_words(document)):
+        drawn = drawn_title(words) if number == 0 else drawn
+        pages.append(clean("\n".join(text_lines(words))).split("\n"))
+    document.close()
+    found = join_lines(pages)
+    folded = title.casefold()
+    if folded in _NO_TITLES or folded.endswith(_FILES) or folded.startswith("microsoft word -"):
+        title = clean(drawn or "")
+    reason = None if found else DocumentReason.NO_TEXT_LAYER
+    return PdfText(title or None, [text for text, _ in found], [page for _, page in found], reason)
+
+
+def join_lines(pages: Sequence[Sequence[str]]) -> list[tuple[str, int]]:
+    """Return the paragraphs of pages of lines, each with the number of its page, from 1. A paragraph ends at an empty
+    line, and at a line that is not full, if it ends a sentence or the next line does not begin in lower case; it may go
+    on over the end of a page. A hyphen at the end of a line is removed if the document or the language has the word
+    without it (`_Hyphens`). Lines that repeat at the top or bottom of pages but for their numbers, page numbers, and
+    short lines within a sentence that goes on over the page are left out. The notes at the foot of a page, whose
+    numbers its prose has, come last."""
     repeated = _repeated(pages)
-    bodies = [[" ".join(line.translate(_PLAIN).split()) for line in _body(page, repeated)] for page in pages]
-    lengths = sorted(len(line) for body in bodies for line in body if line)
+    bodies = [
+        [_Line(" ".join(line.translate(_PLAIN).split()), number) for line in _body(page, repeated)]
+        for number, page in enumerate(pages, 1)
+    ]
+    lengths = sorted(len(line.text) for body in bodies for line in body if line.text)
     full = _SHORT * lengths[int(_USUAL * len(lengths))] if lengths else 0
     parted = [_without_notes(body) for body in bodies]
     lines = [
         *_uninterrupted([body for body, _ in parted], _SHORTER * full),
         *(note for _, notes in parted for note in notes),
     ]
-    words = Counter(word.lower() for line in lines for word in _WORD.findall(line))
-    torn = _torn_letters(lines, words)
-    lines = [_mended(line, words, torn) for line in lines]
-    paragraphs: list[str] = []
-    text = ""
-    for line, following in pairwise([*lines, ""]):
-        text = _joined(text, line, words) if line else text
+    hyphens = _Hyphens(line.text for line in lines)
+    paragraphs: list[tuple[str, int]] = []
+    text, page = "", 0
+    for (line, number), (following, _) in pairwise([*lines, _Line("")]):
+        page = page if text else number
+        text = hyphens.joined(text, line) if line else text
         ends = len(line) < full and (_SENTENCE_END.search(line) or not following[:1].islower())
-        if text and (ends or not line):
-            paragraphs.append(text)
+        if text and ((ends and not _GOES_ON.search(text)) or not line):
+            paragraphs.append((_without_raised(text), page))
             text = ""
-    return [*paragraphs, text] if text else paragraphs
+    return [*paragraphs, (_without_raised(text), page)] if text else paragraphs
 
 
-def _without_notes(body: Sequence[str]) -> tuple[Sequence[str], list[str]]:
+def _without_raised(text: str) -> str:
+    """Return text with its superscripts as plain text: no number grows by what stands above it."""
+    return _RAISED_NUMBER.sub(
+        lambda match: raised(
+            text[max(0, match.start() - _BEFORE) : match.start()], match[0].translate(_PLAIN_DIGITS), linked=False
+        ),
+        text,
+    )
+
+
+def _without_notes(body: Sequence[_Line]) -> tuple[Sequence[_Line], list[_Line]]:
     """Return the lines of a page before the notes at its foot, and the notes, an empty line before each."""
     marked: set[str] = set()
     for start, line in enumerate(body):
-        first = _NOTE.match(line)
-        if first and first[1] in marked and start >= len(body) - _FOOT:
-            number = int(first[1])
-            notes: list[str] = []
+        first = _NOTE.match(line.text)
+        if first and _number_of(first) in marked and start >= len(body) - _FOOT:
+            number = int(_number_of(first))
+            notes: list[_Line] = []
             for below in body[start:]:
-                begins = below.startswith((f"{number} ", f"{number}."))
-                notes += ["", below] if begins else [below]
+                begins = (note := _NOTE.match(below.text)) is not None and _number_of(note) == str(number)
+                text = f"{number} {below.text[note.end() :]}" if note and begins and note[2] else below.text
+                notes += [_Line(""), _Line(text, below.page)] if begins else [_Line(text, below.page)]
                 number += begins
             return body[:start], notes
-        marked.update(_MARK.findall(line))
+        marked.update(mark.translate(_PLAIN_DIGITS) for mark in _MARK.findall(line.text))
     return body, []
 
 
-def _uninterrupted(bodies: Sequence[Sequence[str]], short: float) -> list[str]:
+def _number_of(note: re.Match[str]) -> str:
+    return (note[1] or note[2]).translate(_PLAIN_DIGITS)
+
+
+def _uninterrupted(bodies: Sequence[Sequence[_Line]], short: float) -> list[_Line]:
     """Return the lines of all pages, without the short ones at their edges within a sentence that goes on over them."""
 
-    def interrupts(line: str) -> bool:
-        return len(line) < short and not line[:1].islower() and not _SENTENCE_END.search(line)
+    def interrupts(line: _Line) -> bool:
+        return len(line.text) < short and not line.text[:1].islower() and not _SENTENCE_END.search(line.text)
 
-    lines: list[str] = []
+    lines: list[_Line] = []
     for body in bodies:
         end = len(lines) - sum(1 for _ in takewhile(interrupts, lines[: -_EDGE - 1 : -1]))
         head = sum(1 for _ in takewhile(interrupts, body[:_EDGE]))
-        if end and not _SENTENCE_END.search(lines[end - 1]) and head < len(body) and body[head][:1].islower():
+        goes_on = end and not _SENTENCE_END.search(lines[end - 1].text)
+        if goes_on and head < len(body) and body[head].text[:1].islower():
             del lines[end:]
             body = body[head:]
         lines += body
@@ -126,50 +187,62 @@ def _unnumbered(line: str) -> str:
 
 def _body(page: Sequence[str], repeated: set[str]) -> Sequence[str]:
     def edges(lines: Sequence[str]) -> int:
-        outside = (_unnumbered(line) in repeated or _PAGE_NUMBER.fullmatch(line.strip()) for line in lines[:_EDGE])
-        return sum(1 for _ in takewhile(bool, outside))
+        numbers = 0  # a page has one number at an edge: what follows it counts something else
+        for count, line in enumerate(lines[:_EDGE]):
+            numbers += _PAGE_NUMBER.fullmatch(line.strip()) is not None
+            if _unnumbered(line) not in repeated and (numbers != 1 or not _PAGE_NUMBER.fullmatch(line.strip())):
+                return count
+        return len(lines[:_EDGE])
 
     body = page[edges(page) :]
     return body[: len(body) - edges(body[::-1])]
 
 
-def _torn_letters(lines: Sequence[str], words: Counter[str]) -> frozenset[str]:
-    """Return the letters that stand alone mostly where a word was torn ("an d"), and so are no names of variables."""
-    alone, torn = Counter[str](), Counter[str]()
-    for line in lines:
-        tokens = ["", *line.split(" "), ""]
-        for before, token, after in zip(tokens, tokens[1:], tokens[2:], strict=False):
-            if _LETTER.fullmatch(token):
-                alone[token[0]] += 1
-                torn[token[0]] += _known(before + token, words) or _known(token + after, words)
-    return frozenset(letter for letter, count in torn.items() if 2 * count > alone[letter])
+class _Hyphens:
+    """Joins lines: decides for each hyphen at the end of a line whether the word has it, by the other words of the
+    document, then by those of its language."""
+
+    def __init__(self, lines: Iterable[str]) -> None:
+        self._lines = list(lines)
+        self._words = Counter(word.lower() for line in self._lines for word in _WORD.findall(line))
+        self._language: str | None = None
+
+    def joined(self, text: str, line: str) -> str:
+        """Return a text with its next line."""
+        if not text:
+            return line
+        hyphen = _HYPHEN.search(text)
+        next_word = _FIRST_WORD.match(line)
+        if hyphen is None or next_word is None:
+            return text + line if _RANGE.search(text) and line[:1].isdigit() else f"{text} {line}"
+        if next_word[0] in _TOGETHER:
+            return f"{text} {line}"
+        before = text[: hyphen.start()].rstrip()
+        begins = not before or _SENTENCE_END.search(before) is not None
+        return (text if self._has_hyphen(hyphen[1], next_word[0], begins) else text[:-1]) + line
+
+    def _has_hyphen(self, first: str, second: str, begins: bool) -> bool:
+        if not second[0].islower() or not first[-1].isalpha() or len(first) == 1:
+            return True
+        whole = (first + second).lower()
+        with_hyphen, without = self._words[f"{first}-{second}".lower()], self._words[whole]
+        if with_hyphen or without:
+            return with_hyphen > without
+        is_name = first[0].isupper() and not begins
+        known = frozenset[str]() if is_name else _known_words(self._of_language())
+        return whole not in known and first.lower() in known and second.lower() in known
+
+    def _of_language(self) -> str:
+        if self._language is None:
+            self._language = sure_language(" ".join(self._lines)[:_LANGUAGE_CHARACTERS]) or "en"
+        return self._language
 
 
-def _known(whole: str, words: Counter[str]) -> bool:
-    """Tell whether a text is a word that the document has elsewhere, with or without a mark after it."""
-    word = _LETTERS.match(whole)
-    return word is not None and len(word[0]) >= len(whole) - 1 > 0 and words[word[0].lower()] > 0
+@lru_cache(maxsize=2)
+def _known_words(language: str) -> frozenset[str]:
+    """Return the words of a language that writes compounds with hyphens, in lower case; none of another language."""
+    if language not in _HYPHENATING:
+        return frozenset()
+    from spellchecker import SpellChecker  # here, because only a document with a doubtful hyphen needs it
 
-
-def _mended(line: str, words: Counter[str], torn: frozenset[str]) -> str:
-    """Return a line with torn letters put back: to the word before them, else to the one after."""
-    mended = [""]
-    waits = False
-    for token in line.split(" "):
-        is_torn = token[:1] in torn and _LETTER.fullmatch(token) is not None
-        if (waits or is_torn) and _known(mended[-1] + token, words):
-            mended[-1] += token
-            waits = False
-        else:
-            mended.append(token)
-            waits = is_torn
-    return " ".join(mended[1:]) if not mended[0] else " ".join(mended)
-
-
-def _joined(text: str, line: str, words: Counter[str]) -> str:
-    hyphen = _HYPHEN.search(text)
-    if hyphen is None or not line[:1].islower():
-        return f"{text} {line}" if text else line
-    next_word = _WORD.match(line)
-    whole = hyphen[1] + (next_word[0] if next_word else "")
-    return (text[:-1] if whole.lower() in words else text) + line
+    return frozenset(SpellChecker(language=language).word_frequency.words())

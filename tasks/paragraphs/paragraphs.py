@@ -143,6 +143,8 @@ class _Candidates:
         columns["url"] += [documents["url"][row].as_py()] * rows
         columns["provenance"] += [documents["provenance"][row].as_py()] * rows
         columns["position"] += range(rows)
+        numbers = documents["page_numbers"][row].as_py() or [None] * len(texts)
+        columns["page"] += [*numbers[: len(texts)], None][:rows]
         columns["text"] += [*texts, rest] if rest else texts
         engine = documents["engine"][row].as_py()
         reason = None

@@ -66,3 +66,9 @@ def test_what_sources_say_differently_is_a_sentence_that_cites_each():
     assert (sentence.verdict, sentence.passages) == ("combined", (2, 1))
     assert sentence.quotes == (texts[0], "It was built in 1875.")
     assert [passage.source for passage in citations.passages] == [1, 2]
+
+
+def test_a_passage_of_a_file_with_pages_names_its_page():
+    citations = PassageNumbers(TEXTS, PLACES, [7, None])
+    citations.of("Skerry Point", Summary("Thomas Ridley built it in 1847. Ann Molloy left in 1986."))
+    assert [passage.place for passage in citations.passages] == ["page 7, paragraph 5", "paragraph 1"]

@@ -5,7 +5,7 @@ from dataclasses import replace
 from lxml import html
 
 from tasks.cited_summary.cited import CitedSummary, Paragraph, Passage, SummarySentence, SummarySource
-from tasks.cited_summary.exports import FORMATS, meaning, to_html, to_json, to_markdown, to_text
+from tasks.cited_summary.exports import FORMATS, meaning, to_cited_text, to_html, to_json, to_markdown, to_text
 
 EVIL = "<script>alert(1)</script> [x](javascript:alert(1))"
 ALL, SOME = "one passage says it", "not found: 1990"
@@ -153,3 +153,10 @@ def test_what_the_check_lets_through_is_said_of_summaries_by_models_only():
     both = meaning(["lead", "ht-small"])
     assert figures in both
     assert copied in both
+
+
+def test_every_export_names_the_page_of_a_passage():
+    paged = replace(SUMMARY, passages=[replace(SUMMARY.passages[0], page=12), *SUMMARY.passages[1:]])
+    for text in (to_markdown(paged), to_cited_text(paged), to_html(paged)):
+        assert "page 12, paragraph 4" in text
+    assert json.loads(to_json(paged))["passages"][0]["page"] == 12

@@ -1,5 +1,14 @@
+from pathlib import Path
+from textwrap import wrap
+
+import pytest
+from fpdf import FPDF
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tasks.extraction import pdf
 from tasks.extraction.engines import extract
-from tasks.extraction.pdf import join_lines
+from tasks.extraction.extractor import Extractor
 from tasks.extraction.reference_marks import without_reference_marks
 from tasks.extraction.settings import ExtractSettings
 from tasks.sources.miniweb.site import render_pdf
@@ -9,6 +18,23 @@ RIVER = (
     "it meets the sea at Hallow Sands."
 )
 TOWN = "The town below it has 4,100 people."
+
+
+def join_lines(pages: list[list[str]]) -> list[str]:
+    return [text for text, _ in pdf.join_lines(pages)]
+
+
+def document() -> FPDF:
+    drawn = FPDF(unit="pt", format="A4")
+    drawn.set_font("Helvetica", size=10)
+    drawn.add_page()
+    return drawn
+
+
+def drawn_bytes(drawn: FPDF, texts: list[tuple[float, float, str]]) -> bytes:
+    for left, down, text in texts:
+        drawn.text(left, down, text)
+    return bytes(drawn.output())
 
 
 def read(body: bytes):
@@ -26,15 +52,9 @@ def test_a_pdf_without_text_says_so():
 
 
 def test_a_pdf_with_a_password_says_so():
-    from io import BytesIO
-
-    from pypdf import PdfReader, PdfWriter
-
-    writer = PdfWriter(PdfReader(BytesIO(render_pdf("Secret", [RIVER]))))
-    writer.encrypt("hush", algorithm="RC4-128")
-    locked = BytesIO()
-    writer.write(locked)
-    assert read(locked.getvalue()).reason == "encrypted"
+    drawn = document()
+    drawn.set_encryption("hush", "hush")
+    assert read(drawn_bytes(drawn, [(50, 80, RIVER)])).reason == "encrypted"
 
 
 FULL = "Sixty characters make a full line of this small page, or so"
@@ -73,16 +93,6 @@ def test_running_heads_that_differ_in_their_numbers_are_left_out():
     assert join_lines([[*lines, f"The Annual, {n}", str(n)] for n, lines in texts.items()]) == prose
 
 
-def test_words_torn_at_a_letter_are_mended_and_variables_are_not():
-    whole = "The forecasts of the storm Tembin and the rain that others made were said to be wrong."
-    torn = "Th e forecast s of the storm T embin an d the rain were wron g. A forecast was made, and I saw it."
-    assert join_lines([[whole, torn]]) == [
-        f"{whole} The forecasts of the storm Tembin and the rain were wrong. A forecast was made, and I saw it."
-    ]
-    formula = "Then let n be the number of gates, and n boats with n sails pass the n gates in the n locks then."
-    assert join_lines([[formula]]) == [formula]
-
-
 def test_ligatures_and_soft_hyphens_are_letters_and_hyphens():
     lines = ["The \ufb01rst lock and the last of\ufb01ce of the canal were built of brick, and the sec\u00ad", "ond of"]
     assert join_lines([[*lines, "stone; it is the second of two."]]) == [
@@ -119,3 +129,163 @@ def test_notes_at_the_foot_come_last_and_their_numbers_go():
         "2 Ibid.",
         "3 The Annual, 1901, which says so of all locks.",
     ]
+
+
+CASES = Path(__file__).parents[4] / "shared" / "cases" / "web"
+
+
+@pytest.mark.shared_data
+@pytest.mark.skipif(not CASES.is_dir(), reason="needs ../shared/cases")
+@pytest.mark.parametrize(
+    ("name", "paragraphs", "begins", "ends"),
+    [
+        ("41_columns_drawn_by_rows.pdf", 2, "The Harrow Valley Mill was built in 1874 by the engineer", "received."),
+        ("47_line_numbers.pdf", 7, "The Harrow Valley Mill was built in 1874 by the engineer", "received."),
+    ],
+)
+def test_columns_by_rows_and_line_numbers(name: str, paragraphs: int, begins: str, ends: str):
+    found = read((CASES / name).read_bytes())
+    assert len(found.paragraphs) == paragraphs and found.page_numbers == (1,) * paragraphs
+    assert found.paragraphs[0].startswith(begins) and found.paragraphs[-1].endswith(ends)
+    assert not any(text[0].isdigit() for text in found.paragraphs)
+
+
+@pytest.mark.shared_data
+@pytest.mark.skipif(not CASES.is_dir(), reason="needs ../shared/cases")
+def test_hyphens_of_the_language_and_of_ranges():
+    assert read((CASES / "48_hyphens.pdf").read_bytes()).paragraphs == (
+        "The engineer Thomas Marwick built the mill for the Dunlop family, a well-known house of the valley, in "
+        "1874\u20131876, with a wheel of forty-two buckets, and the cost was 1,200-1,400 pounds of the day in the "
+        "long-term book of the trust.",
+    )
+
+
+def test_hyphens_by_the_document_then_by_the_language():
+    lines = [
+        "It is a well-known house of the Dunlops, and of Baden-",
+        "Baden, Kuber-",
+        "netes and the Mar-",
+        "wicks; pre- and post-",
+        "office houses, state-of-the-",
+        "art boats, a long-",
+        "term reader and an e-",
+        "mail, the co-op and the co-",
+        "op, sub-",
+        "way and bridge.",
+    ]
+    assert join_lines([lines]) == [
+        "It is a well-known house of the Dunlops, and of Baden-Baden, Kubernetes and the Marwicks; pre- and "
+        "post-office houses, state-of-the-art boats, a long-term reader and an e-mail, the co-op and the co-op, "
+        "subway and bridge."
+    ]
+
+
+def test_each_paragraph_has_the_page_on_which_it_begins():
+    east, west = FULL.replace("Sixty", "Eastern"), FULL.replace("Sixty", "Western")
+    pages = [[FULL, "of prose.", east], ["goes on.", west, "ends."]]
+    assert pdf.join_lines(pages) == [(f"{FULL} of prose.", 1), (f"{east} goes on.", 1), (f"{west} ends.", 2)]
+
+
+def test_the_title_is_drawn_where_the_metadata_has_none():
+    drawn = document()
+    drawn.set_title("untitled")
+    drawn.set_font_size(20)
+    drawn.text(50, 60, "The Locks of Wend")
+    drawn.set_font_size(10)
+    found = read(drawn_bytes(drawn, [(50, 90, RIVER[:90]), (50, 102, RIVER[90:])]))
+    assert (found.title, found.paragraphs[0]) == ("The Locks of Wend", "The Locks of Wend")
+
+
+def test_a_superscript_is_no_part_of_a_number():
+    drawn = document()
+    for left, down, size, text in [
+        (50, 80, 10, "It opened in 1874"),
+        (130, 76, 6, "1"),
+        (140, 80, 10, "and covers 31 km"),
+        (214, 76, 6, "2"),
+        (225, 80, 10, "of land."),
+    ]:
+        drawn.set_font_size(size)
+        drawn.text(left, down, text)
+    assert read(bytes(drawn.output())).paragraphs == ("It opened in 1874 and covers 31 km² of land.",)
+
+
+def test_a_table_is_read_row_by_row():
+    rows = [("Orme", "4,100", "1874"), ("Bexley", "310", "1902"), ("Dun", "214", "1926"), ("Wend", "77", "1931")]
+    texts = [
+        (left, 80.0 + 14 * n, cell)
+        for n, row in enumerate(rows)
+        for left, cell in zip((50, 200, 350), row, strict=True)
+    ]
+    assert " ".join(read(drawn_bytes(document(), texts)).paragraphs) == (
+        "Orme 4,100 1874 Bexley 310 1902 Dun 214 1926 Wend 77 1931"
+    )
+
+
+def test_numbers_of_list_items_and_years_stay():
+    items = [f"Lock of the {name} Canal" for name in "ABCDEF"]
+    places = [[(50.0, 80.0 + 14 * n, f"{n + 1}"), (70.0, 80.0 + 14 * n, item)] for n, item in enumerate(items)]
+    found = read(drawn_bytes(document(), [place for row in places for place in row]))
+    assert " ".join(found.paragraphs) == " ".join(f"{n} {item}" for n, item in enumerate(items, 1))
+
+
+def test_a_damaged_pdf_and_one_of_many_pages_stay_within_the_limits():
+    body = render_pdf("The River Wend", [RIVER])
+    with Extractor(ExtractSettings(memory_mib=1024)) as extractor:
+        assert (
+            extractor.extract(b"%PDF-1.7\n" + b"junk" * 100, mime=pdf.MIME, charset=None).reason == "extraction_failed"
+        )
+        assert extractor.extract(body, mime=pdf.MIME, charset=None).paragraphs == ("The River Wend", RIVER)
+    with Extractor(ExtractSettings(cpu_seconds=0.05)) as extractor:
+        drawn = document()
+        for _ in range(400):
+            drawn.add_page()
+            for line in range(50):
+                drawn.text(50, 60 + 14 * line, RIVER[:90])
+        assert extractor.extract(bytes(drawn.output()), mime=pdf.MIME, charset=None).reason == "extraction_timeout"
+
+
+WORDS = st.sampled_from(
+    [
+        "river",
+        "town",
+        "bridge",
+        "built",
+        "county",
+        "Marwick",
+        "Ardal",
+        "Lorne",
+        "1874",
+        "1,200",
+        "31.5",
+        "7",
+        "214",
+        "of",
+    ]
+)
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.lists(st.lists(WORDS, min_size=100, max_size=130), min_size=1, max_size=3),
+    st.sampled_from(["one column", "columns", "rows"]),
+    st.booleans(),
+    st.sampled_from([9, 10, 12]),
+)
+def test_every_word_drawn_stands_in_its_order(paragraphs: list[list[str]], layout: str, numbered: bool, size: int):
+    drawn = FPDF(unit="pt", format="A4")
+    drawn.set_font("Helvetica", size=size)
+    drawn.add_page()
+    texts = [" ".join(words).capitalize() + "." for words in paragraphs]
+    lines = [line for text in texts for line in wrap(text, 44 if layout != "one column" else 80)]
+    half = (len(lines) + 1) // 2 if layout != "one column" else len(lines)
+    places = [(70 if n < half else 330, 80 + 1.3 * size * (n % half), line) for n, line in enumerate(lines)]
+    if layout == "rows":
+        places.sort(key=lambda place: (place[1], place[0]))
+    if numbered and layout == "one column":
+        places = [each for n, (x, y, line) in enumerate(places, 1) for each in ((40, y, str(n)), (x, y, line))]
+    for left, down, line in places:
+        drawn.text(left, down, line)
+    found = " ".join(read(bytes(drawn.output())).paragraphs).split()
+    expected = " ".join(texts).split()
+    assert found == expected

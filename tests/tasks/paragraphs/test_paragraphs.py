@@ -254,3 +254,10 @@ def test_personal_data_is_masked_on_request():
     assert build([article()], [document(text)], pages={"mask_personal": True})["text"] == [
         "The keeper of the bridge answers letters to [e-mail] and calls to [telephone] on most days."
     ]
+
+
+def test_a_paragraph_has_the_page_of_its_file_and_the_rest_has_none():
+    built = build([article()], [document(WIDE, BORE, page_numbers=[1, 3]), document(SALMON, url="u2", rank=1)])
+    assert built["page"] == [1, 3, None]
+    many = build([article()], [document(*["Menu"] * 20_003, page_numbers=[2] * 20_003)])
+    assert many["page"] == [2] * 20_000 + [None]

@@ -1,0 +1,250 @@
+"""The lines of each page of a PDF file in the order in which they are read: columns one after the other, without the
+numbers of lines, an empty line where a paragraph ends by its layout. Coordinates are in points, from the lower left."""
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from ctypes import byref
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from statistics import median, mode
+
+import pypdfium2 as pdfium
+import pypdfium2.raw as pdfium_raw
+
+_WORD = re.compile(r"[^\s\ufffe]+")
+_LINE_END = re.compile(r"[\r\n\ufffe]")  # PDFium writes U+FFFE for a hyphen at the end of a line
+_RAISED = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
+_SAME_LINE = 0.6  # of a height, by which words of one line may be raised or lowered
+_TOUCH = 0.3  # of a height, by which boxes of neighbouring words may overlap
+_SMALLER = 0.85  # of the height of its word: a digit that is raised by _HIGHER of it and smaller is a superscript
+_HIGHER = 0.1
+_GUTTER = 0.8  # of a line's height: words farther apart may be in two columns
+_SPACE = 0.4  # of a line's height: more than a space, where the columns are known
+_NEAR = 1.0  # points by which the lines of a column may begin apart
+_COLUMN_LINES = 4  # side by side, at least: fewer are a table or a heading
+_COLUMN_WORDS = 3  # of a line of a column, at least: cells of tables have fewer
+_FULL = 0.7  # of a column's width: a full line
+_PROSE = 0.6  # share of full lines in a column; cells of tables differ more in length
+_MOST_COLUMNS = 4
+_NUMBERED = 5  # lines with a number in the margin, at least
+_STEADY = 0.8  # share of steps from one number to the next that are equal; headings have none
+_WITHIN = 1 / 3  # of such lines, which begin in lower case: they are lines of prose and no items of a list
+_APART = 1.45  # of the usual distance of two lines: a new paragraph
+_OTHER_SIZE = 1.15  # ratio of two heights: a heading and its text
+_INDENTED = (0.8, 4.0)  # heights: how far the first line of a paragraph may be indented
+_TITLE_SIZE = 1.15  # of the height of most words
+_TITLE_WORDS = 30
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """A word as it is drawn."""
+
+    text: str
+    left: float
+    right: float
+    bottom: float
+    height: float
+
+
+Line = Sequence[Word]
+
+
+def page_words(document: pdfium.PdfDocument) -> Iterator[list[Line]]:
+    """Yield the words of each page, in the lines and the order in which they are drawn. Raises pdfium.PdfiumError."""
+    for page in document:
+        text_page = page.get_textpage()
+        yield _merged(line for line in _lines(text_page, *page.get_size()) if line)
+        text_page.close()
+        page.close()
+
+
+def text_lines(page: Sequence[Line]) -> list[str]:
+    """Return the text of the lines of a page in reading order; an empty line stands for the end of a paragraph."""
+    lines: list[str] = []
+    before: Line | None = None
+    ordered = _columns(_without_line_numbers(page))
+    heights = [one[0].bottom - other[0].bottom for one, other in pairwise(ordered)]
+    usual = median([height for height in heights if height > 0] or [0.0])
+    for line in ordered:
+        if before is not None and _begins_paragraph(before, line, usual):
+            lines.append("")
+        lines.append(" ".join(word.text for word in line))
+        before = line
+    return lines
+
+
+def drawn_title(page: Sequence[Line]) -> str | None:
+    """Return the text of the largest words of a page, if they are as few as those of a title and larger than most."""
+    heights = [word.height for line in page for word in line]
+    if not heights:
+        return None
+    largest = max(heights)
+    title = [word.text for line in page for word in line if word.height > largest / 1.05]
+    is_title = largest >= _TITLE_SIZE * median(heights) and 1 < len(title) <= _TITLE_WORDS
+    return " ".join(title) if is_title else None
+
+
+def _lines(text_page: pdfium.PdfTextPage, width: float, height: float) -> Iterator[Line]:
+    count = text_page.count_chars()
+    text = text_page.get_text_range()
+    if len(text) != count:  # some characters have no text, or two code units
+        text = "".join(chr(pdfium_raw.FPDFText_GetUnicode(text_page, index)) for index in range(count))
+    start = 0
+    for end in [*(match.start() for match in _LINE_END.finditer(text)), count]:
+        found = [_word(text_page, text, match) for match in _WORD.finditer(text, start, end)]
+        words = [word for word in found if word.right > 0 and word.left < width and 0 <= word.bottom < height]
+        if words and text[end : end + 1] == "\ufffe":
+            words[-1] = replace(words[-1], text=f"{words[-1].text}-")
+        yield words
+        start = end + 1
+
+
+def _merged(lines: Iterable[Line]) -> list[Line]:
+    """Return lines whose superscripts and subscripts, which are drawn as lines of their own, are part of them."""
+    merged: list[list[Word]] = []
+    for line in lines:
+        last = merged[-1][-1] if merged else None
+        if last is not None and _beside(last, line[0]):
+            merged[-1] += line
+        else:
+            merged.append(list(line))
+    return [_with_raised_words(line) for line in merged]
+
+
+def _beside(last: Word, word: Word) -> bool:
+    """Tell whether a word is drawn right after another one on the same line, raised or lowered by a part of it."""
+    tall = max(last.height, word.height)
+    return -_TOUCH * tall < word.left - last.right < tall and abs(word.bottom - last.bottom) < _SAME_LINE * tall
+
+
+def _box(text_page: pdfium.PdfTextPage, index: int) -> pdfium_raw.FS_RECTF:
+    box = pdfium_raw.FS_RECTF()
+    pdfium_raw.FPDFText_GetLooseCharBox(text_page, index, byref(box))
+    return box
+
+
+def _word(text_page: pdfium.PdfTextPage, text: str, match: re.Match[str]) -> Word:
+    first, last = _box(text_page, match.start()), _box(text_page, match.end() - 1)
+    word, height = match[0], first.top - first.bottom
+    if len(word) > 1 and last.top - last.bottom < _SMALLER * height and any("0" <= sign <= "9" for sign in word):
+        word = word[0] + "".join(
+            sign.translate(_RAISED) if _is_raised(_box(text_page, index), first.bottom, height) else sign
+            for index, sign in enumerate(word[1:], match.start() + 1)
+        )
+    return Word(word, first.left, last.right, first.bottom, height)
+
+
+def _is_raised(box: pdfium_raw.FS_RECTF, bottom: float, height: float) -> bool:
+    return bool(box.top - box.bottom < _SMALLER * height and box.bottom > bottom + _HIGHER * height)
+
+
+def _with_raised_words(words: Sequence[Word]) -> Line:
+    """Return a line whose raised numbers are part of the word before them; one at its start numbers a note."""
+    line: list[Word] = []
+    for word in words:
+        before = line[-1] if line else None
+        raised = (
+            before is not None
+            and word.text.isdecimal()
+            and word.height < _SMALLER * before.height
+            and word.bottom > before.bottom + _HIGHER * before.height
+            and 0 <= word.left - before.right < before.height
+        )
+        if raised and before is not None:
+            line[-1] = replace(before, text=before.text + word.text.translate(_RAISED), right=word.right)
+        else:
+            line.append(word)
+    return line
+
+
+def _without_line_numbers(page: Sequence[Line]) -> list[Line]:
+    """Return a page without the numbers of its lines, which count on at the left of all text, on lines of prose."""
+    first = [line[0] for line in page if line[0].text.isdecimal()]
+    texts = sorted(word.left for line in page for word in (line[1:] if line[0].text.isdecimal() else line)[:1])
+    if len(first) < _NUMBERED or not texts:
+        return list(page)
+    numbers = [word for word in first if word.right < texts[len(texts) // 10]]
+    steps = [int(after.text) - int(before.text) for before, after in pairwise(numbers)]
+    if len(numbers) < _NUMBERED or min(steps) < 1 or steps.count(mode(steps)) < _STEADY * len(steps):
+        return list(page)
+    marked = set(map(id, numbers))
+    beside = [_text_beside(word, page) for word in numbers]
+    if sum(text[:1].islower() for text in beside) < _WITHIN * len(beside):
+        return list(page)
+    lines = (line[1:] if id(line[0]) in marked else line for line in page)
+    return [line for line in lines if line]
+
+
+def _text_beside(number: Word, page: Sequence[Line]) -> str:
+    """Return the first word at the right of the number of a line, at its height."""
+    beside = (
+        word
+        for line in page
+        for word in line[:2]
+        if word.left >= number.right and abs(word.bottom - number.bottom) < number.height / 2
+    )
+    return next((word.text for word in beside), "")
+
+
+def _columns(page: Sequence[Line], most: int = _MOST_COLUMNS) -> list[Line]:
+    """Return the lines of a page, those of each column together; lines over the whole width part the columns."""
+    gutter = _gutter(page) if most > 1 else None
+    if gutter is None:
+        return list(page)
+    lines: list[Line] = []
+    columns: tuple[list[Line], list[Line]] = ([], [])
+    for line in page:
+        parts = _parts(line, gutter)
+        if parts is None:
+            lines += [*_columns(columns[0], most - 1), *_columns(columns[1], most - 1), line]
+            columns = ([], [])
+            continue
+        for column, words in zip(columns, parts, strict=True):
+            if words:
+                column.append(words)
+    return [*lines, *_columns(columns[0], most - 1), *_columns(columns[1], most - 1)]
+
+
+def _parts(line: Line, gutter: float) -> tuple[Line, Line] | None:
+    """Return the words of a line in either column; None for a line over both."""
+    left = [word for word in line if word.left < gutter]
+    right = [word for word in line if word.left >= gutter]
+    apart = not left or left[-1].right <= (right[0].left - _SPACE * left[-1].height if right else gutter)
+    return (left, right) if apart else None
+
+
+def _gutter(page: Sequence[Line]) -> float | None:
+    """Return the left edge of the second of two columns whose lines are drawn row by row; None if there are none."""
+    gaps = [
+        (one.right, other.left)
+        for line in page
+        for number, (one, other) in enumerate(pairwise(line), 1)
+        if min(number, len(line) - number) >= _COLUMN_WORDS and other.left - one.right >= _GUTTER * one.height
+    ]
+    if len(gaps) < _COLUMN_LINES - 1:  # the last line of a paragraph may be short
+        return None
+    edges = {right - _NEAR for _, right in gaps}  # of the column at the right, whose lines begin below one another
+    gutter = max(edges, key=lambda x: sum(left < x < right for left, right in gaps))
+    split = [parts for line in page if (parts := _parts(line, gutter)) and all(parts)]
+    if len(split) < _COLUMN_LINES or not all(_is_prose(column) for column in zip(*split, strict=True)):
+        return None
+    return gutter
+
+
+def _is_prose(column: Sequence[Line]) -> bool:
+    """Tell whether most lines of a column are full, as those of prose are and cells of tables are not."""
+    widths = [line[-1].right - line[0].left for line in column]
+    return sum(width >= _FULL * max(widths) for width in widths) >= _PROSE * len(widths)
+
+
+def _begins_paragraph(before: Line, line: Line, usual: float) -> bool:
+    height, other = (median(word.height for word in words) for words in (before, line))
+    if height <= 0 or other <= 0:
+        return False
+    if max(height, other) > _OTHER_SIZE * min(height, other):
+        return True
+    down = before[0].bottom - line[0].bottom
+    indented = _INDENTED[0] * height < line[0].left - before[0].left < _INDENTED[1] * height
+    ends = before[-1].text[-1:] in '.!?:”"'
+    return down > _APART * usual or (indented and ends and down > 0)
