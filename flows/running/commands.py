@@ -42,6 +42,7 @@ _FILE = Parameter(validator=File(dir_okay=False))
 Names = Annotated[list[str] | None, Parameter(negative="")]
 
 judge = App(name="judge", help="Human evaluation (Liu & Lapata 2019, sec. 5): a blinded study of a build's summaries.")
+writer = App(name="writer", help="A language model that writes.")
 app.register_install_completion_command()
 
 
@@ -203,6 +204,19 @@ def export(
 
 
 app.command(judge)
+app.command(writer)
+
+
+@writer.command(name="test")
+def try_writer(*, settings: Section[SummarySettings] = SummarySettings()) -> int:  # noqa: B008 - it is frozen
+    """Ask a language model once for a short summary, and say what was read of its answer."""
+    if settings.writer is None:
+        raise ValueError("writer.url is not given: expected the address of a server, and writer.model")
+    from tasks.writing.trial import Trial
+
+    trial = Trial.run(settings.writer, settings.words, settings.language)
+    print("\n".join(trial.lines()))
+    return 0 if trial.kept else 1
 
 
 @judge.command

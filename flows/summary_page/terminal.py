@@ -106,6 +106,11 @@ def summarize(
     try:
         given = read_sources(sources, settings.max_bytes, sys.stdin.buffer)
         check_request(given, settings)
+        if settings.writer is not None and system == "model":
+            raise ValueError(
+                f"--system model is the trained model of --model, and writer.url is {settings.writer.url!r}: expected "
+                "one of them; without --system the language model writes"
+            )
         if settings.writer is not None and system == "suitable":
             check_writer(settings.writer, settings.words)
         system_of, told = find_system(model), lambda now: _tell(now.share, now.text)

@@ -13,7 +13,8 @@ import pyarrow.compute as pc
 from models.exported import vocabulary_in
 from models.extractive import first_words
 from storage.schemas import DOCUMENTS, FEATURES, PARAGRAPHS
-from tasks.chat.client import ChatError, NoAnswerError
+from tasks.chat.client import ChatError
+from tasks.chat.completions import NoAnswerError
 from tasks.cited_summary.cited import CitedSummary, PassageNumbers, SummarySentence
 from tasks.cited_summary.reading import article, fetch, list_sources, read_notes, suggest_title
 from tasks.cited_summary.settings import Choice, SummarySettings

@@ -124,6 +124,11 @@ def find_system(model: str | None) -> SummarySystem:
     StorageError: there is no such folder, or a file in it is damaged or missing."""
     if model is None:
         return SummarySystem(EXTRACTIVE, "No model was given, so whole sentences of the sources are chosen.")
+    if model.lower().endswith(".gguf"):
+        raise StorageError(
+            f"{model!r} is a GGUF file: expected a folder; serve it by `llama-server -m FILE` or `ollama create`, and "
+            "name the server by --writer.url"
+        )
     store = _store_of(model)
     folder = Path(store.base)
     try:
@@ -192,8 +197,8 @@ def _of_folder(folder: Path) -> SummarySystem:
 
 def _of_causal(folder: Path) -> SummarySystem:
     """Return the system of a causal language model's folder, as its makers left it. ValueError: it is damaged."""
-    name = check_causal(folder)
-    return SummarySystem(name, f"{name} is the language model in the folder {folder.name}; the title ranks.", folder)
+    family, name = check_causal(folder), folder.resolve().name
+    return SummarySystem(name, f"{name} is a language model of the family {family}; the title ranks.", folder)
 
 
 def _of_root(

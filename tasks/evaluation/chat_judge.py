@@ -10,7 +10,8 @@ from collections.abc import Collection, Sequence
 from pydantic import BaseModel, Field, ValidationError
 
 from tasks.chat.budget import Budget
-from tasks.chat.client import ChatClient, NoAnswerError
+from tasks.chat.client import ChatClient
+from tasks.chat.completions import NoAnswerError
 from tasks.crawl.answers import Answers
 from tasks.engine.closing import Closing
 from tasks.engine.shard import Scratch

@@ -11,7 +11,7 @@ from models.values import ValueIndex, measurable, missing
 from tasks.evaluation.citations import CitedSentence, Citer
 from tasks.evaluation.entailment import ENTAILED, Entailment, premise
 from tasks.evaluation.metrics import Summary
-from tasks.writing.messages import Draft
+from tasks.writing.reading import Draft
 
 
 @dataclass(frozen=True)

@@ -22,12 +22,14 @@ class WriterSettings(ChatSettings):
     none. The digest of its files is part of the recipe"""
     context: int | None = Field(None, ge=512)
     """tokens that the model reads and writes together; null = as the server says, or 4096"""
+    thinking: int = Field(0, ge=0)
+    """tokens for thinking before each answer; 0 = thinking is off where the server can turn it off"""
     seed: int = Field(1, ge=0)
     """sent with temperature 0, where the server takes one"""
     concurrency: int = tuning(4, ge=1, le=1000)
     """requests at the same time"""
-    total_seconds: float = tuning(300.0, gt=0)
-    """limit for one answer"""
+    silent_seconds: float = tuning(300.0, gt=0)
+    """limit for the next part of an answer, which comes as a stream; not asked again, it would take as long"""
     most_requests: int | None = Field(None, ge=1)
     """requests, at most; null = no limit"""
     most_tokens: int | None = Field(None, ge=1)

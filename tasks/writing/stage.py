@@ -13,14 +13,15 @@ from storage.recipes import TALLY
 from storage.schemas import PREDICTIONS
 from storage.spending import Account
 from tasks.chat.budget import Budget
-from tasks.chat.client import NOT_ASKED, ChatClient, NoAnswerError
+from tasks.chat.client import ChatClient, ChatError
+from tasks.chat.completions import NOT_ASKED, OF_THE_REQUEST, NoAnswerError
 from tasks.crawl.answers import Answers
 from tasks.engine.progress import Progress
 from tasks.engine.shard import Scratch
 from tasks.evaluation.baselines import passages_by_article, prediction
 from tasks.extractive.pile import PilePassage
 from tasks.writing.settings import BuildWriterSettings
-from tasks.writing.writer import Writer, Written, open_writer
+from tasks.writing.writer import NO_SENTENCE, Writer, Written, open_writer
 
 _ANSWERS_A_FILE = 20  # on an object store, where a file is there once it is closed: so many a stop may cost
 _AHEAD = 4  # articles a thread, so that a slow one keeps no other from being asked for
@@ -43,13 +44,15 @@ def write_summaries(
     """Return PREDICTIONS rows of every article of the test split that has a paragraph; citations stand as attention. An
     article whose answers hold nothing that the passages say has an empty summary, one beyond the budget no row. The
     metadata of its schema count requests, tokens, sentences, answers of each model that the server named, and articles
-    without a summary by reason. Raises ChatError: the model cannot be asked; ValueError: its context is too small, or
-    the key is not there; BudgetSpentError: the account refuses; answers are kept."""
+    without a summary by reason. Raises ChatError: the model cannot be asked, or failed for now to answer for some;
+    ValueError: its context is too small, or the key is not there; BudgetSpentError: the account refuses; answers are
+    kept."""
     every = list(passages_by_article(articles, ranked, "test"))
     if not every:
         return PREDICTIONS.schema.empty_table()
     rows: list[dict[str, Any]] = []
     tally: Counter[str] = Counter()
+    failed: list[NoAnswerError] = []
     budget = settings.budget(parts)
     opened = open_writer(
         settings,
@@ -74,9 +77,16 @@ def write_summaries(
             if not (isinstance(written, NoAnswerError) and written.reason == NOT_ASKED):
                 rows.append(_row(article_id, settings.model, written))
             _count(tally, written)
+            if isinstance(written, NoAnswerError) and written.reason not in OF_THE_REQUEST | {NO_SENTENCE}:
+                failed.append(written)
             if progress is not None:
                 spent = f"{budget.asked:,} requests, {budget.read + budget.written:,} tokens"
                 progress(Progress(f"{done:,} of {len(every):,} articles, {spent}", done / len(every)))
+    if failed:  # an absent answer must not become an empty summary that nobody asks for again
+        raise ChatError(
+            f"the language model at {settings.url} gave no answer for {len(failed)} of {len(every)} articles, such as "
+            f"{failed[0]}. All others are kept; run again, and these are asked for again"
+        )
     tally |= {"requests": budget.asked, "tokens read": budget.read, "tokens written": budget.written}
     table = pa.Table.from_pylist(rows, schema=PREDICTIONS.schema)
     return table.replace_schema_metadata({TALLY: json.dumps(tally)})

@@ -9,7 +9,8 @@ from functools import lru_cache
 from typing import Any
 
 from tasks.chat.budget import Budget
-from tasks.chat.client import ChatClient, Message, NoAnswerError, tokens
+from tasks.chat.client import ChatClient
+from tasks.chat.completions import THINKING_OFF, TOO_LONG, ChatAnswer, Message, NoAnswerError, tokens
 from tasks.crawl.answers import Answers
 from tasks.engine.data_files import read_data
 from tasks.evaluation.entailment import Entailment, label_ids
@@ -17,17 +18,8 @@ from tasks.evaluation.metrics import Summary
 from tasks.ranking.folders import check_installed, folder_digest
 from tasks.text.content_words import words_of
 from tasks.writing.checking import Checked, Checker, as_summary
-from tasks.writing.messages import (
-    SECTIONS,
-    SENTENCES,
-    Draft,
-    mend_messages,
-    outline_messages,
-    passage_json,
-    read_sections,
-    read_sentences,
-    write_messages,
-)
+from tasks.writing.messages import SECTIONS, SENTENCES, mend_messages, outline_messages, passage_json, write_messages
+from tasks.writing.reading import Draft, read_sections, read_sentences
 from tasks.writing.settings import OUTLINED, WriterSettings
 
 _ENTAILMENT = "writer.entailment"
@@ -87,7 +79,19 @@ class Writer:
         `passages`: best first, at least one; `said`: called with what is being done, in a few words, about once a
         second while an answer is streamed; None = it comes as a whole. Raises
         NoAnswerError: there is no summary; it says why; ChatError: the model cannot be asked any more."""
-        return _Summary(self, title, passages, said).write()
+        sent = self.fitting(title, passages)
+        while True:
+            try:
+                return _Summary(self, title, passages, sent, said).write()
+            except NoAnswerError as fault:
+                if fault.reason != TOO_LONG or len(sent) == 1:
+                    raise
+                sent = sent[: len(sent) // 2]  # tables and addresses have more tokens than their letters say
+
+    def first(self, title: str, passages: Sequence[str]) -> ChatAnswer:
+        """Return the answer to the first request for a summary without sections; raises as `write`."""
+        summary = _Summary(self, title, passages, self.fitting(title, passages), None)
+        return summary.ask(self._request(title, self.fitting(title, passages)), self.words, SENTENCES)
 
     def fitting(self, title: str, passages: Sequence[str]) -> list[str]:
         """Return the best passages that a request has room for, as they are sent; NoAnswerError: not even one."""
@@ -108,7 +112,8 @@ class Writer:
         sections = self.sections(len(sent))
         requests = 2 * sections + (sections > 1)
         first = tokens(self._request(title, sent))
-        return requests, requests * (first + 2 * answer), (1 + (sections > 1)) * 2 * answer
+        written = (1 + (sections > 1)) * 2 * answer + requests * self.settings.thinking
+        return requests, requests * (first + 2 * answer), written
 
     def sections(self, passages: int) -> int:
         """Return how many sections a summary of so many passages has."""
@@ -118,7 +123,7 @@ class Writer:
 
     def _room(self, title: str) -> int:
         """Return the tokens for passages: the second request holds the first one's answer, and reasons as well."""
-        return self._context - 3 * _answer(self.words) - tokens(self._request(title, []))
+        return self._context - 3 * _answer(self.words) - self.settings.thinking - tokens(self._request(title, []))
 
     def _request(self, title: str, sent: Sequence[str]) -> list[Message]:
         return write_messages(title, sent, self.words, self.language)
@@ -132,10 +137,17 @@ def _answer(words: int) -> int:
 class _Summary:
     """One summary in the making."""
 
-    def __init__(self, writer: Writer, title: str, passages: Sequence[str], said: Callable[[str], None] | None) -> None:
+    def __init__(
+        self,
+        writer: Writer,
+        title: str,
+        passages: Sequence[str],
+        sent: Sequence[str],
+        said: Callable[[str], None] | None,
+    ) -> None:
         self._writer, self._title, self._reports, self._doing = writer, title, said, ""
         self._reported = 0.0
-        self._sent = writer.fitting(title, passages)
+        self._sent = sent
         self._checker = Checker(title, passages, len(self._sent), writer.entailment)
         self._told: set[tuple[str, ...]] = set()  # words of the sentences so far
         self._shown: list[str] = []
@@ -165,7 +177,7 @@ class _Summary:
         if number > 1:
             self._said("an outline")
             asked = outline_messages(self._title, self._sent, number, self._writer.language)
-            planned = read_sections(self._ask(asked, words, SECTIONS), len(self._sent))[:number]
+            planned = read_sections(self.ask(asked, words, SECTIONS).text, len(self._sent))[:number]
         if not planned:
             yield "", every, words
         for place, (heading, ranks) in enumerate(planned, 1):
@@ -175,7 +187,7 @@ class _Summary:
 
     def _sentences(self, request: list[Message], ranks: frozenset[int], words: int) -> list[Draft]:
         """Return the sentences of a section that are shown, each once."""
-        written = self._read(self._ask(request, words, SENTENCES), ranks)
+        written = self._read(self.ask(request, words, SENTENCES), ranks)
         checked = self._checker.check(written)
         failed = [number for number, one in enumerate(checked) if not one.supported]
         if failed or not checked:
@@ -184,7 +196,7 @@ class _Summary:
             told = mend_messages([(one.text, one.ranks) for one in written], faults or [("", _UNREADABLE)])
             try:
                 there = {one.draft.text for one in checked}  # some models write the whole summary again
-                answer = self._read(self._ask([*request, *told], words, SENTENCES), ranks)
+                answer = self._read(self.ask([*request, *told], words, SENTENCES), ranks)
                 again = [one for one in answer if one.text not in there]
                 better = self._checker.check(again)
                 if not checked:
@@ -210,8 +222,8 @@ class _Summary:
         self._shown.append(one.draft.text)
         return True
 
-    def _read(self, answer: str, ranks: frozenset[int]) -> list[Draft]:
-        drafts = read_sentences(answer, len(self._sent))
+    def _read(self, answer: ChatAnswer, ranks: frozenset[int]) -> list[Draft]:
+        drafts = read_sentences(answer.text, len(self._sent), cut=answer.cut)
         return [replace(one, ranks=tuple(rank for rank in one.ranks if rank in ranks)) for one in drafts]
 
     def _said(self, doing: str) -> None:
@@ -224,16 +236,18 @@ class _Summary:
             self._reported = time.monotonic()
             self._reports(f"{self._doing}, {tokens:,} tokens")
 
-    def _ask(self, messages: Sequence[Message], words: int, form: Mapping[str, Any]) -> str:
+    def ask(self, messages: Sequence[Message], words: int, form: Mapping[str, Any]) -> ChatAnswer:
+        """Return the answer to a request, in that form; raises as `ChatClient.ask`."""
         answer = self._writer.client.ask(
             messages,
-            self._heard if self._reports else None,
+            self._heard,
             seed=self._writer.settings.seed,
-            max_tokens=_answer(words),
+            max_tokens=_answer(words) + self._writer.settings.thinking,
             response_format=dict(form),
+            **({} if self._writer.settings.thinking else THINKING_OFF),
         )
         self._models[answer.model] += 1
-        return answer.text
+        return answer
 
 
 @contextmanager
@@ -261,7 +275,7 @@ def open_writer(
         answers,
         budget or settings.budget(),
         connections=at_once,
-        total_seconds=settings.total_seconds,
+        total_seconds=settings.silent_seconds,
     ) as client:
         yield Writer(client, settings, words, language, client.check(), headings, entailment)
 

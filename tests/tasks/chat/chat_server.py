@@ -21,6 +21,7 @@ class Reply:
     headers: dict[str, str] = field(default_factory=dict)
     cut: bool = False
     pause: float = 0.0
+    silent: bool = False  # whether a stream stops after its first event, and stays open
 
     def events(self) -> list[bytes]:
         """A completion in server-sent events, a word each, as they come with `stream` set."""
@@ -116,6 +117,9 @@ def chat_server(script: Script) -> Iterator[Chat]:
                 self.wfile.write(event)
                 self.wfile.flush()
                 time.sleep(reply.pause)
+                if reply.silent:
+                    self.rfile.read(1)  # until the client waits no longer
+                    break
             self.close_connection = True
 
         def do_GET(self) -> None:

@@ -15,7 +15,8 @@ from storage.limits import Limits
 from storage.spending import Account, spent, this_month
 from storage.store import Store
 from tasks.chat.budget import Budget, Price
-from tasks.chat.client import ChatClient, ChatError, NoAnswerError
+from tasks.chat.client import ChatClient, ChatError
+from tasks.chat.completions import NoAnswerError
 from tasks.chat.settings import ChatSettings
 from tasks.crawl.answers import Answers
 from tests.patience import PATIENCE
@@ -97,20 +98,144 @@ def test_silence_ends_at_the_limit() -> None:
         waiting.set()
 
 
-def test_a_model_that_never_ends_is_cut_off_at_the_limit() -> None:
-    endless = Reply(200, said("and " * 100_000), pause=0.05)
-    with (
-        chat_server(lambda number, _: endless) as chat,
-        client(chat, total_seconds=0.5, retries=0) as asked,
-        pytest.raises(NoAnswerError, match="timeout"),
-    ):
+@pytest.mark.parametrize("heard", [None, lambda tokens: None])
+def test_our_own_limit_is_not_asked_again(heard: Any) -> None:
+    waiting = threading.Event()
+
+    def script(number: int, _: dict[str, Any]) -> Reply:
+        waiting.wait(PATIENCE)
+        return Reply(200, said("too late"))
+
+    with chat_server(script) as chat, client(chat, total_seconds=0.2) as asked:
+        with pytest.raises(NoAnswerError, match="timeout: no more came within the limit of silence"):
+            asked.ask(HELLO, heard)
+        waiting.set()
+    assert len(chat.asked) == 1
+
+
+def test_a_model_that_repeats_itself_is_stopped_and_not_kept(tmp_path: Path) -> None:
+    """Of 100,000 words 24 have a pattern of 120 characters four times; it is looked for every 400 characters."""
+    endless = Reply(200, said("It has a lamp. " + "and so on " * 50_000))
+    with chat_server(lambda number, _: endless) as chat, client(chat, tmp_path) as asked:
+        answer = asked.ask(HELLO, lambda tokens: None)
+        assert answer.cut and answer.text.startswith("It has a lamp. and so on") and len(answer.text) < 2_000
         asked.ask(HELLO, lambda tokens: None)
+    assert len(chat.asked) == 2
 
 
-@pytest.mark.parametrize("text", ["no JSON", "[]", "{}", '{"choices": []}', "[" * 100_000, said("x")[:-20]])
-def test_what_is_no_completion_is_an_empty_answer(text: str) -> None:
-    with chat_server(lambda number, _: (200, text)) as chat, client(chat) as asked:
-        assert asked.ask(HELLO).text == ""
+def test_of_a_stream_that_falls_silent_the_part_that_came_is_used_and_not_kept(tmp_path: Path) -> None:
+    with chat_server(lambda number, _: Reply(200, said("One two."), silent=True)) as chat:
+        for _ in range(2):
+            with client(chat, tmp_path, total_seconds=0.3) as asked:
+                answer = asked.ask(HELLO, lambda tokens: None)
+                assert (answer.text, answer.cut) == ("One", True)
+    assert len(chat.asked) == 2
+
+
+def test_a_slow_stream_may_take_longer_than_its_limit_of_silence() -> None:
+    slow = Reply(200, said("a b c d e f g h i j"), pause=0.35)
+    with chat_server(lambda number, _: slow) as chat, client(chat, total_seconds=3.0) as asked:
+        assert asked.ask(HELLO, lambda tokens: None).text == "a b c d e f g h i j"
+
+
+ERROR = '{"error": "Unexpected endpoint or method. (POST /chat/completions)"}'
+SAYS = "server_error: Unexpected endpoint or method. (POST /chat/completions)"
+CHOICE_ERROR = '{"choices": [{"error": {"message": "upstream died"}, "message": {"content": "x"}}]}'
+THOUGHT = '{"choices": [{"message": {"content": "", "reasoning": "Hm"}, "finish_reason": "length"}]}'
+REFUSAL = '{"choices": [{"message": {"content": null, "refusal": "I cannot."}}]}'
+
+
+@pytest.mark.parametrize(
+    ("text", "named"),
+    [
+        ("no JSON", "no_completion"),
+        ("[]", "no_completion"),
+        ("{}", "no_completion"),
+        ('{"choices": []}', "no_completion"),
+        ("[" * 100_000, "no_completion"),
+        (said("x")[:-20], "no_completion"),
+        (said(""), "no_text: the model wrote nothing"),
+        (said(" \n"), "no_text: the model wrote nothing"),
+        (THOUGHT, "no_text: the model only thought, to its limit of tokens: raise writer.thinking"),
+        (REFUSAL, "no_text: I cannot."),
+        (ERROR, SAYS),
+        ('{"error": {"message": "out of memory", "code": 500}}', "server_error: out of memory"),
+        (CHOICE_ERROR, "server_error: upstream died"),
+        ('{"detail": "moved"}', "no_completion: moved"),
+    ],
+)
+def test_a_success_without_a_completion_is_a_failure_and_asked_again(text: str, named: str, tmp_path: Path) -> None:
+    with chat_server(lambda number, _: (200, text if number == 1 else said("Hi"))) as chat:
+        with client(chat, tmp_path) as asked:
+            with pytest.raises(NoAnswerError) as fault:
+                asked.ask(HELLO)
+            assert str(fault.value) == named
+        with client(chat, tmp_path) as again:
+            assert again.ask(HELLO).text == "Hi"
+
+
+def test_an_answer_without_text_that_an_earlier_release_kept_is_asked_again(tmp_path: Path) -> None:
+    with chat_server(lambda number, _: (200, said("Hi"))) as chat:
+        with client(chat, tmp_path) as asked:
+            asked.ask(HELLO)
+        [file] = tmp_path.iterdir()
+        question, kept = json.loads(file.read_text())
+        file.write_text(json.dumps([question, {**kept, "text": ""}]) + "\n")
+        with client(chat, tmp_path) as asked:
+            assert asked.ask(HELLO).text == "Hi"
+    assert len(chat.asked) == 2
+
+
+@pytest.mark.parametrize(
+    ("status", "body", "said_so"),
+    [
+        (500, '{"error": "model requires more system memory (5.6 GiB) than is available"}', "more system memory"),
+        (429, '{"error": {"message": "You exceeded your current quota", "code": "insufficient_quota"}}', "quota"),
+    ],
+)
+def test_what_the_server_says_ends_the_asking_at_once_and_is_shown(status: int, body: str, said_so: str) -> None:
+    with (
+        chat_server(lambda number, _: (status, body)) as chat,
+        client(chat) as asked,
+        pytest.raises(ChatError, match=said_so),
+    ):
+        asked.ask(HELLO)
+    assert len(chat.asked) == 1
+
+
+def test_a_limit_of_tokens_with_another_name_and_a_fixed_temperature_are_learned_once() -> None:
+    """As gpt-5 and the o-series refuse."""
+
+    def script(number: int, body: dict[str, Any]) -> tuple[int, str]:
+        if "max_tokens" in body:
+            words = "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens'"
+        elif "temperature" in body:
+            words = "Unsupported value: 'temperature' does not support 0 with this model."
+        else:
+            return 200, said("Hi")
+        return 400, json.dumps({"error": {"message": words, "type": "invalid_request_error"}})
+
+    with chat_server(script) as chat, client(chat) as asked:
+        for seed in (1, 2):
+            assert asked.ask(HELLO, max_tokens=7, seed=seed).text == "Hi"
+    bodies = [body for _, _, body in chat.asked]
+    assert len(bodies) == 4
+    expected = {"model": "m", "messages": HELLO, "max_completion_tokens": 7}
+    assert bodies[2:] == [{**expected, "seed": 1}, {**expected, "seed": 2}]
+
+
+def test_a_proxy_of_the_environment_is_used_and_never_for_this_machine(monkeypatch: pytest.MonkeyPatch) -> None:
+    with chat_server(lambda number, _: (200, said("Hi"))) as chat:
+        monkeypatch.setenv("HTTP_PROXY", chat.url.removesuffix("/v1"))
+        monkeypatch.delenv("NO_PROXY", raising=False)
+        monkeypatch.delenv("no_proxy", raising=False)
+        settings = ChatSettings(url="http://models.example/v1", model="m")
+        with ChatClient(settings, "writer", None, Budget(), retries=0) as asked:
+            assert asked.ask(HELLO).text == "Hi"
+        monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:9")
+        with client(chat) as asked:
+            assert asked.ask(HELLO).text == "Hi"
+    assert [path for path, _, _ in chat.asked] == ["http://models.example/v1/chat/completions", "/v1/chat/completions"]
 
 
 @pytest.mark.parametrize("status", [400, 422])
@@ -313,19 +438,20 @@ STREAM = {"Content-Type": "text/event-stream"}
 @pytest.mark.parametrize(
     ("body", "text"),
     [
-        ('data: {"error": {"message": "out of memory"}}\n\ndata: [DONE]\n\n', None),
-        ('data: {"choices": [{"delta": {"content": "Hal', None),
-        ("", None),
-        ("data: [DONE]\n\n", ""),
+        ('data: {"error": {"message": "out of memory"}}\n\ndata: [DONE]\n\n', "server_error: out of memory"),
+        ('data: {"choices": [{"delta": {"content": "Hal', "truncated_body"),
+        ("", "truncated_body"),
+        ("data: [DONE]\n\n", "no_text: the model wrote nothing"),
         (': a comment\n\ndata:{"choices": [{"delta": {"content": "Hi"}}]}\n\ndata:[DONE]\n\n', "Hi"),
         ('data: {"choices": [{"delta": {"content": "Hi"}, "finish_reason": "length"}]}\n\n', "Hi"),
     ],
 )
-def test_what_streams_may_hold(body: str, text: str | None) -> None:
+def test_what_streams_may_hold(body: str, text: str) -> None:
     with chat_server(lambda number, _: Reply(200, body, STREAM)) as chat, client(chat, retries=0) as asked:
-        if text is None:
-            with pytest.raises(NoAnswerError, match="truncated_body"):
+        if text != "Hi":
+            with pytest.raises(NoAnswerError) as fault:
                 asked.ask(HELLO, lambda tokens: None)
+            assert str(fault.value) == text
         else:
             answer = asked.ask(HELLO, lambda tokens: None)
             assert (answer.text, answer.cut) == (text, "length" in body)

@@ -78,33 +78,39 @@ def test_a_busy_judge_is_asked_again(status: int, tmp_path: Path) -> None:
 
 def test_a_slow_answer_is_not_waited_for_longer_than_the_limit(tmp_path: Path) -> None:
     with chat_server(slowly(marks(5, 5, 5), 3.0)) as chat, judge(chat, tmp_path, total_seconds=1.0) as client:
-        assert scores(client)["judge-answered"] == 1.0
-    assert len(chat.asked) >= 2  # more on a busy machine, where a good answer is late too
+        assert scores(client) == {"judge-answered": 0.0}
+        assert client.unmarked == {"timeout": 1}
+    assert len(chat.asked) == 1
 
 
 @pytest.mark.parametrize(
-    "answer",
+    ("answer", "reason"),
     [
-        said("I would say four."),
-        said('{"faithfulness": 6, "coverage": 1, "fluency": 1}'),
-        said('{"faithfulness": 4, "coverage": 1}'),
-        said("{faithfulness: 4}"),
-        said(""),
-        "no JSON",
-        "[]",
-        '{"choices": []}',
-        '{"choices": [{"message": {"content": null}}]}',
+        (one, "bad_answer")
+        for one in (
+            said("I would say four."),
+            said('{"faithfulness": 6, "coverage": 1, "fluency": 1}'),
+            said('{"faithfulness": 4, "coverage": 1}'),
+            said("{faithfulness: 4}"),
+        )
+    ]
+    + [
+        (said(""), "no_text"),
+        ("no JSON", "no_completion"),
+        ("[]", "no_completion"),
+        ('{"choices": []}', "no_completion"),
+        ('{"choices": [{"message": {"content": null}}]}', "no_text"),
     ],
 )
 def test_an_answer_without_marks_is_counted_and_said(
-    answer: str, tmp_path: Path, caplog: pytest.LogCaptureFixture
+    answer: str, reason: str, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     with chat_server(lambda number, body: (200, answer if number == 1 else marks(5, 5, 5))) as chat:
         with caplog.at_level(logging.WARNING), judge(chat, tmp_path) as client:
             assert scores(client) == {"judge-answered": 0.0}
             assert scores(client, SUMMARIES[1])["judge-answered"] == 1.0
-            assert client.unmarked == {"bad_answer": 1}
-        assert "m gave no marks to 1 of 2: bad_answer 1" in caplog.text
+            assert client.unmarked == {reason: 1}
+        assert f"m gave no marks to 1 of 2: {reason} 1" in caplog.text
 
 
 def test_a_refused_summary_is_counted_and_the_next_one_asked(tmp_path: Path) -> None:

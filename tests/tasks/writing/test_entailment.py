@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from flows.running.building import checked
-from tasks.writing.messages import Draft
+from tasks.writing.reading import Draft
 from tasks.writing.settings import WriterSettings
 from tasks.writing.writer import check_writer
 from tests.flows.test_writer import config_of, dag, first_sentence, only_written, rows_of, walk

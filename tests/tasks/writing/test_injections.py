@@ -58,7 +58,8 @@ def test_no_text_leaves_its_place_in_the_request(injection: str) -> None:
     assert plain.left_out == 0
 
 
-ALLOWED = {"model", "messages", "temperature", "seed", "max_tokens", "response_format"}  # and no tools
+ALLOWED = {"model", "messages", "temperature", "seed", "max_tokens", "response_format"}
+ALLOWED |= {"stream", "stream_options", "chat_template_kwargs", "reasoning_effort"}  # and no tools
 
 
 def obeyed(injection: str) -> CitedSummary:

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from models.values import ValueIndex, missing
-from tasks.chat.client import NoAnswerError
+from tasks.chat.completions import NoAnswerError
 from tasks.cited_summary.cited import PassageNumbers
 from tasks.verification.verifier import Support, shipped
 from tests.tasks.chat.chat_server import said

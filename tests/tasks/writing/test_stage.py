@@ -129,6 +129,21 @@ def test_a_model_that_is_away_ends_the_stage_and_what_it_answered_is_kept(tmp_pa
     assert len(answered) == 20
 
 
+def test_an_article_that_failed_for_now_ends_the_shard_and_is_asked_again(tmp_path: Path) -> None:
+    broken = True
+
+    def script(number: int, body: dict[str, Any]) -> Reply:
+        lost = broken and "(1)" in body["messages"][1]["content"]
+        return Reply(200, '{"error": "the model was unloaded"}' if lost else GOOD)
+
+    with chat_server(script) as chat:
+        with pytest.raises(ChatError, match=r"no answer for 1 of 3 articles, such as server_error: the model was unl"):
+            write(chat, tmp_path)
+        broken = False
+        assert all(write(chat, tmp_path)["summary"].to_pylist())
+    assert len(chat.asked) == 4
+
+
 def test_no_server_is_said_before_an_article_is_read(tmp_path: Path) -> None:
     with chat_server(lambda number, _: (200, GOOD)) as chat:
         pass

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from tasks.chat.client import NoAnswerError
+from tasks.chat.completions import NoAnswerError
 from tasks.evaluation.citations import Citer
-from tasks.writing.messages import Draft
+from tasks.writing.reading import Draft
 from tasks.writing.writer import Written
 from tests.tasks.chat.chat_server import Reply, said, sentences
 from tests.tasks.writing.scripted import BUILT, IS, LAMP, PASSAGES, TITLE, TOWER, in_turn, writing
@@ -98,11 +98,9 @@ def test_no_sentence_stands_twice() -> None:
 @pytest.mark.parametrize(
     "answer",
     [
-        said(""),
         said("I'm sorry, but I can't help with that."),
         said('{"sentences": ['),
         said("{}"),
-        "no completion",
         sentences(),
         sentences(("Der Leuchtturm wurde 1847 gebaut.", [1])),
     ],
@@ -112,6 +110,26 @@ def test_an_answer_without_a_supported_sentence_is_asked_for_again_and_then_a_re
         writer.write(TITLE, PASSAGES)
     assert len(chat.asked) == 2
     assert shown(written(answer, sentences((IS, [1])))[0]) == [Draft(IS, (0,))]
+
+
+@pytest.mark.parametrize(("answer", "reason"), [(said(""), "no_text"), ("no completion", "no_completion")])
+def test_what_is_no_completion_with_text_is_not_asked_for_again_at_once(answer: str, reason: str) -> None:
+    with writing(in_turn([answer])) as (writer, chat), pytest.raises(NoAnswerError, match=reason):
+        writer.write(TITLE, PASSAGES)
+    assert len(chat.asked) == 1
+
+
+def test_after_a_context_error_half_of_the_passages_are_sent() -> None:
+    def script(number: int, body: dict[str, Any]) -> tuple[int, str]:
+        words = "This model's maximum context length is 4096 tokens. However, you requested 5000 tokens"
+        refused = json.dumps({"object": "error", "message": words, "code": 400})
+        return (400, refused) if number < 3 else (200, sentences((IS, [1])))
+
+    with writing(script) as (writer, chat):
+        made = writer.write(TITLE, PASSAGES)
+        assert (made.read, shown(made)) == (1, [Draft(IS, (0,))])
+    sent = [json.loads(body["messages"][1]["content"].rpartition("\n\n")[0])["passages"] for *_, body in chat.asked]
+    assert list(map(len, sent)) == [4, 2, 1]
 
 
 def test_prose_with_numbers_is_read_and_a_half_answer_kept() -> None:

@@ -1,0 +1,60 @@
+"""One request to a language model, and what was read of its answer."""
+
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from tasks.chat.client import ChatError
+from tasks.chat.completions import ChatAnswer, NoAnswerError
+from tasks.engine.data_files import read_data
+from tasks.writing.checking import Checked, Checker
+from tasks.writing.reading import read_sentences
+from tasks.writing.settings import WriterSettings
+from tasks.writing.writer import CONTEXT, open_writer
+
+
+@dataclass(frozen=True)
+class Trial:
+    """How a language model answered."""
+
+    answer: ChatAnswer  # as it came
+    context: int  # tokens that the model is taken to read and write together
+    seconds: float  # until it was all there
+    checked: Sequence[Checked]  # the sentences that were read, each with its check
+
+    @property
+    def kept(self) -> int:
+        """How many sentences a passage says."""
+        return sum(one.supported for one in self.checked)
+
+    @classmethod
+    def run(cls, settings: WriterSettings, words: int, language: str | None) -> "Trial":
+        """Ask once for a summary of four passages of ours; arguments as of `open_writer`. Raises as that does, and
+        ChatError, with the server's own words: there is no answer."""
+        data = read_data("tasks.writing", "trial.toml")
+        title, passages = data["title"], data["passages"]
+        with open_writer(settings, words=words, language=language) as writer:
+            begun = time.monotonic()
+            try:
+                answer = writer.first(title, passages)
+            except NoAnswerError as fault:
+                raise ChatError(f"writer.url is {settings.url!r}: {settings.model} gave no answer: {fault}") from fault
+            seconds = time.monotonic() - begun
+            context = settings.context or writer.served or CONTEXT
+        drafts = read_sentences(answer.text, len(passages), cut=answer.cut)
+        return cls(answer, context, seconds, Checker(title, passages, len(passages)).check(drafts))
+
+    def lines(self) -> Iterator[str]:
+        """Yield what is said of it."""
+        answer = self.answer
+        cut = ", cut before its end" if answer.cut else ""
+        yield f"model: {answer.model or 'without a name'}, context: {self.context:,} tokens"
+        yield f"tokens: {answer.read:,} read, {answer.written:,} written{cut}; {self.seconds:.1f} s"
+        yield f"sentences: {len(self.checked)} read, {self.kept} kept"
+        for one in self.checked:
+            numbers = ", ".join(str(rank + 1) for rank in one.draft.ranks)
+            yield (
+                f"kept [{numbers}]: {one.draft.text}" if one.supported else f"refused ({one.reason}): {one.draft.text}"
+            )
+        if not self.checked:
+            yield f"the answer, of which nothing could be read: {answer.text[:500]!r}"
