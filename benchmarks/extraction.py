@@ -4,6 +4,7 @@ Words: F1 of the words of a page, repetitions counted, as WCXB measures it (Fole
 and forbidden pieces of text. News pages also by the method of the article extraction benchmark: shingles of 4 tokens,
 their precision and recall averaged over pages. Cost: processor time within one process, after a warm-up page. Our
 shipped classifier has learned from these very pages; `benchmarks/main_text.py` measures it on sites that it has not.
+readability-lxml takes part where it is installed; its requirements exclude those of Scrapy, another peer.
 
     python -m benchmarks.extraction ../shared/data/wcxb ../shared/data/extraction --every 5"""
 
@@ -12,6 +13,7 @@ import time
 from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 
 import trafilatura
@@ -158,8 +160,9 @@ def main(wcxb: Path, news: Path, *, every: int = 1) -> None:
         "trafilatura, no comments": _trafilatura(include_comments=False),
         "trafilatura, precision": _trafilatura(include_comments=False, favor_precision=True),
         "resiliparse": _safe(_resiliparse),
-        "readability-lxml": _safe(_readability),
     }
+    if find_spec("readability"):
+        engines["readability-lxml"] = _safe(_readability)
     seconds: dict[tuple[str, str], float] = {}
     for name, engine in engines.items():
         for kind, pages in sets.items():

@@ -12,7 +12,7 @@ _SECONDS = 10.0
 # Another version of one of these may give another text, token, number or weight.
 _LIBRARIES = (
     *("beautifulsoup4", "charset-normalizer", "justext", "lxml", "mwparserfromhell", "numpy", "py3langid", "pyarrow"),
-    *("pypdfium2", "pyspellchecker", "readability-lxml", "rensa", "rouge-score", "scikit-learn", "scipy"),
+    *("pypdfium2", "pyspellchecker", "rensa", "rouge-score", "scikit-learn", "scipy"),
     *("sentencepiece", "spacy", "tld"),
     *("tokenizers", "torch", "trafilatura", "transformers"),
 )

@@ -75,7 +75,7 @@ def _raised_number(before: str, content: str) -> str:
 
 _FORMULA_WORD = re.compile(r"[=+×·*/] ?[^\W\d_]{1,3}\Z")
 _BRACKET = re.compile(r"\([^()]{1,40}\)\Z")
-_OPERATORS = frozenset("-+−/*=^")
+_OPERATORS = frozenset("-+−×·/*=^")
 
 
 def _is_formula(before: str) -> bool:

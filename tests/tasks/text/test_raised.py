@@ -9,6 +9,7 @@ from tasks.text.raised import raised, without_invisible
         ("2 × 10", "30", False, "^30"),
         ("10", "−3", False, "^−3"),
         ("2", "10", False, "^10"),
+        ("(N×k)", "3", False, "^3"),
         ("40 km", "2", False, "²"),
         ("3 m", "3", False, "³"),
         ("the x", "4", False, "^4"),
