@@ -37,7 +37,7 @@ _CITATION = re.compile(
     rf"[\[【(](?:(?:passages?|sources?|refs?\.?|see) )?(?P<numbers>{_LIST})(?:†[^\]】)]{{0,40}})?[\]】)]", re.IGNORECASE
 )
 _WORDED = re.compile(r"[\[【(](?:passage|source|ref|see)", re.IGNORECASE)
-_RAISED = re.compile(r"(?<=[.!?,;”\"])[¹²³⁴-⁹⁰]+(?![\w⁄])|(?<=[^\W\d_]{4})[¹²³⁴-⁹⁰]+(?=[.!?])")
+_RAISED = re.compile(r"(?<=[.!?,;”\"])[¹²³⁴-⁹⁰]{1,6}(?![\w⁄])|(?<=[^\W\d_]{4})[¹²³⁴-⁹⁰]{1,6}(?=[.!?])")
 _DIGITS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹", "0123456789")
 _CITED = re.compile(r"(?<!\s)\s*\[(\d[\d,]*)\]")
 # "It is long.[1] It is red.": it belongs before the stop.

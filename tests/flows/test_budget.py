@@ -16,6 +16,7 @@ from flows.running.execution import PrefectExecutor
 from flows.running.session import Session
 from flows.running.settings import BudgetSettings, EngineSettings
 from storage.errors import BudgetSpentError
+from storage.inventory import take_stock
 from storage.schemas import FEATURES
 from storage.spending import Account, spent, this_month
 from storage.store import Store
@@ -68,6 +69,7 @@ def test_a_run_whose_queries_cost_too_much_does_not_start(tmp_path: Path) -> Non
         settings_of(*options, "--search.price-per-thousand=1000", f"--budget.month-dollars={most}").build
         for most in (1, 1000)
     )
+    take_stock(Store(poor.root))  # as a run does when it opens a new root
     with running_web(poor.source) as connect_to:
         executor = Executor()
         session = Session(poor, executor, Run(Store(poor.root), executor), connect_to)  # type: ignore[arg-type]

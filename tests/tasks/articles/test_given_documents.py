@@ -30,6 +30,7 @@ def test_given_documents_are_laid_out_as_extracted_ones() -> None:
         "rank": 0,
         "title": "T",
         "paragraphs": ["One.", "Two."],
+        "page_numbers": None,
         "boilerplate": [False, False],
         "engine": None,
         "reason": None,
