@@ -23,7 +23,7 @@ RUN grep '^torch==' requirements.lock > torch.lock \
     && pip install -r requirements.lock \
     && rm torch.lock
 
-COPY --chown=wikisum:wikisum pyproject.toml README.md ./
+COPY --chown=wikisum:wikisum pyproject.toml README.md wikisum.py ./
 COPY --chown=wikisum:wikisum storage ./storage
 COPY --chown=wikisum:wikisum models ./models
 COPY --chown=wikisum:wikisum tasks ./tasks
