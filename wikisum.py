@@ -37,7 +37,7 @@ def summarize(
     """Return a summary of web pages and files in which every sentence cites its passages.
 
     Args:
-        sources: URLs, files (HTML, PDF, text, Markdown) and folders of files.
+        sources: URLs, files (HTML, PDF, Word, slides, OpenDocument, EPUB, text, Markdown) and folders of files.
         title: what the summary is about; empty: one is made of the sources.
         words: of the summary, at most (20 to 2,000).
         model: root of a build or folder of an exported model that writes; None: sentences of the sources are chosen.
@@ -73,7 +73,7 @@ def extract(page: str | bytes | Path, media_type: str | None = None) -> Extracte
     """Return the title and the paragraphs of a page, or the reason why it has none.
 
     `page`: a file, or its content: text is read as HTML; `media_type`: of bytes, such as application/pdf; None = told
-    by the name and the content. Raises OSError: the file cannot be read."""
+    by the name and the content. Raises OSError: the file cannot be read; ValueError: its format is not read."""
     from tasks.cited_summary.sources import file_source
     from tasks.extraction.engines import extract as extract_page
     from tasks.extraction.settings import ExtractSettings
@@ -81,7 +81,12 @@ def extract(page: str | bytes | Path, media_type: str | None = None) -> Extracte
     if isinstance(page, str):
         return extract_page(page.encode(), "text/html", "utf-8", ExtractSettings())
     body, name = (page.read_bytes(), page.name) if isinstance(page, Path) else (page, "page.html")
-    return extract_page(body, media_type or file_source(name, body).mime, None, ExtractSettings())
+    if media_type is None:
+        given = file_source(name, body)
+        if given.reason is not None:
+            raise ValueError(f"{name} cannot be read: {given.reason}")
+        media_type = given.mime
+    return extract_page(body, media_type, None, ExtractSettings())
 
 
 def open(root: str | Path) -> Corpus:

@@ -24,7 +24,8 @@ def summarize(title: str, sources: list[str], model: str | None = None, settings
 
     Args:
         title: what the summary is about, such as "Skerry Point Lighthouse".
-        sources: addresses of web pages, and files or folders of the worker's machine (HTML, PDF, text, Markdown).
+        sources: addresses of web pages, and files or folders of the worker's machine (HTML, PDF, Word, EPUB,
+            OpenDocument, slides, text).
         model: root of a build or folder of an exported model that writes; empty: whole sentences are chosen.
         settings: length, language and who writes; empty: 150 words in English, and no language model."""
     settings = settings or SummarySettings()

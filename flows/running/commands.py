@@ -86,7 +86,9 @@ for name in BUILDS:
 
 @app.command
 def summarize(
-    *sources: Annotated[str, Parameter(help="URLs, files (HTML, PDF, text, Markdown), folders; - = standard input")],
+    *sources: Annotated[
+        str, Parameter(help="URLs, files (HTML, PDF, Word, EPUB, OpenDocument, slides, text), folders; - = stdin")
+    ],
     title: Annotated[str, Parameter(help="topic in a few words; sources are ranked by it; default: suggested")] = "",
     model: Annotated[
         str | None, Parameter(help="root of a build, its registry, or a model; default: extractive")

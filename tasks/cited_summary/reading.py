@@ -6,6 +6,8 @@ import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
+from itertools import groupby
+from operator import itemgetter
 from pathlib import PurePath
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -35,7 +37,7 @@ _NAME = re.compile(
 )
 _MOST_NAMES = 5  # of the texts, as titles to choose from
 # Of notes.
-_ENGINES = ("plain", "markdown")  # of tasks/extraction/engines.py, that read text and not pages
+_ENGINES = ("plain", "markdown", "word", "slides", "opendocument")  # of tasks/extraction/engines.py that read notes
 _FEWEST = 4  # words of a line that states something
 _MOST = 80  # words of a paragraph of notes
 _STATES = re.compile(r"[A-Z0-9\"“(].*[\w)\"”%]", re.DOTALL)
@@ -97,9 +99,18 @@ def read_notes(documents: pa.Table) -> pa.Table:
     something without an end get a full stop, and those that follow one another become one paragraph."""
     rows = documents.to_pylist()
     for row in rows:
-        if row["engine"] in _ENGINES and (paragraphs := _joined(row["paragraphs"])) != row["paragraphs"]:
+        if row["engine"] not in _ENGINES:
+            continue
+        pages = row["page_numbers"] or [0] * len(row["paragraphs"])
+        noted = [
+            (text, page)
+            for page, lines in groupby(zip(row["paragraphs"], pages, strict=True), key=itemgetter(1))
+            for text in _joined([line for line, _ in lines])
+        ]
+        if (paragraphs := [text for text, _ in noted]) != row["paragraphs"]:
             # What repeats on a host is told of its lines as they were, and of pages alone.
             row |= {"paragraphs": paragraphs, "boilerplate": [False] * len(paragraphs)}
+            row["page_numbers"] = [page for _, page in noted if page]
     return pa.Table.from_pylist(rows, schema=DOCUMENTS.schema)
 
 

@@ -5,6 +5,7 @@ from typing import Literal
 
 from pydantic import Field
 
+from tasks.crawl.content import PACKED
 from tasks.crawl.settings import CrawlSettings, HostPattern
 from tasks.engine.settings import HEADER_TEXT, Settings
 from tasks.paragraphs.settings import ParagraphFilterSettings
@@ -15,7 +16,7 @@ from tasks.writing.settings import WriterSettings
 # whatever it writes; or the extractive system.
 Choice = Literal["suitable", "model", "extractive"]
 LENGTHS: Mapping[str, int] = {"short": 80, "medium": 150, "long": 400}  # words, for who wants no number
-_TYPES = ("text/html", "application/xhtml+xml", "text/plain", "text/markdown", "application/pdf")
+_TYPES = ("text/html", "application/xhtml+xml", "text/plain", "text/markdown", "application/pdf", *PACKED)
 
 
 class SummarySettings(Settings):

@@ -6,11 +6,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
-from tasks.crawl.content import settled_type
+from tasks.crawl.content import PACKED, advice, settled_type
 from tasks.extraction import pdf
 from tasks.extraction.markup import MARKDOWN
 
 STANDARD_INPUT = "-"
+_OFFICE = "application/vnd.openxmlformats-officedocument"
+_OPEN = "application/vnd.oasis.opendocument"
 _TYPES = {
     ".html": "text/html",
     ".htm": "text/html",
@@ -20,9 +22,33 @@ _TYPES = {
     ".md": MARKDOWN,
     ".markdown": MARKDOWN,
     ".pdf": pdf.MIME,
+    ".docx": f"{_OFFICE}.wordprocessingml.document",
+    ".pptx": f"{_OFFICE}.presentationml.presentation",
+    ".odt": f"{_OPEN}.text",
+    ".odp": f"{_OPEN}.presentation",
+    ".ods": f"{_OPEN}.spreadsheet",
+    ".epub": "application/epub+zip",
 }
 SUFFIXES = tuple(_TYPES)
-_READ = frozenset(_TYPES.values())
+_READ = frozenset({*_TYPES.values(), *PACKED})
+_EXPECTED = "HTML, PDF, Word (.docx), slides (.pptx), OpenDocument, EPUB, plain text or Markdown"
+# Ends of names that people expect to be read, so that a folder does not pass over them in silence.
+_REFUSED = (
+    ".doc",
+    ".docm",
+    ".ppt",
+    ".pptm",
+    ".xls",
+    ".xlsx",
+    ".xlsm",
+    ".rtf",
+    ".pages",
+    ".key",
+    ".mobi",
+    ".azw3",
+    ".djvu",
+)
+_GIVEN = frozenset({*_TYPES, *_REFUSED})
 
 
 @dataclass(frozen=True)
@@ -53,7 +79,7 @@ def file_source(name: str, body: bytes) -> GivenSource:
         return GivenSource(name, reason="the file is empty")
     mime = settled_type(_TYPES.get(Path(name).suffix.lower()), body)
     if mime not in _READ:
-        return GivenSource(name, reason=f"its content is {mime}: expected HTML, PDF, plain text or Markdown")
+        return GivenSource(name, reason=f"it is {advice(mime or 'of no known type')}; what is read: {_EXPECTED}")
     return GivenSource(name, body, mime)
 
 
@@ -82,7 +108,7 @@ def _read(name: str, limit: int, standard_input: IO[bytes]) -> Iterator[GivenSou
         body, name = standard_input.read(limit + 1), "standard input"
         yield too_large(name, len(body), limit) if len(body) > limit else file_source(name, body)
     elif path.is_dir():
-        files = [file for file in sorted(path.rglob("*")) if file.suffix.lower() in _TYPES and file.is_file()]
+        files = [file for file in sorted(path.rglob("*")) if file.suffix.lower() in _GIVEN and file.is_file()]
         if not files:
             yield GivenSource(
                 name, reason=f"the folder has no file that can be read: expected one of {', '.join(SUFFIXES)}"

@@ -4,6 +4,7 @@ import contextlib
 import re
 from collections.abc import Collection
 
+from tasks.crawl.zip_types import ZIP, zip_type
 from tasks.engine.data_files import read_data
 
 SNIFF_BYTES = 1024
@@ -11,13 +12,21 @@ SNIFF_BYTES = 1024
 _MEDIA_TYPE = re.compile(r"\s*([\w!#$&^.+-]+/[\w!#$&^.+-]+)\s*(?:[;,]|$)", re.ASCII)
 _CHARSET = re.compile(r"charset\s*=\s*[\"']?\s*([\w.:+-]+)", re.ASCII | re.IGNORECASE)
 
-# Types that servers send for unknown files.
-_VAGUE = frozenset({"application/octet-stream", "binary/octet-stream", "application/unknown", "unknown/unknown"})
+_DATA = read_data("tasks.crawl", "media_types.toml")
+PACKED: dict[str, str] = _DATA["packed"]
+"""The media types of files that are ZIP archives and are read, each with the name of its reader."""
+
+# Types that servers send for unknown files, and for those that are ZIP archives.
+_VAGUE = frozenset(
+    {
+        *("application/octet-stream", "binary/octet-stream", "application/unknown", "unknown/unknown"),
+        *("application/x-zip-compressed", "application/zip", "application/download", "application/force-download"),
+    }
+)
 _TEXT_OR_MARKUP = frozenset({"text/plain", "text/xml", "application/xml"})
 
 _BINARY: list[tuple[bytes, str]] = [
-    (signature.encode("latin-1"), media)
-    for signature, media in read_data("tasks.crawl", "media_types.toml")["signatures"].items()
+    (signature.encode("latin-1"), media) for signature, media in _DATA["signatures"].items()
 ]
 _HTML = re.compile(
     rb"<(?:!doctype\s+html|html|head|body|script|iframe|h1|div|font|table|a|style|title|b|br|p|!--)[\s>/]",
@@ -50,6 +59,8 @@ def sniffed_type(start: bytes) -> str | None:
     for signature, media in _BINARY:
         if head.startswith(signature):
             return media
+    if head[60:68] == b"BOOKMOBI":
+        return "application/x-mobipocket-ebook"
     if head[:4] == b"RIFF" and head[8:12] in (b"WEBP", b"WAVE", b"AVI "):
         return "application/riff"
     if head[4:8] == b"ftyp":
@@ -61,6 +72,8 @@ def sniffed_type(start: bytes) -> str | None:
     text = head.lstrip()
     if _HTML.match(text) or (text.startswith(b"<?xml") and re.search(rb"<(!doctype\s+)?html", text, re.IGNORECASE)):
         return "text/html"
+    if text.startswith(b"<?xml") and b"<office:document" in text:
+        return "application/vnd.oasis.opendocument.flat"
     if not text:
         return None
     return "application/octet-stream" if re.search(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f]", text) else "text/plain"
@@ -82,8 +95,12 @@ def is_binary(body: bytes, charset: str | None) -> bool:
 
 
 def settled_type(declared: str | None, start: bytes, charset: str | None = None) -> str | None:
-    """Return the declared media type, or the sniffed one if that is missing, vague, or refuted by the bytes."""
+    """Return the declared media type, or the sniffed one if that is missing, vague, or refuted by the bytes; None if
+    the start of a body leaves it open."""
     sniffed = sniffed_type(start)
+    if sniffed == ZIP:
+        kind = zip_type(start)
+        return kind or (declared if declared in PACKED else None)
     if sniffed in ("text/plain", "application/octet-stream") and is_binary(start, charset):
         return "application/octet-stream"
     if sniffed is None or sniffed == declared:
@@ -100,3 +117,8 @@ def settled_type(declared: str | None, start: bytes, charset: str | None = None)
 def hopeless_type(declared: str | None, accepted: Collection[str]) -> bool:
     """Tell whether the declared type alone excludes a body, so that it need not be read."""
     return declared is not None and declared not in accepted and declared not in _VAGUE | _TEXT_OR_MARKUP
+
+
+def advice(media: str) -> str:
+    """Return what a media type that is not read is called, and what to do with such a file."""
+    return next((text for start, text in _DATA["advice"].items() if media.startswith(start)), media)

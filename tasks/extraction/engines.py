@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 
 from lxml import html
 
+from tasks.crawl.content import PACKED
 from tasks.extraction import pdf
 from tasks.extraction.embedded import embedded_text, embedded_tree
 from tasks.extraction.main_text import main_text
@@ -20,6 +21,7 @@ from tasks.extraction.markup import (
     read_markdown,
 )
 from tasks.extraction.notices import notice
+from tasks.extraction.packed.reading import read_packed
 from tasks.extraction.reasons import DocumentReason
 from tasks.extraction.reference_marks import without_reference_marks
 from tasks.extraction.settings import ExtractSettings
@@ -40,7 +42,8 @@ class Extracted:
 
     title: str | None  # title of the page, or None
     paragraphs: tuple[str, ...]  # lines of the main text; empty where `reason` is set
-    # engine that found them: blocks | embedded | trafilatura | plain | markdown | pdf, or None
+    # engine that found them: blocks | embedded | trafilatura | plain | markdown | pdf | word | slides | opendocument |
+    # epub, or None
     engine: str | None
     reason: str | None = None  # why there are none, or None
     licence: str | None = None  # licence that the page's HTML claims, or None
@@ -50,8 +53,8 @@ class Extracted:
 
 
 def extract(body: bytes, mime: str | None, charset: str | None, settings: ExtractSettings) -> Extracted:
-    """Find the main text of a page, without limits and without marks of notes: plain text, Markdown, PDF, everything
-    else as HTML."""
+    """Find the main text of a page, without limits and without marks of notes: plain text, Markdown, PDF, packed
+    files such as Word's, everything else as HTML."""
     found = _extract(body, mime, charset, settings)
     return replace(found, paragraphs=tuple(without_reference_marks(found.paragraphs))) if found.paragraphs else found
 
@@ -61,6 +64,12 @@ def _extract(body: bytes, mime: str | None, charset: str | None, settings: Extra
         read = pdf.read_pdf(body)
         engine = None if read.reason else "pdf"
         return Extracted(read.title, tuple(read.paragraphs), engine, read.reason, page_numbers=tuple(read.pages))
+    if mime in PACKED:
+        packed = read_packed(body, mime, settings.tables)
+        engine = None if packed.reason else PACKED[mime]
+        return Extracted(
+            packed.title, tuple(packed.paragraphs), engine, packed.reason, page_numbers=tuple(packed.pages)
+        )
     text = decode(body, charset)
     no_text = Extracted(None, (), None, DocumentReason.NO_TEXT)
     if mime == MARKDOWN:

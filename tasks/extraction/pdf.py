@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from tasks.extraction.markup import clean
 from tasks.extraction.reasons import DocumentReason
+from tasks.extraction.titles import names_nothing
 from tasks.text.language import sure_language
 from tasks.text.raised import raised
 
@@ -41,8 +42,6 @@ _PLAIN = str.maketrans({"ﬀ": "ff", "ﬁ": "fi", "ﬂ": "fl", "ﬃ": "ffi", "�
 _WORD = re.compile(r"\w+(?:-\w+)*")
 _FIRST_WORD = re.compile(r"\w+")
 _PAGE_NUMBER = re.compile(r"(?:page\s+)?[\divxlc]{1,5}(?:\s*(?:/|of)\s*\d+)?", re.IGNORECASE)
-_NO_TITLES = frozenset(["", "untitled", "title", "document", "document1"])
-_FILES = (".doc", ".docx", ".dvi", ".indd", ".pdf", ".ppt", ".pptx", ".tex")  # ends of names of files, no titles
 
 
 class PdfText(NamedTuple):
@@ -77,8 +76,7 @@ def read_pdf(body: bytes) -> PdfText:
         pages.append(clean("\n".join(text_lines(words))).split("\n"))
     document.close()
     found = join_lines(pages)
-    folded = title.casefold()
-    if folded in _NO_TITLES or folded.endswith(_FILES) or folded.startswith("microsoft word -"):
+    if names_nothing(title):
         title = clean(drawn or "")
     reason = None if found else DocumentReason.NO_TEXT_LAYER
     return PdfText(title or None, [text for text, _ in found], [page for _, page in found], reason)

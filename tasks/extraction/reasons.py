@@ -19,7 +19,8 @@ class DocumentReason(Reason):
         "no_text_layer",
         "the PDF has no text, only pictures of pages: it needs text recognition (OCR) first",
     )
-    ENCRYPTED = "encrypted", "the PDF is protected by a password"
+    ENCRYPTED = "encrypted", "the file is protected by a password or against copying"
+    EXPANDS_TOO_FAR = "expands_too_far", "the file is small, but what it expands to is larger than is read"
     EXTRACTION_TIMEOUT = "extraction_timeout", "extraction took longer than the settings allow"
     EXTRACTION_MEMORY = "extraction_memory", "extraction took more memory than the settings allow"
     EXTRACTION_FAILED = "extraction_failed", "no engine could read it: it may be damaged"

@@ -6,6 +6,7 @@ from functools import lru_cache
 
 from lxml import etree, html
 
+from tasks.extraction.formulas import write_formulas
 from tasks.extraction.markup import INLINE, names
 from tasks.text.raised import raised
 
@@ -36,6 +37,7 @@ def show(tree: html.HtmlElement) -> None:
     """Leave in a tree what a reader sees of its page."""
     _unfold(tree)
     _hide(tree)
+    write_formulas(tree)
     _write_raised(tree)
     _join_initials(tree)
 

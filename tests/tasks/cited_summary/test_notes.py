@@ -29,6 +29,20 @@ def test_lines_that_state_something_become_one_paragraph_of_sentences():
         assert read_notes(documents(lines, engine))["boilerplate"][0].as_py() == [False]
 
 
+def test_lines_of_two_slides_become_two_paragraphs_with_their_numbers():
+    lines = ["The ferry was opened in 1974", "It carries 120 cars", "The crossing takes 45 minutes", "Thank you"]
+    table = documents(lines, "slides")
+    numbers = pa.array([[1, 1, 2, 2]], DOCUMENTS.schema.field("page_numbers").type)
+    index = table.schema.get_field_index("page_numbers")
+    noted = read_notes(table.set_column(index, DOCUMENTS.schema.field(index), numbers))
+    assert noted["paragraphs"][0].as_py() == [
+        "The ferry was opened in 1974. It carries 120 cars.",
+        "The crossing takes 45 minutes.",
+        "Thank you",
+    ]
+    assert noted["page_numbers"][0].as_py() == [1, 2, 2]
+
+
 @pytest.mark.parametrize(
     "line",
     [

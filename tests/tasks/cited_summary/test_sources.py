@@ -25,9 +25,9 @@ def test_the_bytes_decide_the_type_and_the_name_where_they_do_not():
 @pytest.mark.parametrize(
     ("name", "body", "reason"),
     [
-        ("a.png", b"\x89PNG\r\n\x1a\n0000", "its content is image/png: expected HTML, PDF, plain text or Markdown"),
+        ("a.png", b"\x89PNG\r\n\x1a\n0000", "it is a picture: it needs text recognition (OCR) first"),
         ("a.txt", b" \n", "the file is empty"),
-        ("a.txt", bytes(range(32)) * 40, "its content is application/octet-stream: expected HTML"),
+        ("a.txt", bytes(range(32)) * 40, "it is application/octet-stream; what is read: HTML"),
     ],
 )
 def test_other_files_are_refused_with_what_they_are(name, body, reason):
@@ -42,9 +42,14 @@ def test_a_folder_gives_its_files_by_name_and_urls_stay_to_be_fetched(tmp_path: 
     (tmp_path / "sub").mkdir()
     (tmp_path / "sub" / "a.html").write_bytes(b"<p>Hallow.</p>")
     (tmp_path / "data.bin").write_bytes(b"\0" * 20)
+    (tmp_path / "c.rtf").write_bytes(b"{\\rtf1 Hallow.}")
     found = read(str(tmp_path), "https://example.org/x")
-    assert [one.name for one in found] == ["b.txt", "sub/a.html", "https://example.org/x"]
-    assert [one.is_url for one in found] == [False, False, True]
+    assert [one.name for one in found] == ["b.txt", "c.rtf", "sub/a.html", "https://example.org/x"]
+    assert [one.is_url for one in found] == [False, False, False, True]
+    assert found[1].reason is not None
+    assert found[1].reason.startswith(
+        "it is Rich Text: save it as .docx or .odt; what is read: HTML, PDF, Word (.docx)"
+    )
 
 
 def test_a_file_of_two_gigabytes_is_refused_before_it_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
@@ -68,5 +73,5 @@ def test_what_is_nothing_is_named_and_an_empty_folder_says_what_was_expected(tmp
     (given,) = read(str(tmp_path))
     assert given.reason == (
         "the folder has no file that can be read: expected one of .html, .htm, .xhtml, .txt, .text, .md, .markdown, "
-        ".pdf"
+        ".pdf, .docx, .pptx, .odt, .odp, .ods, .epub"
     )

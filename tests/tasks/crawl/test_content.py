@@ -52,6 +52,9 @@ def test_sniffed(start: bytes, expected: str | None) -> None:
     assert sniffed_type(start) == expected
 
 
+DOCX = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
+
+
 @pytest.mark.parametrize(
     ("declared", "start", "expected"),
     [
@@ -70,6 +73,12 @@ def test_sniffed(start: bytes, expected: str | None) -> None:
         ("application/json", b"<html>", "application/json"),
         (None, b"<p>x", "text/html"),
         (None, b"", None),
+        # The start of a Word file leaves its kind open.
+        (DOCX, b"PK\x03\x04" + bytes(26) + b"[Content_Types].xml", DOCX),
+        ("application/octet-stream", b"PK\x03\x04" + bytes(26) + b"[Content_Types].xml", None),
+        ("text/html", b"PK\x03\x04" + bytes(26) + b"[Content_Types].xml", None),
+        ("application/octet-stream", b"PK\x03\x04" + bytes(26) + b"readme.txt", "application/zip"),
+        ("application/zip", b"PK\x03\x04" + bytes(26) + b"mimetypeapplication/epub+zipPK", "application/epub+zip"),
     ],
 )
 def test_settled(declared: str | None, start: bytes, expected: str | None) -> None:

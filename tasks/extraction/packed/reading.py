@@ -1,0 +1,57 @@
+"""The text of a packed file: each format becomes the tree of a page, so that one pass keeps the values of all."""
+
+from collections.abc import Callable, Mapping
+from typing import NamedTuple
+
+import numpy as np
+from lxml import html
+
+from tasks.crawl.content import PACKED
+from tasks.extraction.blocks import read_page
+from tasks.extraction.main_text import lines
+from tasks.extraction.markup import clean
+from tasks.extraction.packed.archive import Archive, PackedError
+from tasks.extraction.packed.epub import read_epub
+from tasks.extraction.packed.opendocument import read_opendocument
+from tasks.extraction.packed.slides import read_slides
+from tasks.extraction.packed.word import read_word
+from tasks.extraction.reasons import DocumentReason
+from tasks.extraction.titles import names_nothing
+from tasks.extraction.visible import show
+
+_Reader = Callable[[Archive], tuple[str, list[html.HtmlElement]]]
+_READERS: Mapping[str, _Reader] = {
+    "word": read_word,
+    "slides": read_slides,
+    "opendocument": read_opendocument,
+    "epub": read_epub,
+}
+_PAGED = ("presentation", "slideshow")  # in the media types of slides
+
+
+class PackedText(NamedTuple):
+    """What a packed file says."""
+
+    title: str | None
+    paragraphs: list[str]
+    pages: list[int]  # of each paragraph, the slide that shows it, from 1; empty for other files
+    reason: DocumentReason | None  # why there are none
+
+
+def read_packed(body: bytes, mime: str, tables: bool = True) -> PackedText:
+    """Read a file of one of the media types in `PACKED`; `tables`: whether the text of tables is part of it."""
+    try:
+        title, trees = _READERS[PACKED[mime]](Archive(body))
+    except PackedError as error:
+        return PackedText(None, [], [], error.reason)
+    paragraphs: list[str] = []
+    pages: list[int] = []
+    for number, tree in enumerate(trees, 1):
+        show(tree)
+        page = read_page(tree)
+        texts = lines(page, np.ones(len(page.blocks), dtype=bool), tables)
+        paragraphs += texts
+        pages += [number] * len(texts)
+    named = None if names_nothing(title) else clean(title)
+    paged = any(word in mime for word in _PAGED)
+    return PackedText(named, paragraphs, pages if paged else [], None if paragraphs else DocumentReason.NO_TEXT)
