@@ -38,7 +38,9 @@ if TYPE_CHECKING:
     from tasks.text.tfidf import BM25
 
 Search = Callable[[str], list[str]]  # a title -> the URLs of its results, best first
-# A query is one of many and costs money: a failed one is a row with its reason, and asked again by the next run.
+# A query is one of many and costs money: a failed one is a row with its reason. If many fail in a row, that lies in the
+# provider, and none of them may be stored: the shard fails, and the next run asks again.
+_FAILED_IN_A_ROW = 5
 PATIENCE = Patience(total_seconds=30.0, retries=2, backoff_seconds=2.0, max_backoff_seconds=60.0)
 
 
@@ -155,7 +157,7 @@ def _ask_over_http(service: Service, settings: WebSearchSettings, query: str) ->
     try:
         urls = interface.urls(json.loads(answer.body))
     except (ValueError, KeyError, TypeError, RecursionError) as error:
-        raise FetchError(SearchReason.BAD_ANSWER, type(error).__name__) from error
+        raise FetchError(SearchReason.BAD_ANSWER, f"{type(error).__name__}: {error}"[:200]) from error
     return list(dict.fromkeys(urls))[: settings.results]
 
 
@@ -198,13 +200,15 @@ def search_articles(
     with provider `none`), whose answer is kept in `scratch`, so that none is paid for twice; a query that fails becomes
     a row with its reason, and the search continues. Its price is written to the `account` before it is sent, once
     whatever its retries. Raises FileNotFoundError: the file of recorded results does not exist; ValueError: a line of
-    it is malformed, or the endpoint is not a web address; BudgetSpentError: the account refuses; CorruptShardError: a
-    file of the corpus that is searched is damaged; answers are kept."""
+    it is malformed, or the endpoint is not a web address; ConnectionError: the provider failed on query after query;
+    BudgetSpentError: the account refuses; CorruptShardError: a file of the corpus that is searched is damaged; answers
+    are kept."""
     rows: list[dict[str, Any]] = []
     columns = articles.select(["article_id", "title", "search_results", "drop_reason"]).to_pylist()
     kept = [article for article in columns if article["drop_reason"] is None]
     titles = {article["title"] for article in kept if not article["search_results"]}
     ledgers = nullcontext() if account is None else account.ledger()
+    failed = 0
     with (
         _search_of(settings, titles, connect_to, contact) as search,
         ledgers as ledger,
@@ -219,13 +223,19 @@ def search_articles(
                     ledger.add("search", settings.query_price or 0.0)
                 provider = settings.provider
                 urls, reason = _ask(search, provider, title, answers)
+                failed = failed + 1 if reason in (SearchReason.QUERY_FAILED, SearchReason.BAD_ANSWER) else 0
+                if failed == _FAILED_IN_A_ROW:
+                    raise ConnectionError(
+                        f"search.provider {provider}: {failed} queries in a row failed, the last one with {reason}; "
+                        "check the section search. Answers are kept, and the next run asks for the others"
+                    )
             fields = {"article_id": article["article_id"], "provider": provider, "reason": reason}
             rows += [{**fields, "url": url, "rank": rank} for rank, url in enumerate(urls or [None])]
     return pa.Table.from_pylist(rows, schema=SEARCH.schema)
 
 
 def _ask(search: Search, provider: str, title: str, answers: Answers) -> tuple[list[str], str | None]:
-    """Return the results of a title; of none, the reason. A failed query is asked again by the next run."""
+    """Return the results of a title; of none, the reason. Only an answer is kept."""
     if title in answers:
         urls: list[str] = answers[title]
     else:

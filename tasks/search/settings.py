@@ -23,19 +23,26 @@ class Interface:
     query: Mapping[str, str] = field(default_factory=dict)
     body: Mapping[str, Any] = field(default_factory=dict)
     headers: Mapping[str, str] = field(default_factory=dict)
-    optional: bool = False
+    without_results: str = ""
+    whole: Mapping[str, Any] = field(default_factory=dict)
+    silent: str = ""
     needs: tuple[str, ...] = ()
     most: int = 20
     price_per_thousand: float | None = None
 
     def urls(self, answer: Any) -> list[str]:
-        """Return the URLs of an answer. Raises KeyError or TypeError: it is not of this shape."""
-        try:
-            entries = _at(answer, self.results)
-        except KeyError:
-            if self.optional and isinstance(answer, dict):
-                return []
-            raise
+        """Return the URLs of an answer, none only where it says that there are none. Raises KeyError, TypeError or
+        ValueError: it is an error, is cut short, or is not of this shape."""
+        if not isinstance(answer, dict) or answer.get("error"):
+            raise TypeError("the answer is an error or no object")
+        for path, expected in self.whole.items():
+            if _at(answer, path, expected) != expected:
+                raise ValueError(f"{path} is not {expected!r}")
+        entries = _at(answer, self.results, [] if self.without_results in answer else None)
+        if not isinstance(entries, list):
+            raise TypeError(f"{self.results} is not a list")
+        if not entries and answer.get(self.silent):
+            raise ValueError(f"there are {self.silent}")
         urls = [_at(entry, self.url) for entry in entries]
         if not all(isinstance(url, str) for url in urls):
             raise TypeError("a result's URL is not a text")
@@ -59,8 +66,11 @@ def filled(template: Any, values: Mapping[str, Any]) -> Any:
     return template
 
 
-def _at(value: Any, path: str) -> Any:
+def _at(value: Any, path: str, otherwise: Any = None) -> Any:
+    """Return what stands at a path; `otherwise`, unless that is None, where it stops. Raises KeyError, TypeError."""
     for name in path.split("."):
+        if otherwise is not None and isinstance(value, dict) and name not in value:
+            return otherwise
         value = value[name]
     return value
 

@@ -6,17 +6,23 @@ with maxlag, and with retries.
 The answers of a listing are kept on the root until it is done, so that an interrupted one goes on. A listing asks the
 same questions in the same order, each with the token that the answer before it gave. So it is simply begun again: a
 question whose answer is kept is not asked, and the first request goes on from the last token. The check before a run
-keeps its answers for the run, which so reads the same revisions."""
+keeps its answers for the run, which so reads the same revisions.
+
+An answer is kept, and its absences are believed, only where it is what the interface promises: a page or revision that
+it says nothing of has not been looked for, and is asked for again by the next run."""
 
 import base64
 import hashlib
 import json
+import logging
 import time
+import unicodedata
 import zlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 from urllib.parse import quote, unquote, urlencode, urlsplit
 
 from storage.store import Store
@@ -36,12 +42,20 @@ from tasks.sources.files import Malformed
 from tasks.sources.settings import MediaWikiSettings, WikitextSettings
 from tasks.sources.source import Article, ArticleReason, Partition
 
+logger = logging.getLogger(__name__)
+T = TypeVar("T")
+
 # A wiki that cannot be reached ends the run, so the retries last long; Retry-After may ask for an hour.
 PATIENCE = Patience(total_seconds=120.0, retries=8, backoff_seconds=2.0, max_backoff_seconds=3600.0)
 
 _MAXLAG = 5  # seconds by which its databases may lag before it asks us to wait: what Wikimedia recommends
 _MAX_ANSWER_BYTES = 64_000_000  # the API limits an answer to 8 MiB of text; escapes and markup are added to that
 _TRANSIENT_ERRORS = frozenset({"maxlag", "ratelimited", "readonly"})
+# Modules whose warnings say that a part of the query was ignored, so that the answer may lack what was asked for.
+_OF_THE_QUERY = ("query", "categorymembers")
+# What is said of a title or revision that is not there, or must not be shown.
+_NO_PAGE = ("missing", "invalid", "special")
+_NO_TEXT = ("texthidden", "textmissing", "suppressed", "badcontentformat")
 
 
 _FOLDER = "intake/.scratch-00000." + hashlib.sha256(b"listing").hexdigest()[:16]  # pruned like that of any shard
@@ -131,14 +145,40 @@ class MediaWikiApi(Closing):
         if self._kept is not None:
             self._kept.close()
 
-    def query(self, fields: Mapping[str, str]) -> Iterator[dict[str, Any]]:
-        """Yield the parts of a query's answer, for as long as it continues. Raises ConnectionError: there is no answer;
-        MediaWikiError: the wiki refuses the query."""
+    def each(self, fields: Mapping[str, str], reader: Callable[[dict[str, Any]], T]) -> Iterator[T]:
+        """Yield what `reader` makes of each part of a query's answer, for as long as it continues. Raises
+        ConnectionError: there is no answer, or the reader finds that it is not what it should be; MediaWikiError: the
+        wiki refuses the query."""
+        for part, keep in self._parts(fields):
+            result = self._read(reader, part)
+            keep()
+            yield result
+
+    def whole(self, fields: Mapping[str, str], reader: Callable[[list[dict[str, Any]]], T]) -> T:
+        """Return what `reader` makes of all parts of a query's answer; raises as `each`."""
+        parts = list(self._parts(fields))
+        result = self._read(reader, [part for part, _ in parts])
+        for _, keep in parts:
+            keep()
+        return result
+
+    def _read(self, reader: Callable[[Any], T], answer: Any) -> T:
+        try:
+            return reader(answer)
+        except (KeyError, TypeError, AttributeError, ValueError) as error:
+            fault = f"{type(error).__name__} {error}"
+            raise ConnectionError(f"{self._url}: the answer is not of the interface's shape: {fault}") from error
+
+    def _parts(self, fields: Mapping[str, str]) -> Iterator[tuple[dict[str, Any], Callable[[], None]]]:
+        """Yield the parts of an answer, each with what keeps it once it has been read."""
         going_on: dict[str, str] = {}
         while True:
-            answer = self._answer({**fields, **going_on})
-            part = answer.get("query", {})
-            yield part if isinstance(part, dict) else {}
+            fixed = {"action": "query", "format": "json", "formatversion": "2", "maxlag": str(_MAXLAG)}
+            url = f"{self._url}?{urlencode({**fixed, **fields, **going_on})}"
+            answer = None if self._kept is None else self._kept.get(url)
+            known = answer is not None
+            answer = self._asked(url) if answer is None else answer
+            yield answer["query"], partial(self._keep, None if known else url, answer)
             if "continue" not in answer:
                 return
             following = {name: str(value) for name, value in answer["continue"].items()}
@@ -146,16 +186,9 @@ class MediaWikiApi(Closing):
                 raise MediaWikiError("continue", f"the answer continues at the same position again: {following}")
             going_on = following
 
-    def _answer(self, fields: Mapping[str, str]) -> dict[str, Any]:
-        fixed = {"action": "query", "format": "json", "formatversion": "2", "maxlag": str(_MAXLAG)}
-        url = f"{self._url}?{urlencode({**fixed, **fields})}"
-        if self._kept is None:
-            return self._asked(url)
-        answer = self._kept.get(url)
-        if answer is None:
-            answer = self._asked(url)
+    def _keep(self, url: str | None, answer: dict[str, Any]) -> None:
+        if self._kept is not None and url is not None:
             self._kept.add(url, answer)
-        return answer
 
     def _asked(self, url: str) -> dict[str, Any]:
         headers = {} if self._token is None else {"Authorization": f"Bearer {self._token}"}
@@ -184,13 +217,32 @@ def _answer_in(response: Response) -> dict[str, Any]:
         raise ConnectionError(f"{response.url}: expected JSON, got {response.body[:80]!r}") from error
     if not isinstance(answer, dict):
         raise ConnectionError(f"{response.url}: expected a JSON object, got {response.body[:80]!r}")
-    refusal = answer.get("error")
-    if not isinstance(refusal, dict):
-        return answer
-    code, info = str(refusal.get("code")), str(refusal.get("info"))
-    if code in _TRANSIENT_ERRORS or code.startswith("internal_api_error"):
-        raise FetchError(code, info, transient=True, retry_after=response.retry_after)
-    raise MediaWikiError(code, info)
+    refusal = answer.get("error") or answer.get("errors")
+    if refusal:
+        if isinstance(refusal, list):
+            refusal = refusal[0]
+        said = refusal if isinstance(refusal, dict) else {"code": "error", "info": refusal}
+        code, info = str(said.get("code")), str(said.get("info") or said.get("text"))
+        if code in _TRANSIENT_ERRORS or code.startswith("internal_api_error"):
+            raise FetchError(code, info, transient=True, retry_after=response.retry_after)
+        raise MediaWikiError(code, info)
+    warnings = _warnings(answer)
+    if ignored := [text for module, text in warnings.items() if module in _OF_THE_QUERY]:
+        raise MediaWikiError("warnings", ignored[0])
+    if not isinstance(answer.get("query"), dict) or not isinstance(answer.get("continue", {}), dict):
+        raise ConnectionError(f"{response.url}: expected the answer to a query, got {response.body[:80]!r}")
+    for module, text in warnings.items():
+        logger.info("%s: the module %s warns: %s", response.url.partition("?")[0], module, text)
+    return answer
+
+
+def _warnings(answer: Mapping[str, Any]) -> dict[str, str]:
+    """Return the first 300 characters of each module's warnings; an older wiki has them below `*`."""
+    said = answer.get("warnings")
+    modules = said.items() if isinstance(said, dict) else [("query", said)] if said else []
+    return {
+        module: str((of.get("warnings") or of.get("*")) if isinstance(of, dict) else of)[:300] for module, of in modules
+    }
 
 
 _QUERY_CHARACTERS = 3_000  # of titles in a URL, percent-encoded
@@ -242,10 +294,13 @@ class MediaWikiSource:
             reader = ArticleReader(_site(api), self.wikitext)
             for start in range(0, len(partition.revisions), _ID_BATCH):
                 wanted = partition.revisions[start : start + _ID_BATCH]
-                pages = dict(_contents(api, wanted))
+                query = {"prop": "revisions", "rvprop": "ids|content", "rvslots": "main"}
+                revids = {"revids": "|".join(map(str, wanted))}
+                pages = api.whole({**query, **revids}, partial(_contents, wanted))
                 for revision in wanted:
-                    if revision in pages:
-                        yield reader.article(pages[revision])
+                    page = pages[revision]
+                    if page is not None:
+                        yield reader.article(page)
                     else:
                         name, reason = f"revision {revision}", ArticleReason.REVISION_GONE
                         yield Article(name, revision=str(revision), drop_reason=reason)
@@ -264,13 +319,13 @@ class MediaWikiSource:
             for category in level:
                 kinds = "page|subcat" if depth < self.settings.category_depth else "page"
                 query = {"list": "categorymembers", "cmtitle": category, "cmtype": kinds, "cmlimit": "500"}
-                for answer in api.query({**query, "cmnamespace": "0|14"}):
-                    for member in answer.get("categorymembers", []):
-                        if member["ns"] == 0:
-                            yield member["title"]
-                        elif member["title"] not in seen:
-                            seen.add(member["title"])
-                            below.append(member["title"])
+                for members in api.each({**query, "cmnamespace": "0|14"}, _category_members):
+                    for namespace, title in members:
+                        if namespace == 0:
+                            yield title
+                        elif title not in seen:
+                            seen.add(title)
+                            below.append(title)
             level = below
 
     def _partition(self, pages: Sequence[int | str], start: int) -> PinnedPartition:
@@ -304,18 +359,37 @@ def _titles(path: Path) -> Iterator[str]:
     malformed.check()
 
 
+def _category_members(part: Mapping[str, Any]) -> list[tuple[int, str]]:
+    return [(member["ns"], member["title"]) for member in part["categorymembers"]]
+
+
 def _latest(api: MediaWikiApi, titles: Sequence[str]) -> list[int | str]:
     """Return the latest revision of each title in order, redirects resolved; the title itself if there is no page."""
+    query = {"prop": "info", "titles": "|".join(titles), "redirects": "1"}
+    return api.whole(query, partial(_revisions_of, titles))
+
+
+def _revisions_of(titles: Sequence[str], parts: Sequence[Mapping[str, Any]]) -> list[int | str]:
+    """Return what `_latest` does. Raises ConnectionError: the answer says nothing of a title."""
     to: dict[str, str] = {}
     latest: dict[str, int] = {}
-    query = {"prop": "info", "titles": "|".join(titles), "redirects": "1"}
-    for answer in api.query(query):
-        for kind in ("normalized", "redirects", "converted", "interwiki"):
-            for step in answer.get(kind, []):
-                if "to" in step:  # a title that is not in NFC comes back escaped, as all output is converted to NFC
-                    to[unquote(step["from"]) if step.get("fromencoded") else step["from"]] = step["to"]
-        latest.update({page["title"]: page["lastrevid"] for page in answer.get("pages", []) if page.get("lastrevid")})
-    return [latest.get(_end(title, to), title) for title in titles]
+    absent: set[str] = set()
+    for part in parts:
+        for kind in ("normalized", "redirects", "converted"):
+            for step in part.get(kind, []):
+                # a title that is not in NFC comes back escaped, as all output is converted to NFC
+                to[unquote(step["from"]) if step.get("fromencoded") else step["from"]] = step["to"]
+        absent.update(link["title"] for link in part.get("interwiki", []))
+        for page in part.get("pages", []):
+            if page.get("lastrevid"):
+                latest[page["title"]] = page["lastrevid"]
+            elif "lastrevid" in page or any(sign in page for sign in _NO_PAGE):
+                absent.add(page["title"])
+    ends = [_end(title, to) for title in titles]
+    for title, end in zip(titles, ends, strict=True):  # a circle of redirects leads to no page
+        if end not in latest and end not in to and unicodedata.normalize("NFC", end) not in absent:
+            raise ConnectionError(f"the wiki's answer says nothing of the page {title!r}, not even that it is missing")
+    return [latest.get(end, title) for title, end in zip(titles, ends, strict=True)]
 
 
 def _end(title: str, to: Mapping[str, str]) -> str:
@@ -327,25 +401,37 @@ def _end(title: str, to: Mapping[str, str]) -> str:
     return title
 
 
-def _contents(api: MediaWikiApi, revisions: Sequence[int]) -> Iterator[tuple[int, DumpPage]]:
-    query = {"prop": "revisions", "rvprop": "ids|content", "rvslots": "main", "revids": "|".join(map(str, revisions))}
-    for answer in api.query(query):
-        for page in answer.get("pages", []):
+def _contents(revisions: Sequence[int], parts: Sequence[Mapping[str, Any]]) -> dict[int, DumpPage | None]:
+    """Return the text of each revision, None for one that is hidden or deleted. Raises ConnectionError: the answer says
+    nothing of a revision."""
+    texts: dict[int, DumpPage | None] = {}
+    for part in parts:
+        unknown = part.get("badrevids", {})
+        for revision in unknown.values() if isinstance(unknown, dict) else unknown:
+            texts[revision["revid"]] = None
+        for page in part.get("pages", []):
             for revision in page.get("revisions", []):
-                slot = revision.get("slots", {}).get("main", {})
+                number, slot = revision["revid"], revision.get("slots", {}).get("main", {})
                 if isinstance(text := slot.get("content"), str):
-                    number, model = revision["revid"], slot.get("contentmodel", "wikitext")
                     page_id = str(page["pageid"]) if "pageid" in page else None
+                    model = slot.get("contentmodel", "wikitext")
                     # A redirect is recognised by its text.
-                    yield number, DumpPage(page["title"], page["ns"], False, str(number), model, text, page_id)
+                    texts[number] = DumpPage(page["title"], page["ns"], False, str(number), model, text, page_id)
+                elif any(sign in slot or sign in revision for sign in _NO_TEXT):
+                    texts[number] = None
+    if silent := [revision for revision in revisions if revision not in texts]:
+        raise ConnectionError(f"the wiki's answer says nothing of revision {silent[0]}, not even that it is gone")
+    return texts
 
 
 def _site(api: MediaWikiApi) -> Site:
+    return api.whole({"meta": "siteinfo", "siprop": "general|namespaces|namespacealiases"}, _site_in)
+
+
+def _site_in(parts: Sequence[Mapping[str, Any]]) -> Site:
+    whole = {name: value for part in parts for name, value in part.items()}
     names: dict[str, int] = {}
-    base = ""
-    for answer in api.query({"meta": "siteinfo", "siprop": "general|namespaces|namespacealiases"}):
-        base = answer.get("general", {}).get("base", base)
-        for space in answer.get("namespaces", {}).values():
-            names.update({name: space["id"] for name in (space.get("name"), space.get("canonical")) if name})
-        names.update({alias["alias"]: alias["id"] for alias in answer.get("namespacealiases", [])})
-    return Site.named(base, names)
+    for space in whole["namespaces"].values():
+        names.update({name: space["id"] for name in (space.get("name"), space.get("canonical")) if name})
+    names.update({alias["alias"]: alias["id"] for alias in whole.get("namespacealiases", [])})
+    return Site.named(whole["general"]["base"], names)

@@ -139,7 +139,17 @@ FAILURES: dict[str, tuple[Handler, str]] = {
     "another shape": (json_answer({"hits": []}), "bad_answer"),
     "results that are none": (json_answer({"results": [{"url": 5}]}), "bad_answer"),
     "nested too deep": (answer(b"[" * 100_000), "bad_answer"),
-    "nothing found": (json_answer({"results": []}), "no_results"),
+    "an error beside no results": (json_answer({"results": [], "error": "quota exceeded"}), "bad_answer"),
+    "a text for the list": (json_answer({"results": ""}), "bad_answer"),
+    "an object for the list": (json_answer({"results": {}}), "bad_answer"),
+    "nothing at all": (answer(b"", Content_Type="application/json"), "bad_answer"),
+    "cut short": (answer(b'{"results": [], "unrespon', Content_Type="application/json"), "bad_answer"),
+    "cut short within its length": (answer(b'{"results": []}', Content_Length="999"), "query_failed"),
+    "its engines are silent": (
+        json_answer({"results": [], "unresponsive_engines": [["brave", "Suspended: too many requests"]]}),
+        "bad_answer",
+    ),
+    "nothing found": (json_answer({"results": [], "unresponsive_engines": []}), "no_results"),
 }
 
 
@@ -307,10 +317,56 @@ def test_an_index_without_a_key_is_asked_without_one() -> None:
     assert headers == [None]
 
 
-def test_a_limit_that_is_reached_is_no_empty_answer() -> None:
-    with LoopbackServer({"/search": json_answer({"response": {"status": "ERROR: Daily Limit Reached."}})}) as server:
-        settings = {"provider": "mojeek", "key": "k", "endpoint": f"http://{server.address}/search", **FAST}
-        assert found(articles("a"), **settings) == [("id-a", None, 0, "mojeek", "bad_answer")]
+NOTHING_FOUND: list[tuple[str, object, str]] = [
+    ("mojeek", {"response": {"status": "ERROR: Daily Limit Reached."}}, "bad_answer"),
+    ("mojeek", {"response": {"status": "ERROR: Daily Limit Reached.", "results": []}}, "bad_answer"),
+    ("mojeek", {"response": {"status": "OK", "results": []}}, "no_results"),
+    ("brave", {"type": "ErrorResponse", "error": {"status": 422, "code": "SUBSCRIPTION_TOKEN_INVALID"}}, "bad_answer"),
+    ("brave", {"message": "API rate limit exceeded"}, "bad_answer"),
+    ("brave", {}, "bad_answer"),
+    ("brave", {"query": {"original": "a"}, "web": None}, "bad_answer"),
+    ("brave", {"type": "search", "query": {"original": "a"}, "mixed": {}}, "no_results"),
+    ("google", {"error": {"code": 429, "message": "Quota exceeded"}}, "bad_answer"),
+    ("google", {"kind": "customsearch#search"}, "bad_answer"),
+    ("google", {"searchInformation": {"totalResults": "0"}}, "no_results"),
+    ("exa", {"error": "Invalid API key"}, "bad_answer"),
+    ("meilisearch", {"message": "Index `mine` not found.", "code": "index_not_found"}, "bad_answer"),
+    ("opensearch", {"timed_out": True, "hits": {"hits": []}}, "bad_answer"),
+    ("opensearch", {"timed_out": False, "_shards": {"total": 5, "failed": 2}, "hits": {"hits": []}}, "bad_answer"),
+    ("opensearch", {"timed_out": False, "_shards": {"total": 5, "failed": 0}, "hits": {"hits": []}}, "no_results"),
+]
+
+
+@pytest.mark.parametrize(("provider", "reply", "reason"), NOTHING_FOUND)
+def test_an_error_with_status_200_is_never_stored_as_no_results(provider: str, reply: object, reason: str) -> None:
+    paths = ("/search", "/search/indexes/mine/search", "/search/mine/_search")
+    with LoopbackServer(dict.fromkeys(paths, json_answer(reply))) as server:
+        settings = {"provider": provider, "key": "k", "engine": "mine", "endpoint": f"http://{server.address}/search"}
+        assert found(articles("a"), **settings, **FAST) == [("id-a", None, 0, provider, reason)]
+
+
+@pytest.mark.parametrize("reply", [answer(b"", "401 Unauthorized"), json_answer({"error": "Invalid key"})])
+def test_a_provider_that_fails_on_query_after_query_stores_nothing_and_is_asked_again(
+    reply: bytes, tmp_path: Path
+) -> None:
+    asked: list[str] = []
+    broken = {"title": "c"}
+
+    def search(exchange: Exchange) -> None:
+        asked.append(parse_qs(urlsplit(exchange.path).query)["q"][0])
+        exchange.send(reply if asked[-1] >= broken["title"] else json_answer({"results": []}))
+
+    scratch = Scratch(LocalFileSystem(), str(tmp_path / "scratch"))
+    with LoopbackServer({"/search": search}) as server:
+        settings = WebSearchSettings(**searxng(server))
+        with pytest.raises(ConnectionError, match=r"search\.provider searxng: 5 queries in a row failed"):
+            search_articles(articles(*"abcdefgh"), settings, scratch=scratch, connect_to={})
+        assert asked == [*"abcdefg"]
+        asked.clear()
+        broken["title"] = "z"
+        rows = search_articles(articles(*"abcdefgh"), settings, scratch=scratch, connect_to={})
+    assert asked == [*"cdefgh"]
+    assert rows.column("reason").to_pylist() == ["no_results"] * 8
 
 
 def test_every_table_is_a_provider() -> None:

@@ -138,7 +138,10 @@ class WikiServer:
                 main = hidden if revision in self.hidden else slot
                 page["revisions"] = [{"revid": revision, "parentid": 1, "slots": {"main": main}}]
             pages.append(page)
-        answer: dict[str, Any] = {"query": {"pages": pages}}
+        answer: dict[str, Any] = {"query": {"pages": pages} if pages else {}}
+        known = {revision for revision, _ in self.pages.values()}
+        if gone := [revision for revision in wanted if revision not in known]:
+            answer["query"]["badrevids"] = {str(revision): {"revid": revision, "missing": True} for revision in gone}
         if start + self.per_answer < len(wanted):
             answer["continue"] = {"rvcontinue": wanted[start + self.per_answer], "continue": "||"}
         return answer

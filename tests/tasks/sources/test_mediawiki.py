@@ -13,7 +13,7 @@ from tasks.sources.mediawiki import MediaWikiError, MediaWikiSource
 from tasks.sources.settings import MediaWikiSettings, SourceSettings, WikitextSettings
 from tasks.sources.source import Article, Partition
 from tests.tasks.sources.dump_files import LEAD
-from tests.tasks.sources.mediawiki_server import Answer, WikiServer
+from tests.tasks.sources.mediawiki_server import SITE, Answer, WikiServer
 
 pytestmark = pytest.mark.integration
 
@@ -219,11 +219,82 @@ def test_retry_after_is_obeyed(tmp_path: Path) -> None:
             "badvalue: Unrecognized",
         ),
         ([(200, {}, {"continue": {"x": 1}, "query": {}})] * 2, MediaWikiError, "continues at the same position again"),
+        ([(200, {}, {"error": "internal error"})], MediaWikiError, "error: internal error"),
+        ([(200, {}, {"errors": [{"code": "badvalue", "text": "Unrecognized"}]})], MediaWikiError, "badvalue: Unrec"),
+        ([(200, {}, {})], ConnectionError, r"expected the answer to a query, got b'\{\}'"),
+        ([(200, {}, b"")], ConnectionError, "expected JSON, got b''"),
+        ([(200, {}, b'{"query": {"pages": [')], ConnectionError, "expected JSON"),
+        ([(200, {}, {"query": []})], ConnectionError, "expected the answer to a query"),
+        ([(200, {}, {"query": {}})], ConnectionError, "says nothing of the page 'Ada', not even that it is missing"),
+        ([(200, {}, {"query": {"pages": [{"title": "Bo", "lastrevid": 7}]}})], ConnectionError, "of the page 'Ada'"),
+        ([(200, {}, {"query": {"pages": {"1": {"title": "Ada"}}}})], ConnectionError, "not of the interface's shape"),
+        (
+            [(200, {}, {"warnings": {"query": {"warnings": "Too many values"}}, "query": {"pages": []}})],
+            MediaWikiError,
+            "warnings: Too many values",
+        ),
     ],
 )
 def test_it_gives_up_with_the_reason(tmp_path: Path, answers: list[Answer], error: Any, message: str) -> None:
     with wiki("Ada", scripted=list(answers)) as server, pytest.raises(error, match=message):
         read(source(server, listed(tmp_path, "Ada"), longest_wait=0.05))
+
+
+PLANNED: Answer = (200, {}, {"query": {"pages": [{"title": "Ada", "lastrevid": 100}]}})
+
+
+@pytest.mark.parametrize(
+    ("answer", "message"),
+    [
+        ({"query": {}}, "KeyError 'namespaces'"),
+        ({"query": {"general": {"base": "b"}, "namespaces": []}}, "not of the interface's shape"),
+    ],
+)
+def test_a_wiki_that_does_not_name_its_namespaces_is_not_read(tmp_path: Path, answer: Any, message: str) -> None:
+    scripted: list[Answer] = [PLANNED, (200, {}, answer)]
+    with wiki("Ada", scripted=scripted) as server, pytest.raises(ConnectionError, match=message):
+        read(source(server, listed(tmp_path, "Ada")))
+
+
+@pytest.mark.parametrize(
+    ("pages", "message"),
+    [
+        ([], "says nothing of revision 100, not even that it is gone"),
+        ([{"title": "Ada", "ns": 0}], "says nothing of revision 100"),
+        ([{"title": "Ada", "ns": 0, "revisions": [{"revid": 100, "slots": {"main": {}}}]}], "of revision 100"),
+    ],
+)
+def test_a_revision_that_the_answer_leaves_out_is_not_called_gone(tmp_path: Path, pages: Any, message: str) -> None:
+    scripted: list[Answer] = [PLANNED, (200, {}, {"query": SITE}), (200, {}, {"query": {"pages": pages}})]
+    with wiki("Ada", scripted=scripted) as server:
+        wiki_source = source(server, listed(tmp_path, "Ada"))
+        with pytest.raises(ConnectionError, match=message):
+            read(wiki_source)
+        assert [article.title for article in read(wiki_source)] == ["Ada"]  # the next run asks again
+
+
+@pytest.mark.parametrize("answer", [{"query": {}}, {"query": {"categorymembers": None}}, {"batchcomplete": True}])
+def test_an_answer_without_the_list_is_no_empty_category(answer: Any) -> None:
+    scripted: list[Answer] = [(200, {}, answer)]
+    categories = {"Category:Rivers": ["Ada"]}
+    with wiki("Ada", scripted=scripted, categories=categories) as server:
+        wiki_source = source(server, category="Rivers")
+        with pytest.raises(ConnectionError, match=r"not of the interface's shape|expected the answer to a query"):
+            read(wiki_source)
+        assert [article.title for article in read(wiki_source)] == ["Ada"]
+
+
+def test_titles_that_lead_to_no_page_are_missing(tmp_path: Path) -> None:
+    query = {
+        "redirects": [{"from": "A", "to": "B"}, {"from": "B", "to": "A"}],
+        "interwiki": [{"title": "fr:C", "iw": "fr"}],
+        "pages": [{"title": "Special:D", "special": True}, {"title": "<E>", "invalid": True}],
+    }
+    titles = ["A", "fr:C", "Special:D", "<E>"]
+    scripted: list[Answer] = [(200, {}, {"query": query})]
+    with wiki(scripted=scripted) as server:
+        (part,) = source(server, listed(tmp_path, *titles)).partitions()
+        assert [article.title for article in source(server).read(part)] == titles
 
 
 def test_settings_that_make_no_sense_are_refused(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from storage.file_names import parse_file_name
 from storage.store import Store
 from tasks.crawl.answers import Answers
 from tasks.crawl.service import Patience
-from tasks.sources.mediawiki import KeptAnswers, MediaWikiSource
+from tasks.sources.mediawiki import KeptAnswers, MediaWikiError, MediaWikiSource
 from tasks.sources.settings import MediaWikiSettings, WikitextSettings
 from tasks.sources.source import Partition
 from tests.tasks.sources.dump_files import LEAD
@@ -51,6 +51,23 @@ def test_a_list_of_titles_goes_on_with_the_next_fifty(tmp_path: Path) -> None:
         interrupted(wiki, store, 3, tmp_path)
         assert planned(wiki, KeptAnswers(store), tmp_path) == expected
         assert [fields["titles"].split("|")[0] for fields in wiki.asked] == ["T000", "T050", "T100"]
+
+
+@pytest.mark.parametrize(
+    "body", [{"error": "oops"}, {"query": {}}, {"query": {"pages": []}}, {"query": {"pages": [{"title": "T050"}]}}]
+)
+def test_an_answer_that_is_none_is_not_kept_and_is_asked_for_again(tmp_path: Path, body: Any) -> None:
+    store = Store(str(tmp_path / "data"))
+    with WikiServer(pages=PAGES) as wiki:
+        expected = planned(wiki, None, tmp_path)
+        wiki.asked.clear()
+        sound = wiki.respond
+        broken = lambda fields: (200, {}, body) if "T050" in fields["titles"] else sound(fields)  # noqa: E731
+        with pytest.MonkeyPatch.context() as patch, pytest.raises((ConnectionError, MediaWikiError)):
+            patch.setattr(wiki, "respond", broken)
+            planned(wiki, KeptAnswers(store), tmp_path)
+        assert planned(wiki, KeptAnswers(store), tmp_path) == expected
+        assert [fields["titles"].split("|")[0] for fields in wiki.asked] == ["T000", "T050", "T050", "T100"]
 
 
 def test_a_category_goes_on_from_its_token(tmp_path: Path) -> None:
