@@ -139,8 +139,8 @@ def _listed(named: str, settings: CrawlSettings, connect_to: Mapping[str, str]) 
         if body.startswith(b"\x1f\x8b"):
             decoder = zlib.decompressobj(zlib.MAX_WBITS | 16)
             body = decoder.decompress(body, _MOST_LIST_BYTES)
-            if not decoder.eof:
-                raise zlib.error("it is too long, or cut short")
+            if not decoder.eof or decoder.unused_data:
+                raise zlib.error("it is too long, cut short, or goes on after its end")
         lines = body.decode("ascii").split()
     except (zlib.error, UnicodeError) as error:
         raise ValueError(f"crawl.common_crawl.tables: {named} is not a list of file names: {error}") from error

@@ -36,7 +36,12 @@ _MAX_LINE_BYTES = 20_000
 _ANSWERS_A_FILE = 2_000  # as many rows as a segment of the journal has
 FILE_NAME = r"[A-Za-z0-9_-][A-Za-z0-9_./+=-]*"
 _TIMESTAMP = re.compile(r"\d{14}")
+# The number of pages, alone or in an object. An index that does not count them has a line for each capture, or nothing.
+_PAGES = re.compile(rb"\d*|\{.*\}", re.DOTALL)
 _PROBE = "http://example.com/"
+_NOBODYS = "http://no-capture.invalid/"  # no archive has a page of it (RFC 2606)
+_NO_CAPTURES = re.compile(rb"no (captures|resource) found", re.IGNORECASE)  # pywb's words
+_NO_ANSWER = frozenset({PageReason.INDEX_FAILED, PageReason.INDEX_BAD_ANSWER})
 
 
 @dataclass(frozen=True)
@@ -53,9 +58,20 @@ class IndexLine:
     truncated: bool  # whether the index says that the archiver cut the record short
 
 
-def _parsed(text: bytes, settings: CrawlSettings) -> IndexLine | None:
+def _lines_in(body: bytes) -> list[dict[str, Any]]:
+    """Return the lines of an answer. Raises FetchError: a line is not a JSON object, so the answer was cut short, or it
+    is not from an index."""
     try:
-        fields = json.loads(text)
+        lines = [json.loads(line) for line in body.splitlines() if line.strip()]
+    except (ValueError, RecursionError) as error:
+        raise FetchError(PageReason.INDEX_BAD_ANSWER, repr(body[:80])) from error
+    if not all(isinstance(line, dict) for line in lines):
+        raise FetchError(PageReason.INDEX_BAD_ANSWER, repr(body[:80]))
+    return lines
+
+
+def _parsed(fields: Mapping[str, Any], settings: CrawlSettings) -> IndexLine | None:
+    try:
         timestamp, filename = str(fields["timestamp"]), str(fields["filename"])
         offset, length = int(fields["offset"]), int(fields["length"])
         status = int(fields["status"])
@@ -65,7 +81,7 @@ def _parsed(text: bytes, settings: CrawlSettings) -> IndexLine | None:
         if not (0 <= offset < 1 << 62 and 0 < length < 1 << 62 and 100 <= status <= 999):
             return None
         date = datetime.strptime(timestamp, "%Y%m%d%H%M%S").replace(tzinfo=UTC)
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+    except (ValueError, KeyError, TypeError):
         return None
     try:
         target = normalise_url(str(redirect), allowed_hosts=settings.allowed_hosts) if redirect else None
@@ -124,8 +140,8 @@ def look_up_shard(
 
 
 def _has_failed(rows: list[dict[str, Any]]) -> bool:
-    """Tell whether a look-up got no answer, so that it is unknown whether there is a capture."""
-    return bool(rows) and rows[-1]["reason"] == PageReason.INDEX_FAILED
+    """Tell whether a look-up got no answer that says whether there is a capture."""
+    return bool(rows) and rows[-1]["reason"] in _NO_ANSWER
 
 
 class _Indexes(Closing):
@@ -137,6 +153,7 @@ class _Indexes(Closing):
         self._services: list[Service] = []
         self._failures = 0
         self._fault: FetchError | None = None
+        self._silent: dict[str, bool] = {}  # by index: whether it answers with nothing where it has no capture
 
     def close(self) -> None:
         """Close the connections."""
@@ -152,6 +169,8 @@ class _Indexes(Closing):
                 raise ConnectionError(f"{service.url} does not answer: {fault.reason}") from fault
             if not answer.success:
                 raise ConnectionError(f"{service.url}: expected a CDX index, got HTTP {answer.status}")
+            if not _PAGES.fullmatch(answer.body.strip()):
+                raise ConnectionError(f"{service.url}: expected a CDX index, got {answer.body[:80]!r}")
         self._failures = 0
 
     def rows(self, url: str) -> list[dict[str, Any]]:
@@ -208,15 +227,26 @@ class _Indexes(Closing):
             answer = service.get(query, max_bytes=_INDEX_LINES * _MAX_LINE_BYTES)
         except FetchError as fault:
             raise FetchError(PageReason.INDEX_FAILED, fault) from fault
-        if answer.status == 404:
+        if answer.status == 404 and _NO_CAPTURES.search(answer.refusal):
             return []
         if not answer.success:
             raise FetchError(PageReason.INDEX_FAILED, f"HTTP {answer.status}")
-        written = answer.body.splitlines()
-        captures = [line for text in written if (line := _parsed(text, self._settings)) is not None]
-        if not captures and any(text.strip() for text in written):
+        written = _lines_in(answer.body)
+        captures = [line for fields in written if (line := _parsed(fields, self._settings)) is not None]
+        if not captures and (written or not self._is_silent(service)):
             raise FetchError(PageReason.INDEX_BAD_ANSWER, repr(answer.body[:80]))
         return sorted(captures, key=lambda line: self._settings.common_crawl.preference(line.captured_at))
+
+    def _is_silent(self, service: Service) -> bool:
+        """Return whether an index sends an empty answer where it has no capture. Where it says so in words, an empty
+        answer is a fault. Raises FetchError: `index_failed`."""
+        if service.url not in self._silent:
+            try:
+                answer = service.get(_query(service.url, _NOBODYS, limit="1"), max_bytes=_MAX_LINE_BYTES)
+            except FetchError as fault:
+                raise FetchError(PageReason.INDEX_FAILED, fault) from fault
+            self._silent[service.url] = answer.success and not answer.body.strip()
+        return self._silent[service.url]
 
     def _row(self, url: str, line: IndexLine) -> dict[str, Any]:
         return {

@@ -47,6 +47,7 @@ class Response:
     received: int  # decoded body bytes read, also if the body was refused
     fault: FetchError | None  # the error after the headers, or None
     arrived: float | None  # time of the last byte, seconds since 1970; for a capture its date, None if that is unknown
+    refusal: bytes = b""  # what a status that is not a success says, its first 64 kB
 
     @property
     def body(self) -> bytes:
@@ -193,6 +194,7 @@ def _received(
     raw: BaseHTTPResponse = answer.raw
     headers = {name.lower(): value for name, value in raw.headers.items()}
     body: bytes | IO[bytes] = b""
+    refusal = b""
     received, fault = 0, None
     try:
         if raw.status == http.client.PARTIAL_CONTENT and "Range" not in answer.request.headers:
@@ -203,10 +205,12 @@ def _received(
             body, received = read_body(raw, limit, cut=cut, check=check, heard=heard)
         else:  # the body of an error page is not used, so its faults do not count
             with contextlib.suppress(FetchError):
-                _, received = read_body(raw, min(limit, _REFUSED_BODY_BYTES), cut=True)
+                page, received = read_body(raw, min(limit, _REFUSED_BODY_BYTES), cut=True)
+                page.seek(0)
+                refusal = page.read()
     except FetchError as error:
         fault, received = error, error.received
-    return Response(url, raw.status, headers, body, received, fault, time.time())
+    return Response(url, raw.status, headers, body, received, fault, time.time(), refusal)
 
 
 def read_body(

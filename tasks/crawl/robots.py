@@ -18,8 +18,10 @@ import re
 import zlib
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
+from typing import TypeGuard
 from urllib.parse import quote, urlsplit
 
+from tasks.crawl.content import SNIFF_BYTES, is_binary
 from tasks.crawl.http import Response
 from tasks.crawl.reasons import HOST_FAULTS, PageReason
 from tasks.crawl.safety import FetchError
@@ -289,15 +291,24 @@ class Robots:
 def judge_robots(answer: Response | FetchError, user_agent: str) -> Robots:
     """Return the rules that follow from the answer to a request for robots.txt. A success is parsed, whatever its type.
     4xx and redirects that lead nowhere mean that there is no file, so everything is allowed; 429, 5xx, a file that does
-    not arrive, and one with too many rules forbid the origin (RFC 9309, 2.3.1). `user_agent`: product token, or with
-    version."""
-    if isinstance(answer, FetchError):
-        return Robots(answer.reason if answer.reason in HOST_FAULTS else PageReason.ROBOTS_UNREACHABLE)
-    if answer.status == 429 or answer.status >= 500 or (answer.success and answer.fault is not None):
+    not arrive or is no text, and one with too many rules forbid the origin (RFC 9309, 2.3.1). `user_agent`: product
+    token, or with version."""
+    if isinstance(answer, FetchError) and answer.reason in HOST_FAULTS:
+        return Robots(answer.reason)
+    if not has_arrived(answer):
         return Robots(PageReason.ROBOTS_UNREACHABLE)
     if not answer.success:
         return Robots(None)
     return read_rules(answer.body, user_agent, answer.url)
+
+
+def has_arrived(answer: Response | FetchError) -> TypeGuard[Response]:
+    """Return whether an answer says what a site's file holds, or that the site does not have the file. Bytes that are
+    not text say neither: compressed rules whose header does not name the compression, for example."""
+    if isinstance(answer, FetchError) or answer.status == 429 or answer.status >= 500:
+        return False
+    head = answer.body[:SNIFF_BYTES].replace(b"\0", b"") if answer.success else b""
+    return not (answer.success and answer.fault is not None) and not is_binary(head, None)
 
 
 def read_rules(body: bytes, user_agent: str, name: str = "a robots.txt") -> Robots:

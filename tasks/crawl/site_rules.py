@@ -3,7 +3,8 @@ for all its pages that texts must not be mined.
 
 ai.txt (Spawning, 2023) is written like a robots.txt, and forbids kinds of files by their endings. tdmrep.json (TDM
 Reservation Protocol, W3C community group report, 2024) is a list of rules; the first whose location matches counts.
-What they say becomes entries of `rights_headers`, beside the headers of the page: no page is refused for it here."""
+What they say becomes entries of `rights_headers`, beside the headers of the page: no page is refused for it here. A
+file that could not be read is such an entry too, as it may reserve the page."""
 
 import json
 import logging
@@ -16,11 +17,20 @@ from cachetools import LRUCache
 
 from tasks.crawl.http import Response
 from tasks.crawl.reasons import PageReason
-from tasks.crawl.robots import MAX_WILDCARD_RULES, MAX_WILDCARDS, PathPattern, Robots, judge_robots, path_of, read_rules
+from tasks.crawl.robots import (
+    MAX_WILDCARD_RULES,
+    MAX_WILDCARDS,
+    PathPattern,
+    Robots,
+    has_arrived,
+    judge_robots,
+    path_of,
+    read_rules,
+)
 from tasks.crawl.safety import FetchError
 from tasks.crawl.settings import CrawlSettings
 from tasks.crawl.visit import Answer
-from tasks.rights.reservations import AI_TXT, TDMREP
+from tasks.rights.reservations import AI_TXT, TDMREP, UNREAD
 
 logger = logging.getLogger(__name__)
 
@@ -61,24 +71,29 @@ def _tdmrep(locations: bytes) -> Callable[[str], bool]:
 
 
 def read_file(path: str, answer: Response | FetchError, user_agent: str) -> ReservationFile | None:
-    """Return what a file says; None for nothing. One that cannot be applied in bounded time reserves the site."""
-    if isinstance(answer, FetchError) or not answer.success or answer.fault is not None:
+    """Return what a file says, or None if it says nothing or the site does not have it. A file that cannot be applied
+    in bounded time reserves the site. A file that cannot be read is an entry of every page."""
+    unread = ReservationFile(UNREAD[AI_TXT if path == PATHS[0] else TDMREP], 0, lambda: lambda _url: True)
+    if not has_arrived(answer):
+        return unread
+    if not answer.success:
         return None
     if path == PATHS[0]:
         rules = read_rules(answer.body, user_agent, answer.url)
         says = rules.refusal is not None or rules.rules
         return ReservationFile(AI_TXT, len(rules.rules), partial(_ai_txt, rules)) if says else None
-    locations = _locations(answer.body, answer.url)
+    try:
+        locations = _locations(answer.body, answer.url)
+    except (ValueError, RecursionError) as error:
+        logger.info("%s is not JSON: %s", answer.url, error)
+        return unread if answer.body.lstrip()[:1] in (b"[", b"{") else None  # else it is a page that says "not found"
     return None if locations is None else ReservationFile(TDMREP, len(locations), partial(_tdmrep, locations))
 
 
 def _locations(body: bytes, name: str) -> bytes | None:
-    """Return the locations of a tdmrep.json and whether each is reserved, as compressed JSON; None if none is."""
-    try:
-        written = json.loads(body)
-    except (ValueError, RecursionError) as error:
-        logger.info("%s is no JSON (%s): treated as empty", name, error)
-        return None
+    """Return the locations of a tdmrep.json and whether each is reserved, as compressed JSON; None if none is. Raises
+    ValueError or RecursionError: it is not JSON."""
+    written = json.loads(body)
     # One rule alone is often written without the list.
     rules = [
         (rule["location"].encode("utf-8", "replace").decode(), rule["tdm-reservation"] in _RESERVED)

@@ -96,9 +96,10 @@ class Wayback(Closing):
         if not answer.success:
             raise FetchError(PageReason.INDEX_FAILED, f"HTTP {answer.status}")
         try:
-            closest = json.loads(answer.body)["archived_snapshots"].get("closest")
-            if not closest:
+            snapshots = json.loads(answer.body)["archived_snapshots"]
+            if snapshots == {}:
                 return None
+            closest = snapshots["closest"]
             timestamp, status = str(closest["timestamp"]), str(closest.get("status", "200"))
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
             raise FetchError(PageReason.INDEX_BAD_ANSWER, repr(answer.body[:80])) from error
@@ -117,6 +118,9 @@ class Wayback(Closing):
                     return None
                 raise FetchError(PageReason.ARCHIVE_FAILED, fault) from fault
             if answer.location is None:
+                # A capture says when it was made (RFC 7089); the archive's own pages, such as "try again", do not.
+                if answer.success and answer.fault is None and "memento-datetime" not in answer.headers:
+                    raise FetchError(PageReason.ARCHIVE_BAD_ANSWER, "a page without Memento-Datetime")
                 return answer
             try:
                 target = join_url(target, answer.location, allowed_hosts=["*"])

@@ -21,6 +21,8 @@ if TYPE_CHECKING:  # the crawl reads headers and needs no parser of HTML
 
 # Entries among the stored headers for what the site's files say of a page; archives keep them as headers.
 AI_TXT, TDMREP = "ai.txt: disallow", "tdmrep.json: 1"
+_UNREAD = "unread"  # the file may be there and could not be read
+UNREAD = {AI_TXT: f"ai.txt: {_UNREAD}", TDMREP: f"tdmrep.json: {_UNREAD}"}
 ROBOTS_TXT = "robots.txt: "  # and the preferences that it states of the page
 _FILE_NAMES = tuple(sign.partition(":")[0] for sign in (AI_TXT, TDMREP))
 PREFERENCES = ("content-signal", "content-usage")
@@ -72,7 +74,7 @@ def header_reservations(headers: Iterable[str]) -> list[str]:
         elif name == "robots.txt":
             found += [f"robots.txt {preference}" for preference in value.split(", ")]
         elif name in _FILE_NAMES:
-            found.append(name)
+            found.append(f"{name} {_UNREAD}" if value == _UNREAD else name)
     return found
 
 
@@ -93,7 +95,7 @@ def preferences(name: str, value: str) -> list[str]:
 
 def of_other_files(headers: Iterable[str], files: Iterable[str]) -> list[str]:
     """Return stored headers with other entries for the site's files, such as `AI_TXT`."""
-    of_page = (header for header in headers if header not in (AI_TXT, TDMREP) and not header.startswith(ROBOTS_TXT))
+    of_page = (header for header in headers if not header.startswith((*_FILE_NAMES, ROBOTS_TXT)))
     return [*of_page, *files]
 
 

@@ -67,7 +67,8 @@ def filled(template: Any, values: Mapping[str, Any]) -> Any:
 
 
 def _at(value: Any, path: str, otherwise: Any = None) -> Any:
-    """Return what stands at a path; `otherwise`, unless that is None, where it stops. Raises KeyError, TypeError."""
+    """Return the value at a path. Where a name is missing, return `otherwise`, or raise KeyError if that is None.
+    Raises TypeError: a value on the path has no names."""
     for name in path.split("."):
         if otherwise is not None and isinstance(value, dict) and name not in value:
             return otherwise

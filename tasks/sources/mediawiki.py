@@ -8,8 +8,8 @@ same questions in the same order, each with the token that the answer before it 
 question whose answer is kept is not asked, and the first request goes on from the last token. The check before a run
 keeps its answers for the run, which so reads the same revisions.
 
-An answer is kept, and its absences are believed, only where it is what the interface promises: a page or revision that
-it says nothing of has not been looked for, and is asked for again by the next run."""
+An answer is kept only if it is what the interface promises. It must say of each page and revision that it has it or
+that it does not: what it says nothing of is a failure, and the next run asks again."""
 
 import base64
 import hashlib
@@ -48,6 +48,7 @@ T = TypeVar("T")
 # A wiki that cannot be reached ends the run, so the retries last long; Retry-After may ask for an hour.
 PATIENCE = Patience(total_seconds=120.0, retries=8, backoff_seconds=2.0, max_backoff_seconds=3600.0)
 
+_VERSION = 2  # of what is made of the answers, in the digest of a partition
 _MAXLAG = 5  # seconds by which its databases may lag before it asks us to wait: what Wikimedia recommends
 _MAX_ANSWER_BYTES = 64_000_000  # the API limits an answer to 8 MiB of text; escapes and markup are added to that
 _TRANSIENT_ERRORS = frozenset({"maxlag", "ratelimited", "readonly"})
@@ -329,7 +330,7 @@ class MediaWikiSource:
             level = below
 
     def _partition(self, pages: Sequence[int | str], start: int) -> PinnedPartition:
-        recipe = [FORMAT_VERSION, self.wikitext.recipe(), self.settings.api, pages]
+        recipe = [FORMAT_VERSION, _VERSION, self.wikitext.recipe(), self.settings.api, pages]
         return PinnedPartition(
             name=f"pages {start}-{start + len(pages) - 1}",
             digest=hashlib.sha256(json.dumps(recipe, sort_keys=True).encode()).hexdigest(),

@@ -88,6 +88,7 @@ LISTS: dict[str, tuple[bytes, type[Exception], str]] = {
     "bytes": (answer(b"\xff\xfe\x00"), ValueError, "is not a list of file names"),
     "no gzip": (answer(b"\x1f\x8bxx"), ValueError, "is not a list of file names"),
     "cut gzip": (answer(gzip.compress(b"a.parquet\nb.parquet")[:-9]), ValueError, "is not a list of file names"),
+    "two gzips": (answer(gzip.compress(b"a.parquet\n") * 2), ValueError, "is not a list of file names"),
     "only other files": (answer(b"a/subset=robotstxt/x.parquet\nb.gz"), FileNotFoundError, "no Parquet file of subset"),
     "empty": (answer(b""), FileNotFoundError, "has no Parquet file of subset=warc; expected a folder"),
     "away": (b"", ConnectionError, "paths.gz could not be read: connection_reset"),

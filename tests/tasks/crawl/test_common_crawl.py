@@ -72,7 +72,8 @@ class CommonCrawl(LoopbackServer):
     def look_ups(self) -> list[str]:
         """URLs that were looked up, in order."""
         queries = [parse_qs(urlsplit(path).query) for path in self.paths() if path.startswith("/index")]
-        return [query["url"][0] for query in queries if "showNumPages" not in query]
+        urls = [query["url"][0] for query in queries if "showNumPages" not in query]
+        return [url for url in urls if not url.endswith(".invalid/")]  # how an index says that it has none
 
     def reads(self) -> int:
         return sum(path.startswith("/data") for path in self.paths())
@@ -439,6 +440,18 @@ def cut(server: CommonCrawl, exchange: Exchange) -> bytes:
     return answer(json.dumps(server.lines[URL][0]).encode()[:-30], **PLAIN)
 
 
+def cut_later(server: CommonCrawl, exchange: Exchange) -> bytes:
+    """The end of the body is lost, and so is the line of a capture that may be the better one."""
+    line = json.dumps(server.lines[URL][0]).encode()
+    return answer(line + b"\n" + line[:-30], **PLAIN)
+
+
+def only_there(text: bytes) -> Callable[[CommonCrawl, Exchange], bytes]:
+    """Something for the URL alone; of others the index has no capture."""
+    none = answer(b'{"message": "No Captures found for: x"}', "404 Not Found", **PLAIN)
+    return lambda server, exchange: answer(text, **PLAIN) if "a.test" in exchange.path else none
+
+
 def without(server: CommonCrawl, exchange: Exchange) -> bytes:
     """A sound line after one that is none."""
     return answer(b"{}\n" + json.dumps(server.lines[URL][0]).encode(), **PLAIN)
@@ -455,8 +468,13 @@ INDEX: dict[str, tuple[Callable[[CommonCrawl, Exchange], bytes], str | None]] = 
     "redirect": (raw(b"", "302 Found", Location="http://169.254.169.254/"), "index_failed"),
     "HTML": (raw(b"<html>Please log in"), "index_bad_answer"),
     "truncated JSON": (cut, "index_bad_answer"),
+    "truncated after a sound line": (cut_later, "index_bad_answer"),
     "one sound line": (without, None),
-    "nothing": (raw(b""), "not_in_archive"),
+    "nothing from one that answers so": (raw(b""), "not_in_archive"),
+    "nothing from one that says none otherwise": (only_there(b""), "index_bad_answer"),
+    "none, in words": (raw(b'{"message": "No Captures found for: x"}', "404 Not Found"), "not_in_archive"),
+    "404 of something else": (raw(b"<html>Not here", "404 Not Found", Content_Type="text/html"), "index_failed"),
+    "an error with status 200": (raw(b'{"error": "database is locked"}'), "index_bad_answer"),
     "no object": (raw(b"[1, 2]\n7\n"), "index_bad_answer"),
     "nested deep": (raw(b"[" * 100_000), "index_bad_answer"),
     "longer than allowed": (raw(b"x" * 1_100_000), "index_failed"),
@@ -557,6 +575,19 @@ def test_index_that_is_not_there_stops_the_shard(archive: CommonCrawl, tmp_path:
         looked_up(archive, tmp_path, [URL], chosen)
     with pytest.raises(ValueError, match="expected an absolute http or https URL"):
         CrawlSettings(common_crawl={"indexes": ["index.cc.test"]})
+    archive.pages["/portal"] = answer(b"<html>Please log in")
+    chosen = options(archive, common_crawl={"indexes": ["http://index.cc.test/portal"]})
+    with pytest.raises(ConnectionError, match=r"portal: expected a CDX index, got b'<html>Please log in'"):
+        looked_up(archive, tmp_path, [URL], chosen)
+
+
+def test_answer_that_is_none_is_asked_for_again_and_costs_no_page(archive: CommonCrawl, tmp_path: Path) -> None:
+    archive.add(URL, http(b"<p>page"))
+    real = archive.pages["/index"]
+    login = answer(b"<html>Please log in", **PLAIN)
+    archive.pages["/index"] = lambda e: real(e) if "showNumPages" in e.path or e.hit else e.send(login)
+    assert pages(archive, tmp_path, [URL])[URL]["body"] == b"<p>page"
+    assert archive.look_ups() == [URL, URL]
 
 
 def test_index_that_fails_again_and_again_is_given_up(archive: CommonCrawl, tmp_path: Path) -> None:

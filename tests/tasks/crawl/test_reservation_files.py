@@ -9,7 +9,7 @@ import pytest
 from tasks.crawl.robots import read_rules
 from tasks.crawl.safety import FetchError
 from tasks.crawl.site_rules import PATHS, read_file
-from tasks.rights.reservations import header_reservations
+from tasks.rights.reservations import header_reservations, of_other_files, reserves_training
 from tests.tasks.crawl.loopback_server import Handler, LoopbackServer, answer, crawl, local_journal
 
 SITE = "http://site.test"
@@ -63,7 +63,8 @@ def test_pages_of_html_have_an_ending_a_name_or_a_folder(tmp_path: Path) -> None
     assert found == [["ai.txt"]] * 5
 
 
-TDM_CASES: dict[str, tuple[bytes, list[bool]]] = {
+UNREAD = ["tdmrep.json unread"] * 3
+TDM_CASES: dict[str, tuple[Handler, list[bool] | list[str]]] = {
     # what tdmrep.json says, and whether it reserves /a/open, /a/b%20c?x=1 and /d.html
     "everything": (rules(("/", 1)), [True, True, True]),
     "the first that matches counts": (rules(("/a/open", 0), ("/a/*", 1), ("/", 0)), [False, True, False]),
@@ -75,9 +76,17 @@ TDM_CASES: dict[str, tuple[bytes, list[bool]]] = {
     "other things": (answer(b'[1, {"location": 1}, {"location": "/"}, {"tdm-reservation": 1}]'), [False] * 3),
     "half a character": (answer(b'[{"location": "/a\\ud800", "tdm-reservation": 1}]'), [False] * 3),
     "no JSON": (answer(b"<html>Not found</html>"), [False] * 3),
-    "nested without end": (answer(b"[" * 200_000), [False] * 3),
+    "a text": (answer(b"not here"), [False] * 3),
+    "missing": (text("no", "404 Not Found"), [False] * 3),
+    "redirects without end": (lambda e: e.send(answer(b"", "302 F", Location=f"{e.path}?{e.hit}")), [False] * 3),
+    "nested without end": (answer(b"[" * 200_000), UNREAD),
+    "cut short": (answer(b'[{"location": "/", "tdm-reser'), UNREAD),
+    "cut short within its length": (answer(b"[", Content_Length="99"), UNREAD),
+    "longer than what is read": (answer(b'[{"location": "/' + b"x" * 600_000 + b'", "tdm-reservation": 1}]'), UNREAD),
+    "bytes": (answer(bytes(range(256)) * 4), UNREAD),
+    "reset": (lambda e: e.reset(), UNREAD),
     "too many rules": (rules(*[(f"/{number}", 0) for number in range(1_001)]), [True] * 3),
-    "an error": (text('[{"location": "/", "tdm-reservation": 1}]', "503 Busy"), [False] * 3),
+    "an error": (text('[{"location": "/", "tdm-reservation": 1}]', "503 Busy"), UNREAD),
 }
 
 
@@ -86,7 +95,7 @@ def test_what_tdmrep_reserves(name: str, tmp_path: Path) -> None:
     file, reserved = TDM_CASES[name]
     paths = ["/a/open", "/a/b%20c?x=1", "/d.html"]
     found, _ = signs(tmp_path, {"/.well-known/tdmrep.json": file}, paths, retries=0)
-    assert found == [["tdmrep.json"] if one else [] for one in reserved]
+    assert found == [[one] if isinstance(one, str) else ["tdmrep.json"] if one else [] for one in reserved]
 
 
 def test_each_file_is_asked_for_once_and_only_where_that_is_wanted_and_allowed(tmp_path: Path) -> None:
@@ -115,9 +124,14 @@ def test_a_redirect_is_judged_by_the_files_of_its_target(tmp_path: Path) -> None
     assert found == [["ai.txt"], []]
 
 
-def test_a_file_that_cannot_be_had_reserves_nothing() -> None:
-    assert read_file(PATHS[0], FetchError("timeout"), "us") is None
-    assert read_file(PATHS[1], FetchError("dns_error"), "us") is None
+def test_a_file_that_cannot_be_read_may_reserve_every_page() -> None:
+    for path, sign in zip(PATHS, ("ai.txt unread", "tdmrep.json unread"), strict=True):
+        file = read_file(path, FetchError("timeout"), "us")
+        assert file is not None
+        assert file.reader()("http://a.test/x")
+        assert header_reservations([file.sign]) == [sign]
+        assert of_other_files([file.sign, "link: x"], ()) == ["link: x"]
+        assert reserves_training(sign)
 
 
 def test_hostile_rules_are_applied_without_backtracking(tmp_path: Path) -> None:

@@ -27,6 +27,7 @@ pytestmark = pytest.mark.integration
 
 STAMP = "20130919044612"
 BODY = b"<html><p>As it once was.</p></html>"
+MADE = {"Memento_Datetime": "Thu, 19 Sep 2013 04:46:12 GMT"}
 
 
 class Archive(LoopbackServer):
@@ -97,10 +98,10 @@ GONE, DIRECT, ALIVE, LOST = (
 
 @pytest.fixture
 def archive() -> Iterator[Archive]:
-    packed = answer(gzip.compress(BODY), Content_Encoding="gzip", ETag='"archive"')
+    packed = answer(gzip.compress(BODY), Content_Encoding="gzip", ETag='"archive"', **MADE)
     moved = answer(b"", "302 Found", Location=f"/web/{STAMP}id_/http://b.test/there")
     with Archive({GONE: packed, DIRECT: moved}) as server:
-        server.pages[f"//ia.test/web/{STAMP}id_/http://b.test/there"] = answer(BODY)
+        server.pages[f"//ia.test/web/{STAMP}id_/http://b.test/there"] = answer(BODY, **MADE)
         server.pages["//a.test/alive"] = answer(b"<p>alive")
         yield server
 
@@ -244,6 +245,10 @@ AVAILABILITY: dict[str, tuple[bytes, str]] = {
         "http_404",
     ),
     "none": (answer(b'{"archived_snapshots": {}}', **JSON), "http_404"),
+    "nothing": (answer(b"", **JSON), "index_bad_answer"),
+    "a list of none": (answer(b'{"archived_snapshots": []}', **JSON), "index_bad_answer"),
+    "closest is null": (answer(b'{"archived_snapshots": {"closest": null}}', **JSON), "index_bad_answer"),
+    "an error with status 200": (answer(b'{"error": "overloaded"}', **JSON), "index_bad_answer"),
 }
 
 
@@ -259,8 +264,10 @@ def test_hostile_availability(name: str, archive: Archive) -> None:
 CAPTURE: dict[str, tuple[bytes, str]] = {
     "500": (answer(b"", "500 Oops"), "archive_failed"),
     "404": (answer(b"", "404 Not Found"), "http_404"),
-    "PDF": (answer(b"%PDF-1.7"), "http_404"),
-    "empty": (answer(b""), "http_404"),
+    "PDF": (answer(b"%PDF-1.7", **MADE), "http_404"),
+    "empty": (answer(b"", **MADE), "http_404"),
+    "the archive's own page": (answer(b"<html><p>The archive is busy. Try again later."), "archive_bad_answer"),
+    "nothing of the archive's own": (answer(b""), "archive_bad_answer"),
     "bomb": (answer(gzip.compress(bytes(30_000_000)), Content_Encoding="gzip"), "http_404"),
     "wrong encoding": (answer(b"no gzip", Content_Encoding="gzip"), "http_404"),
     "cut off": (answer(BODY, Content_Length="999"), "http_404"),
