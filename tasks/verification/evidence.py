@@ -5,7 +5,7 @@ sentences of any passage. A forest reads which words they lack, which words they
 pairs says. It is fitted to WiCE (Kamoi et al. 2023), to lies made by rules and to sentences written by hand:
 `python -m benchmarks.verifiers.wice`."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
@@ -17,11 +17,10 @@ from numpy.typing import NDArray
 from tasks.engine.data_files import read_data
 from tasks.verification.alignment import matches
 from tasks.verification.forest import Forest
-from tasks.verification.words import ParsedText, WordKind
+from tasks.verification.words import ParsedText, Weigh, WordKind, may_be_derived, word_weights
 
 MOST_SENTENCES = 5  # of the evidence: few supported sentences of WiCE need more
 _FEW = 3
-_NAME_STEM = 4  # letters that a name and its adjective share: "Kenyan", "Kenya"
 _DERIVED = 0.7  # how much a name counts as held that has only its adjective there
 _NEAR = (-2, -1, 1, 2)
 _VALUES = frozenset({WordKind.NAME, WordKind.NUMBER})
@@ -67,11 +66,11 @@ def parted_numbers(sentence: ParsedText, evidence: Evidence) -> bool:
     return bool((together.max(axis=0, initial=0) == 0).any())
 
 
-def gather(sentence: ParsedText, passages: Sequence[ParsedText], weigh: Callable[[str], float]) -> Evidence | None:
+def gather(sentence: ParsedText, passages: Sequence[ParsedText], weigh: Weigh) -> Evidence | None:
     """Return the evidence for a sentence, each next sentence the one that adds most weight; None where no passage has
     any of its words. `sentence`: with content words; `weigh`: how much a word in lower case tells, from 0."""
     words = [sentence.words[place] for place in sentence.content]
-    weights = np.array([weigh(w.text) if w.kind is WordKind.WORD else max(1.0, weigh(w.text)) for w in words])
+    weights = np.array(word_weights(words, weigh))
     index, rows = [], []
     for number, passage in enumerate(passages):
         table = _held(sentence, passage)
@@ -101,9 +100,8 @@ def _held(sentence: ParsedText, passage: ParsedText) -> Floats:
             table[row, column] = max(table[row, column], quality)
         word = sentence.words[sentence.content[column]]
         if not places and word.kind is WordKind.NAME:
-            stem = word.key[:_NAME_STEM]
             for place in passage.content:
-                if passage.words[place].key.startswith(stem):
+                if may_be_derived(word.key, passage.words[place].key):
                     table[passage.words[place].sentence, column] = _DERIVED
     return table
 
@@ -159,4 +157,4 @@ def _together(evidence: Evidence, values: NDArray[np.bool_]) -> list[float]:
 def shipped_forest() -> Forest:
     """Return the forest over `measures`; `python -m benchmarks.verifiers.wice --fit` makes its file."""
     with files("tasks.verification").joinpath(SHIPPED).open("rb") as file, np.load(file, allow_pickle=False) as arrays:
-        return Forest(**{name: arrays[name] for name in Forest.__dataclass_fields__})
+        return Forest.of(arrays)

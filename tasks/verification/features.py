@@ -5,20 +5,31 @@ values, in what order, beside what, under which negations and bounds; then how t
 differ. Shares are 0-1, the others counts."""
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from itertools import pairwise
 
 from tasks.engine.data_files import read_data
 from tasks.text.ngrams import lcs_length
 from tasks.verification.alignment import NOWHERE, Matches, Window, matches, windows
 from tasks.verification.relations import Pairs, relations
-from tasks.verification.words import BE, BOUND_OF, BOUNDS, NEGATORS, POINTING, ParsedText, WordKind, opposites, related
+from tasks.verification.words import (
+    BE,
+    BOUND_OF,
+    BOUNDS,
+    NEGATORS,
+    POINTING,
+    ParsedText,
+    Weigh,
+    WordKind,
+    may_be_derived,
+    opposites,
+    related,
+    word_weights,
+)
 
 _SCOPE = 5  # words after a negator or bound among which the first content word is what it is about
 _HEADS = 2  # content words that a negator may be about
 _REACH = 4  # content words within which words belong together
-_NAME_STEM = 4  # letters that a name and its adjective share
-Weigh = Callable[[str], float]
 
 _NAMES: dict[str, list[str]] = {
     part: words.split()
@@ -33,7 +44,7 @@ def features(sentence: ParsedText, passage: ParsedText, weigh: Weigh) -> list[fl
     """Return the numbers of `NAMES` for a sentence and a passage that may say it, both with content words. `weigh`: how
     much a word in lower case tells, from 0."""
     words = [sentence.words[place] for place in sentence.content]
-    weights = [weigh(word.text) if word.kind is WordKind.WORD else max(1.0, weigh(word.text)) for word in words]
+    weights = word_weights(words, weigh)
     found = matches(sentence, passage)
     single, pair = windows(found, weights, passage)
     one = _window(sentence, passage, single, weights)
@@ -65,7 +76,7 @@ def unseen(sentence: ParsedText, passage: ParsedText, found: Matches) -> tuple[i
         if word.kind is WordKind.NUMBER:
             numbers += 1
         else:
-            names += not any(key.startswith(word.key[:_NAME_STEM]) for key in passage.stems)
+            names += not any(may_be_derived(word.key, key) for key in passage.stems)
     return numbers, names
 
 

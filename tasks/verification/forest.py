@@ -1,6 +1,8 @@
 """Random forests as plain arrays, so that they are read from a data file without pickle or scikit-learn."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,9 +41,14 @@ class Forest:
         return means
 
     @classmethod
+    def of(cls, arrays: Mapping[str, NDArray[Any]]) -> Self:
+        """Return the forest whose arrays have these names, such as those of an NPZ file that also has others."""
+        return cls(**{name: arrays[name] for name in cls.__dataclass_fields__})
+
+    @classmethod
     def fit(
         cls, rows: NDArray[np.float32], true: NDArray[np.bool_], weights: NDArray[np.float64], trees: int, seed: int
-    ) -> "Forest":
+    ) -> Self:
         """Learn a random forest (Breiman 2001) with scikit-learn. `rows`: [N, F] features; `true`: [N] the
         labels; `weights`: [N] of each row; `trees`: how many; `seed`: of the trees' choices."""
         from sklearn.ensemble import RandomForestClassifier  # here, because it takes a second that readers need not

@@ -9,15 +9,15 @@ from enum import StrEnum
 
 from tasks.engine.data_files import read_data
 from tasks.verification.frames import Frame, framed, frames_named
-from tasks.verification.words import LIMITS, NEGATORS, ParsedText, WordKind, read
+from tasks.verification.words import LIMITS, NEGATORS, ParsedText, Word, WordKind, read, related, small_words
 
 _WORDS = {name: frozenset(words.split()) for name, words in read_data("tasks.verification", "objections.toml").items()}
 _INSIDE = 0.6  # of the words that a sentence shares with its evidence, from which the frame is around the sentence
 _PART = 0.4  # of the sentence's content words, so that the frame is around what it says, not around a detail
 _BEFORE_RANK = 4  # words before "largest" that may say "second" or "one of"
+_OWNED = 3  # words after "Skerry Point's" among which its verb may be: "old brass lamp burned"
 _SCOPE = 7  # words after "largest" in which its scope begins: "largest stone bridge in Wales"
-
-
+_AUXILIARIES = frozenset(small_words("auxiliaries"))
 _ADVERBS = frozenset({"first", "last", "only"})
 _PAST_OF = {"is": "was", "are": "were", "has": "had", "have": "had"}
 
@@ -31,6 +31,7 @@ class Objection(StrEnum):
     TIME = "the source says it of another time"
     UNIT = "the source has another unit"
     BOUND = "the source has another bound, such as about or at least"
+    SUBJECT = "the source says it of something else, such as a part"
 
 
 def objection(sentence: str, evidence: Sequence[str], *, close: bool = True) -> Objection | None:
@@ -65,10 +66,6 @@ def _shared(claim: ParsedText, text: str) -> int:
     return sum(any(sign in index for sign in claim.words[place].signs) for place in claim.content)
 
 
-def _texts(text: ParsedText) -> list[str]:
-    return [word.text for word in text.words]
-
-
 def _superlatives(words: Sequence[str]) -> list[int]:
     return [
         place
@@ -80,7 +77,7 @@ def _superlatives(words: Sequence[str]) -> list[int]:
 
 def _other_rank(claim: ParsedText, source: ParsedText) -> bool:
     """Tell whether a superlative is not in the source, or has another rank or a smaller scope there."""
-    own, theirs = _texts(claim), _texts(source)
+    own, theirs = claim.texts, source.texts
     if _one_of(theirs) & _the(own) - _the(theirs):
         return True
     ranked = (place for place in _superlatives(theirs) if _in_scope(theirs, place, claim))
@@ -113,7 +110,7 @@ def _rank(words: Sequence[str], place: int) -> frozenset[str]:
 
 
 def _scope(words: Sequence[str], place: int) -> list[str]:
-    """Return the words right after the "in" or "of" that limits a superlative: at most two, as in "in North Wales"."""
+    """Return the word right after the "in" or "of" that limits a superlative, such as "wales"; empty without one."""
     if words[place] in {"first", "last", "only"}:
         return []
     after = words[place + 1 : place + _SCOPE]
@@ -125,7 +122,7 @@ def _scope(words: Sequence[str], place: int) -> list[str]:
 
 def _other_time(claim: ParsedText, source: ParsedText) -> bool:
     """Tell whether a sentence says of the present what the source says of the past, or adds or drops an end."""
-    own, theirs = set(_texts(claim)), set(_texts(source))
+    own, theirs = set(claim.texts), set(source.texts)
     if own & _WORDS["ongoing"] - theirs and not theirs & _WORDS["ongoing"]:
         return True
     if own & (_WORDS["ended"] - {"once", "until"}) and not theirs & (_WORDS["ended"] | {"no", "then", "late"}):
@@ -137,7 +134,7 @@ def _other_time(claim: ParsedText, source: ParsedText) -> bool:
     is_present = own & {"is", "are", "has"} and not own & _WORDS["past"]
     if is_present and theirs & _WORDS["past"] and not theirs & _WORDS["present"]:
         return True
-    return _moved_to_present(_texts(claim), _texts(source))
+    return _moved_to_present(claim.texts, source.texts)
 
 
 def _moved_to_present(own: Sequence[str], theirs: Sequence[str]) -> bool:
@@ -184,8 +181,8 @@ def _other_bound(claim: ParsedText, source: ParsedText) -> bool:
     """Tell whether the source has a bound such as "about" right before a number, and the sentence has not the same."""
     own, theirs = _numbers(claim), _numbers(source)
     for key in own.keys() & theirs.keys():
-        bounds = {_limit(_texts(source), place) for place in theirs[key]}
-        if not bounds & {_limit(_texts(claim), place) for place in own[key]}:
+        bounds = {_limit(source.texts, place) for place in theirs[key]}
+        if not bounds & {_limit(claim.texts, place) for place in own[key]}:
             return True
     return False
 
@@ -199,9 +196,39 @@ def _limit(words: Sequence[str], place: int) -> str | None:
     return next((name for name, limits in LIMITS.items() if name != "all" and before and before[-1] in limits), None)
 
 
+def _other_subject(claim: ParsedText, source: ParsedText) -> bool:
+    """Tell whether what a claim says of a name is said of a part of it: "the lamp of Skerry Point burned oil"."""
+    end = next((n for n, word in enumerate(claim.words) if n and word.kind is not WordKind.NAME), 0)
+    begin = int(claim.texts[:1] == ["the"])
+    verb = next((word for word in claim.words[end:] if word.text not in _AUXILIARIES), None)
+    if verb is None or verb.kind is not WordKind.WORD or end <= begin:
+        return False
+    name = claim.texts[begin:end]
+    places = [n for n in range(len(source.words)) if source.texts[n : n + len(name)] == name]
+    said_of_part = [part for n in places if (part := _said_of_part(claim, source, (n, n + len(name)), verb)) is not None]
+    return bool(said_of_part) and all(said_of_part)
+
+
+def _said_of_part(claim: ParsedText, source: ParsedText, name: tuple[int, int], verb: Word) -> bool | None:
+    """Tell whether a verb after a name of the source has a part of it as its subject; None where no such verb follows.
+    `name`: its first place and the one after its last."""
+    start, end = name
+    after = [n for n in range(end, len(source.words)) if source.texts[n] not in _AUXILIARIES]
+    if source.texts[end : end + 1] == ["s"]:
+        return any(related(source.words[n].key, verb.key) for n in after[2 : 2 + _OWNED]) or None
+    if not after or not related(source.words[after[0]].key, verb.key):
+        return None
+    before = [word for word in source.words[max(start - 3, 0) : start] if word.text != "the"][-2:]
+    if len(before) < 2 or before[1].text not in _WORDS["of_a_part"]:
+        return False
+    held = {word.key for word in claim.words}
+    return before[0].kind is WordKind.WORD and before[0].key not in held and before[0].text not in _WORDS["same_as_name"]
+
+
 _RULES: dict[Objection, Callable[[ParsedText, ParsedText], bool]] = {
     Objection.RANK: _other_rank,
     Objection.TIME: _other_time,
     Objection.UNIT: _other_unit,
     Objection.BOUND: _other_bound,
+    Objection.SUBJECT: _other_subject,
 }

@@ -139,8 +139,10 @@ class Verifier:
             refused |= np.array(gaps) > _LONGEST_GAP
             found[places] = np.where(refused, 0.0, self._forest.probabilities(table))
         for (sentence, passage), index in zip(pairs, range(len(pairs)), strict=True):
-            if self.said_at <= found[index] < 1 and self.objection(sentence, [passage]) is not None:
-                found[index] = 0.0
+            if self.said_at <= found[index] < 1:
+                evidence = gather(read(sentence), [read(passage)], self.weigh)
+                if evidence is not None and self.objection(sentence, [passage], evidence) is not None:
+                    found[index] = 0.0
         return found
 
     def finding(
@@ -166,7 +168,7 @@ class Verifier:
         if not copied and any(_is_foreign(text) for text in (sentence, texts[0])):
             return Finding(Support.UNJUDGED, 0.0)  # it has learned English; what is copied is said in any language
         probability = 1.0 if copied else float(shipped_forest().probabilities(judged.row[None])[0])
-        objected = None if copied else self.objection(sentence, texts)
+        objected = None if copied else self.objection(sentence, texts, judged.evidence)
         if probability < SUPPORTED_AT or self.lacks(sentence, texts, judged.evidence):
             return Finding(Support.UNSUPPORTED, min(probability, _REFUSED_AT), (), objected)
         saying = [n for n, alone in enumerate(judged.alone) if alone >= self.said_at]
@@ -202,13 +204,9 @@ class Verifier:
         row = measures(claim, evidence, [float(alone.max()), joined, *(pair[place] for place in _OF_PAIR)])
         return Judged(evidence, alone, row)
 
-    def objection(self, sentence: str, passages: Sequence[str]) -> Objection | None:
-        """Return why the passages, which have words of a sentence, do not say it; None where no rule objects."""
-        parsed = [read(passage) for passage in passages]
-        evidence = gather(read(sentence), parsed, self.weigh)
-        if evidence is None:
-            return None
-        sentences = [parsed[n].sentences[row] for n, row in evidence.needed()]
+    def objection(self, sentence: str, texts: Sequence[str], evidence: Evidence) -> Objection | None:
+        """Return why evidence from texts, which has words of a sentence, does not say it; None where no rule objects."""
+        sentences = [read(texts[n]).sentences[row] for n, row in evidence.needed()]
         return objections.objection(sentence, sentences, close=evidence.coverage(1) >= _CLOSE)
 
     def quote(self, sentence: str, passage: str) -> str:
@@ -243,8 +241,7 @@ class Verifier:
         with np.load(file, allow_pickle=False) as arrays:
             if int(arrays["features"]) != _FEATURES:
                 raise ValueError(f"{file}: a verifier of other features than these; learn it again")
-            forest = Forest(**{name: arrays[name] for name in Forest.__dataclass_fields__})
-            return cls(forest, WordWeights(arrays["words"]), float(arrays["said_at"]))
+            return cls(Forest.of(arrays), WordWeights(arrays["words"]), float(arrays["said_at"]))
 
 
 @cache

@@ -7,7 +7,7 @@ names and numbers are compared."""
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Hashable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from enum import IntEnum
@@ -23,6 +23,7 @@ from tasks.verification.canonical import canonical
 
 _VOWELS = frozenset("aeiouy")
 _FAMILY = 6  # letters that words of one family share: construct, construction
+_NAME_STEM = 4  # letters that a name and its adjective share
 _BY_STEM, _BY_GROUP, _BY_FAMILY = 1.0, 0.85, 0.6  # how much a word counts as found that is found so
 _NEGATIVE_PREFIXES = ("un", "in", "im", "il", "ir", "dis", "non", "mis")
 
@@ -94,6 +95,11 @@ def opposites(key: str) -> frozenset[str]:
     made = {f"{prefix}{key}" for prefix in _NEGATIVE_PREFIXES if len(key) > 3}
     made |= {key[len(p) :] for p in _NEGATIVE_PREFIXES if key.startswith(p) and len(key) > len(p) + 3}
     return frozenset(_opposed().get(key, set()) | made)
+
+
+def may_be_derived(name: str, other: str) -> bool:
+    """Tell whether the stem of a name, and of another word, may be a name and its adjective: "Kenya", "Kenyan"."""
+    return other.startswith(name[:_NAME_STEM])
 
 
 def related(key: str, other: str) -> bool:
@@ -168,6 +174,9 @@ _JOINTS = frozenset(small_words("joints"))
 _REMEMBERED = 4096
 
 
+Weigh = Callable[[str], float]  # how much a word in lower case tells, from 0
+
+
 class WordKind(IntEnum):
     """What a word is to the verifier."""
 
@@ -199,6 +208,11 @@ class ParsedText:
     raw: str  # as written
     sentences: tuple[str, ...]
     words: tuple[Word, ...]  # all in order
+
+    @cached_property
+    def texts(self) -> list[str]:
+        """Its words in lower case."""
+        return [word.text for word in self.words]
 
     @cached_property
     def content(self) -> list[int]:
@@ -276,6 +290,11 @@ class ParsedText:
         if value.kind != "name" or not isinstance(value.key, tuple) or len(value.key) != 1:
             return False
         return any(self.words[start].text == str(value.key[0]) for start, end in self.bounds if start < end)
+
+
+def word_weights(words: Iterable[Word], weigh: Weigh) -> list[float]:
+    """Return how much each word tells; names and numbers tell the most."""
+    return [weigh(word.text) if word.kind is WordKind.WORD else max(1.0, weigh(word.text)) for word in words]
 
 
 @lru_cache(maxsize=_REMEMBERED)

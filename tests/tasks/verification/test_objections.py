@@ -22,6 +22,9 @@ from tasks.verification.objections import Objection, objection
         ("It is 12,000 metres high.", "It is 31 metres high and has 12,000 visitors.", Objection.UNIT),
         ("It killed 300 people.", "It killed about 300 people.", Objection.BOUND),
         ("It killed 300 people.", "It killed at least 300 people.", Objection.BOUND),
+        ("Skerry Point burned oil.", "The lamp of Skerry Point burned oil.", Objection.SUBJECT),
+        ("Skerry Point burned oil.", "Skerry Point's old lamp burned oil.", Objection.SUBJECT),
+        ("Skerry Point was painted white.", "The tower at Skerry Point was painted white.", Objection.SUBJECT),
     ],
 )
 def test_a_changed_claim_is_refused(sentence: str, evidence: str, expected: Objection) -> None:
@@ -39,6 +42,10 @@ def test_a_changed_claim_is_refused(sentence: str, evidence: str, expected: Obje
         ("Sales rose by 3 percent.", "Sales rose by 3%."),
         ("He was chairman of the club.", "He was chairman of the club until 2010."),
         ("Whether it works is unclear.", "It is unclear whether it works."),
+        ("Skerry Point burned oil.", "The village of Skerry Point burned oil."),
+        ("Skerry Point burned oil.", "The lamp was lit in 1820, and Skerry Point burned oil."),
+        ("The lamp of Skerry Point burned oil.", "The lamp of Skerry Point burned oil."),
+        ("Skerry Point was built by Ann Ray.", "The owner of Skerry Point was Ann Ray. Skerry Point was built by Ann Ray."),
     ],
 )
 def test_what_the_evidence_says_is_not_refused(sentence: str, evidence: str) -> None:
