@@ -53,7 +53,8 @@ class Rows:
             texts = [given[index] for index in shipped().likeliest(sentence, given)]
             if (judged := shipped().judged(sentence, texts)) is not None:
                 lacks = shipped().lacks(sentence, texts, judged.evidence)
-                refused = lacks or (judged.alone.max() < 1 and shipped().objection(sentence, texts, judged.evidence) is not None)
+                objection = shipped().objection(sentence, texts, judged.evidence)
+                refused = lacks or (judged.alone.max() < 1 and objection is not None)
                 rows.append((judged.row, true, refused))
         return cls(*(np.array(column) for column in zip(*rows, strict=True)))
 

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache, lru_cache
+from itertools import pairwise
 
 from tasks.engine.data_files import read_data
 from tasks.verification.words import BE, NEGATORS, stem
@@ -18,8 +19,10 @@ _PAUSES = frozenset(',;:()"“”')
 _REACH = 6  # tokens between a verb and its "that": "announced on Monday that"
 _SPEAKER = 9  # tokens of "..., the head of the council said" at the end of a sentence
 _OPENING = 12  # tokens before the comma that ends "In the novel of 1950, ..."
+_OBJECT = 4  # tokens of an object between a verb and its "to" or "of": "urged the whole Parliament to"
 _DATA = read_data("tasks.verification", "frames.toml")
 _SMALL = {name: frozenset(words.split()) for name, words in _DATA["small"].items()}
+_OF_OTHERS, _ACCUSING = (frozenset(map(stem, _SMALL[name])) for name in ("of_others", "accusing"))
 _REMEMBERED = 8192
 
 
@@ -74,6 +77,7 @@ def _spans(words: Sequence[str]) -> Iterator[tuple[Frame, int, int]]:
         yield from _governed(words, place, key)
     yield from _speakers(words)
     yield from _openings(words)
+    yield from _around_all(words)
 
 
 def _governed(words: Sequence[str], place: int, key: str) -> Iterator[tuple[Frame, int, int]]:
@@ -92,6 +96,11 @@ def _governed(words: Sequence[str], place: int, key: str) -> Iterator[tuple[Fram
     negated = place > 1 and words[place - 1] in {"not", "n't"} and words[place] in {"true", "correct", "clear", "known"}
     if negated and that is not None:
         yield Frame.DENIED if words[place] in {"true", "correct"} else Frame.UNCERTAIN, place + that, end
+    if words[place + 1 : place + 2] == ["to"] and (
+        key in _SMALL["before_infinitive"] or (is_noun and table["nouns"].get(key) is Frame.UNCERTAIN)
+    ):
+        yield Frame.UNCERTAIN, place + 2, end
+    yield from _gerunds(words, place, key)
     if _with_next(words, place) in {("no", "evidence"), ("no", "proof"), ("no", "sign"), ("not", "case")}:
         yield Frame.DENIED, place + 2, end
 
@@ -108,10 +117,42 @@ def _of_verb(words: Sequence[str], place: int, frame: Frame, that: int | None) -
         yield frame, place + that, end
     elif after == "to" and (passive or frame is not Frame.REPORTED):
         yield frame, place + 2, end
+    elif stem(words[place]) in _OF_OTHERS and "to" in words[place + 2 : place + 2 + _OBJECT]:
+        yield frame, words.index("to", place + 2) + 1, end  # "urged Parliament to cut tariffs"
     elif words[place] in _table()["bare"] and not passive and (after in _SMALL["begins_clause"] or after in _QUOTES):
         yield frame, place + 1, end
     elif frame is Frame.DENIED and not passive and after not in {"by", "", *_PAUSES}:
         yield frame, place + 1, _clause(words, place)[1]  # "denied stealing it", "rejected reports of a merger"
+
+
+def _gerunds(words: Sequence[str], place: int, key: str) -> Iterator[tuple[Frame, int, int]]:
+    """Yield what "accused of", "considered" or "close to" have after them as a gerund: "close to signing"."""
+    after = [*words[place + 1 : place + 1 + _OBJECT], ""]
+    gerund = next((n for n, word in enumerate(after) if word.endswith("ing") or word == "having"), None)
+    if gerund is None:
+        return
+    if key in _ACCUSING and gerund and after[gerund - 1] in {"of", "with"}:
+        yield Frame.REPORTED, place + 1 + gerund, len(words)
+    elif gerund == 0 and _table()["verbs"].get(key) is Frame.UNCERTAIN:
+        yield Frame.UNCERTAIN, place + 1, len(words)
+    elif gerund == 1 and (words[place], after[0]) in {("close", "to"), ("far", "from"), ("instead", "of")}:
+        yield Frame.UNCERTAIN if words[place] == "close" else Frame.DENIED, place + 2, _clause(words, place)[1]
+
+
+def _around_all(words: Sequence[str]) -> Iterator[tuple[Frame, int, int]]:
+    """Yield the frame of a whole sentence: "Had the dam failed, ...", "Neither he nor ...", "was to have sailed"."""
+    end = len(words)
+    if words[:1] and words[0] in {"should", "had", "were"} and "," in words:
+        yield Frame.UNCERTAIN, 0, end
+    for place, pair in enumerate(pairwise(words)):
+        if pair[0] in {"was", "were"} and pair[1] == "to":
+            yield Frame.UNCERTAIN, place + 2, end
+        elif pair[0] == "neither":
+            yield Frame.DENIED, place + 1, end
+        elif pair == ("has", "it") and words[place + 2 : place + 3] == ["that"]:
+            yield Frame.REPORTED, place + 3, end
+        elif pair[0] in {"nearly", "almost"} and pair[1].endswith("ed"):
+            yield Frame.UNCERTAIN, place + 1, _clause(words, place)[1]
 
 
 def _speakers(words: Sequence[str]) -> Iterator[tuple[Frame, int, int]]:

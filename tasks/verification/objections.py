@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 from enum import StrEnum
 
 from tasks.engine.data_files import read_data
+from tasks.verification.clauses import dropped_frame, english
 from tasks.verification.frames import Frame, framed, frames_named
 from tasks.verification.words import LIMITS, NEGATORS, ParsedText, Word, WordKind, read, related, small_words
 
@@ -50,6 +51,8 @@ def _dropped_frame(claim: ParsedText, evidence: Iterable[str]) -> Frame | None:
     """Return a frame that the evidence has around the words of a claim, and the claim has not."""
     own = {part.frame for part in framed(claim.raw)} | frames_named(claim.raw)
     negated = any(word.text in NEGATORS for word in claim.words)
+    if english() is not None:
+        return dropped_frame(claim.raw, evidence, frozenset(own | ({Frame.DENIED} if negated else set())))
     dropped = set()
     for sentence in evidence:
         shared = _shared(claim, sentence)
@@ -205,7 +208,9 @@ def _other_subject(claim: ParsedText, source: ParsedText) -> bool:
         return False
     name = claim.texts[begin:end]
     places = [n for n in range(len(source.words)) if source.texts[n : n + len(name)] == name]
-    said_of_part = [part for n in places if (part := _said_of_part(claim, source, (n, n + len(name)), verb)) is not None]
+    said_of_part = [
+        part for n in places if (part := _said_of_part(claim, source, (n, n + len(name)), verb)) is not None
+    ]
     return bool(said_of_part) and all(said_of_part)
 
 
@@ -222,7 +227,9 @@ def _said_of_part(claim: ParsedText, source: ParsedText, name: tuple[int, int], 
     if len(before) < 2 or before[1].text not in _WORDS["of_a_part"]:
         return False
     held = {word.key for word in claim.words}
-    return before[0].kind is WordKind.WORD and before[0].key not in held and before[0].text not in _WORDS["same_as_name"]
+    return (
+        before[0].kind is WordKind.WORD and before[0].key not in held and before[0].text not in _WORDS["same_as_name"]
+    )
 
 
 _RULES: dict[Objection, Callable[[ParsedText, ParsedText], bool]] = {

@@ -205,7 +205,7 @@ class Verifier:
         return Judged(evidence, alone, row)
 
     def objection(self, sentence: str, texts: Sequence[str], evidence: Evidence) -> Objection | None:
-        """Return why evidence from texts, which has words of a sentence, does not say it; None where no rule objects."""
+        """Return why evidence with words of a sentence does not say it; None where no rule objects."""
         sentences = [read(texts[n]).sentences[row] for n, row in evidence.needed()]
         return objections.objection(sentence, sentences, close=evidence.coverage(1) >= _CLOSE)
 

@@ -33,6 +33,17 @@ def parts(sentence: str) -> set[tuple[str, str]]:
         ("Two men died, according to the police.", "reported", "Two men died,"),
         ("He reportedly left in 1990.", "reported", "He reportedly left in 1990"),
         ("The firm is said to own the mine.", "reported", "own the mine"),
+        ("They asked him to leave.", "uncertain", "leave"),
+        ("The minister urged Parliament to cut tariffs.", "uncertain", "cut tariffs"),
+        ("He is accused of bribing two judges.", "reported", "bribing two judges"),
+        ("The board considered moving the museum.", "uncertain", "moving the museum"),
+        ("The club came close to signing Diaz.", "uncertain", "signing Diaz"),
+        ("An attempt to raise the wreck failed.", "uncertain", "raise the wreck failed"),
+        ("Should the treaty pass, tariffs fall.", "uncertain", "Should the treaty pass, tariffs fall"),
+        ("The ship was to have sailed in May.", "uncertain", "have sailed in May"),
+        ("Neither he nor she came.", "denied", "he nor she came"),
+        ("Legend has it that the bell was cast here.", "reported", "the bell was cast here"),
+        ("It nearly collapsed in 1990.", "uncertain", "collapsed in 1990"),
     ],
 )
 def test_a_clause_stands_in_its_frame(sentence: str, frame: str, part: str) -> None:
@@ -47,7 +58,8 @@ def test_a_clause_stands_in_its_frame(sentence: str, frame: str, part: str) -> N
         "The ship was reported missing in 1912.",
         "The report describes the town.",
         "The film stars Anna Lee.",
-        "They asked him to leave.",
+        "They asked him about it.",
+        "It was painted and charged in 1990.",
         "",
     ],
 )

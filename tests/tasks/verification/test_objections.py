@@ -45,7 +45,10 @@ def test_a_changed_claim_is_refused(sentence: str, evidence: str, expected: Obje
         ("Skerry Point burned oil.", "The village of Skerry Point burned oil."),
         ("Skerry Point burned oil.", "The lamp was lit in 1820, and Skerry Point burned oil."),
         ("The lamp of Skerry Point burned oil.", "The lamp of Skerry Point burned oil."),
-        ("Skerry Point was built by Ann Ray.", "The owner of Skerry Point was Ann Ray. Skerry Point was built by Ann Ray."),
+        (
+            "Skerry Point was built by Ann Ray.",
+            "The owner of Skerry Point was Ann Ray. Skerry Point was built by Ann Ray.",
+        ),
     ],
 )
 def test_what_the_evidence_says_is_not_refused(sentence: str, evidence: str) -> None:
