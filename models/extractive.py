@@ -6,20 +6,27 @@ from collections.abc import Callable, Iterable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from models.words import cut, written_words
+
 Floats = NDArray[np.float64]
 _DAMPING = 0.85  # probability of following an edge; 1 - d in the notation of Erkan & Radev 2004
 
 
 def first_words(texts: Iterable[str], length: int) -> str:
-    """Return the first `length` words of no more texts than needed. Raises ValueError: `length` is negative."""
+    """Return the first `length` words of no more texts than needed, each on one line. Raises ValueError: a negative
+    length."""
     if length < 0:
         raise ValueError(f"a summary cannot have {length} words: expected 0 or more")
-    words: list[str] = []
+    taken: list[str] = []
     for text in texts:
-        words.extend(text.split())
-        if len(words) >= length:
-            break
-    return " ".join(words[:length])
+        line = " ".join(text.split())
+        words = len(written_words(line))
+        if words >= length:
+            return " ".join([*taken, *cut(line, length)[:1]] if length else taken)
+        if words:
+            taken.append(line)
+        length -= words
+    return " ".join(taken)
 
 
 def lexrank_scores(similarity: NDArray[np.floating], *, tolerance: float = 1e-8, iterations: int = 200) -> Floats:

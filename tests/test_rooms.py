@@ -27,7 +27,7 @@ ORDER = (
     *("reporting", "tables", "exchange", "retraining", "human_evaluation", "cited_summary", "explorer"),
 )
 LEAN = {"torch", "numpy", "pyarrow", "sentencepiece", "safetensors", "tokenizers"}
-OPTIONAL = {"transformers"}  # imported only inside what needs it
+OPTIONAL = {"transformers", "sentencex"}  # imported only inside what needs it
 
 
 def modules(room: str) -> list[Path]:

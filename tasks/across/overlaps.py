@@ -18,7 +18,7 @@ from rensa import RMinHash
 from storage.schemas import LEAD_NGRAMS, OVERLAPS, SKETCHES, TWIN_WORDS, TWINS
 from tasks.engine.grouping import by_article, join_by_article
 from tasks.engine.recipe import Shards
-from tasks.text.ngrams import WordRule, split_words
+from tasks.text.ngrams import WordRule, rule_for, split_words
 
 # A tenth of the words changed leaves .68 of the bigrams in common, but .42 of the 5-grams of Penedo et al. 2024. Two
 # texts with Jaccard similarity s have a band in common with probability 1 - (1 - s^5)^28: .99 at .68, .59 at .5.
@@ -57,8 +57,8 @@ class Ngrams:
 
 
 def split_all(texts: Sequence[str], rule: WordRule) -> list[list[str]]:
-    """Return the words of each text."""
-    return [split_words(text, rule) for text in texts]
+    """Return the words of each text, by the rule for its alphabet."""
+    return [split_words(text, rule_for(text, rule)) for text in texts]
 
 
 def band_hashes(ngrams: Ngrams) -> np.ndarray:
@@ -217,7 +217,7 @@ def value_words(text: str, rule: WordRule) -> list[str]:
         for before, token, after in zip([".", *tokens], tokens, [*tokens[1:], "."], strict=False)
         if token[0].isdigit() or (token[0].isupper() and (before not in _ENDS or after[0].isupper()))
     ]
-    return split_words(" ".join(found), rule)
+    return split_words(" ".join(found), rule_for(text, rule))
 
 
 def _kept(paragraphs: pa.Table) -> pa.Table:
@@ -244,7 +244,7 @@ def _word_sets(
             for _, id_, text in group:
                 document, paragraph = document or (article, id_, True), (article, id_, False)
                 wanted = {document, paragraph} & keys
-                words = of(text, rule) if wanted else []
+                words = of(text, rule_for(text, rule)) if wanted else []
                 for key in wanted:
                     found.setdefault(key, set()).update(words)
     return found

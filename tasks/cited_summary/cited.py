@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from itertools import accumulate
 
+from models.words import written_words
 from tasks.engine.data_files import read_data
 from tasks.evaluation.citations import CitedSentence, Citer, Verdict
 from tasks.evaluation.metrics import Summary
@@ -122,7 +123,7 @@ class PassageNumbers:
         sentences together, at most, but for the first one; None = no limit."""
         citer = Citer(title, self.texts)
         stay = [one for one in citer.cite(summary) if not any(other.stated_in(one.sentence) for other in told)]
-        ends = accumulate(len(one.sentence.split()) for one in stay)
+        ends = accumulate(len(written_words(one.sentence)) for one in stay)
         kept = len(stay) if words is None else max(1, sum(end <= words for end in ends))
         found = [self._sentence(citer, one) for one in stay[:kept]]
         return [replace(one, heading="" if number else heading) for number, one in enumerate(found)]

@@ -12,6 +12,7 @@ import pyarrow.compute as pc
 
 from models.exported import vocabulary_in
 from models.extractive import first_words
+from models.words import written_words
 from storage.schemas import DOCUMENTS, FEATURES, PARAGRAPHS
 from tasks.chat.client import ChatError
 from tasks.chat.completions import NoAnswerError
@@ -97,7 +98,9 @@ def summarize(
     try:
         made = _cited(topic, paragraphs, system, settings, number_of, named, progress)
         if choice == "suitable" and system.summarizer is not None and texts:
-            why = doubts(system.name, made.sentences, min(settings.words, sum(len(text.split()) for text in texts)))
+            why = doubts(
+                system.name, made.sentences, min(settings.words, sum(len(written_words(text)) for text in texts))
+            )
     except (ChatError, NoAnswerError) as fault:
         why = f"{system.name} gave no summary ({fault}), so whole sentences of the sources are chosen."
         notes.append(why)

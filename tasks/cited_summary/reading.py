@@ -15,6 +15,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.fs as pafs
 
+from models.words import written_words
 from storage.schemas import ARTICLES, DOCUMENTS, FRONTIER, PAGES
 from tasks.cited_summary.cited import Paragraph, SummarySource
 from tasks.cited_summary.settings import SummarySettings
@@ -118,7 +119,7 @@ def _joined(lines: Sequence[str]) -> list[str]:
     paragraphs = list[str]()
     room = 0  # words that the last paragraph, of notes, may still take
     for line in lines:
-        words = len(line.split())
+        words = len(written_words(line))
         if not _is_note(line, words):
             paragraphs.append(line)
             room = 0

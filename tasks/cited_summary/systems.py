@@ -14,6 +14,7 @@ from pydantic import ValidationError
 
 from models.exported import CONFIG, SETTINGS, WEIGHTS, check_causal, has_checkpoint, vocabulary_in
 from models.vocabulary import Vocabulary
+from models.words import written_words
 from storage.builds import SUMMARIZER, build_names, latest_build, read_build
 from storage.directories import DirectoryRecord, fetch_directory, find_directory
 from storage.errors import StorageError
@@ -265,7 +266,7 @@ def fitting(system: SummarySystem, texts: Sequence[str]) -> SummarySystem:
 def doubts(name: str, sentences: Sequence[SummarySentence], words: int) -> str | None:
     """Return why what a model wrote is not to be shown in place of the sources' own sentences; None if it is. `name`:
     of the model; `sentences`: what it wrote, judged; `words`: how many could have been written."""
-    wrote = sum(len(sentence.text.split()) for sentence in sentences)
+    wrote = sum(len(written_words(sentence.text)) for sentence in sentences)
     if not sentences or wrote < LEAST_WORDS * words:
         wrote_so = f"only {wrote} of {words} words" if sentences else "nothing"
         return f"{name} wrote {wrote_so}, so whole sentences of the sources are chosen."
@@ -280,6 +281,6 @@ def doubts(name: str, sentences: Sequence[SummarySentence], words: int) -> str |
 
 
 def pieces_per_word(vocabulary: Vocabulary, texts: Sequence[str]) -> float:
-    """Return the mean number of pieces of a word, words being separated by white space; 0 without words."""
-    words = sum(len(text.split()) for text in texts)
+    """Return the mean number of pieces of a word as written; 0 without words."""
+    words = sum(len(written_words(text)) for text in texts)
     return sum(map(len, vocabulary.encode_batch(list(texts)))) / words if words else 0.0

@@ -13,7 +13,7 @@ _SECONDS = 10.0
 _LIBRARIES = (
     *("beautifulsoup4", "charset-normalizer", "justext", "lxml", "mwparserfromhell", "numpy", "py3langid", "pyarrow"),
     *("pypdfium2", "pyspellchecker", "rensa", "rouge-score", "scikit-learn", "scipy"),
-    *("sentencepiece", "spacy", "tld"),
+    *("sentencepiece", "sentencex", "spacy", "tld"),
     *("tokenizers", "torch", "trafilatura", "transformers"),
 )
 

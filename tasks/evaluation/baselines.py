@@ -13,6 +13,7 @@ import pyarrow.compute as pc
 from models.extractive import best_first, first_words, greedy_oracle, lexrank_scores
 from models.sentences import split_sentences
 from models.values import ValueIndex, find_values
+from models.words import written_words
 from storage.schemas import PREDICTIONS
 from tasks.engine.grouping import join_by_article
 from tasks.engine.recipe import Shards
@@ -21,7 +22,7 @@ from tasks.evaluation.settings import BaselineSettings
 from tasks.extractive.choosing import choose
 from tasks.extractive.pile import Pile, PilePassage
 from tasks.extractive.weights import LabelledPile, Weights, learn, shipped
-from tasks.text.ngrams import TargetNgrams, WordRule, split_words
+from tasks.text.ngrams import TargetNgrams, WordRule, rule_for, split_words
 from tasks.text.tfidf import tfidf_matrix
 
 # Training articles that a corpus' own weights are learned from, in ten seconds; with fewer the shipped ones are used.
@@ -47,16 +48,17 @@ def predict_baselines(
     for article_id, title, target, passages in passages_by_article(articles, ranked, "test"):
         texts = [passage.text for passage in passages]
         for system in settings.systems:
-            length = len(target.split())
+            length, rule = len(written_words(target)), rule_for(target, words)
             if system == "lead":
                 summary = first_words([title, *texts], length)
             elif system == "lexrank":
-                summary = first_words(unrepeated(texts[i] for i in _by_lexrank(texts, words)), length)
+                summary = first_words(unrepeated(texts[i] for i in _by_lexrank(texts, rule)), length)
             elif system == "concepts":
                 chosen = choose(title, passages, length, weights=_weights(training))
                 summary = " ".join(one.text for one in chosen) or first_words([title, *texts], length)
             elif system == "greedy-rouge2":
-                best = best_rouge2(split_words(target), [split_words(text) for text in texts])
+                plain = rule_for(target)  # as it is scored
+                best = best_rouge2(split_words(target, plain), [split_words(text, plain) for text in texts])
                 summary = " ".join(" ".join(texts[index].split()) for index in best)
             elif system == "ceiling":
                 summary = ceiling(title, target, texts[:read])

@@ -3,15 +3,17 @@
 The library fills a table of Python lists for every subsequence; here n-grams and subsequences come from
 `tasks/text/ngrams.py`, a reference is prepared once for all systems, and each word is stemmed once. A property test
 checks that both agree. `rougeL` takes a summary as one line, `rougeLsum` as sentences (Lin 2004, sec. 3.2), which the
-library expects on separate lines: `models/sentences.py` splits them, in references and summaries alike."""
+library expects on separate lines: `models/sentences.py` splits them, in references and summaries alike. The target
+decides how both are cut into words: one in another alphabet than the Latin one by the words of Unicode
+(`tasks.text.ngrams.rule_for`), where the library would see digits alone."""
 
 from collections import Counter
 from collections.abc import Collection, Sequence
 from itertools import chain
 
-from models.sentences import split_sentences
+from models.sentences import language_of, split_sentences
 from tasks.evaluation.metrics import COMPUTED, ArticleTexts, Score, SummaryScorer
-from tasks.text.ngrams import TargetNgrams, lcs_length, places_of, split_words, stem
+from tasks.text.ngrams import TargetNgrams, lcs_length, places_of, rule_for, split_words, stem
 
 Sentences = Sequence[Sequence[str]]  # the words of each sentence of a text
 _STEM = "-stem"
@@ -23,12 +25,14 @@ class Reference:
 
     def __init__(self, target: str | Sentences, metrics: Sequence[str] = COMPUTED["rouge"]) -> None:
         self._metrics = metrics
-        self._targets = {stems: _words(target, stems) for stems in {metric.endswith(_STEM) for metric in metrics}}
+        whole = target if isinstance(target, str) else ""
+        self._cut = rule_for(whole), language_of(whole)
+        self._targets = {stems: self._words(target, stems) for stems in {metric.endswith(_STEM) for metric in metrics}}
         self._ngrams = {(n, stems): TargetNgrams(_line(own), n) for stems, own in self._targets.items() for n in (1, 2)}
 
     def score(self, summary: str | Sentences) -> dict[str, Score]:
         """Return every metric of a summary, given as text or as plain words."""
-        summaries = {stems: _words(summary, stems) for stems in self._targets}
+        summaries = {stems: self._words(summary, stems) for stems in self._targets}
         scores = {}
         for metric in self._metrics:
             kind, stems = metric.removesuffix(_STEM), metric.endswith(_STEM)
@@ -43,16 +47,17 @@ class Reference:
             scores[metric] = Score.of(precision, recall)
         return scores
 
+    def _words(self, text: str | Sentences, stems: bool) -> Sentences:
+        if isinstance(text, str):
+            rule, language = self._cut
+            text = [split_words(sentence, rule) for sentence in split_sentences(text, language)]
+        return [list(map(stem, sentence)) for sentence in text] if stems else text
+
 
 def prepare(article: ArticleTexts, wanted: Collection[str]) -> SummaryScorer:
     """Cut the lead into words and n-grams once for all summaries."""
     reference = Reference(article.lead, [metric for metric in COMPUTED["rouge"] if metric in wanted])
     return lambda summary: reference.score(summary.text)
-
-
-def _words(text: str | Sentences, stems: bool) -> Sentences:
-    plain = [split_words(sentence) for sentence in split_sentences(text)] if isinstance(text, str) else text
-    return [list(map(stem, sentence)) for sentence in plain] if stems else plain
 
 
 def _line(sentences: Sentences) -> list[str]:

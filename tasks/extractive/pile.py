@@ -18,6 +18,7 @@ from scipy import sparse
 
 from models.sentences import split_sentences
 from models.values import Value, ValueIndex, find_values
+from models.words import END_MARKS, is_caseless, written_words
 from tasks.text.content_words import FUNCTION_WORDS, content_words, overlap, subject_of
 from tasks.text.ngrams import split_words
 from tasks.text.standalone import defects, is_list, without_opener
@@ -26,7 +27,7 @@ from tasks.text.tfidf import TfIdf
 Floats = NDArray[np.float64]
 KINDS = ("word", "bigram", "value")
 _LEAST_WORDS = 6
-_ENDS = (".", "!", "?", '"', "\u201d")
+_ENDS = (*'.!?"\u201d', *END_MARKS, *"؟…»」』")
 
 
 @dataclass(frozen=True)
@@ -108,8 +109,13 @@ def bigrams(tokens: Sequence[str]) -> list[tuple[str, str]]:
 
 def _sentence(text: str, passage: int, place: int) -> PileSentence:
     line = without_opener(text)
-    words = line.split()
-    whole = len(words) >= _LEAST_WORDS and line[0].isupper() and line.endswith(_ENDS) and not is_list(line)
+    words = written_words(line)
+    whole = (
+        len(words) >= _LEAST_WORDS
+        and (line[0].isupper() or is_caseless(line[0]))
+        and line.endswith(_ENDS)
+        and not is_list(line)
+    )
     return PileSentence(line, passage, place, words, split_words(line, "unicode"), defects(line), whole)
 
 

@@ -5,9 +5,11 @@ import math
 import re
 from collections.abc import Sequence
 
+from models.words import END_MARKS
 from tasks.engine.reasons import Reason
 from tasks.paragraphs.settings import ParagraphFilterSettings
 from tasks.text.boilerplate_phrases import is_boilerplate
+from tasks.text.ngrams import split_words
 
 
 class ParagraphReason(Reason):
@@ -43,8 +45,6 @@ REPEATS_LEAD = frozenset(
     {ParagraphReason.CLONE_DOCUMENT, ParagraphReason.CLONE, ParagraphReason.CLONE_OF_PART, ParagraphReason.MIRROR}
 )
 
-_UNSPACED = "\u0e00-\u0e7f\u3040-\u30ff\u3400-\u9fff"  # Thai, kana, Chinese characters
-_WORD = re.compile(rf"[{_UNSPACED}]|[^\W_{_UNSPACED}]+")  # a character of an unspaced script counts as a word
 _SPELLED = re.compile(r"[^\W\d_]+")
 _SYMBOL = re.compile(r"""[\d!-/:-@\[-`{-~|•·…“”‘’«»–—]""")
 # What counts words and symbols of most texts at a tenth of the time of these patterns: in the bytes of Latin-1, where
@@ -62,7 +62,10 @@ _MARKUP = re.compile(
 _LINK_SIGNS = ("](", "://", "w.", "W.")  # a text without any of these has no _LINK
 _MARKUP_SIGNS = ("<", "&", "{", "}", "=")  # likewise, no _MARKUP
 _SEPARATOR = re.compile(r"\s[|•·»›>*/–—-]\s|[|•·»›]|^\s*[*+-]\s|\[[x ]?\]")
-_SENTENCE_END = re.compile(r"""[.!?…؟](?:["”'’»)\]]|\[\d+\])*(?=\s|$)|[。！？।]""")
+# Thai and Lao have no mark at the end of a sentence, but a space behind each clause: one of 20 letters is no menu.
+_SENTENCE_END = re.compile(
+    rf"""[.!?…؟](?:["”'’»)\]]|\[\d+\])*(?=\s|$)|[{END_MARKS}]|(?<=[\u0e00-\u0eff]{{20}})(?=\s|$)"""
+)
 _ABBREVIATION = re.compile(
     r"(?:^|\s)(?:[A-Z]|vs|no|vol|pp?|figs?|al|jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec)\.$", re.IGNORECASE
 )
@@ -128,7 +131,7 @@ def _words_and_symbols(text: str) -> tuple[int, int]:
     latin = text.encode("latin-1", "replace")
     if text.isascii() or latin.count(b"?") == text.count("?") + sum(map(text.count, _SIGNS_OUTSIDE_LATIN)):
         return len(latin.translate(_WORD_BYTES).split()), len(latin) - len(latin.translate(None, _SYMBOL_BYTES))
-    return len(_WORD.findall(text)), len(_SYMBOL.findall(text))
+    return len(split_words(text, "unicode")), len(_SYMBOL.findall(text))
 
 
 def _sentences(text: str, most: int) -> int:

@@ -18,7 +18,7 @@ from tasks.paragraphs.settings import OF_ARTICLE, CloneSettings, ParagraphSettin
 from tasks.rights.conditions import COLUMNS, for_training, parse_conditions, refusal
 from tasks.rights.text_columns import mask_personal
 from tasks.text.language import article_language, in_other_language
-from tasks.text.ngrams import TargetNgrams, WordRule, split_words
+from tasks.text.ngrams import TargetNgrams, WordRule, rule_for, split_words
 
 LEAST_WORDS = 20  # of a part of the lead, or of what may be copied: headings and one-line quotations stay free
 
@@ -36,6 +36,7 @@ class LeadClones:
     def __init__(
         self, lead: str, settings: CloneSettings, rule: WordRule = "rouge", least_words: int = LEAST_WORDS
     ) -> None:
+        rule = rule_for(lead, rule)
         words = split_words(lead, rule)
         self.settings = settings
         self.rule = rule  # how texts are cut into words; paragraphs given to the methods must be cut by the same rule

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from storage.schemas import FEATURES, RANKING_SCORES
 from tasks.engine.grouping import join_by_article
-from tasks.text.ngrams import TargetNgrams, WordRule, lcs_length, split_words, stem
+from tasks.text.ngrams import TargetNgrams, WordRule, lcs_length, rule_for, split_words, stem
 from tasks.text.tfidf import TfIdf
 
 
@@ -32,13 +32,14 @@ def compute_features(
     kept = articles.filter(pc.is_null(articles["drop_reason"])).select(["article_id", "title", "lead"])
     for article, rows, candidates in join_by_article(kept, paragraphs):
         chosen = candidates.filter(pc.is_null(candidates["drop_reason"]))
-        title, lead = (split_words(rows[name][0].as_py() or "", words) for name in ("title", "lead"))
-        texts = [split_words(text, words) for text in chosen["text"].to_pylist()]
+        title, lead = (rows[name][0].as_py() or "" for name in ("title", "lead"))
+        rule = rule_for(lead, words)
+        texts = [split_words(text, rule) for text in chosen["text"].to_pylist()]
         columns = {
             "article_id": [article] * len(texts),
             "paragraph_id": chosen["paragraph_id"].to_pylist(),
-            "rouge2_recall": rouge2_recalls(lead, texts),
-            "title_similarity": TfIdf(texts).similarity(title),
+            "rouge2_recall": rouge2_recalls(split_words(lead, rule), texts),
+            "title_similarity": TfIdf(texts).similarity(split_words(title, rule)),
         }
         yield pa.RecordBatch.from_pydict(columns, schema=FEATURES.schema)
 
@@ -67,7 +68,7 @@ def score_rankings(
     )
     columns: dict[str, list[Any]] = {name: [] for name in RANKING_SCORES.schema.names}
     for article_id, article, candidates, labels, best in join_by_article(wanted, paragraphs, features, ranked):
-        lead = _stems(article["lead"][0].as_py())
+        lead = article["lead"][0].as_py()
         texts = best.sort_by("rank")["text"].to_pylist()
         orders = {"similarity": _by_similarity(article_id, candidates, labels), method: texts}
         for name, order in orders.items():
@@ -78,18 +79,15 @@ def score_rankings(
     return pa.table(columns, schema=RANKING_SCORES.schema)
 
 
-def recalls(lead: Sequence[str], texts: Sequence[str], lengths: Sequence[int]) -> Iterator[tuple[int, float]]:
-    """Yield each L' and the ROUGE-L recall, 0-1, of the first L' texts joined; the words of the lead are stems."""
+def recalls(lead: str, texts: Sequence[str], lengths: Sequence[int]) -> Iterator[tuple[int, float]]:
+    """Yield each L' and the ROUGE-L recall, 0-1, of the first L' texts joined, by stems."""
     if not texts:
         return
-    words = list(map(_stems, texts[: max(lengths)]))
+    rule = rule_for(lead)
+    target, *words = (list(map(stem, split_words(text, rule))) for text in (lead, *texts[: max(lengths)]))
     for length in lengths:
         joined = list(chain.from_iterable(words[:length]))
-        yield length, lcs_length(lead, joined) / len(lead) if lead else 0.0
-
-
-def _stems(text: str) -> list[str]:
-    return list(map(stem, split_words(text)))
+        yield length, lcs_length(target, joined) / len(target) if target else 0.0
 
 
 def _by_similarity(article_id: str, candidates: pa.Table, labels: pa.Table) -> list[str]:

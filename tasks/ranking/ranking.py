@@ -32,7 +32,7 @@ from tasks.ranking.batches import Texts, batches_by_length
 from tasks.ranking.candidates import Candidates, candidates, features_of, place_in_run
 from tasks.ranking.folders import RankingFolder, folder_digest, load_model, longest_input, read_ranking_folder
 from tasks.ranking.settings import FOLDER_METHODS, RankingSettings
-from tasks.text.ngrams import WordRule, split_words
+from tasks.text.ngrams import WordRule, rule_for, split_words
 from tasks.text.tfidf import BM25
 
 WEIGHTS, CONFIG, VOCABULARY = "model.safetensors", "config.json", "vocabulary.model"
@@ -127,7 +127,7 @@ def _scores(
     if settings.method == "bm25":
         texts = zip(chosen.article.tolist(), chain.from_iterable(chosen.texts()), strict=True)
         scores = [
-            BM25([split_words(text, words) for _, text in its]).scores(split_words(chosen.titles[article], words))
+            _bm25(chosen.titles[article], [text for _, text in its], words)
             for article, its in groupby(texts, key=itemgetter(0))
         ]
         return np.concatenate([np.zeros(0), *scores]).astype(np.float32)
@@ -143,6 +143,11 @@ def _scores(
         encoded = Texts(chosen.texts(), ranker.vocabulary, ranker.paragraph_tokens)
         titles = Texts([chosen.titles], ranker.vocabulary, ranker.title_tokens)
         return score_paragraphs(ranker, encoded, titles, chosen.article, settings.batch_tokens)
+
+
+def _bm25(title: str, texts: Sequence[str], words: WordRule) -> NDArray[np.float64]:
+    rule = rule_for(" ".join(texts), words)
+    return BM25([split_words(text, rule) for text in texts]).scores(split_words(title, rule))
 
 
 def score_paragraphs(

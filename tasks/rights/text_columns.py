@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from models.words import END_MARKS
 from storage.page_columns import PERSONAL_DATA
 from tasks.engine.data_files import fill, read_data
 from tasks.text.language import sure_language
@@ -134,8 +135,8 @@ def _length_of_account(written: str) -> int | None:
 # Rae et al. 2021, app. A.1.1: a page of English prose has at least two of them.
 _STOP_WORDS = frozenset({"the", "be", "to", "of", "and", "that", "have", "with"})
 _LETTER = re.compile(r"[^\W\d_]")
-ENDS = re.compile(r"[.!?](?:[\"”'’»)\]]|\[\d+\]|\d)*+\s*$")  # a text that ends with a sentence
-_SENTENCE = re.compile(r"[.!?。！？](?=[\s\"”'’)\]]|$)")
+ENDS = re.compile(rf"[.!?{END_MARKS}](?:[\"”'’»)\]]|\[\d+\]|\d)*+\s*$")  # a text that ends with a sentence
+_SENTENCE = re.compile(rf"[.!?](?=[\s\"”'’)\]]|$)|[{END_MARKS}]")
 _BULLETS = ("•", "●", "○", "■", "‣", "*", "- ", "– ", "— ")
 _ELLIPSES = ("…", "...")
 _SHORT = 30  # characters (Penedo et al. 2024, sec. 3.6)

@@ -20,6 +20,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from models.sentences import first_sentence, split_sentences
+from models.words import cut, written_words
 from tasks.engine.data_files import read_data
 from tasks.sources.files import file_state, json_object, matching_files, parquet_rows, parsed, unzipped
 from tasks.sources.settings import CollectionSettings
@@ -351,15 +352,15 @@ def _paragraphs(text: str, layout: CollectionLayout, most: int | None) -> Iterat
         yield from filter(None, [" ".join(text.split())])
         return
     for line in text.splitlines():
-        piece: list[str] = []
+        line = " ".join(line.split())
+        start = end = words = 0  # of the piece
         for sentence in split_sentences(line):
-            words = sentence.split()
-            if piece and len(piece) + len(words) > most:
-                yield " ".join(piece)
-                piece = []
-            piece += words
-            while len(piece) > most:  # a sentence longer than a paragraph, as in text without full stops
-                yield " ".join(piece[:most])
-                piece = piece[most:]
-        if piece:
-            yield " ".join(piece)
+            # A sentence longer than a paragraph, as in text without full stops, is cut.
+            for part in cut(sentence, most):
+                begin, length = line.index(part, end), len(written_words(part))
+                if words and words + length > most:
+                    yield line[start:end]
+                    start, words = begin, 0
+                words, end = words + length, begin + len(part)
+        if words:
+            yield line[start:end]

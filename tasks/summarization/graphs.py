@@ -13,7 +13,7 @@ from tasks.engine.grouping import by_article
 from tasks.summarization.settings import GraphSettings
 from tasks.text.entities import entity_sets
 from tasks.text.language import marked_pairs
-from tasks.text.ngrams import WordRule
+from tasks.text.ngrams import WordRule, rule_for
 from tasks.text.tfidf import tfidf_matrix
 
 _ENTITY_WEIGHT, _MARKER_WEIGHT = 0.2, 1.0  # of a shared entity and of a marker (Liu & Lapata 2019, eq. 26)
@@ -45,7 +45,7 @@ def build_graphs(ranked: pa.Table, settings: GraphSettings, words: WordRule = "r
 def similarity_edges(texts: Sequence[str], settings: GraphSettings, words: WordRule = "rouge") -> Edges:
     """Return the edges between paragraphs whose tf-idf cosine reaches the threshold (Liu & Lapata 2019, app. A.1). N_d
     of eq. 25 is the number of given paragraphs, those of one article."""
-    vectors = tfidf_matrix(texts, words)
+    vectors = tfidf_matrix(texts, rule_for(" ".join(texts), words))
     cosines = (vectors @ vectors.T).toarray().clip(max=1.0)
     if settings.similarity_threshold > 0:
         cosines[cosines < settings.similarity_threshold] = 0.0

@@ -14,7 +14,7 @@ from storage.schemas import RANKING_SCORES, SCORES
 from tasks.engine.grouping import join_by_article
 from tasks.evaluation.significance import SIGNIFICANCE, Comparison, SystemScore, compare_systems, summarise_scores
 from tasks.reporting.scores import Table1, table1
-from tasks.text.ngrams import split_words
+from tasks.text.ngrams import rule_for, split_words
 from tasks.text.tfidf import TfIdf
 
 Floats = NDArray[np.float64]
@@ -67,7 +67,8 @@ def measure(scores: Iterable[tuple[pa.Table, ...]], attention: pa.Table, known: 
 
 def gold_attention(lead: str, paragraphs: Sequence[str]) -> Floats:
     """Return the tf-idf similarities of a gold summary and P paragraphs, normalised: [P], sum 1, or all zero."""
-    similarities = TfIdf([split_words(text) for text in paragraphs]).similarity(split_words(lead))
+    rule = rule_for(lead)
+    similarities = TfIdf([split_words(text, rule) for text in paragraphs]).similarity(split_words(lead, rule))
     total = similarities.sum()
     return np.asarray(similarities / total if total else similarities, dtype=np.float64)
 

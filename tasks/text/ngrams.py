@@ -8,19 +8,15 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import cache, lru_cache
 from typing import Any, Literal, get_args
 
+from models.words import UNSPACED_SCRIPTS, is_beyond_latin
+
 WordRule = Literal["rouge", "unicode"]
 """How a text is cut into words: `rouge` is the papers' rule, `unicode` keeps other scripts than ASCII."""
+_HEAD = 2000  # characters of a text that decide its alphabet
 _RULES = get_args(WordRule)
 
 # Every byte other than an ASCII letter or digit becomes a space; capitals become lower case.
 _TO_WORD_BYTES = bytes(ord(chr(byte).lower()) if byte < 128 and chr(byte).isalnum() else 32 for byte in range(256))
-
-# Scripts written without spaces between words: each character (with its marks) counts as a word of its own.
-_UNSPACED_SCRIPTS = (
-    r"\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff"  # Thai, Lao, Myanmar, Khmer
-    r"\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"  # Hiragana, Katakana, Han
-    r"\U00020000-\U0003ffff"  # Han, supplementary planes
-)
 
 # Texts of Latin letters and usual punctuation: their words hold no marks, and NFC leaves them as they are.
 _OTHER_SCRIPTS = re.compile(r"[^\x00-\u02ff\u2010-\u205e\u20a0-\u20bf]")
@@ -42,6 +38,13 @@ def split_words(text: str, rule: WordRule = "rouge") -> list[str]:
             plain = _OTHER_SCRIPTS.search(text) is None
             return _PLAIN_WORD.findall(text) if plain else _unicode_word().findall(unicodedata.normalize("NFC", text))
     return text.encode("ascii", "replace").translate(_TO_WORD_BYTES).decode("ascii").split()
+
+
+def rule_for(text: str, rule: WordRule = "rouge") -> WordRule:
+    """Return the rule for what is compared with a text, such as a lead. `rouge` would leave next to nothing of a text
+    in another alphabet than the Latin one, and make two such texts equal that share a year: there it gives way to
+    `unicode`."""
+    return "unicode" if rule == "unicode" or is_beyond_latin(text[:_HEAD]) else "rouge"
 
 
 def ngrams(words: Sequence[str], n: int) -> Iterator[tuple[str, ...]]:
@@ -98,8 +101,8 @@ def _unicode_word() -> re.Pattern[str]:
     marks = "".join(
         re.escape(chr(code)) for code in range(sys.maxunicode + 1) if unicodedata.category(chr(code)).startswith("M")
     )
-    unspaced = rf"(?=\w)[{_UNSPACED_SCRIPTS}][{marks}]*"
-    spaced = rf"[^\W_{_UNSPACED_SCRIPTS}](?:[^\W_{_UNSPACED_SCRIPTS}]|[{marks}])*"
+    unspaced = rf"(?=\w)[{UNSPACED_SCRIPTS}][{marks}]*"
+    spaced = rf"[^\W_{UNSPACED_SCRIPTS}](?:[^\W_{UNSPACED_SCRIPTS}]|[{marks}])*"
     return re.compile(f"{unspaced}|{spaced}")
 
 
@@ -112,6 +115,8 @@ def _stemmer() -> Any:
 
 @lru_cache(maxsize=1 << 18)
 def stem(word: str) -> str:
-    """Return rouge-score's stem of a word of a-z and 0-9: Porter's, for words of at least four letters."""
+    """Return rouge-score's stem of a word: Porter's, for words of at least four letters; another alphabet's stays."""
+    if not word.isascii():
+        return word
     (stemmed,) = _stemmer().tokenize(word)
     return str(stemmed)

@@ -2,6 +2,7 @@
 
 import re
 
+from models.words import is_caseless
 from tasks.engine.data_files import read_data
 from tasks.text.language import has_finite_verb
 
@@ -83,5 +84,5 @@ def _begins_name(word: str) -> bool:
 def is_list(line: str) -> bool:
     """Tell whether a line is an affiliation, a title, a reference or the like: names and figures without a verb."""
     words = line.split()
-    capitals = sum(not word.lstrip(_OPENING)[:1].islower() for word in words)
+    capitals = sum(not (first.islower() or is_caseless(first)) for first in (w.lstrip(_OPENING)[:1] for w in words))
     return capitals > _MOST_CAPITALS * len(words) and not has_finite_verb(line)

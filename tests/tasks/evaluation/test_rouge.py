@@ -64,6 +64,22 @@ def test_by_hand() -> None:
     assert scores["rougeL"] == Score(4 / 9, 2 / 3, 2 / 6)
 
 
+def test_other_alphabets_are_compared_by_their_words() -> None:
+    scores = Reference("Он родился в 1950 году.").score("Завод закрыли весной 1950.")
+    assert scores["rouge1"] == scores["rouge1-stem"] == Score(2 * 0.25 * 0.2 / 0.45, 0.25, 0.2)
+    chinese = Reference("这座桥很长。它连接两座城市。").score("它连接两座城市。这座桥很长。")
+    assert chinese["rouge1"].value == chinese["rougeLsum"].value == 1.0
+    assert chinese["rougeL"].value == pytest.approx(7 / 12)
+
+
+def test_an_english_target_with_a_foreign_name_keeps_the_rule_of_the_library() -> None:
+    target, summary = "Tokyo (東京) is a city.", "東京 is Tokyo."
+    assert {kind: tuple(score) for kind, score in LIBRARY[False].score(target, summary).items()} == {
+        kind: (score.precision, score.recall, score.value)
+        for kind, score in Reference(target, ("rouge1", "rouge2", "rougeL", "rougeLsum")).score(summary).items()
+    }
+
+
 def test_sentences_in_another_order_cost_rouge_l_but_not_rouge_lsum() -> None:
     scores = Reference("One two three. Four five six.").score("Four five six. One two three.")
     assert scores["rougeL"].value == pytest.approx(0.5)
