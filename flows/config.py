@@ -333,7 +333,8 @@ def recipe_of(settings: dict[str, Any]) -> dict[str, Any]:
 
 
 def in_sections(given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return settings, some given by full names or below `settings`, in sections; ValueError: that is no mapping."""
+    """Return settings, some given by full names or below `settings`, in sections. Raises ValueError: `settings` is no
+    mapping, or a setting has two values."""
     others = given.get(OTHERS) or {}
     if not isinstance(others, Mapping):
         raise ValueError(f"{OTHERS} is {others!r}: expected full names of settings and their values")
@@ -341,8 +342,19 @@ def in_sections(given: Mapping[str, Any]) -> dict[str, Any]:
     for full, value in [*((name, value) for name, value in given.items() if name != OTHERS), *others.items()]:
         for part in reversed(full.split(".") if isinstance(full, str) else [full]):
             value = {part: value}
+        if (place := _contradicted(nested, value)) is not None:
+            raise ValueError(f"{place} is given twice, with different values: expected it once")
         nested = merge(nested, value)
     return nested
+
+
+def _contradicted(one: Any, other: Any) -> str | None:
+    """Return the full name of a setting to which both give a value, and not the same; None = of no setting."""
+    one, other = (part.model_dump(exclude_unset=True) if isinstance(part, Settings) else part for part in (one, other))
+    if not (isinstance(one, Mapping) and isinstance(other, Mapping)):
+        return "" if one != other else None
+    inner = ((name, _contradicted(one[name], value)) for name, value in other.items() if name in one)
+    return next((f"{name}.{rest}".rstrip(".") for name, rest in inner if rest is not None), None)
 
 
 def merge(under: Any, over: Any) -> Any:

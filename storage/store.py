@@ -11,7 +11,6 @@ import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import IO
 
 import pyarrow as pa
@@ -19,6 +18,7 @@ import pyarrow.fs as pafs
 import pyarrow.parquet as pq
 
 from storage.errors import CorruptShardError, DamagedFieldsError, StorageError, StorageFullError
+from storage.filesystems import open_filesystem
 from storage.leases import LOCK, ConditionalWrites, Lease, conditional_writes, held
 from storage.redaction import holds_secret
 from storage.schemas import Dataset
@@ -80,11 +80,8 @@ class Store:
             )
         self.root, self._lease = root, lease
         try:
-            if "://" in root:
-                self.filesystem, self.base = pafs.FileSystem.from_uri(root)
-            else:
-                self.filesystem, self.base = pafs.LocalFileSystem(), str(Path(root).expanduser().resolve())
-        except (pa.ArrowInvalid, OSError, RuntimeError) as error:  # the last of `expanduser`
+            self.filesystem, self.base = open_filesystem(root)
+        except (ValueError, OSError, RuntimeError) as error:  # the last of `expanduser`
             raise StorageError(
                 f"root {root!r} cannot be opened: {error}. Expected a folder or a URI such as s3://bucket/folder"
             ) from error
@@ -333,7 +330,7 @@ class Store:
             yield
         except FileNotFoundError:
             raise
-        except OSError as error:
+        except (OSError, pa.ArrowException) as error:  # the second where Azure refuses
             raise StorageError(f"{self.path(name)} could not be {done}: {error}") from error
 
     @contextmanager

@@ -21,7 +21,7 @@ from rich.markup import escape
 from rich.padding import Padding
 from rich.text import Text
 
-from flows.config import BuildConfig, merge
+from flows.config import BuildConfig, in_sections, merge
 from flows.running.settings_file import SettingsFile, read_settings
 from storage.redaction import redacted
 from tasks.engine.data_files import read_data
@@ -39,7 +39,7 @@ class Stopped(Exception):  # noqa: N818 - no error of the program: a run ended, 
 class CommandLine(BuildConfig):
     """Options of the commands that build: every field of the configuration, and how to run."""
 
-    config: Path | None = None
+    config: Annotated[Path | None, Parameter(allow_repeating=False)] = None
     """YAML file of settings; options given beside it win"""
     dry_run: bool = False
     """print what is done, what would run, and why; compute nothing"""
@@ -75,9 +75,37 @@ def _over_the_file(given: Any, validate: Callable[[Any], CommandLine]) -> Comman
     values = as_written(given)
     file = _file_of(values.get("config"))
     try:
-        return validate(merge(file.values, values))
+        given = merge(_in_sections(file), in_sections(values))
+        _check_warmups(given)
+        return validate(given)
     except ValidationError as error:
         raise ValueError(explain(error, lambda place: None if _holds(values, place) else file.line(place))) from error
+
+
+_WARMUPS = {"training": "steps", "attention": "steps", "retraining": "summarizer_steps"}  # section -> its length
+
+
+def _check_warmups(given: dict[str, Any]) -> None:
+    """Refuse a warm-up and fewer steps in one command. A preset's warm-up may be longer: a run with few steps is often
+    the beginning of a longer one."""
+    for section, length in _WARMUPS.items():
+        values = given.get(section)
+        if not isinstance(values, dict) or "warmup" not in values or length not in values:
+            continue
+        warmup, steps = (int(text) if (text := str(values[name])).isdecimal() else 0 for name in ("warmup", length))
+        if warmup > steps > 0:
+            raise ValueError(
+                f"{section}.warmup is {warmup}: expected at most {section}.{length}, which is {steps}, or the learning "
+                "rate does not reach its peak"
+            )
+
+
+def _in_sections(file: SettingsFile) -> dict[str, Any]:
+    """Return a file's settings in sections, so that an option goes over a setting however the file names it."""
+    try:
+        return in_sections(file.values)
+    except ValueError as error:
+        raise ValueError(f"--config {file.name}: {error}") from error
 
 
 def _file_of(name: str | None) -> SettingsFile:

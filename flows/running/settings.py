@@ -14,13 +14,13 @@ class EngineSettings(Settings):
 
     kind: Literal["threads", "processes", "dask"] = tuning("processes")
     """task runner of the flow: threads | processes | dask"""
-    workers: int = tuning(0, ge=0)
+    workers: int = tuning(0, ge=0, le=1_000)
     """shards computed at the same time; 0 = one a core"""
     dask_address: str | None = tuning(None)
     """Dask scheduler, such as tcp://10.0.0.1:8786; null = start one here"""
     device: str = tuning("auto")
     """where models run: auto | cpu | cuda | cuda:N; auto = CUDA where there is one"""
-    retries: int = tuning(3, ge=0)
+    retries: int = tuning(3, ge=0, le=100)
     """how often a shard is tried again after a transient failure (network, storage)"""
 
     @property
@@ -34,21 +34,21 @@ class BudgetSettings(Settings):
     """What a run, and all runs of a calendar month (UTC) on a root, may spend; null = no limit. A run that would exceed
     it does not start, or stops and keeps what is done."""
 
-    run_dollars: float | None = tuning(None, gt=0)
+    run_dollars: float | None = tuning(None, gt=0, le=1e9)
     """US dollars of a run, for search, language models and, by the prices below, hours"""
-    month_dollars: float | None = tuning(None, gt=0)
+    month_dollars: float | None = tuning(None, gt=0, le=1e9)
     """US dollars of a month"""
-    run_core_hours: float | None = tuning(None, gt=0)
+    run_core_hours: float | None = tuning(None, gt=0, le=1e9)
     """hours of all jobs of a run together; a job counts as one core"""
-    month_core_hours: float | None = tuning(None, gt=0)
+    month_core_hours: float | None = tuning(None, gt=0, le=1e9)
     """hours of all jobs of a month"""
-    run_gpu_hours: float | None = tuning(None, gt=0)
+    run_gpu_hours: float | None = tuning(None, gt=0, le=1e9)
     """hours of GPUs of a run"""
-    month_gpu_hours: float | None = tuning(None, gt=0)
+    month_gpu_hours: float | None = tuning(None, gt=0, le=1e9)
     """hours of GPUs of a month"""
-    core_price: float = tuning(0.0, ge=0)
+    core_price: float = tuning(0.0, ge=0, le=1e6)
     """US dollars for an hour of a core"""
-    gpu_price: float = tuning(0.0, ge=0)
+    gpu_price: float = tuning(0.0, ge=0, le=1e6)
     """US dollars for an hour of a GPU"""
 
     @property
@@ -66,5 +66,5 @@ class BudgetSettings(Settings):
 class NotificationSettings(Settings):
     """When a server raises an alarm; the environment says where to: WIKISUM_WEBHOOK."""
 
-    weeks: int = tuning(4, ge=1)
+    weeks: int = tuning(4, ge=1, le=5_200)
     """weeks without a promotion after which a server's alarm is raised, then weekly"""

@@ -12,6 +12,8 @@ from ruamel.yaml.nodes import MappingNode, Node, SequenceNode
 
 Place = tuple[str | int, ...]
 
+_MOST_VALUES = 10_000  # of a file, those that aliases repeat included; all settings are fewer than 300
+
 
 class _Constructor(SafeConstructor):
     """Leaves dates as they are written."""
@@ -44,12 +46,18 @@ def read_settings(file: str | Path) -> SettingsFile:
         raise ValueError(f"{file}: expected UTF-8, got the byte {error.object[error.start]:#04x}") from error
     except FileNotFoundError as error:
         raise ValueError(f"{file}: no such file") from error
+    except IsADirectoryError as error:
+        raise ValueError(f"{file} is a folder: expected a file of settings") from error
     except OSError as error:
         raise ValueError(f"{file}: expected a file that can be read, but {error.strerror}") from error
     reader = YAML(typ="safe", pure=True)
     reader.Constructor = _Constructor
     try:
         root = reader.compose(text)
+        if _size(root, {}) > _MOST_VALUES:
+            raise ValueError(
+                f"{file}: expected at most {_MOST_VALUES:,} values, got more with those that its aliases (*name) repeat"
+            )
         settings = {} if root is None else reader.constructor.construct_document(root)
         lines = dict(_lines(root, ()))
     except YAMLError as error:
@@ -64,6 +72,19 @@ def read_settings(file: str | Path) -> SettingsFile:
             f"{repr(settings)[:80]}"
         )
     return SettingsFile(str(file), settings, lines)
+
+
+def _size(node: Node | None, known: dict[int, int]) -> int:
+    """Return how many values a node has with those of its aliases; `known` has the sizes of nodes, by identity. A node
+    in itself has more than any file."""
+    if node is None or id(node) in known:
+        return 1 if node is None else known[id(node)]
+    known[id(node)] = _MOST_VALUES + 1  # until it is counted
+    inner = node.value if isinstance(node, SequenceNode) else ()
+    if isinstance(node, MappingNode):
+        inner = [value for pair in node.value for value in pair]
+    known[id(node)] = 1 + sum(_size(value, known) for value in inner)
+    return known[id(node)]
 
 
 def _lines(node: Node | None, place: Place) -> Iterator[tuple[Place, int]]:

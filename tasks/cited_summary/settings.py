@@ -32,9 +32,9 @@ class SummarySettings(Settings):
     language: LanguageCode | None = "en"
     """ISO 639-1 code: paragraphs surely in another language are refused, but for those of plain text, whose language is
     what was meant; null = every language is kept"""
-    max_sources: int = Field(100, ge=1)
+    max_sources: int = Field(100, ge=1, le=100_000)
     """pages and files of one summary, at most"""
-    max_bytes: int = Field(20_000_000, ge=1)
+    max_bytes: int = Field(20_000_000, ge=1, le=10_000_000_000)
     """limit for a file, and for a page after decompression"""
     contact: str = Field("", pattern=HEADER_TEXT)
     """URL or e-mail address that fetched sites may turn to"""

@@ -15,6 +15,7 @@ import pyarrow as pa
 import pyarrow.fs as pafs
 from warcio.exceptions import ArchiveLoadFailed
 
+from storage.filesystems import open_filesystem
 from storage.schemas import CAPTURES
 from tasks.crawl.archive_file import DamagedError, OpenArchive, ScratchFullError, records_of
 from tasks.crawl.reasons import CaptureReason
@@ -60,7 +61,7 @@ def find_archives(settings: CrawlSettings) -> list[ArchiveFile]:
 
 
 def _state(file: str) -> str:
-    filesystem, path = pafs.FileSystem.from_uri(file if "://" in file else Path(file).resolve().as_uri())
+    filesystem, path = open_filesystem(file)
     info = filesystem.get_file_info(path)
     if info.type != pafs.FileType.File:
         raise FileNotFoundError(f"crawl.archive: no file {file!r}")

@@ -16,9 +16,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
-import pyarrow.fs as pafs
 from warcio.archiveiterator import ArchiveIterator  # FastWARC 2.0 reads no ARC files, and ends at a truncated record
 
+from storage.filesystems import open_filesystem
 from tasks.engine.closing import Closing
 
 if sys.version_info >= (3, 14):
@@ -50,7 +50,7 @@ class ScratchFullError(Exception):
 def open_archive(file: str) -> BinaryIO:
     """Open a file for reading at any offset: a local path, or a URI of any pyarrow filesystem; raises OSError."""
     if "://" in file:
-        filesystem, path = pafs.FileSystem.from_uri(file)
+        filesystem, path = open_filesystem(file)
         # Buffered, because every read of an object store is a request.
         return io.BufferedReader(filesystem.open_input_file(path), _SCAN_BLOCK)
     return Path(file).open("rb", buffering=_SCAN_BLOCK)

@@ -91,7 +91,7 @@ class CommonCrawlSettings(Settings):
     """what the index's names of archive files are appended to"""
     connections: int = tuning(4, ge=1, le=1_000)
     """records read at the same time by one shard"""
-    requests_per_second: float = tuning(20.0, gt=0)
+    requests_per_second: float = tuning(20.0, gt=0, le=10_000)
     """ranges of files that this machine asks for in a second at most, all shards together"""
 
     def recipe(self) -> dict[str, Any]:
@@ -173,13 +173,13 @@ class CrawlSettings(Settings):
     """limit for a single wait for data, in seconds"""
     total_seconds: float = Field(60.0, gt=0, le=_DAY)
     """limit for one response, from request to last byte, in seconds"""
-    max_bytes: int = Field(10_000_000, gt=0)
+    max_bytes: int = Field(10_000_000, gt=0, le=10_000_000_000)
     """limit for a body, in bytes after decompression"""
     allowed_hosts: tuple[HostPattern, ...] = ()
     """patterns (*, ?) of host or host:port that may have a private or loopback address and any port"""
     archive: tuple[str, ...] = ()
     """WARC or ARC files (path, glob or URI) that pages are taken from; empty = from the web"""
-    max_decoded_archive_bytes: int = Field(50_000_000_000, gt=0)
+    max_decoded_archive_bytes: int = Field(50_000_000_000, gt=0, le=10**15)
     """limit for the decoded copy, in the temporary folder, of an archive not compressed per record"""
     common_crawl: CommonCrawlSettings = CommonCrawlSettings()
     """Common Crawl, or an archive of its form"""
@@ -191,22 +191,22 @@ class CrawlSettings(Settings):
     """domains never fetched from, subdomains included: the encyclopedia and its mirrors"""
     max_crawl_delay_seconds: float = Field(30.0, ge=0, le=_DAY)
     """pages of a host that asks for a longer Crawl-delay are not fetched"""
-    host_failure_limit: int = Field(20, ge=1)
+    host_failure_limit: int = Field(20, ge=1, le=1_000_000)
     """failed requests in a row after which no other URL of the host is asked for"""
     refresh: str = ""
     """any text, such as a date or a week; a new one makes the pages of earlier crawls due again: they are asked for
     with conditional requests, and kept where they have not changed"""
-    budget_seconds: float | None = Field(None, gt=0)
+    budget_seconds: float | None = Field(None, gt=0, le=3_660 * _DAY)
     """stop a shard after so many seconds; null = never"""
-    budget_bytes: int | None = Field(None, gt=0)
+    budget_bytes: int | None = Field(None, gt=0, le=10**15)
     """stop a shard after this many body bytes; null = never"""
-    budget_pages: int | None = Field(None, gt=0)
+    budget_pages: int | None = Field(None, gt=0, le=10**12)
     """stop a shard after asking for this many URLs; null = never. Pages taken over from an earlier crawl, or found in
     an archive, count for no budget"""
-    budget_domain_pages: int | None = Field(None, gt=0)
+    budget_domain_pages: int | None = Field(None, gt=0, le=10**12)
     """ask a registered domain for at most this many URLs of a crawl; null = no limit"""
 
-    fresh_days: float = tuning(0.0, ge=0)
+    fresh_days: float = tuning(0.0, ge=0, le=36_600)
     """a page fetched less than this many days ago is not due, whatever refresh says"""
 
     retries: int = tuning(2, ge=0, le=100)

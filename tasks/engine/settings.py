@@ -13,7 +13,13 @@ from typing import Any, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationInfo, field_validator
 
+from storage.paths import is_path_text
 from storage.redaction import holds_secret
+
+# Every number has an upper bound too, far above what anybody needs: a typing error is found before work starts, and no
+# number overflows. These two bound many settings.
+MOST_STEPS = 100_000_000
+MOST_TOKENS = 10_000_000
 
 # A valid value of an HTTP header: one line of printable ASCII.
 HEADER_TEXT = r"^[\x20-\x7e]*$"
@@ -53,11 +59,14 @@ class Settings(BaseModel):
 
     @field_validator("*", mode="before")
     @classmethod
-    def _holds_no_secret(cls, value: Any) -> Any:
-        """Refuse user and password in a URL; a section checks its own fields."""
-        texts = value if isinstance(value, list | tuple | set | frozenset) else [value]
-        if any(isinstance(text, str) and holds_secret(text) for text in texts):
+    def _is_text_without_secret(cls, value: Any) -> Any:
+        """Refuse user and password in a URL, and text that no file can hold; a section checks its own fields."""
+        values = value if isinstance(value, list | tuple | set | frozenset) else [value]
+        texts = [text for text in values if isinstance(text, str)]
+        if any(map(holds_secret, texts)):
             raise ValueError(_SECRET)
+        if not all(map(is_path_text, texts)):
+            raise ValueError("expected text that UTF-8 can write, without NUL")
         return value
 
     def recipe(self) -> dict[str, Any]:

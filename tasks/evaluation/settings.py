@@ -39,14 +39,14 @@ class BertScoreSettings(Settings):
 
     folder: str = tuning(...)
     """local folder of an encoder in Hugging Face's layout: config.json, safetensors, tokenizer"""
-    layer: int = Field(ge=1)
+    layer: int = Field(ge=1, le=1_000)
     """whose vectors count (`num_layers`; Zhang et al. 2020: 17 of roberta-large, 9 of bert-base)"""
 
 
 class JudgeSettings(ChatSettings):
     """A language model that gives marks; the texts of articles and summaries are sent to it."""
 
-    most_calls: int = Field(1_000, ge=1)
+    most_calls: int = Field(1_000, ge=1, le=10**9)
     """requests of one shard of articles; summaries beyond have no marks"""
 
 

@@ -27,7 +27,7 @@ class StudySettings(Settings):
     systems: tuple[str, ...] = ()
     """summarizers to compare, besides the trained ones also baselines, and gold, the lead itself; default: the trained
     ones, lead and coverage"""
-    articles: int = Field(50, ge=1)
+    articles: int = Field(50, ge=1, le=100_000)
     """test articles drawn (50 in Shen et al. 2023, 20 in Liu & Lapata 2019)"""
     raters: int = Field(4, ge=1, le=99)
     """forms made, one a person; in qa a multiple of the number of systems is balanced"""
@@ -36,7 +36,7 @@ class StudySettings(Settings):
     criteria: tuple[Criterion, ...] = Field(("informativeness", "fluency", "conciseness", "consistency"), min_length=1)
     """what ratings are given for: informativeness, fluency, conciseness, consistency (Ma & Zong 2020), relevance,
     abstractiveness, salience, coverage (Shen et al. 2023)"""
-    seed: int = Field(1, ge=0)
+    seed: int = Field(1, ge=0, le=2**32 - 1)
     """decides articles, groups and order"""
 
     @property

@@ -17,7 +17,7 @@ class ParagraphFilterSettings(Settings):
     preset: Literal["default", "liu2018", "none"] = "default"
     """rules: default; those of Liu et al. 2018 (fewer than 6 tokens, no ASCII letter, no sentence of more than 3 tokens
     ending in a full stop); none"""
-    min_words: int = Field(6, ge=1)
+    min_words: int = Field(6, ge=1, le=10_000)
     """words a paragraph has at least, in the preset default"""
     language: str | None = OF_ARTICLE
     """a paragraph of a web page or PDF that is surely in another language is refused, whatever the preset: ISO 639-1
@@ -88,6 +88,6 @@ class ParagraphSettings(Settings):
     """probability (0-1) from which a paragraph of a crawled English page is refused as junk: a reference, a caption, a
     teaser, a comment; a lower one refuses more of these and more prose; a page of nothing else keeps what is least
     likely junk; null = off, as in the papers"""
-    max_paragraphs: int | None = Field(2000, ge=1)
+    max_paragraphs: int | None = Field(2000, ge=1, le=10_000_000)
     """candidates an article may have (the mean of Liu & Lapata 2019, sec. 4 is 525); an article with more keeps the
     first ones of every document alike, so that one book cannot crowd out the other sources; null = no limit"""

@@ -3,14 +3,14 @@
 from pydantic import Field
 
 from models.presets import find_preset
-from tasks.engine.settings import Settings
+from tasks.engine.settings import MOST_TOKENS, Settings
 from tasks.summarization.settings import SummarizerSettings
 
 
 class PretrainingSettings(Settings):
     """How passages are made and spoilt; the summarizer and its training are those of their own sections."""
 
-    passage_tokens: int = Field(256, ge=16)
+    passage_tokens: int = Field(256, ge=16, le=MOST_TOKENS)
     """most tokens of a passage: consecutive sentences of a page (Lewis et al. 2020: 512; here less, as summarizers for
     laptops read a few hundred tokens)"""
 

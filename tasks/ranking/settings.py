@@ -4,7 +4,7 @@ from typing import Literal, Self
 
 from pydantic import Field, model_validator
 
-from tasks.engine.settings import Settings, tuning
+from tasks.engine.settings import MOST_STEPS, MOST_TOKENS, Settings, tuning
 
 FOLDER_METHODS = ("sentence-encoder", "cross-encoder")  # those of a model in a local folder
 
@@ -12,33 +12,33 @@ FOLDER_METHODS = ("sentence-encoder", "cross-encoder")  # those of a model in a 
 class RankerSettings(Settings):
     """How the ranker is built and trained."""
 
-    hidden: int = Field(256, ge=1)
+    hidden: int = Field(256, ge=1, le=1_000_000)
     """size of both LSTMs (Liu & Lapata 2019, sec. 4), and of word embeddings (unstated there)"""
-    learning_rate: float = Field(0.15, gt=0)
+    learning_rate: float = Field(0.15, gt=0, le=100)
     """of Adagrad (Liu & Lapata 2019, sec. 4)"""
-    initial_accumulator: float = Field(0.001, ge=0)
+    initial_accumulator: float = Field(0.001, ge=0, le=1_000)
     """where Adagrad's sums of squares start (unstated in Liu & Lapata 2019): at 0 the first steps are so large that
     scores collapse, at .1 (See et al. 2017) labels of a few percent are learned slowly"""
-    batch_paragraphs: int = Field(128, ge=1)
+    batch_paragraphs: int = Field(128, ge=1, le=1_000_000)
     """paragraphs a step"""
-    paragraphs_per_article: int = Field(40, ge=1)
+    paragraphs_per_article: int = Field(40, ge=1, le=1_000_000)
     """paragraphs drawn of each training article, again in every epoch"""
-    epochs: int = Field(10, ge=1)
+    epochs: int = Field(10, ge=1, le=1_000_000)
     """most passes over the training split"""
-    steps: int = Field(200_000, ge=1)
+    steps: int = Field(200_000, ge=1, le=MOST_STEPS)
     """most optimizer steps"""
-    validation_interval: int = Field(1_000, ge=1)
+    validation_interval: int = Field(1_000, ge=1, le=MOST_STEPS)
     """steps between validations, each with a checkpoint"""
     select: Literal["loss", "recall"] = "loss"
     """best checkpoint by validation loss, or by mean ROUGE-2 recall of the five top paragraphs"""
-    patience: int = Field(10, ge=1)
+    patience: int = Field(10, ge=1, le=1_000_000)
     """validations without a better one before training ends"""
 
 
 class RankingSettings(Settings):
     """How paragraphs are ranked."""
 
-    keep: int = Field(40, ge=1)
+    keep: int = Field(40, ge=1, le=100_000)
     """L': best paragraphs kept of each article (Liu & Lapata 2019, Table 1 goes to 40)"""
     method: Literal["ranking", "similarity", "bm25", "sentence-encoder", "cross-encoder", "rouge", "found"] = "ranking"
     """order by the learned ranker, by tf-idf similarity with the title (Liu et al. 2018), by BM25, by the cosine of
@@ -47,7 +47,7 @@ class RankingSettings(Settings):
     folder: str | None = tuning(None)
     """local folder of the model of sentence-encoder and cross-encoder, in Hugging Face's layout; its content is part of
     the recipe, its path is not. Nothing is downloaded"""
-    batch_tokens: int = Field(16_384, ge=1)
+    batch_tokens: int = Field(16_384, ge=1, le=MOST_TOKENS)
     """paragraph tokens scored at a time, padding included; about 131,072 suits a GPU. Part of the recipe, because the
     last bits of a score, and so the order of all but equal ones, depend on it"""
 

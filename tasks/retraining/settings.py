@@ -6,7 +6,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from pydantic import Field, field_validator
 
-from tasks.engine.settings import Settings, tuning
+from tasks.engine.settings import MOST_STEPS, Settings, tuning
 from tasks.evaluation.settings import DecidingMetric
 
 WEEKS = 53  # that a year can have
@@ -28,15 +28,15 @@ class RetrainingSettings(Settings):
     counts for another week"""
     vocabulary: Literal["champion", "new"] = "champion"
     """keep the champion's vocabulary, or estimate a new one and train both models from scratch"""
-    ranker_steps: int = Field(20_000, ge=1)
+    ranker_steps: int = Field(20_000, ge=1, le=MOST_STEPS)
     """optimizer steps, at most, of a ranker that is trained further"""
-    summarizer_steps: int = Field(50_000, ge=1)
+    summarizer_steps: int = Field(50_000, ge=1, le=MOST_STEPS)
     """steps of a summarizer that is trained further"""
-    warmup: int = Field(1_000, ge=1)
+    warmup: int = Field(1_000, ge=1, le=MOST_STEPS)
     """steps of warm-up of that summarizer (noam schedule)"""
-    test_articles: int = Field(4_000, ge=2)
+    test_articles: int = Field(4_000, ge=2, le=10_000_000)
     """articles of the frozen test split, at most; fixed with the first champion"""
-    test_shards: int = Field(8, ge=1)
+    test_shards: int = Field(8, ge=1, le=100_000)
     """shards of the frozen test split; fixed with the first champion"""
     metric: DecidingMetric = "values"
     """metric in which a challenger must be better than the champion"""
@@ -48,7 +48,7 @@ class RetrainingSettings(Settings):
     """expected number of promotions a year, at most, of challengers that are no better than the champion; shared out
     over weeks and test splits, it sets the largest p-value (one-sided, approximate randomisation) at which a challenger
     is promoted"""
-    keep: int = Field(3, ge=1)
+    keep: int = Field(3, ge=1, le=10_000)
     """how many model versions, and how many of their builds, are kept beside the champion and the one before it; builds
     of other runs are left alone"""
 

@@ -29,7 +29,7 @@ from tasks.engine.reasons import Reason
 from tasks.engine.recipe import finished_build, finished_stage
 from tasks.engine.shard import Scratch
 from tasks.search.settings import WebSearchSettings, filled, interfaces
-from tasks.sources.files import file_digest
+from tasks.sources.files import check_is_file, file_digest
 from tasks.text.ngrams import split_words
 
 logger = logging.getLogger(__name__)
@@ -64,6 +64,7 @@ def local_notes(settings: WebSearchSettings) -> dict[str, str]:
     line of it is malformed, or the root has no build with documents."""
     if settings.provider == "recorded":
         file = Path(str(settings.recorded))
+        check_is_file(file, "search.recorded")
         digest = file_digest(file)
         _check_lines(file, digest)
         return {"recorded_sha256": digest}

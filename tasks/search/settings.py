@@ -99,7 +99,7 @@ class WebSearchSettings(Settings):
     """key of the interface, for opensearch name:password in base64; not written to any record"""
     delay_seconds: float = tuning(1.0, ge=0, le=86_400)
     """between the starts of two queries of one shard, in seconds"""
-    price_per_thousand: float | None = tuning(None, ge=0)
+    price_per_thousand: float | None = tuning(None, ge=0, le=1e6)
     """US dollars for a thousand queries, for the estimate of --dry-run; null = 5 for google, else none known"""
 
     def recipe(self) -> dict[str, Any]:

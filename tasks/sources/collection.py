@@ -22,7 +22,7 @@ import pyarrow.parquet as pq
 from models.sentences import first_sentence, split_sentences
 from models.words import cut, written_words
 from tasks.engine.data_files import read_data
-from tasks.sources.files import file_state, json_object, matching_files, parquet_rows, parsed, unzipped
+from tasks.sources.files import check_is_file, file_state, json_object, matching_files, parquet_rows, parsed, unzipped
 from tasks.sources.settings import CollectionSettings
 from tasks.sources.source import Article, ArticleReason, GivenDocument, Partition
 
@@ -192,8 +192,7 @@ def _open(path: Path) -> AbstractContextManager[BinaryIO]:
 
 def _parallel(path: Path) -> Iterator[tuple[bytes, bytes]]:
     other = path.with_name(f".{TARGET}".join(path.name.rsplit(f".{SOURCE}", 1)))
-    if not other.is_file():
-        raise FileNotFoundError(f"no such file: {other}, the summaries of {path.name}")
+    check_is_file(other, f"the summaries of {path.name}")
     with _open(path) as sources, _open(other) as targets:
         for source, target in zip_longest(sources, targets):
             if source is None or target is None:

@@ -46,9 +46,16 @@ def matching_files(patterns: Sequence[str], setting: str, kind: str) -> list[Pat
             raise FileNotFoundError(f"no file matches {pattern!r} ({setting})")
         paths |= dict.fromkeys(map(Path, files))
     for path in paths:
-        if not path.is_file():
-            raise FileNotFoundError(f"no such file: {path} ({setting})")
+        check_is_file(path, setting)
     return list(paths)
+
+
+def check_is_file(path: Path, setting: str) -> None:
+    """Check that a path is a file. Raises FileNotFoundError, which names the setting: it is a folder, or missing."""
+    if path.is_dir():
+        raise FileNotFoundError(f"{path} is a folder: expected a file ({setting})")
+    if not path.is_file():
+        raise FileNotFoundError(f"no such file: {path} ({setting})")
 
 
 def input_files(patterns: Sequence[str], setting: str, kind: str) -> list[InputFile]:

@@ -38,7 +38,7 @@ from tasks.engine.grouping import packed
 from tasks.engine.settings import secret_in
 from tasks.sources.dump.pages import CATEGORY, DumpPage, Site
 from tasks.sources.dump.source import FORMAT_VERSION, ArticleReader
-from tasks.sources.files import Malformed
+from tasks.sources.files import Malformed, check_is_file
 from tasks.sources.settings import MediaWikiSettings, WikitextSettings
 from tasks.sources.source import Article, ArticleReason, Partition
 
@@ -343,8 +343,7 @@ class MediaWikiSource:
 
 def _titles(path: Path) -> Iterator[str]:
     malformed = Malformed()
-    if not path.is_file():
-        raise FileNotFoundError(f"no such file: {path} (source.mediawiki.titles)")
+    check_is_file(path, "source.mediawiki.titles")
     with path.open(encoding="utf-8-sig") as lines:
         try:
             for number, line in enumerate(lines, 1):

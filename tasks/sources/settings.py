@@ -32,7 +32,7 @@ class MediaWikiSettings(Settings):
     """file of titles, one a line, UTF-8; empty lines and those that begin with # are skipped"""
     category: str = ""
     """category whose articles are read, with or without its namespace"""
-    category_depth: int = Field(0, ge=0)
+    category_depth: int = Field(0, ge=0, le=100)
     """levels of subcategories whose articles are read too"""
     delay_seconds: float = tuning(0.1, ge=0, le=86_400)
     """between the starts of two requests, in seconds; no two are sent at the same time"""
@@ -60,7 +60,7 @@ class MiniwebSettings(Settings):
 
     topics: int = Field(400, ge=1, le=WORLD_TOPICS)
     """number of articles in week 0"""
-    seed: int = 1
+    seed: int = Field(1, ge=0, le=2**32 - 1)
     """seed of the world: another seed gives other topics, facts and pages"""
     week: int = Field(0, ge=0, le=5200)
     """week of the world; each one adds new topics, edits and dead links"""
@@ -77,11 +77,11 @@ class MiniwebSettings(Settings):
     """multiplies every rate of links.FAULT_RATES; 0 = a web without faults"""
     hosts: int = Field(12, ge=12, le=5000)
     """hosts that serve articles' pages, beside search, mirror and link hosts"""
-    partition_topics: int = Field(1000, ge=1)
+    partition_topics: int = Field(1000, ge=1, le=1_000_000)
     """topics per partition of the source"""
-    oversized_bytes: int = Field(24_000_000, ge=0)
+    oversized_bytes: int = Field(24_000_000, ge=0, le=10_000_000_000)
     """decoded size of an oversized page, bytes"""
-    slow_seconds: float = tuning(0.5, ge=0)
+    slow_seconds: float = tuning(0.5, ge=0, le=86_400)
     """how long the server waits before it answers a slow page, seconds"""
 
     @model_validator(mode="after")
@@ -120,7 +120,7 @@ class WikitextSettings(Settings):
     """What is made of wikitext, and which pages are not articles. Names are compared without regard to case; the
     defaults are those of the English Wikipedia. Names of namespaces come from the wiki itself."""
 
-    min_lead_words: int = Field(10, ge=0)
+    min_lead_words: int = Field(10, ge=0, le=10_000)
     """white-space separated words of a lead; one with fewer is refused as `short_lead`"""
     archived: Archived = "dead"
     """what becomes of a citation's archive-url. dead: it takes the place of a URL that is not marked live
@@ -202,7 +202,7 @@ class CollectionSettings(Settings):
     """in layout columns, the column of the title; empty = the beginning of the first document"""
     id: str = ""
     """in layout columns, the column of a unique name; empty = file and row"""
-    paragraph_words: int | None = Field(100, ge=1)
+    paragraph_words: int | None = Field(100, ge=1, le=1_000_000)
     """words a paragraph has at most: a longer one is cut between sentences; null = a document is one paragraph, as its
     models read it in Shen et al. 2023, sec. 3"""
 
@@ -226,7 +226,7 @@ class SourceSettings(Settings):
     one that others have parsed: structured contents and HTML dumps of Wikimedia, MegaWika 2; mediawiki: titles or a
     category of a live wiki; tensor2tensor: the published WikiSum shards; sections: the sections of a dump's or of JSONL
     articles; collection: a published corpus of documents and summaries"""
-    malformed: int = tuning(0, ge=0)
+    malformed: int = tuning(0, ge=0, le=10**12)
     """malformed lines or rows that a file of records, sections, an encyclopedia or a collection may have: they are
     refused (`malformed_line`, `malformed_row`); with more the build stops and names the first twenty"""
     miniweb: MiniwebSettings = MiniwebSettings()

@@ -8,7 +8,7 @@ from pydantic import Field, model_validator
 from models.presets import COPYING, LEARNED_POSITIONS, OF_TRANSFORMERS, check_library, find_preset, sees_sentences
 from models.search.settings import Guidance, SearchSettings
 from models.tokenization.contract import TextForm
-from tasks.engine.settings import Settings, tuning
+from tasks.engine.settings import MOST_STEPS, MOST_TOKENS, Settings, tuning
 from tasks.text.entities import ENTITY_TYPES, RULES
 
 Graph = Literal["none", "similarity", "discourse"]
@@ -21,7 +21,7 @@ class VocabularySettings(Settings):
     """local folder of a Hugging Face model whose tokenizer.json, or vocab.json and merges.txt, is the vocabulary, in
     place of an estimated one; its content is part of the recipe, its path is not; null = that of summarizer.pretrained,
     if there is one"""
-    pieces: int = Field(32_000, ge=300)
+    pieces: int = Field(32_000, ge=300, le=10_000_000)
     """pieces wanted, special ones and bytes included (Liu & Lapata 2019, sec. 4); fewer where the corpus has fewer"""
     model_type: Literal["unigram", "bpe", "byte-bpe"] = "unigram"
     """segmentation model: unigram (as the released WikiSum vocabulary) and bpe by SentencePiece; byte-bpe is the
@@ -52,11 +52,11 @@ class ExampleSettings(Settings):
     summarizer's own layout cuts further (24 paragraphs in training, Liu & Lapata 2019, sec. 4), so that one set of
     examples serves systems, and tests on longer inputs than were trained on."""
 
-    paragraph_tokens: int = Field(200, ge=1)
+    paragraph_tokens: int = Field(200, ge=1, le=MOST_TOKENS)
     """tokens of a paragraph kept"""
-    target_tokens: int = Field(1_000, ge=2)
+    target_tokens: int = Field(1_000, ge=2, le=MOST_TOKENS)
     """tokens of the lead kept, begin and end included; a lead that is cut has no end, for it does not end there"""
-    supported_by: int | None = Field(None, ge=1)
+    supported_by: int | None = Field(None, ge=1, le=1_000)
     """learn only those sentences of a lead whose names, numbers and dates all occur in the title or in this many best
     paragraphs, for the others teach to invent (Nan et al. 2021); leads of test articles stay whole; null = all
     sentences"""
@@ -81,16 +81,16 @@ class SummarizerSettings(Settings):
     slots: bool = False
     """whether each name and number of an article is one piece, another in each article (`models/value_slots.py`); only
     where words are copied, for such pieces say nothing by themselves, and where no checkpoint brings its vocabulary"""
-    max_paragraphs: int = Field(24, ge=1)
+    max_paragraphs: int = Field(24, ge=1, le=100_000)
     """best ranked paragraphs read (Liu & Lapata 2019, sec. 4: 24)"""
-    max_paragraph_tokens: int = Field(100, ge=2)
+    max_paragraph_tokens: int = Field(100, ge=2, le=MOST_TOKENS)
     """tokens read of a paragraph, the title in the first one included (Ma & Zong 2020, sec. 4.2: 100)"""
-    max_source_tokens: int | None = Field(None, ge=1)
+    max_source_tokens: int | None = Field(None, ge=1, le=MOST_TOKENS)
     """tokens read of all paragraphs together; null = all (Liu & Lapata 2019, sec. 4: FT reads 600 to 1,200)"""
     truncation: Literal["end", "each"] = "end"
     """where a source of more tokens than may be read is cut: at the end of all paragraphs together, or each at the end
     of an equal share (Shen et al. 2023, app. C)"""
-    max_target_tokens: int = Field(400, ge=2)
+    max_target_tokens: int = Field(400, ge=2, le=MOST_TOKENS)
     """tokens of a lead learned, begin and end included"""
 
     @property
@@ -132,48 +132,48 @@ class SummarizerSettings(Settings):
 class TrainingSettings(Settings):
     """How a summarizer is trained."""
 
-    steps: int = Field(500_000, ge=0)
+    steps: int = Field(500_000, ge=0, le=MOST_STEPS)
     """updates of the weights; 0 = those of summarizer.pretrained as they are (Liu & Lapata 2019, sec. 4: 500,000)"""
-    batch_tokens: int = Field(10_500, ge=16)
+    batch_tokens: int = Field(10_500, ge=16, le=MOST_TOKENS)
     """source tokens, and target tokens, of a batch, padding included (released HT: 10,500)"""
-    accumulation: int = Field(4, ge=1)
+    accumulation: int = Field(4, ge=1, le=100_000)
     """batches an update sees, on all processes together (released HT: 4)"""
-    processes: int | None = Field(None, ge=1)
+    processes: int | None = Field(None, ge=1, le=10_000)
     """processes that train together and share the batches of an update equally; null = one for each GPU of the machine,
     as far as they divide accumulation, 1 on a CPU. With device auto there are at most as many as GPUs. Each draws its
     own dropout, so the result depends on it"""
     schedule: Literal["noam", "linear", "constant"] = "noam"
     """learning rate after the warm-up: noam falls with the square root of steps (Vaswani et al. 2017), linear falls to
     0 at the last step, constant stays (without warm-up)"""
-    learning_rate_factor: float = Field(3.0, gt=0)
+    learning_rate_factor: float = Field(3.0, gt=0, le=1_000)
     """factor of the noam schedule (released HT: 3)"""
-    learning_rate: float = Field(2e-5, gt=0)
+    learning_rate: float = Field(2e-5, gt=0, le=10)
     """learning rate of the constant schedule, and the highest of the linear one"""
-    warmup: int = Field(8000, ge=1)
+    warmup: int = Field(8000, ge=1, le=MOST_STEPS)
     """steps of warm-up, of a linear schedule at most half of all (Liu & Lapata 2019, sec. 4: 8,000)"""
     label_smoothing: float = Field(0.1, ge=0, lt=1)
     """probability spread over all pieces (Liu & Lapata 2019, sec. 4: .1)"""
     dropout: float | None = Field(None, ge=0, lt=1)
     """dropout; null = the preset's (Liu & Lapata 2019, sec. 4: .1)"""
-    clip_norm: float | None = Field(None, gt=0)
+    clip_norm: float | None = Field(None, gt=0, le=1e6)
     """largest gradient norm; null = as it comes"""
-    validation_articles: int = Field(4000, ge=1)
+    validation_articles: int = Field(4000, ge=1, le=10_000_000)
     """articles of the valid split that are validated on, at most"""
-    validation_interval: int = Field(2500, ge=1)
+    validation_interval: int = Field(2500, ge=1, le=MOST_STEPS)
     """steps between validations, each with a checkpoint"""
-    keep_best: int = Field(5, ge=1)
+    keep_best: int = Field(5, ge=1, le=10_000)
     """checkpoints kept, best by validation loss (Liu & Lapata 2019, sec. 4: 5)"""
     precision: Literal["auto", "float32", "bfloat16"] = "auto"
     """bfloat16 computes in it and keeps float32 weights; auto: bfloat16 on CUDA, else float32"""
-    max_seconds: float | None = Field(None, gt=0)
+    max_seconds: float | None = Field(None, gt=0, le=366 * 86_400)
     """time budget in seconds; null = no limit. With one, the result depends on the machine"""
-    torch_threads: int = Field(2, ge=1)
+    torch_threads: int = Field(2, ge=1, le=1_024)
     """threads of torch on a CPU; part of the recipe, because the last bits of sums depend on it"""
-    checkpoint_interval: int | None = tuning(None, ge=1)
+    checkpoint_interval: int | None = tuning(None, ge=1, le=MOST_STEPS)
     """steps between checkpoints beside those of validations; null = no others"""
-    log_interval: int = tuning(50, ge=1)
+    log_interval: int = tuning(50, ge=1, le=MOST_STEPS)
     """steps between lines of metrics.jsonl and reports of progress"""
-    decoded_articles: int = tuning(8, ge=0)
+    decoded_articles: int = tuning(8, ge=0, le=100_000)
     """validation articles decoded greedily for ROUGE at each validation; 0 = none"""
     compile: bool = tuning(False)
     """compile the model with torch.compile"""
@@ -191,38 +191,38 @@ class TrainingSettings(Settings):
 class AttentionSettings(Settings):
     """How the attention predictor is trained; what Ma & Zong 2022 leaves open is as for its summarizer."""
 
-    steps: int = Field(100_000, ge=1)
+    steps: int = Field(100_000, ge=1, le=MOST_STEPS)
     """updates of the weights (Ma & Zong 2022, sec. 5.2: about 100,000)"""
-    batch_tokens: int = Field(10_500, ge=16)
+    batch_tokens: int = Field(10_500, ge=16, le=MOST_TOKENS)
     """source tokens, and target tokens, of a batch, padding included (unstated in Ma & Zong 2022)"""
-    learning_rate_factor: float = Field(1.0, gt=0)
+    learning_rate_factor: float = Field(1.0, gt=0, le=1_000)
     """factor of the noam schedule, Vaswani et al. 2017 (unstated in Ma & Zong 2022)"""
-    warmup: int = Field(16_000, ge=1)
+    warmup: int = Field(16_000, ge=1, le=MOST_STEPS)
     """steps of warm-up (Ma & Zong 2022, sec. 5.2, of PHT: 16,000)"""
-    validation_interval: int = Field(2500, ge=1)
+    validation_interval: int = Field(2500, ge=1, le=MOST_STEPS)
     """steps between validations, each with a checkpoint"""
 
 
 class DecodingSettings(Settings):
     """How summaries are searched for; the defaults are those of Liu & Lapata 2019."""
 
-    beam: int = Field(5, ge=1)
+    beam: int = Field(5, ge=1, le=1_000)
     """hypotheses kept for an article (Liu & Lapata 2019, sec. 4: 5)"""
     normalisation: Literal["wu", "average", "none"] = "wu"
     """what a log-probability is divided by: Wu's length penalty (Liu & Lapata 2019), its length (Ma & Zong 2020),
     nothing"""
-    alpha: float = Field(0.4, ge=0)
+    alpha: float = Field(0.4, ge=0, le=100)
     """exponent of Wu's length penalty (Liu & Lapata 2019, sec. 4: .4)"""
-    length_exponent: float = Field(1.0, ge=0)
+    length_exponent: float = Field(1.0, ge=0, le=100)
     """exponent of the length of normalisation average (Ma & Zong 2020: 1); of a checkpoint that is fine-tuned the
     length_penalty that its folder states, bart-large-cnn's is 2"""
-    min_length: int = Field(20, ge=0)
+    min_length: int = Field(20, ge=0, le=MOST_TOKENS)
     """fewest tokens of a summary (released HT: 20)"""
-    max_length: int = Field(400, ge=1)
+    max_length: int = Field(400, ge=1, le=MOST_TOKENS)
     """most tokens of a summary (released HT: 400)"""
-    block_ngrams: int = Field(0, ge=0)
+    block_ngrams: int = Field(0, ge=0, le=1_000)
     """n: no n-gram twice in a summary; 0 = off (Ma & Zong 2020, sec. 4.2: 3)"""
-    block_recent: int = Field(0, ge=0)
+    block_recent: int = Field(0, ge=0, le=MOST_TOKENS)
     """no token equals one of this many before it, commas excepted; 0 = off (Ma & Zong 2020, sec. 4.2: 2)"""
     as_transformers: bool = False
     """whether a search ends as generate of the transformers library does, with which Shen et al. 2023 searched: only
@@ -231,13 +231,13 @@ class DecodingSettings(Settings):
     alignment: Literal["none", "predicted", "ranked"] = "none"
     """whether hypotheses are preferred whose attention to paragraphs is as expected: no, as the attention predictor
     expects (attAlign, Ma & Zong 2022, eq. 17-18), or as the ranker's scores say (extProb, Ma & Zong 2022, sec. 5.3)"""
-    beta: float = Field(0.8, ge=0)
+    beta: float = Field(0.8, ge=0, le=1_000)
     """weight of the alignment in a score (Ma & Zong 2022, sec. 5.3: .8)"""
     alignment_when: Literal["step", "end"] = "step"
     """alignment counts at every step (Ma & Zong 2022, eq. 17) or once a hypothesis ends (released code)"""
-    coverage: float = Field(0.0, ge=0)
+    coverage: float = Field(0.0, ge=0, le=1_000)
     """weight of the structural coverage of paragraphs (strCov, Ma & Zong 2022, eq. 13); 0 = off"""
-    compressed_paragraphs: int | None = Field(None, ge=1)
+    compressed_paragraphs: int | None = Field(None, ge=1, le=100_000)
     """s, paragraphs of highest predicted attention that are read (Ma & Zong 2022, Table 6); null = all"""
     source_values: bool = False
     """whether only names and numbers that occur in what was read may be written"""
@@ -249,17 +249,17 @@ class DecodingSettings(Settings):
     the sentences of the paragraphs read that hold its values. 0 = all stay"""
     prompt_title: bool = False
     """summaries begin with the title, as PHT's released decoder has it"""
-    max_paragraphs: int | None = Field(None, ge=1)
+    max_paragraphs: int | None = Field(None, ge=1, le=100_000)
     """paragraphs read; null = as many as in training"""
-    max_paragraph_tokens: int | None = Field(None, ge=2)
+    max_paragraph_tokens: int | None = Field(None, ge=2, le=MOST_TOKENS)
     """tokens read of each; null = as in training"""
-    max_source_tokens: int | None = Field(None, ge=1)
+    max_source_tokens: int | None = Field(None, ge=1, le=MOST_TOKENS)
     """tokens read of all; null = as in training (Liu & Lapata 2019 test at 1,600 and 3,000)"""
-    checkpoint: int = Field(0, ge=0)
+    checkpoint: int = Field(0, ge=0, le=10_000)
     """which of the best checkpoints by validation loss; 0 = the best"""
     precision: Literal["float32", "bfloat16"] = "float32"
     """of the computation; weights are float32"""
-    batch_articles: int = Field(16, ge=1)
+    batch_articles: int = Field(16, ge=1, le=100_000)
     """articles decoded at a time; part of the recipe, because the last bits of sums depend on it"""
 
     @model_validator(mode="after")

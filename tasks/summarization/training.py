@@ -1,5 +1,6 @@
 """The summarizer stage: trains a summarizer on the examples of the training split (Liu & Lapata 2019, sec. 4)."""
 
+import logging
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, fields
 from pathlib import Path
@@ -34,6 +35,8 @@ from tasks.summarization.directory import describe_summarizer, load_summarizer, 
 from tasks.summarization.examples import layout_of, slots_of
 from tasks.summarization.fresh_model import fresh_model, start_digest, start_encoder
 from tasks.summarization.settings import Graph, SummarizerSettings, TrainingSettings
+
+logger = logging.getLogger(__name__)
 
 
 def token_trainer(
@@ -126,6 +129,9 @@ def learning_rate(
         return constant(rate * training.learning_rate)
     if training.schedule == "linear":
         return linear(peak=rate * training.learning_rate, warmup=warmup, steps=training.steps)
+    if warmup > training.steps > 0:
+        message = "the warm-up has %d steps and the training %d: the learning rate rises to the end, below its peak"
+        logger.warning(message, warmup, training.steps)
     return noam(factor=rate * training.learning_rate_factor, model_size=model_size, warmup=warmup)
 
 

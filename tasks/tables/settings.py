@@ -4,7 +4,7 @@ from typing import Literal
 
 from pydantic import Field, ValidationInfo, field_validator
 
-from tasks.engine.settings import Settings
+from tasks.engine.settings import MOST_STEPS, Settings
 from tasks.tables.published import PUBLISHED, SYSTEMS
 
 TABLES = tuple(table.name for table in PUBLISHED)
@@ -21,9 +21,9 @@ class TableSettings(Settings):
     are always among them"""
     size: Literal["paper", "small"] = "paper"
     """presets of the papers' size, or those for laptops"""
-    source_scale: float = Field(1.0, gt=0)
+    source_scale: float = Field(1.0, gt=0, le=100)
     """factor of the papers' source lengths (24 paragraphs, 600 tokens and so on)"""
-    steps: int | None = Field(None, ge=1)
+    steps: int | None = Field(None, ge=1, le=MOST_STEPS)
     """training steps of each system; null = those of `training`"""
 
     @field_validator("tables", "systems")

@@ -6,7 +6,7 @@ from pydantic import Field, model_validator
 
 from tasks.chat.budget import Budget, Price
 from tasks.chat.settings import ChatSettings
-from tasks.engine.settings import tuning
+from tasks.engine.settings import MOST_TOKENS, tuning
 from tasks.text.language import LanguageCode
 
 OUTLINED = 600  # words from which a summary has headings
@@ -20,25 +20,25 @@ class WriterSettings(ChatSettings):
     entailment: str | None = tuning(None)
     """local folder of a model of entailment, as `scoring.nli.folder`, which each sentence has to pass as well; null =
     none. The digest of its files is part of the recipe"""
-    context: int | None = Field(None, ge=512)
+    context: int | None = Field(None, ge=512, le=100_000_000)
     """tokens that the model reads and writes together; null = as the server says, or 4096"""
-    thinking: int = Field(0, ge=0)
+    thinking: int = Field(0, ge=0, le=MOST_TOKENS)
     """tokens for thinking before each answer; 0 = thinking is off where the server can turn it off"""
-    seed: int = Field(1, ge=0)
+    seed: int = Field(1, ge=0, le=2**32 - 1)
     """sent with temperature 0, where the server takes one"""
     concurrency: int = tuning(4, ge=1, le=1000)
     """requests at the same time"""
-    silent_seconds: float = tuning(300.0, gt=0)
+    silent_seconds: float = tuning(300.0, gt=0, le=86_400)
     """limit for the next part of an answer, which comes as a stream; not asked again, it would take as long"""
-    most_requests: int | None = Field(None, ge=1)
+    most_requests: int | None = Field(None, ge=1, le=10**9)
     """requests, at most; null = no limit"""
-    most_tokens: int | None = Field(None, ge=1)
+    most_tokens: int | None = Field(None, ge=1, le=10**15)
     """tokens read and written, at most; null = no limit"""
-    most_dollars: float | None = Field(None, gt=0)
+    most_dollars: float | None = Field(None, gt=0, le=1e9)
     """US dollars, at most, by the prices; null = no limit"""
-    price_read: float = Field(0.0, ge=0)
+    price_read: float = Field(0.0, ge=0, le=1e6)
     """US dollars for a million tokens that the model reads"""
-    price_written: float = Field(0.0, ge=0)
+    price_written: float = Field(0.0, ge=0, le=1e6)
     """US dollars for a million tokens that it writes"""
 
     @property

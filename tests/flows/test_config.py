@@ -1,10 +1,12 @@
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 from pydantic import ValidationError
 
 from flows.config import PRESETS, BuildConfig, merge
+from tasks.summarization.settings import TrainingSettings
 
 
 def test_the_default_is_the_embedded_web() -> None:
@@ -53,6 +55,24 @@ def test_the_paper_preset_has_the_papers_numbers() -> None:
 def test_a_wrong_setting_is_named(given: dict[str, object], complaint: str) -> None:
     with pytest.raises(ValidationError, match=complaint):
         BuildConfig.model_validate(given)
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"training.steps": 5, "training": {"steps": 6}},
+        {"training": {"steps": 6}, "training.steps": 5},
+        {"training": {"steps": 6}, "settings": {"training.steps": 5}},
+        {"training": TrainingSettings(steps=6), "training.steps": 5},
+    ],
+)
+def test_a_setting_with_two_values_is_refused_and_one_given_twice_alike_is_not(given: dict[str, Any]) -> None:
+    with pytest.raises(
+        ValidationError, match=r"training\.steps is given twice, with different values: expected it once"
+    ):
+        BuildConfig.model_validate(given)
+    alike = {"training.steps": 6, "training": {"steps": 6, "warmup": 3}, "settings": {"training.warmup": 3}}
+    assert BuildConfig.model_validate(alike).training.warmup == 3
 
 
 def test_merge_replaces_leaves_only() -> None:

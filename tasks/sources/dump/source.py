@@ -13,7 +13,17 @@ from pathlib import Path
 from tasks.sources.dump.markup import CitedUrls, lead_of, plain_heading, split_sections, without_comments
 from tasks.sources.dump.pages import DumpPage, Site, read_pages, read_site
 from tasks.sources.dump.prose import plain_prose
-from tasks.sources.files import BLOCK, InputFile, blocks, digested, file_state, file_with, input_files, unzipped
+from tasks.sources.files import (
+    BLOCK,
+    InputFile,
+    blocks,
+    check_is_file,
+    digested,
+    file_state,
+    file_with,
+    input_files,
+    unzipped,
+)
 from tasks.sources.settings import DumpSettings, WikitextSettings
 from tasks.sources.source import Article, ArticleReason, Partition
 
@@ -170,8 +180,8 @@ class DumpSource:
             if file.size == 0:
                 raise ValueError(f"{file.path}: expected a MediaWiki export, got an empty file")
             index = Path(indexes[number]) if indexes else _index_beside(file.path)
-            if index is not None and not index.is_file():
-                raise FileNotFoundError(f"no such file: {index} (source.dump.indexes)")
+            if index is not None:
+                check_is_file(index, "source.dump.indexes")
             files[number] = replace(file, index=index)
         return files
 

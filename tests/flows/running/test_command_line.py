@@ -126,7 +126,7 @@ def test_an_option_that_is_none_is_answered_with_those_near_it(
         (["--preset", "wikipedia"], "preset: Input should be 'miniweb', 'records' or 'paper' (given: 'wikipedia')"),
         (["--preset", "[/red]"], "(given: '[/red]')"),
         (["--config", "missing.yaml"], "--config missing.yaml: no such file"),
-        (["--config", "."], "--config .: expected a file that can be read, but Is a directory"),
+        (["--config", "."], "--config . is a folder: expected a file of settings"),
         (["--root", "~no-such-user/x"], "root '~no-such-user/x' cannot be opened: Could not determine home directory"),
         (["-root", "x"], "-root: no such option; similar: --root"),
         (["seed", "4"], "seed 4: expected --OPTION VALUE; similar: --seed"),
@@ -219,6 +219,32 @@ BAD: dict[str, tuple[list[str], str]] = {
     ),
     "contact beyond ASCII": (["--crawl.contact", "b\xfccher@x.test"], "crawl.contact: String should match pattern"),
     "empty root": (["--root", ""], "root: expected a folder or a URI such as s3://bucket/folder (given: '')"),
+    "root with half a character": (
+        ["--root", "d\udcff"],
+        "root: expected text that UTF-8 can write, without NUL (given",
+    ),
+    "a second file of settings": (["--config", "a", "--config", "b"], "Parameter --config specified multiple times."),
+    "steps beyond any number": (
+        ["--training.steps", str(2**64)],
+        "training.steps: Input should be less than or equal to 100000000 (given: '18446744073709551616')",
+    ),
+    "warm-up beyond the end": (
+        ["--training.steps", "10", "--training.warmup", "20"],
+        "training.warmup is 20: expected at most training.steps, which is 10, or the learning rate does not reach its ",
+    ),
+    "warm-up of a retraining beyond its end": (
+        ["--retraining.summarizer-steps", "10", "--retraining.warmup", "20"],
+        "retraining.warmup is 20: expected at most retraining.summarizer_steps, which is 10, or ",
+    ),
+    "folder for a file": (
+        ["--source.kind", "records", "--source.records.paths", "/tmp"],
+        "/tmp is a folder: expected a file (source.records.paths)",
+    ),
+    "folder for the file of results": (
+        ["--search.provider", "recorded", "--search.recorded", "/tmp"],
+        "/tmp is a folder: expected a file (search.recorded)",
+    ),
+    "folder for the file of settings": (["--config", "/tmp"], "--config /tmp is a folder: expected a file of settings"),
     "blank root": (["--root", " "], "root: expected a folder or a URI such as s3://bucket/folder (given: ' ')"),
     "headline that nobody scores": (
         ["--report.headline", "rougeLsum", "--scoring.metrics", "rouge1", "--scoring.metrics", "rouge2"],
@@ -267,8 +293,8 @@ BAD: dict[str, tuple[list[str], str]] = {
         "crawl.ca_bundle is '/nope/ca.pem': expected a file of certificate authorities, but No such file or directory",
     ),
     "model that no machine can train": (
-        ["--ranker.hidden", "100000000"],
-        "ranker.hidden is 100,000,000: its training wants at least 2,160,004,800 GB, and this machine has ",
+        ["--ranker.hidden", "1000000"],
+        "ranker.hidden is 1,000,000: its training wants at least 216,048 GB, and this machine has ",
     ),
     "summarizer that no machine can train": (
         ["--summarizer.overrides", '{"model_size": 10000000}'],
@@ -326,6 +352,13 @@ def test_a_bad_setting_is_named_before_any_work(
         (b"seed: " + b"[" * 5000, "expected YAML of some levels, but it is nested too deeply to be read"),
         (b"shards:\n  articles: 0\n", "(given: 0, settings.yaml, line 2)"),
         (b"1: 2\n", "1: Keys should be strings (given: 1"),
+        (b"training.steps: 5\ntraining:\n  steps: 6\n", "training.steps is given twice, with different values"),
+        (
+            b"a: &a [x, x, x, x, x, x, x, x, x, x]\n"
+            + b"".join(b"%c: &%c [%s]\n" % (n + 1, n + 1, b", ".join([b"*%c" % n] * 10)) for n in range(97, 107)),
+            "expected at most 10,000 values, got more with those that its aliases (*name) repeat",
+        ),
+        (b"a: &a [*a]\n", "expected at most 10,000 values, got more"),
     ],
 )
 def test_a_file_that_holds_no_settings_is_named(
@@ -406,16 +439,14 @@ def test_a_dry_run_tells_all_that_a_run_would_stop_for(command: Callable[..., Do
     with socket.create_server(("127.0.0.1", 0)) as closed:
         port = closed.getsockname()[1]
     root = ("--dry-run", "--root", str(tmp_path / "data"))
-    done = command(
-        *root, "--crawl.ca-bundle", "/nope.pem", "--engine.device", "quantum", "--ranker.hidden", "100000000"
-    )
+    done = command(*root, "--crawl.ca-bundle", "/nope.pem", "--engine.device", "quantum", "--ranker.hidden", "1000000")
     assert done.returncode == 1
     assert "models/summarizer" in done.stdout  # the plan is shown all the same
     told = done.stderr.strip().splitlines()
     assert [line.removeprefix("this machine lacks ").partition(":")[0] for line in told] == [
         "engine.device",
         "crawl.ca_bundle is '/nope.pem'",
-        "ranker.hidden is 100,000,000",
+        "ranker.hidden is 1,000,000",
     ]
     done = command(*root, "--engine.kind", "dask", "--engine.dask-address", f"tcp://127.0.0.1:{port}")
     assert done.returncode == 1
