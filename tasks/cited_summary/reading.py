@@ -19,7 +19,7 @@ from models.words import written_words
 from storage.schemas import ARTICLES, DOCUMENTS, FRONTIER, PAGES
 from tasks.cited_summary.cited import Paragraph, SummarySource
 from tasks.cited_summary.settings import SummarySettings
-from tasks.cited_summary.sources import GivenSource
+from tasks.cited_summary.sources import GivenSource, is_web_address
 from tasks.crawl.crawl import crawl_batches
 from tasks.crawl.frontier import build_frontier
 from tasks.crawl.journal import Journal
@@ -82,7 +82,15 @@ def fetch(
             continue
         url = file_url(index, source)
         row: dict[str, Any] = dict.fromkeys(PAGES.schema.names)
-        row |= {"url": url, "host": url, "final_url": url, "mime": source.mime, "charset": source.charset, "body": body}
+        address = source.name if is_web_address(source.name) else url
+        row |= {
+            "url": url,
+            "host": url,
+            "final_url": address,
+            "mime": source.mime,
+            "charset": source.charset,
+            "body": body,
+        }
         row |= {"bytes": len(body), "sha256": hashlib.sha256(body).hexdigest(), "fetched_at": datetime.now(UTC)}
         pages.append(pa.RecordBatch.from_pylist([row], schema=PAGES.schema))
         row = {"article_id": ARTICLE, "article_shard": 0, "url": url, "host": url, "host_shard": 0}

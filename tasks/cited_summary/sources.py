@@ -1,8 +1,10 @@
 """What people give to be summarized: web addresses, files, folders, standard input. Sizes are checked before reading. A
 source that cannot be read stays in the list with its reason, so that the others are still summarized."""
 
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from html import unescape
 from pathlib import Path
 from typing import IO
 
@@ -51,11 +53,21 @@ _REFUSED = (
 _GIVEN = frozenset({*_TYPES, *_REFUSED})
 
 
+# Of a saved page.
+_HEAD = 262_144  # bytes; programs that save pages put style sheets before its links
+_SAVED = re.compile(
+    r"<!--\s{0,20}(?:saved from url=\(\d{1,5}\)|Page saved with SingleFile\s{1,20}url: {0,9})(https?://[^\s<>\"]{1,2000})"
+)
+_LINK = re.compile(r"<link\b[^<>]{1,2500}>", re.IGNORECASE)
+_CANONICAL = re.compile(r"\brel\s?=\s?[\"']?canonical\b", re.IGNORECASE)
+_HREF = re.compile(r"\bhref\s?=\s?[\"']?(https?://[^\s<>\"']{1,2000})", re.IGNORECASE)
+
+
 @dataclass(frozen=True)
 class GivenSource:
     """A source as it was given."""
 
-    name: str  # the URL as written, or the name of the file
+    name: str  # the URL as written, the address that a page was saved from, or the name of the file
     # bytes of a file; None for a URL, which is still to be fetched, and for a file that is not read
     body: bytes | None = None
     mime: str | None = None  # media type of the file
@@ -80,7 +92,20 @@ def file_source(name: str, body: bytes) -> GivenSource:
     mime = settled_type(_TYPES.get(Path(name).suffix.lower()), body)
     if mime not in _READ:
         return GivenSource(name, reason=f"it is {advice(mime or 'of no known type')}; what is read: {_EXPECTED}")
-    return GivenSource(name, body, mime)
+    return GivenSource((mime == "text/html" and saved_from(body)) or name, body, mime)
+
+
+def saved_from(body: bytes) -> str | None:
+    """Return the address from which a browser saved a page: by the comment that browsers and SingleFile write, else by
+    the page's canonical link; None if neither names one."""
+    head = body[:_HEAD].decode("utf-8", "replace")
+    if (comment := _SAVED.search(head)) is not None:
+        return comment[1]
+    for link in _LINK.findall(head):
+        address = _HREF.search(link)
+        if _CANONICAL.search(link) and address is not None:
+            return unescape(address[1])
+    return None
 
 
 def too_large(name: str, size: int, limit: int) -> GivenSource:

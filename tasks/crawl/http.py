@@ -111,7 +111,8 @@ class Client:
     """Sends requests that may go to hostile servers; usable from many threads."""
 
     def __init__(self, settings: CrawlSettings, guard: Guard, *, keep_cookies: bool = False) -> None:
-        """Make the client; `keep_cookies` sends cookies back to the host that set them: a crawl has none."""
+        """Make the client; `keep_cookies` sends cookies back to the host that set them: a crawl keeps none beyond a
+        visit."""
         self._settings = settings
         self._guard = guard
         self._session = _Session()
@@ -149,35 +150,43 @@ class Client:
         cut: bool = False,
         inspect: Inspector | None = None,
         heard: Callable[[bytes], None] | None = None,
+        cookies: RequestsCookieJar | None = None,
     ) -> Response:
         """Send one GET request, or a POST request with a `body`, which must do no harm twice; read the answer within
         the settings' limits. `max_bytes` limits the decoded body; a longer one is cut there if `cut`, else refused.
         `inspect` is called with None when the headers of a success have arrived, and with the first bytes of the body;
-        if it returns a reason, the body is refused. `heard` is called with each part of a success as it comes. Raises
-        FetchError: there is no response."""
+        if it returns a reason, the body is refused. `heard` is called with each part of a success as it comes.
+        `cookies` are sent where their hosts are asked, and take those of the response. Raises FetchError: there is no
+        response."""
         self._guard.current.deadline = time.monotonic() + self._settings.total_seconds
         try:
-            answer = self._sent(url, dict(headers or {}), body)
+            answer = self._sent(url, dict(headers or {}), body, cookies)
             limit = self._settings.max_bytes if max_bytes is None else max_bytes
             return _received(url, answer, limit, cut, inspect, heard)
         finally:
             self._guard.current.deadline = None
 
-    def _sent(self, url: str, headers: dict[str, str], body: bytes | None) -> requests.Response:
+    def _sent(
+        self, url: str, headers: dict[str, str], body: bytes | None, cookies: RequestsCookieJar | None
+    ) -> requests.Response:
         """Send a request, and again for each kept connection that the server had already closed."""
         while True:
             self._guard.current.reused = False
             try:
                 with named_faults():
-                    return self._session.request(
+                    answer = self._session.request(
                         "GET" if body is None else "POST",
                         url,
                         data=body,
                         headers=headers,
+                        cookies=cookies,
                         stream=True,
                         allow_redirects=False,
                         timeout=(_CONNECT_SECONDS, self._settings.read_seconds),
                     )
+                    if cookies is not None:
+                        cookies.update(answer.cookies)
+                    return answer
             except FetchError as fault:
                 if fault.reason != PageReason.CONNECTION_RESET or not self._guard.current.reused:
                     raise

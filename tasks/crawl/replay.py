@@ -21,7 +21,7 @@ from tasks.crawl.reasons import PageReason
 from tasks.crawl.safety import FetchError, FinalResponse
 from tasks.crawl.settings import CrawlSettings
 from tasks.crawl.urls import BadUrlError, normalise_url, surt_key
-from tasks.crawl.visit import Visit, page_row, redirect_target, refused_row
+from tasks.crawl.visit import Visit, page_row, redirect_target, refresh_target, refused_row
 from tasks.crawl.warc_export import CITED_URL, read_outcome
 from tasks.engine.closing import Closing
 
@@ -119,8 +119,12 @@ class Replay(Closing):
                 if isinstance(answer, dict):
                     return {**refused_row(url, None), **answer, "archive": capture.file}
                 if answer.location is None:
-                    return {**page_row(visit, answer, self._settings), "archive": capture.file}
-                target = redirect_target(visit, answer.location, self._settings)
+                    refreshed = refresh_target(visit, answer, self._settings)
+                    if refreshed is None or not self._captures_of(refreshed, visit.seen):
+                        return {**page_row(visit, answer, self._settings), "archive": capture.file}
+                    target = refreshed
+                else:
+                    target = redirect_target(visit, answer.location, self._settings)
             except FetchError as fault:
                 return page_row(visit, fault, self._settings)
             visit.target = target

@@ -9,6 +9,9 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Any
 
+from requests.cookies import RequestsCookieJar
+from w3lib.html import get_meta_refresh
+
 from storage.schemas import PAGES
 from tasks.crawl.content import declared_type, hopeless_type, settled_type
 from tasks.crawl.http import Client, Response, retry_wait
@@ -26,6 +29,9 @@ Answer = Response | FetchError
 
 MAX_REDIRECTS = 5  # followed for one URL; for robots.txt RFC 9309, 2.3.1.2, asks for at least as many
 
+_MARKUP = frozenset({"text/html", "application/xhtml+xml"})
+_HEAD = 16_384  # bytes of a page that may send its readers elsewhere
+_SECONDS = 10.0  # until it does; a page that waits longer is meant to be read
 _ACCEPT = "text/html,application/xhtml+xml,text/plain;q=0.9,*/*;q=0.1"
 
 
@@ -37,6 +43,9 @@ class Visit:
     target: str  # URL of the next request: `url`, or the target of its redirects
     of_site: bool = False  # whether this is a file about a whole site: robots.txt, ai.txt or tdmrep.json
     seen: list[str] = field(default_factory=list)  # URLs requested so far
+    # What its redirects have set: many sites send whoever has no cookie back to where they came from.
+    cookies: RequestsCookieJar | None = None  # None before the first request: a shard has many visits that wait
+    shown: dict[str, int] = field(default_factory=dict)  # by URL: hash of the cookies that its last request had
     attempts: int = 0  # requests sent, redirect hops not counted
     tries: int = 0  # requests sent for `target`
     started: float | None = None  # monotonic time of the first request, or None
@@ -45,6 +54,11 @@ class Visit:
     doubted: bool = False  # whether a confirmation was of another page; then the page is requested unconditionally
     confirmed: bool = False  # whether the server has confirmed the stored page
     reserved: Sequence[str] = ()  # entries of the site's files that reserve `target` (`tasks.crawl.site_rules`)
+
+    @property
+    def cookie_state(self) -> int:
+        """A hash of the cookies that its next request has."""
+        return hash(frozenset((cookie.domain, cookie.name, cookie.value) for cookie in self.cookies or ()))
 
     @property
     def validators(self) -> dict[str, str]:
@@ -88,8 +102,11 @@ def _step(visit: Visit, client: Client, settings: CrawlSettings, fault: FetchErr
         visit.started = time.monotonic()
     visit.tries += 1
     visit.attempts += 1 if visit.tries > 1 or not visit.seen else 0
+    if visit.cookies is None:
+        visit.cookies = RequestsCookieJar()
     if visit.tries == 1:
         visit.seen.append(visit.target)
+        visit.shown[visit.target] = visit.cookie_state
     answer = _ask(visit, client, settings) if fault is None else fault
     if isinstance(answer, Response) and answer.status == 304 and visit.validators:
         assert visit.stored is not None
@@ -103,13 +120,16 @@ def _step(visit: Visit, client: Client, settings: CrawlSettings, fault: FetchErr
         return retry
     if isinstance(answer, Response) and answer.location is not None:
         return _follow(visit, answer, settings)
+    if isinstance(answer, Response) and not visit.of_site and (target := refresh_target(visit, answer, settings)):
+        visit.target, visit.tries, visit.last = target, 0, None
+        return RequestResult(None, host_failed=False)
     return RequestResult(answer, host_failed=_host_failed(answer))
 
 
 def _ask(visit: Visit, client: Client, settings: CrawlSettings) -> Answer:
     try:
         if visit.of_site:
-            return client.request(visit.target, max_bytes=ROBOTS_BYTES, cut=True)
+            return client.request(visit.target, max_bytes=ROBOTS_BYTES, cut=True, cookies=visit.cookies)
 
         def inspect(_status: int, headers: Mapping[str, str], start: bytes | None) -> str | None:
             declared, charset = declared_type(headers.get("content-type"))
@@ -118,7 +138,9 @@ def _ask(visit: Visit, client: Client, settings: CrawlSettings) -> Answer:
             media = settled_type(declared, start, charset)
             return None if media is None or media in settings.accepted_types else PageReason.NOT_HTML
 
-        return client.request(visit.target, headers={"Accept": _ACCEPT, **visit.validators}, inspect=inspect)
+        return client.request(
+            visit.target, headers={"Accept": _ACCEPT, **visit.validators}, inspect=inspect, cookies=visit.cookies
+        )
     except FetchError as fault:
         return fault
 
@@ -163,11 +185,29 @@ def redirect_target(visit: Visit, location: str, settings: CrawlSettings) -> str
         target = join_url(visit.target, location, allowed_hosts=settings.allowed_hosts)
     except BadUrlError as error:
         raise FetchError(error.reason, error) from error
-    if target in visit.seen:
+    if target in visit.seen and visit.shown.get(target, visit.cookie_state) == visit.cookie_state:
         raise FetchError(PageReason.REDIRECT_LOOP, target)
     if len(visit.seen) > MAX_REDIRECTS:
         raise FetchError(PageReason.TOO_MANY_REDIRECTS, target)
     return target
+
+
+def refresh_target(visit: Visit, answer: Response, settings: CrawlSettings) -> str | None:
+    """Return where a page sends its readers at once by `<meta http-equiv="refresh">`; None for a page that stays, that
+    only loads itself again, or whose target cannot be followed: it is kept as a page then."""
+    if not answer.success or answer.fault is not None:
+        return None
+    head = answer.body[:_HEAD]
+    declared, charset = declared_type(answer.headers.get("content-type"))
+    if b"refresh" not in head.lower() or settled_type(declared, head, charset) not in _MARKUP:
+        return None
+    seconds, target = get_meta_refresh(head.decode("utf-8", "replace"), visit.target)
+    if seconds is None or target is None or seconds > _SECONDS:
+        return None
+    try:
+        return redirect_target(visit, target, settings)
+    except FetchError:
+        return None
 
 
 def page_row(visit: Visit, answer: Answer, settings: CrawlSettings) -> dict[str, Any]:

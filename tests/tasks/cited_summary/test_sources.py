@@ -75,3 +75,26 @@ def test_what_is_nothing_is_named_and_an_empty_folder_says_what_was_expected(tmp
         "the folder has no file that can be read: expected one of .html, .htm, .xhtml, .txt, .text, .md, .markdown, "
         ".pdf, .docx, .pptx, .odt, .odp, .ods, .epub"
     )
+
+
+@pytest.mark.parametrize(
+    ("page", "name"),
+    [
+        ("<!-- saved from url=(0022)https://a.test/mill?x=1 -->\n<html>", "https://a.test/mill?x=1"),
+        (
+            "<!DOCTYPE html><html><!--\n Page saved with SingleFile \n url: https://a.test/mill \n-->",
+            "https://a.test/mill",
+        ),
+        ('<html><link href="https://a.test/m?a&amp;b" rel="canonical"/>', "https://a.test/m?a&b"),
+        ("<html><link rel=canonical href=https://a.test/mill>", "https://a.test/mill"),
+        ('<html><link rel="canonical" href="/mill"><link rel="next" href="https://a.test/2">', "page.html"),
+        ("<html><p>saved from url=(0022)https://a.test/mill", "page.html"),
+    ],
+)
+def test_a_page_that_a_browser_saved_has_its_address_for_a_name(page: str, name: str):
+    given = file_source("page.html", page.encode())
+    assert (given.name, given.is_url) == (name, False)
+
+
+def test_a_file_of_text_keeps_its_name():
+    assert file_source("a.txt", b"Text: <!-- saved from url=(0022)https://a.test/ -->").name == "a.txt"

@@ -110,6 +110,9 @@ def test_redirects_are_followed_within_the_archive(tmp_path: Path) -> None:
     moved = record("http://a.test/1", http(b"", "301 Moved", "Location: https://a.test/2"))
     row = pages(tmp_path, ["http://a.test/1"], moved, record("https://a.test/2", http()))["http://a.test/1"]
     assert (row["reason"], row["final_url"], row["body"]) == (None, "https://a.test/2", HTML)
+    sent = record("http://a.test/1", http(b'<html><meta http-equiv=refresh content="0; url=/2"><p>Moved.'))
+    rows = [pages(tmp_path, ["http://a.test/1"], sent, *more) for more in ([record("http://a.test/2", http())], [])]
+    assert [row["http://a.test/1"]["final_url"] for row in rows] == ["http://a.test/2", "http://a.test/1"]
     hops = [record(f"http://a.test/{n}", http(b"", "301 M", f"Location: /{n + 1}")) for n in range(9)]
     assert pages(tmp_path, ["http://a.test/0"], *hops)["http://a.test/0"]["reason"] == "too_many_redirects"
 

@@ -280,17 +280,41 @@ def test_there_are_at_least_forty_cases() -> None:
     assert len(CASES) >= 40
 
 
-def test_cookie_wall_ends_as_a_loop_because_no_cookie_is_kept(tmp_path: Path) -> None:
+def test_a_cookie_wall_that_wants_another_cookie_each_time_ends(tmp_path: Path) -> None:
     cookies: list[str | None] = []
 
     def wall(exchange: Exchange) -> None:
         cookies.append(exchange.headers.get("cookie"))
-        exchange.send(answer(b"", "302 Found", Location="/wall?again", Set_Cookie="seen=1; Path=/"))
+        exchange.send(answer(b"", "302 Found", Location="/wall", Set_Cookie=f"seen={exchange.hit}; Path=/"))
 
-    with LoopbackServer({"/wall": wall, "/wall?again": wall}) as server:
+    with LoopbackServer({"/wall": wall}) as server:
         rows = crawl(server, ["http://site.test/wall"], local_journal(tmp_path))
-    assert rows["http://site.test/wall"]["reason"] == "redirect_loop"
-    assert cookies == [None, None]
+    assert rows["http://site.test/wall"]["reason"] == "too_many_redirects"
+    assert cookies == [None, "seen=0", "seen=1", "seen=2", "seen=3", "seen=4"]
+
+
+def test_a_cookie_lasts_for_the_redirects_of_one_visit_and_reaches_no_other_site(tmp_path: Path) -> None:
+    cookies: list[tuple[str, str | None]] = []
+
+    def page(exchange: Exchange) -> None:
+        cookie = exchange.headers.get("cookie")
+        cookies.append((exchange.path, cookie))
+        if cookie is None:
+            exchange.send(answer(b"", "302 Found", Location="/set"))
+        else:
+            exchange.send(answer(b"", "302 Found", Location="http://other.test/page"))
+
+    def plain(exchange: Exchange) -> None:
+        cookies.append((exchange.path, exchange.headers.get("cookie")))
+        exchange.send(answer())
+
+    wall = answer(b"", "302 Found", Location="/page", Set_Cookie="seen=1; Path=/")
+    with LoopbackServer({"//site.test/page": page, "/set": wall, "//other.test/page": plain, "/next": plain}) as server:
+        urls = ["http://site.test/page", "http://site.test/next"]
+        rows = crawl(server, urls, local_journal(tmp_path), connections=1)
+    assert [rows[url]["reason"] for url in urls] == [None, None]
+    assert rows[urls[0]]["final_url"] == "http://other.test/page"
+    assert sorted(cookies, key=str) == [("/next", None), ("/page", "seen=1"), ("/page", None), ("/page", None)]
 
 
 def test_closed_port(tmp_path: Path) -> None:

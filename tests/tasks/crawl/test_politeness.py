@@ -3,6 +3,7 @@
 from itertools import pairwise
 from pathlib import Path
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -138,6 +139,44 @@ def test_redirect_waits_for_its_host_and_obeys_its_robots(tmp_path: Path) -> Non
     row = rows["http://a.test/"]
     assert (row["reason"], row["final_url"]) == ("robots_disallowed", "http://b.test/x")
     assert server.paths("b.test") == []
+
+
+def sent_to(target: str, seconds: str = "0") -> bytes:
+    return f'<html><head><meta http-equiv="Refresh" content="{seconds}; url={target}"></head><p>Moved.'.encode()
+
+
+def test_a_page_that_sends_its_readers_elsewhere_is_a_redirect_that_obeys_robots(tmp_path: Path) -> None:
+    closed = answer(b"User-agent: *\nDisallow: /secret\n", Content_Type="text/plain")
+    pages = {"//b.test/robots.txt": closed, "//b.test/x": answer(b"<p>Here."), "//b.test/secret": answer()}
+    pages |= {f"/hop{n}": answer(sent_to(f"/hop{n + 1}")) for n in range(9)}
+    with LoopbackServer(pages) as server:
+        server.pages["//a.test/open"] = answer(sent_to("http://b.test/x"))
+        server.pages["//a.test/closed"] = answer(sent_to("http://b.test/secret"))
+        urls = ["http://a.test/open", "http://a.test/closed", "http://a.test/hop0"]
+        rows = crawl(server, urls, local_journal(tmp_path))
+    found = [(rows[url]["reason"], rows[url]["final_url"]) for url in urls]
+    assert found == [
+        (None, "http://b.test/x"),
+        ("robots_disallowed", "http://b.test/secret"),
+        (None, "http://a.test/hop5"),  # the last page within the limit of redirects is kept
+    ]
+    assert server.paths("b.test") == ["/x"]
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        sent_to("/page"),  # itself
+        sent_to("/other", "600"),
+        sent_to("javascript:alert(1)"),
+        b'<html><meta http-equiv="refresh" content="5"><p>News.',
+        b'<html><noscript><meta http-equiv="refresh" content="0; url=/other"></noscript><p>News.',
+    ],
+)
+def test_a_page_that_stays_or_has_no_place_to_go_is_a_page(tmp_path: Path, body: bytes) -> None:
+    with LoopbackServer({"/page": answer(body), "/other": answer()}) as server:
+        row = crawl(server, ["http://a.test/page"], local_journal(tmp_path))["http://a.test/page"]
+    assert (row["reason"], row["final_url"], row["body"]) == (None, "http://a.test/page", body)
 
 
 def test_retry_after_keeps_the_whole_host_waiting(tmp_path: Path) -> None:
