@@ -25,13 +25,16 @@ from tasks.extraction.packed.reading import read_packed
 from tasks.extraction.reasons import DocumentReason
 from tasks.extraction.reference_marks import without_reference_marks
 from tasks.extraction.settings import ExtractSettings
+from tasks.extraction.torn_words import mended
 from tasks.extraction.visible import show
 from tasks.rights.claims import Claim, page_claim
 from tasks.rights.reservations import page_reservations
 from tasks.text.boilerplate_phrases import is_boilerplate
+from tasks.text.language import sure_language
 
 _WORD = re.compile(r"\w+")
 _PHRASE_LENGTH = 300  # a line with a boilerplate phrase is removed up to this length in characters
+_LANGUAGE_CHARACTERS = 5000  # of a text, for its language
 _LITTLE = 0.25  # of the text in a page's data: a page that shows less of it has its text in its data
 _SHOWN = 1000  # characters; a page that shows more has its text in its elements
 
@@ -56,7 +59,14 @@ def extract(body: bytes, mime: str | None, charset: str | None, settings: Extrac
     """Find the main text of a page, without limits and without marks of notes: plain text, Markdown, PDF, packed
     files such as Word's, everything else as HTML."""
     found = _extract(body, mime, charset, settings)
-    return replace(found, paragraphs=tuple(without_reference_marks(found.paragraphs))) if found.paragraphs else found
+    if not found.paragraphs:
+        return found
+    lines = without_reference_marks(found.paragraphs)
+    return replace(found, paragraphs=tuple(lines if found.page_numbers else mended(lines, _is_english)))
+
+
+def _is_english(text: str) -> bool:
+    return sure_language(text[:_LANGUAGE_CHARACTERS]) == "en"
 
 
 def _extract(body: bytes, mime: str | None, charset: str | None, settings: ExtractSettings) -> Extracted:

@@ -29,10 +29,15 @@ _UNIT = re.compile(
 _POWERS = {"2": "²", "3": "³"}
 
 
+_LIGATURE = re.compile("[\ufb00-\ufb06]")
+_LETTERS = ("ff", "fi", "fl", "ffi", "ffl", "st", "st")
+
+
 def without_invisible(text: str) -> str:
-    """Return text without soft hyphens, characters without width and marks of direction."""
+    """Return text without soft hyphens, characters without width and marks of direction, its ligatures as letters."""
     if text.isascii():
         return text
+    text = _LIGATURE.sub(lambda match: _LETTERS[ord(match[0]) - 0xFB00], text)
     for sign in _INVISIBLE:
         if sign in text:
             text = text.replace(sign, "")

@@ -43,3 +43,10 @@ def test_characters_without_width_are_left_out():
 def test_joiners_stay_where_a_script_needs_them():
     assert without_invisible("می\u200cروم") == "می\u200cروم"
     assert without_invisible("mill\u200cer and wheel\u200ds") == "miller and wheels"
+
+
+def test_ligatures_are_letters():
+    assert (
+        without_invisible("The oﬃce of Griﬃn con\ufb01rmed the \ufb02oor")
+        == "The office of Griffin confirmed the floor"
+    )
