@@ -2,7 +2,7 @@
 engines share: a tree of HTML, its title, plain lines, and Markdown without its marks."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 import ftfy
 from charset_normalizer import from_bytes
@@ -76,16 +76,18 @@ def _mend(tree: html.HtmlElement) -> None:
 
 def page_title(tree: html.HtmlElement) -> str | None:
     """Return the title of a page: `<title>`, else `og:title`, else its first `<h1>`; None if it has none."""
-    titles = (title for title in tree.iter("title") if next(title.iterancestors("svg"), None) is None)
-    for candidate in (
-        next((title.text_content() for title in titles), ""),
-        next((meta.get("content", "") for meta in tree.iter("meta") if "og:title" in tokens(meta, "property")), ""),
-        tree.xpath("string(//h1)"),
-    ):
-        title = " ".join(without_invisible(str(candidate)).split())
-        if title:
+    for candidate in _titles(tree):
+        if title := " ".join(without_invisible(candidate).split()):
             return title
     return None
+
+
+def _titles(tree: html.HtmlElement) -> Iterator[str]:
+    """Yield what may be the title of a page, best first; one after another, because most pages have the first."""
+    titles = (title for title in tree.iter("title") if next(title.iterancestors("svg"), None) is None)
+    yield next((title.text_content() for title in titles), "")
+    yield next((meta.get("content", "") for meta in tree.iter("meta") if "og:title" in tokens(meta, "property")), "")
+    yield next((heading.text_content() for heading in tree.iter("h1")), "")
 
 
 def plain_paragraphs(text: str) -> list[str]:

@@ -9,21 +9,20 @@ _ENDS = (
     "able al ally ance ed ence er ers es ful ible ied ies ing ings ism ist ity ive less ly ment ments ness ous tion "
     "tions"
 )
-_PART = re.compile(rf"(?<![\w'’-])(?:ffi|ffl|ff|fi|fl|[b-hj-z]|{_ENDS.replace(' ', '|')})(?![\w'’-])")
-_WORD = re.compile(r"[^\W\d_]+")
 _PAIR = re.compile(r"(?<![\w'’])[A-Za-z]+(?: [a-z]+)+(?![\w'’-])")
 _FEWEST = 3  # parts of words on a page that is mended
 _RARE = 500  # words for one part, at least
 _KNOWN = 500  # times that a word of the language occurs in the list's 1.6 G words
 _SUFFIXES = frozenset(_ENDS.split())
+_PARTS = frozenset([*_SUFFIXES, *"bcdefghjklmnopqrstuvwxyz", "ff", "fi", "fl", "ffi", "ffl"])  # what no word is
 
 
 def mended(lines: Iterable[str], is_english: Callable[[str], bool]) -> list[str]:
     """Return lines with their torn words whole, if they have several; `is_english`: tells it of a text."""
     lines = list(lines)
-    text = "\n".join(lines)
-    parts = len(_PART.findall(text))
-    if parts < _FEWEST or parts * _RARE < len(_WORD.findall(text)) or not is_english(text):
+    words = [word for line in lines for word in line.split()]
+    parts = sum(map(_PARTS.__contains__, words))
+    if parts < _FEWEST or parts * _RARE < len(words) or not is_english("\n".join(lines)):
         return lines
     joined = [_PAIR.sub(lambda match: _mended(match[0]), line) for line in lines]
     changed = sum(before.count(" ") - after.count(" ") for before, after in zip(lines, joined, strict=True))
