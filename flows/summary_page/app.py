@@ -17,7 +17,7 @@ from tasks.cited_summary.exports import FORMATS
 from tasks.cited_summary.jobs import Jobs, KeptSummaries, SummaryJob
 from tasks.cited_summary.settings import LENGTHS, SummarySettings
 from tasks.explorer.corpus import ExplorerCorpus
-from tasks.text.language import LANGUAGES
+from tasks.text.language import SUMMARIZED
 
 
 def create_app(
@@ -61,7 +61,8 @@ def create_app(
     def form(of: str = "", paste: int = 0) -> HTMLResponse:
         job = job_of(of) if of else None
         asked = job.settings if job else settings
-        choices = {"systems": systems(), "lengths": LENGTHS, "languages": sorted(LANGUAGES)}
+        languages = sorted(SUMMARIZED.union(filter(None, [asked.language])))
+        choices = {"systems": systems(), "lengths": LENGTHS, "languages": languages}
         return render("form.html.j2", job=job, paste=paste, asked=asked, settings=settings, **choices, **shared)
 
     add_api(app, jobs, kept, job_of, systems, settings, shared)

@@ -79,6 +79,10 @@ def marked_pairs(urls: Sequence[str], positions: Sequence[int], texts: Sequence[
 LANGUAGES = frozenset(read_data("tasks.text", "words.toml")["languages"])
 
 
+# Those that the form offers: the others can be asked for by their codes.
+SUMMARIZED = frozenset(read_data("tasks.text", "words.toml")["summarized"])
+
+
 def check_language(code: str) -> str:
     """Return the code of a language that can be told. Raises ValueError: it cannot."""
     if code not in LANGUAGES:
