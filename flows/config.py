@@ -92,8 +92,9 @@ class BuildConfig(Settings):
     seed: int = Field(1, ge=0, le=_MOST_SEED)
     """every random choice depends on it"""
     words: WordRule = "rouge"
-    """how texts are cut into words for clones, labels, tf-idf and graphs: `rouge` as the papers, `unicode` for scripts
-    beyond ASCII"""
+    """how texts are cut into words for clones, labels, tf-idf and graphs: `rouge` as the papers where a lead is in the
+    Latin alphabet, else as `unicode`; `unicode` = the words of Unicode in every alphabet, so that "Zürich" is one word,
+    and each character of a script without spaces"""
     engine: EngineSettings = EngineSettings()
     budget: BudgetSettings = tuning(BudgetSettings())
     notification: NotificationSettings = NotificationSettings()
