@@ -32,6 +32,14 @@ class SummarySource:
     refused: str | None = None  # a sentence on why nothing of it was used; None for a source that was
     paragraphs: Sequence[Paragraph] = ()  # its text
     fetched: bool = False  # whether its bytes are kept, so that it can be shown as fetched
+    date: str | None = None  # on which it was published, as YYYY-MM-DD, or None
+    author: str | None = None  # names, separated by "; ", or None
+    site: str | None = None  # name of its site, or None
+
+    @property
+    def origin(self) -> str:
+        """Author, site and date for people, as far as they are known."""
+        return ", ".join(part for part in (self.author, self.site, self.date) if part)
 
 
 def place_of(position: int, page: int | None) -> str:

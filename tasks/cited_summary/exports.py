@@ -80,7 +80,8 @@ def to_text(summary: CitedSummary) -> str:
     lines.append("")
     for source in summary.sources:
         refused = f"  <- not used: {clean(source.refused)}" if source.refused else ""
-        title = f"  ({clean(source.title)})" if source.title else ""
+        known = ", ".join(filter(None, (source.title, source.origin)))
+        title = f"  ({clean(known)})" if known else ""
         lines.append(f"source {source.number}  {clean(source.name)}{title}{refused}")
     return "\n".join(lines) + "\n"
 
@@ -109,6 +110,9 @@ def to_bibtex(summary: CitedSummary) -> str:
     entries = []
     for source in _used(summary):
         fields = {"title": f"{{{clean(source.title or source.name).translate(_ESCAPED)}}}"}
+        fields |= {"author": " and ".join(f"{{{name.translate(_ESCAPED)}}}" for name in _authors(source))}
+        fields |= {"date": source.date or "", "year": (source.date or "")[:4]}
+        fields |= {"organization": f"{{{clean(source.site).translate(_ESCAPED)}}}" if source.site else ""}
         if url := web_url(source.name):
             fields |= {"howpublished": f"\\url{{{_address(url)}}}", "url": _address(url), "urldate": summary.made[:10]}
         lines = [f"  {name} = {{{value}}}," for name, value in fields.items() if value]
@@ -121,10 +125,16 @@ def to_csl(summary: CitedSummary) -> str:
     items = []
     for source in _used(summary):
         item: dict[str, object] = {"id": _key(source), "type": "document", "title": clean(source.title or source.name)}
+        if authors := _authors(source):
+            item["author"] = [{"literal": name} for name in authors]
+        if source.date:
+            item["issued"] = {"date-parts": [_date_parts(source.date)]}
+        if source.site:
+            item["container-title"] = clean(source.site)
         if url := web_url(source.name):
-            item |= {"type": "webpage", "URL": url, "container-title": urlsplit(url).hostname or ""}
+            item = {"container-title": urlsplit(url).hostname or "", **item, "type": "webpage", "URL": url}
             if summary.made:
-                item["accessed"] = {"date-parts": [[int(part) for part in summary.made[:10].split("-")]]}
+                item["accessed"] = {"date-parts": [_date_parts(summary.made[:10])]}
         items.append(item)
     return json.dumps(items, indent=1, ensure_ascii=False) + "\n"
 
@@ -176,17 +186,26 @@ def _passage(passage: Passage, sources: Sequence[SummarySource]) -> str:
 
 
 def _source(source: SummarySource) -> str:
-    title = f" {escape(source.title)}" if source.title else ""
+    known = ", ".join(filter(None, (source.title, source.origin)))
+    title = f" {escape(known)}" if known else ""
     refused = f" **{escape(f'not used: {source.refused}')}**" if source.refused else ""
     return f"{source.number}. {_name(source.name)}{title}{refused}"
 
 
 def _described(source: SummarySource) -> str:
-    return clean(f"{source.title}, {source.name}" if source.title else source.name)
+    return clean(", ".join(filter(None, (source.title, source.origin, source.name))))
 
 
 def _name(name: str) -> str:
     return link(name) if web_url(name) else escape(name)
+
+
+def _authors(source: SummarySource) -> list[str]:
+    return [name for part in (source.author or "").split(";") if (name := clean(part).strip())]
+
+
+def _date_parts(date: str) -> list[int]:
+    return [int(part) for part in date.split("-")]
 
 
 def _used(summary: CitedSummary) -> list[SummarySource]:

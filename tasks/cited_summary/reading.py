@@ -28,6 +28,7 @@ from tasks.reporting.stages import meaning
 from tasks.text.content_words import content_words
 from tasks.text.language import has_finite_verb
 
+_ORIGIN = ("date", "author", "site")  # columns of DOCUMENTS
 ARTICLE = "summary"  # id of the only article
 # Of a title.
 _READ = 20_000  # characters of a source, for its names
@@ -174,7 +175,7 @@ def list_sources(
     `documents`: DOCUMENTS rows of the URLs that were fetched; `paragraphs`: PARAGRAPHS rows, kept and refused;
     `language`: that of the summary, if others are refused."""
     found = {row["rank"]: row for row in frontier.to_pylist()}
-    read = {row["url"]: row for row in documents.select(["url", "title", "reason"]).to_pylist()}
+    read = {row["url"]: row for row in documents.select(["url", "title", "reason", *_ORIGIN]).to_pylist()}
     texts: dict[str, list[Paragraph]] = {}
     for row in paragraphs.select(["url", "text", "drop_reason"]).to_pylist():
         texts.setdefault(row["url"], []).append(Paragraph(row["text"], row["drop_reason"]))
@@ -191,7 +192,8 @@ def list_sources(
             refused: str | None = meaning("documents", document["reason"])
         else:
             refused = _nothing_kept(own, language)
-        return SummarySource(number, one.name, document["title"], refused, own, fetched)
+        origin = {name: document[name] for name in _ORIGIN}
+        return SummarySource(number, one.name, document["title"], refused, own, fetched, **origin)
 
     return [listed(number, one) for number, one in enumerate(given, 1)]
 

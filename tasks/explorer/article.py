@@ -22,7 +22,7 @@ Row = Mapping[str, Any]
 _ARTICLE = ["article_id", "title", "lead", "split", "source", "revision", "licence", "drop_reason"]
 _FRONTIER = ["url", "host_shard", "provenance", "rank", "drop_reason"]
 _PAGE = ["url", "status", "reason", "mime", "bytes", "fetched_at"]
-_DOCUMENT = ["url", "title", "engine", "reason"]
+_DOCUMENT = ["url", "title", "date", "author", "site", "engine", "reason"]
 _READERS = 8  # files of pages and documents read at the same time
 
 
@@ -39,6 +39,7 @@ class Address:
     title: str | None = None  # of the page
     engine: str | None = None  # the extraction engine that read it
     fetched: bool = False  # whether its bytes are kept
+    origin: str = ""  # author, site and date of publication, as far as the page states them
 
 
 @dataclass(frozen=True)
@@ -211,6 +212,7 @@ def _address(row: Row, page: Row) -> Address:
         page.get("title"),
         page.get("engine"),
         fetched=bool(page.get("bytes")) and not unfetched,
+        origin=", ".join(filter(None, map(page.get, ("author", "site", "date")))),
     )
 
 

@@ -21,6 +21,7 @@ from tasks.extraction.markup import (
     read_markdown,
 )
 from tasks.extraction.notices import notice
+from tasks.extraction.origin import UNKNOWN, Origin, page_origin
 from tasks.extraction.packed.reading import read_packed
 from tasks.extraction.reasons import DocumentReason
 from tasks.extraction.reference_marks import without_reference_marks
@@ -53,6 +54,7 @@ class Extracted:
     licence_source: str | None = None  # where it does (`tasks.rights.claims.Claim`), or None
     reservations: tuple[str, ...] = ()  # signs in its HTML that rights are reserved (`tasks.rights.reservations`)
     page_numbers: tuple[int, ...] = ()  # page of the file on which each paragraph begins, from 1; empty = no pages
+    origin: Origin = UNKNOWN  # when it was published, by whom and where
 
 
 def extract(body: bytes, mime: str | None, charset: str | None, settings: ExtractSettings) -> Extracted:
@@ -73,7 +75,10 @@ def _extract(body: bytes, mime: str | None, charset: str | None, settings: Extra
     if mime == pdf.MIME:
         read = pdf.read_pdf(body)
         engine = None if read.reason else "pdf"
-        return Extracted(read.title, tuple(read.paragraphs), engine, read.reason, page_numbers=tuple(read.pages))
+        pages = tuple(read.pages)
+        return Extracted(
+            read.title, tuple(read.paragraphs), engine, read.reason, page_numbers=pages, origin=read.origin
+        )
     if mime in PACKED:
         packed = read_packed(body, mime, settings.tables)
         engine = None if packed.reason else PACKED[mime]
@@ -95,12 +100,12 @@ def _extract(body: bytes, mime: str | None, charset: str | None, settings: Extra
     title = page_title(tree)
     claim = page_claim(text, tree) or Claim(None, None)  # before the tree is changed
     rights = (claim.licence, claim.source, tuple(page_reservations(tree)))
+    origin = page_origin(tree)
     engine, lines = _page_text(tree, title, settings)
-    if reason := notice(title, lines):
+    reason = notice(title, lines) or (None if lines else DocumentReason.NO_TEXT)
+    if reason is not None:
         return Extracted(title, (), None, reason, *rights)
-    if not lines:
-        return Extracted(title, (), None, DocumentReason.NO_TEXT, *rights)
-    return Extracted(title, tuple(join_wrapped(lines)), engine, None, *rights)
+    return Extracted(title, tuple(join_wrapped(lines)), engine, None, *rights, origin=origin)
 
 
 def _page_text(tree: html.HtmlElement, title: str | None, settings: ExtractSettings) -> tuple[str, list[str]]:

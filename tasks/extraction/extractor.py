@@ -27,6 +27,7 @@ from lxml import etree
 from tasks.engine.closing import Closing
 from tasks.extraction.engines import Extracted, extract
 from tasks.extraction.main_text import load
+from tasks.extraction.origin import Origin
 from tasks.extraction.reasons import DocumentReason
 from tasks.extraction.settings import ExtractSettings
 
@@ -155,7 +156,7 @@ class Extractor(Closing):
         answer = self._received(seconds)
         if answer is not None and answer["reason"] != DocumentReason.EXTRACTION_MEMORY:
             lists = {name: tuple(answer[name]) for name in ("paragraphs", "reservations", "page_numbers")}
-            return Extracted(**{**answer, **lists})
+            return Extracted(**{**answer, **lists, "origin": Origin(*answer["origin"])})
         code = self._process.wait()
         self.close()
         reason = DocumentReason.EXTRACTION_FAILED

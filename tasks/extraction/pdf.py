@@ -8,6 +8,7 @@ from itertools import pairwise, takewhile
 from typing import NamedTuple
 
 from tasks.extraction.markup import clean
+from tasks.extraction.origin import Origin, pdf_origin
 from tasks.extraction.reasons import DocumentReason
 from tasks.extraction.titles import names_nothing
 from tasks.text.language import sure_language
@@ -51,6 +52,7 @@ class PdfText(NamedTuple):
     paragraphs: Sequence[str]
     pages: Sequence[int]  # of each paragraph, the page on which it begins, from 1
     reason: DocumentReason | None  # why there are none: encrypted | no_text_layer
+    origin: Origin = Origin()  # when it was made and by whom, by its metadata
 
 
 class _Line(NamedTuple):
@@ -71,6 +73,7 @@ def read_pdf(body: bytes) -> PdfText:
             raise
         return PdfText(None, (), (), DocumentReason.ENCRYPTED)
     title, drawn, pages = clean(document.get_metadata_value("Title")).strip(), None, []
+    origin = pdf_origin(*map(document.get_metadata_value, ("CreationDate", "Author")))
     for number, words in enumerate(page_words(document)):
         drawn = drawn_title(words) if number == 0 else drawn
         pages.append(clean("\n".join(text_lines(words))).split("\n"))
@@ -79,7 +82,7 @@ def read_pdf(body: bytes) -> PdfText:
     if names_nothing(title):
         title = clean(drawn or "")
     reason = None if found else DocumentReason.NO_TEXT_LAYER
-    return PdfText(title or None, [text for text, _ in found], [page for _, page in found], reason)
+    return PdfText(title or None, [text for text, _ in found], [page for _, page in found], reason, origin)
 
 
 def join_lines(pages: Sequence[Sequence[str]]) -> list[tuple[str, int]]:

@@ -36,7 +36,8 @@ STAGES: Mapping[Part, tuple[str, ...]] = {
     "ranked": ("ranked",),
     "graphs": ("graphs",),
 }
-_DOCUMENT = ("url", "title", "provenance", "sha256", "text", "licence", "licence_source", "reservations", "language")
+_STATED = ("title", "date", "author", "site")  # what a page says of itself
+_DOCUMENT = ("url", *_STATED, "provenance", "sha256", "text", "licence", "licence_source", "reservations", "language")
 _PLACE = [("document", pa.int32()), ("paragraph", pa.int32())]
 _LABEL = [("sha256", pa.string()), ("rouge2_recall", pa.float32()), ("title_similarity", pa.float32())]
 
@@ -127,10 +128,10 @@ COUNTS = TypeAdapter(Counts)  # to and from JSON
 _BATCH = 64  # articles: 525 paragraphs each are 15 MB
 _PARAGRAPHS = ["article_id", "paragraph_id", "url", "provenance", "position", "text", "drop_reason"]
 _RIGHTS = ["licence", "licence_source", "reservations", "language", "personal"]
-_ORIGIN = ["article_id", "url", "provenance", "title", "reason", *_RIGHTS]
+_ORIGIN = ["article_id", "url", "provenance", *_STATED, "reason", *_RIGHTS]
 _DIGITS = 16  # of a paragraph's digest
 Row = dict[str, Any]
-_UNKNOWN: Row = dict.fromkeys(("title", "reason", *_RIGHTS))
+_UNKNOWN: Row = dict.fromkeys((*_STATED, "reason", *_RIGHTS))
 
 
 @dataclass(frozen=True)

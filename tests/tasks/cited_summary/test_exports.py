@@ -116,6 +116,7 @@ def test_text_for_a_terminal_has_the_marks_and_no_control_characters():
 
 def test_references_name_the_sources_that_were_used_and_escape_what_bibtex_reads():
     odd = SummarySource(4, "https://www.a.test/50%_{x}#y", "Costs & {gains} of 50 % \\ C#", None, (), True)
+    odd = replace(odd, date="2024-05-03", author="Ann Molloy; Bo & Co", site="The Post")
     made = replace(SUMMARY, sources=[*SUMMARY.sources, odd], made="2026-11-24T13:00:00+00:00")
     bibtex = FORMATS["bib"][1](made)
     assert bibtex.count("@misc{") == 3
@@ -133,6 +134,14 @@ def test_references_name_the_sources_that_were_used_and_escape_what_bibtex_reads
     }
     assert notes == {"id": "notestxt2", "type": "document", "title": "notes.txt"}
     assert costs["title"] == odd.title
+    assert "  author = {{Ann Molloy} and {Bo \\& Co}},\n  date = {2024-05-03},\n  year = {2024}," in bibtex
+    assert "  organization = {{The Post}}," in bibtex
+    assert costs["author"] == [{"literal": "Ann Molloy"}, {"literal": "Bo & Co"}]
+    assert (costs["issued"], costs["container-title"]) == ({"date-parts": [[2024, 5, 3]]}, "The Post")
+    for kind in ("md", "html", "txt"):
+        assert "Ann Molloy; Bo" in FORMATS[kind][1](made) and "The Post, 2024-05-03" in FORMATS[kind][1](made)
+    dated = replace(SUMMARY, sources=[replace(SUMMARY.sources[0], date="2024-05-03"), *SUMMARY.sources[1:]])
+    assert "[1] The tower, 2024-05-03, https://example.org/tower, paragraph 4" in FORMATS["cited.txt"][1](dated)
 
 
 def test_what_is_copied_has_numbers_and_where_the_passages_stand():

@@ -78,11 +78,13 @@ def test_an_article_is_a_row(root: Path, tmp_path: Path) -> None:
     }
     assert (first["references"], first["search_results"]) == (["http://x.test/1"], [])
     rights = {"licence": None, "licence_source": None, "reservations": "", "language": "en"}
-    page = {"url": "http://x.test/1", "title": "Page of 1", "provenance": "citation", **rights}
+    stated = {"date": "2024-05-03", "author": "Ann Molloy", "site": None}
+    page = {"url": "http://x.test/1", "title": "Page of 1", **stated, "provenance": "citation", **rights}
     given = {**page, "url": "document:1", "licence": "CC-BY-SA-4.0", "licence_source": "source"}
     found = {
         "url": "http://y.test/1",
         "title": None,
+        **stated,
         "provenance": "search",
         "licence": "CC-BY-4.0",
         "licence_source": "rel-license",

@@ -79,6 +79,8 @@ def _tables() -> dict[tuple[str, int], tuple[Dataset, pa.Table]]:
             **document,
             "url": CITED,
             "title": "The tower",
+            "date": "2024-05-03",
+            "author": "Ann Molloy",
             "paragraphs": [TEXT, COPY],
             "boilerplate": [False, False],
             "engine": "trafilatura",

@@ -102,6 +102,7 @@ def test_every_url_has_its_status_and_its_reason_in_words(corpus: ExplorerCorpus
         (FAILED, 404, "http_404", "the server answered with status 404", False),
     ]
     assert (addresses[0].title, addresses[0].engine) == ("The tower", "trafilatura")
+    assert [one.origin for one in addresses] == ["Ann Molloy, 2024-05-03", "", ""]
 
 
 def test_every_paragraph_has_its_label_rank_and_score_or_its_reason(corpus: ExplorerCorpus):
