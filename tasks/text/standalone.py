@@ -2,7 +2,7 @@
 
 import re
 
-from models.words import is_caseless
+from models.words import is_caseless, written_words
 from tasks.engine.data_files import read_data
 from tasks.text.language import has_finite_verb
 
@@ -53,7 +53,7 @@ def defects(sentence: str) -> int:
     person, quotes somebody who is not named, has a pronoun before any name, a time that only the page's day tells, a
     plan that may be overtaken, a credit, marks of a page, a bracket or quotation that it does not close, asks,
     exclaims, shouts, is mostly figures, or has over 60 words."""
-    words = sentence.split()
+    words, written = sentence.split(), written_words(sentence)
     unpaired = sentence.count('"') % 2 or any(sentence.count(a) != sentence.count(b) for a, b in _PAIRS)
     long = [word for word in words if len(word) > 3]
     time, pronoun = _THAT_TIME.search(sentence), _PRONOUN.search(sentence)
@@ -64,7 +64,7 @@ def defects(sentence: str) -> int:
         pronoun and pronoun.start() and not any(map(_begins_name, sentence[: pronoun.start()].split()[1:])),
         unpaired,
         sentence.endswith(("?", "!", ":")),
-        sum(any(map(str.isdigit, word)) for word in words) > _MOST_FIGURES * len(words),
+        sum(any(map(str.isdigit, word)) for word in written) > _MOST_FIGURES * len(written),
         sum(map(str.isupper, long)) > _MOST_SHOUTED * len(long),
         len(words) > _MOST_WORDS,
     )

@@ -23,6 +23,7 @@ MATRICES = st.integers(1, 9).flatmap(lambda n: arrays(np.float64, (n, n), elemen
         (["The Ash", "one"], 0, ""),
         (["", "c c", "a a"], 2, "c c"),
         ([], 3, ""),
+        (["桥很长。", "它在南京。"], 6, "桥很长。 它在南"),  # characters count, and stay together
     ],
 )
 def test_first_words(texts: list[str], length: int, expected: str) -> None:

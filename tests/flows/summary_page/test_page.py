@@ -327,6 +327,28 @@ def test_without_a_corpus_there_is_none_to_explore(tmp_path: Path) -> None:
         assert "ExplorerCorpus" not in get(page).text
 
 
+def test_the_form_offers_languages_that_are_tested_from_file_to_summary() -> None:
+    with page_server(settings=SummarySettings(language="sw")) as page:
+        languages = html.fromstring(get(page).text).xpath("//select[@name='language']/option/@value")
+    known = [
+        "ar",
+        "cs",
+        "de",
+        "el",
+        "en",
+        "es",
+        "fr",
+        "hi",
+        "ja",
+        "pl",
+        "ru",
+        "sw",
+        "uk",
+        "zh",
+    ]  # and that of the server
+    assert languages == ["", *known]
+
+
 def test_a_language_model_is_a_system_to_choose() -> None:
     with chat_server(lambda number, _: (200, sentences(("It was automated in 1986.", [1])))) as chat:
         settings = SummarySettings.model_validate({"writer": {"url": chat.url, "model": "tiny-chat"}})

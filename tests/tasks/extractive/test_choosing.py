@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from models.sentences import split_sentences
 from tasks.extractive.choosing import RULES, choose, of_pile
 from tasks.extractive.conflicts import differences
 from tasks.extractive.pile import Pile, PilePassage
@@ -176,3 +177,17 @@ def test_a_definition_may_have_no_article() -> None:
         PilePassage("Sourdough is bread that rises by wild yeast in place of bought yeast.", "b"),
     ]
     assert texts(passages, 60, "Sourdough")[0] == passages[1].text
+
+
+@pytest.mark.parametrize(
+    ("language", "text", "length", "first"),
+    [
+        ("zh", "这座桥长3.5公里。它连接两座城市。", 13, 7),
+        ("hi", "यह पुल 3.5 किमी लंबा है। इसे 1900 में महापौर ने खोला था।", 12, 6),
+    ],
+)
+def test_sentences_of_scripts_without_capitals_are_chosen(language: str, text: str, length: int, first: int) -> None:
+    passages = [PilePassage(text)]
+    assert [one.text for one in choose("x", passages, 60, language=language)] == split_sentences(text)
+    assert [len(one.words) for one in Pile("x", passages).sentences] == [first, 7]
+    assert len(choose("x", passages, length, language=language)) == 1  # both have a word more

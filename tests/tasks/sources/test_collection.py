@@ -128,6 +128,9 @@ def test_long_paragraphs_are_cut_between_sentences(tmp_path: Path) -> None:
     ]
     (article,) = read(collection(file, paragraph_words=None))
     assert texts(article) == [(f"{FIRE} {CAUSE} {OWNER}",)]
+    chinese = json_lines(tmp_path / "b.jsonl", {"documents": "桥很长。它在南京。没有人回答。", "summary": SUMMARY})
+    (article,) = read(collection(chinese, paragraph_words=7))
+    assert texts(article) == [("桥很长。它在南京。", "没有人回答。")]
 
 
 def test_rows_that_are_not_of_the_layout_are_named_or_refused_where_as_many_are_allowed(tmp_path: Path) -> None:
