@@ -2,10 +2,11 @@
 
 The classifier is boosted trees (Friedman 2001; LightGBM), learned from pages of seven kinds and from small plain ones
 (`benchmarks/main_text.py`). Of a page's blocks those are taken that have the greatest expected F1 of words (Lewis
-1995); of a page that declares itself an article only those that also weigh enough without anything learned
-(`density.py`)."""
+1995); of a page that declares itself an article only those that are very likely or also weigh enough without anything
+learned (`density.py`), and no teasers of other articles."""
 
 import gzip
+from collections import Counter
 from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING
@@ -25,6 +26,10 @@ Probabilities = NDArray[np.float64]
 MODEL = "main_text.txt.gz"
 _LEAST = 0.4  # a block of less probability is taken only where the page has none of more
 _AGREED = 0.7  # F1 of words, from which an article's text is what both the classifier and density take
+_SURE = 0.8  # a block of such probability is content whatever density says
+_ARTICLES, _SEVERAL = frozenset({"article", "og_article"}), frozenset({"forum", "list"})  # what a page declares
+_MAIN = 0.4  # of the words that are taken, at least in the page's own article
+_MANY = 3  # elements of one name, at least, that are teasers of other articles
 _CELL = 100  # characters; the cells of a row are one line where none is longer
 _MOST_BLOCKS = 50_000  # of a page; what follows is left out
 
@@ -66,11 +71,32 @@ def taken(page: Page, probability: Probabilities, weighed: NDArray[np.bool_]) ->
     takes it."""
     words = np.array([len(block.text.split()) for block in page.blocks], dtype=np.float64)
     learned = chosen(probability, words)
-    if "article" not in page.declared:
-        return learned
-    both = learned & weighed
-    agreed = 2 * words[both].sum() >= _AGREED * (words[learned].sum() + words[weighed].sum()) > 0
-    return both if agreed else learned
+    if "article" in page.declared:
+        both = learned & weighed
+        agreed = 2 * words[both].sum() >= _AGREED * (words[learned].sum() + words[weighed].sum()) > 0
+        learned = both | (learned & (probability >= _SURE)) if agreed else learned
+    if page.declared & _ARTICLES and not page.declared & _SEVERAL:
+        learned &= ~_teasers(page, words * learned)
+    return learned
+
+
+def _teasers(page: Page, words: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """Return which blocks are in the many small `<article>` elements of one name that follow the page's article.
+    `words`: of each block, 0 where it is not taken."""
+    before = np.concatenate([[0.0], np.cumsum(words)])
+    articles = [element for element in page.elements if element.tag == "article"]
+    held = [before[element.end] - before[element.start] for element in articles]
+    names = Counter(element.name for element in articles)
+    teasers = np.zeros(len(words), dtype=bool)
+    most = max(held, default=0.0)
+    if not articles or most < _MAIN * before[-1]:
+        return teasers
+    main = articles[held.index(most)]
+    for element, its in zip(articles, held, strict=True):
+        other = element.start >= main.end and element.name != main.name
+        if other and names[element.name] >= _MANY and its < most / 3:
+            teasers[element.start : element.end] = True
+    return teasers
 
 
 def chosen(probability: Probabilities, words: NDArray[np.float64]) -> NDArray[np.bool_]:

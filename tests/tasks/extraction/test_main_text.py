@@ -1,0 +1,52 @@
+import numpy as np
+import pytest
+
+from tasks.extraction.blocks import read_page
+from tasks.extraction.main_text import taken
+from tasks.extraction.markup import parse
+
+LONG = "The weir was built by the people of the vale in the spring of 1874, and it stands to this day. " * 3
+TEASER = "<article class='teaser'><h2>More</h2><p>A story of the mill in seven words.</p></article>"
+ARTICLE = '<meta property="og:type" content="article">'
+FORUM = '<script type="application/ld+json">{"@type": "DiscussionForumPosting"}</script>'
+
+
+def taken_of(body: str, head: str, probability: float = 0.9) -> list[str]:
+    tree = parse(f"<html><head>{head}</head><body>{body}</body></html>")
+    assert tree is not None
+    page = read_page(tree)
+    none = np.zeros(len(page.blocks), dtype=bool)
+    kept = taken(page, np.full(len(page.blocks), probability), none)
+    return [block.text for block, keep in zip(page.blocks, kept, strict=True) if keep]
+
+
+def story(name: str = "story") -> str:
+    return f"<article class='{name}'><p>{LONG}</p></article>"
+
+
+@pytest.mark.parametrize(
+    ("body", "head", "teasers"),
+    [
+        (story() + TEASER * 3, ARTICLE, 0),
+        (story() + TEASER * 2, ARTICLE, 2),  # too few
+        (story() + TEASER * 3, "", 3),  # no article
+        (story() + TEASER * 3, ARTICLE + FORUM, 3),  # posts of a forum
+        (TEASER * 3 + story(), ARTICLE, 3),  # before the article
+        (story("teaser") + TEASER * 3, ARTICLE, 3),  # the parts of one article
+        (TEASER * 9, ARTICLE, 9),  # no article among them
+        (f"<p>{LONG}</p><p>{LONG}</p>" + story() + TEASER * 3, ARTICLE, 3),  # most of the page is elsewhere
+    ],
+)
+def test_teasers_of_other_articles_are_no_part_of_an_article(body, head, teasers):
+    texts = taken_of(body, head)
+    assert texts.count("A story of the mill in seven words.") == teasers
+    assert (LONG.strip() in texts) == (LONG in body)
+
+
+@pytest.mark.parametrize(("probability", "count"), [(0.85, 2), (0.75, 1)])
+def test_a_block_of_an_article_that_density_leaves_out_is_taken_if_it_is_sure(probability, count):
+    head = '<script type="application/ld+json">{"@type": "NewsArticle"}</script>'
+    tree = parse(f"<html><head>{head}</head><body><p>{LONG}</p><p>It is open to all.</p></body></html>")
+    assert tree is not None
+    kept = taken(read_page(tree), np.array([0.9, probability]), np.array([True, False]))
+    assert kept.sum() == count
