@@ -6,6 +6,7 @@ The classifier is boosted trees (Friedman 2001; LightGBM), learned from pages of
 learned (`density.py`), and no teasers of other articles."""
 
 import gzip
+import re
 from collections import Counter
 from functools import cache
 from importlib.resources import files
@@ -30,6 +31,12 @@ _SURE = 0.8  # a block of such probability is content whatever density says
 _ARTICLES, _SEVERAL = frozenset({"article", "og_article"}), frozenset({"forum", "list"})  # what a page declares
 _MAIN = 0.4  # of the words that are taken, at least in the page's own article
 _MANY = 3  # elements of one name, at least, that are teasers of other articles
+# A page is a document if the classifier takes less than a part of it, though density takes nearly all of its words, or
+# many words of prose that are most of what density takes. On the pages of WCXB and of news this changes nothing.
+_DOCUMENT, _PLAIN, _PART = 1500, 0.95, 0.7  # words; share that density takes; part
+_PROSE_DOCUMENTS = ((1500, 0.8, 0.5), (3000, 0.8, 0.7), (10_000, 0.3, 0.7))  # words of prose; their share; part
+_PROSE_WORDS = 12  # of a paragraph, at least
+_SENTENCE_END = re.compile(r"[.!?][\"”’)\]]{0,3}\Z")
 _CELL = 100  # characters; the cells of a row are one line where none is longer
 _MOST_BLOCKS = 50_000  # of a page; what follows is left out
 
@@ -77,7 +84,29 @@ def taken(page: Page, probability: Probabilities, weighed: NDArray[np.bool_]) ->
         learned = both | (learned & (probability >= _SURE)) if agreed else learned
     if page.declared & _ARTICLES and not page.declared & _SEVERAL:
         learned &= ~_teasers(page, words * learned)
-    return learned
+    return learned | _document(page, words, learned, weighed)
+
+
+def _document(
+    page: Page, words: NDArray[np.float64], learned: NDArray[np.bool_], weighed: NDArray[np.bool_]
+) -> NDArray[np.bool_]:
+    """Return the text of a long plain document, such as a book or a report on one page, or at least its prose; nothing
+    of other pages. The classifier has seen few pages without any design, and takes a part of their paragraphs."""
+    prose = weighed & np.array([_is_prose(block) for block in page.blocks])
+    dense_words, prose_words = words[weighed].sum(), words[prose].sum()
+    if dense_words >= max(_DOCUMENT, _PLAIN * words.sum()) and words[weighed & learned].sum() < _PART * dense_words:
+        return weighed
+    its = words[prose & learned].sum()
+    found = any(
+        prose_words >= max(least, share * dense_words) and its < part * prose_words
+        for least, share, part in _PROSE_DOCUMENTS
+    )
+    return prose if found else np.zeros_like(prose)
+
+
+def _is_prose(block: Block) -> bool:
+    long = len(block.text.split()) >= _PROSE_WORDS
+    return long and block.linked < 0.3 * len(block.text) and _SENTENCE_END.search(block.text) is not None
 
 
 def _teasers(page: Page, words: NDArray[np.float64]) -> NDArray[np.bool_]:

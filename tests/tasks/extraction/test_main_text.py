@@ -50,3 +50,23 @@ def test_a_block_of_an_article_that_density_leaves_out_is_taken_if_it_is_sure(pr
     assert tree is not None
     kept = taken(read_page(tree), np.array([0.9, probability]), np.array([True, False]))
     assert kept.sum() == count
+
+
+@pytest.mark.parametrize(
+    ("paragraphs", "lines", "around", "count"),
+    [
+        (30, 10, 0, 40),  # 1,730 words, of which the classifier takes a third: all of it is the document
+        (20, 10, 0, 10),  # too short for a document
+        (30, 10, 100, 30),  # density leaves out some: only the prose is taken
+        (30, 300, 100, 10),  # and most of what it takes is no prose
+    ],
+)
+def test_the_text_of_a_long_plain_document_is_taken(paragraphs, lines, around, count):
+    body = f"<p>{LONG}</p>" * paragraphs + "<p>Mill 1874</p>" * lines + "<p>Home page</p>" * around
+    tree = parse(f"<html><body>{body}</body></html>")
+    assert tree is not None
+    page = read_page(tree)
+    probabilities = np.full(len(page.blocks), 0.1)
+    probabilities[:10] = 0.99
+    dense = np.arange(len(page.blocks)) < paragraphs + lines
+    assert taken(page, probabilities, dense).sum() == count
