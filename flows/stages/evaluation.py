@@ -11,8 +11,10 @@ from storage import schemas
 from tasks.engine.hashing import stable_hash
 from tasks.engine.recipe import Input, Recipe, StageResult, contents, every, same
 from tasks.evaluation.judges import judge_notes
+from tasks.evaluation.metrics import COMPUTED
 from tasks.evaluation.settings import EXTRACTOR
 from tasks.summarization.settings import DecodingSettings, check_lengths
+from tasks.verification.clauses import parser_notes
 from tasks.writing.messages import DIGEST
 from tasks.writing.writer import writer_notes
 
@@ -73,7 +75,8 @@ def predictions(
     if settings.guidance.reads_scores or settings.verify:
         inputs["ranked"] = same(ranked)
     named = {} if (system := system or session.system) is None else {"system": system}
-    recipe = Recipe(schemas.PREDICTIONS, "tasks.summarization.decoding:decode_shard", settings, named)
+    notes = parser_notes() if settings.verify else {}
+    recipe = Recipe(schemas.PREDICTIONS, "tasks.summarization.decoding:decode_shard", settings, named, notes=notes)
     context = {"progress": session.progress(session.named(progress)), "device": session.config.engine.device}
     shards, name = len(read.examples.shards), session.named(name)
     return results.Predictions(session.run.stage(recipe, shards=shards, inputs=inputs, context=context, name=name))
@@ -92,7 +95,10 @@ def written(session: Session, corpus: Corpus, ranked: results.Ranked) -> Written
     if settings is None:
         return None
     shards = len(ranked.shards)
-    function, notes = "tasks.writing.stage:write_summaries", {"instructions": DIGEST, **writer_notes(settings)}
+    function, notes = (
+        "tasks.writing.stage:write_summaries",
+        {"instructions": DIGEST, **writer_notes(settings), **parser_notes()},
+    )
     recipe = Recipe(schemas.PREDICTIONS, function, settings, {"parts": shards}, notes=notes)
     inputs = {"articles": same(corpus.articles), "ranked": same(ranked)}
     engine = session.config.engine
@@ -139,6 +145,8 @@ def _scores(
     world = session.config.miniweb if facts else None
     truth = {} if world is None else {"world": world.of_facts}
     function, notes = "tasks.evaluation.scoring:score_predictions", judge_notes(settings)
+    if not set(COMPUTED["citations"]).isdisjoint(settings.metrics):
+        notes |= parser_notes()
     recipe = Recipe(schemas.SCORES, function, settings, truth, notes=notes)
     inputs = {"articles": same(corpus.articles), "predictions": same(summaries)}
     inputs |= {"ranked": same(ranked), "paragraphs": same(corpus.paragraphs)}

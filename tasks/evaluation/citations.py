@@ -9,7 +9,7 @@ words. Without attention all paragraphs are equally likely.
 As metrics they are judged by a test of support (ALCE, Gao et al. 2023, sec. 4.3). While the same verifier chooses and
 judges, `citation-recall` and `supported` are equal by construction, and a citation lowers precision only if its
 sentence is not supported; with a test by entailment they would differ. An empty summary scores 0, so that silence wins
-nothing."""
+nothing, and a sentence that repeats one before it counts as not said."""
 
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -22,9 +22,10 @@ import numpy as np
 
 from models.sentences import sentence_pieces
 from models.values import Value, ValueIndex, find_values
-from tasks.evaluation.metrics import COMPUTED, ArticleTexts, Floats, Score, Summary, SummaryScorer
+from tasks.evaluation.metrics import COMPUTED, ArticleTexts, Floats, Score, Summary, SummaryScorer, first_times
 from tasks.text.content_words import content_words, overlap
 from tasks.verification.verifier import Support, shipped
+from tasks.verification.words import read as read_text
 
 ENOUGH_WORDS = 0.5  # of the content words of a sentence without values
 MOST_CITED = 3  # paragraphs per sentence, as in ALCE's evaluation (Gao et al. 2023)
@@ -131,13 +132,18 @@ class Citer:
             cited.append(self._cite(sentence, claim, read, prior))
         return cited
 
+    def has(self, claim: str, read: int | None) -> bool:
+        """Tell whether one of the first `read` paragraphs (None = all) has a sentence word for word."""
+        lines = read_text(claim).lines
+        return bool(lines) and any(lines <= read_text(text).lines for text in self._paragraphs[:read])
+
     def untitled(self, sentence: str) -> str:
         """Return the first sentence of a summary without titles before it, if a paragraph follows them, as in Lead."""
         rest = sentence.removeprefix(self._title).lstrip()
         if rest == sentence or not rest:
             return sentence
         begins = any(" ".join(text.split()).startswith(rest[:_SAME_WORDS]) for text in self._paragraphs)
-        return self.untitled(rest) if begins else sentence
+        return rest if begins else sentence
 
     def _cite(self, sentence: str, claim: str, read: int, prior: Floats | None) -> CitedSentence:
         shares = () if prior is None else tuple(map(float, prior))
@@ -217,11 +223,15 @@ def prepare(article: ArticleTexts, wanted: Collection[str]) -> SummaryScorer:
         cited = citer.cite(summary)
         if not cited:
             return dict.fromkeys(COMPUTED["citations"], Score(0.0))
-        recall, precision = citation_scores([(c.claim, citer.texts(c.ranks)) for c in cited], support)
-        verdicts = [sentence.verdict for sentence in cited]
+        new = first_times([sentence.sentence for sentence in cited])
+        texts = [citer.texts(c.ranks) if first else [] for c, first in zip(cited, new, strict=True)]
+        recall, precision = citation_scores([(c.claim, cites) for c, cites in zip(cited, texts, strict=True)], support)
+        verdicts = [sentence.verdict for sentence, first in zip(cited, new, strict=True) if first]
         said, combined = verdicts.count("said"), verdicts.count("combined")
+        copied = sum(first and citer.has(c.claim, summary.read) for c, first in zip(cited, new, strict=True))
         return {
             "said": Score(said / len(cited)),
+            "copied": Score(copied / len(cited)),
             "supported": Score((said + combined) / len(cited)),
             "citation-recall": Score(recall),
             "citation-precision": Score(precision),

@@ -16,11 +16,12 @@ What counts:
 * unread: a sentence that matches no template, mostly a garbled one; its facts are not counted, so the share of such
   sentences must be shown beside every other figure
 
-A sentence is true if it states a fact besides its topic's name ("the bakery opens at five" may be said of any town),
-if every fact that it states is right, its topic's name and kind included, and if no value stands in two places:
-"starring A and A" is not true of a film that stars A and B. The share of true sentences is the strictest of these
-figures, for a garbled sentence is not true either. A summary that states nothing has no true sentence and no right
-fact, which counts as 0; shares of what is wrong, where lower is better, are not defined for it.
+A sentence is true if it states a fact besides its topic's name ("the bakery opens at five" may be said of any town), if
+every fact that it states is right, its topic's name and kind included, and if no value stands in two places: "starring
+A and A" is not true of a film that stars A and B. A sentence that repeats one before it is not true again. The share of
+true sentences is the strictest of these figures, for a garbled sentence is not true either. A summary that states
+nothing has no true sentence and no right fact, which counts as 0; shares of what is wrong, where lower is better, are
+not defined for it.
 
 A fact stated twice with one value counts once; with two values, twice. The topic's name is a fact, and so is a
 person's pronoun. A summary is about its article: a sentence that names another topic states a wrong name, and its
@@ -31,7 +32,7 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 
 from models.sentences import split_sentences
-from tasks.evaluation.metrics import ArticleTexts, Score, Summary, SummaryScorer
+from tasks.evaluation.metrics import ArticleTexts, Score, Summary, SummaryScorer, first_times
 from tasks.evaluation.topic_truth import NAME, POSSESSIVE, PRONOUN, SUBJECT, Reading, Truth, truth_of
 
 Fact = tuple[str, str]  # kind of topic, name of the fact
@@ -55,7 +56,7 @@ def find_facts(truth: Truth, text: str) -> Findings:
     unread: list[str] = []
     kind, true = truth.kind, 0
     sentences = split_sentences(text)
-    for sentence in sentences:
+    for sentence, new in zip(sentences, first_times(sentences), strict=True):
         reading = truth.read(sentence)
         if reading is None:
             unread.append(sentence)
@@ -65,7 +66,7 @@ def find_facts(truth: Truth, text: str) -> Findings:
             # Two numbers of a topic may be equal; two names or words of one sentence are not.
             places = [(value.isnumeric() and fact, value) for (_, fact), value in stated_here]
             told = 0 < len(places) == len(set(places))
-            true += told and all(_is_right(truth, statement) for statement in statements)
+            true += new and told and all(_is_right(truth, statement) for statement in statements)
             stated.update(statements)
     # Most facts have one value; the two tributaries of a river are one fact with two.
     counts: dict[Fact, Counter[str]] = {

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from tasks.engine.data_files import read_data
 from tasks.sources.settings import MiniwebSettings
+from tasks.text.ngrams import split_words
 
 Floats = NDArray[np.floating]
 
@@ -52,6 +53,12 @@ _EVERY = sorted(chain.from_iterable(_SECTIONS.values()), key=lambda metric: get_
 METRICS: Mapping[str, Metric] = {metric.name: metric for metric in _EVERY}
 # What computes metrics -> their names, as `metrics.toml` lists them.
 COMPUTED = {section: [metric.name for metric in metrics] for section, metrics in _SECTIONS.items()}
+
+
+def first_times(sentences: Sequence[str]) -> list[bool]:
+    """Return for each sentence whether its words, in this order, are in no sentence before it."""
+    words = [tuple(split_words(sentence, "unicode")) for sentence in sentences]
+    return [one not in words[:number] for number, one in enumerate(words)]
 
 
 def known_metric(name: str) -> str:

@@ -12,7 +12,7 @@ from tasks.evaluation.metrics import METRICS, Judge, deciding_metric, judges_of,
 MetricName = Annotated[str, AfterValidator(known_metric)]
 DecidingMetric = Annotated[str, AfterValidator(deciding_metric)]
 EXTRACTOR = "bertsumext"
-Baseline = Literal["bertsumext", "lead", "lexrank", "concepts", "filler", "greedy-rouge2", "ceiling"]
+Baseline = Literal["bertsumext", "lead", "lexrank", "concepts", "filler", "greedy-rouge2", "ceiling", "reference"]
 
 
 class BaselineSettings(Settings):
@@ -23,7 +23,8 @@ class BaselineSettings(Settings):
     names, numbers and words that leads are likely to have; filler writes the sentences of training leads with the
     values of the paragraphs; bertsumext takes the sentences that the encoder of BERTSUMEXTABS was first trained to
     choose, if that is the summarizer; greedy-rouge2, the papers' oracle, is shown the target and takes the paragraphs
-    that raise ROUGE-2 most, one by one; ceiling is the target without what the paragraphs lack"""
+    that raise ROUGE-2 most, one by one; ceiling is the target without what the paragraphs lack; reference is the target
+    itself, which shows how often a metric of truth refuses what people wrote"""
 
 
 class NliSettings(Settings):

@@ -1,14 +1,17 @@
 """Truth by values: which names, numbers and dates of a summary occur in its sources, and which of the lead's it has.
 
-Entity-level factual consistency (Nan et al. 2021), also with numbers and dates. Every value counts once. A summary
-that states no value is true of nothing, so that its shares are 0 and silence wins none of them; `values-none` says how
-many such summaries there are. Where the names of a summary cannot be told, because its script has no capitals, it
-counts among them."""
+Entity-level factual consistency (Nan et al. 2021), also with numbers and dates. Every value counts once. A summary that
+states no value is true of nothing, so that its shares are 0 and silence wins none of them; `values-none` says how many
+such summaries there are. Values of a sentence that was there before, and of a list of values, count as wrong each time,
+so that repetition and lists win nothing. Where the names of a summary cannot be told, because its script has no
+capitals, it counts among them."""
 
 from collections.abc import Collection, Sequence
 
+from models.sentences import split_sentences
 from models.values import Value, ValueIndex, find_values, measurable
-from tasks.evaluation.metrics import ArticleTexts, Score, Summary, SummaryScorer
+from tasks.evaluation.metrics import ArticleTexts, Score, Summary, SummaryScorer, first_times
+from tasks.text.standalone import is_list
 
 
 def prepare(article: ArticleTexts, wanted: Collection[str]) -> SummaryScorer:
@@ -23,13 +26,15 @@ def prepare(article: ArticleTexts, wanted: Collection[str]) -> SummaryScorer:
         if summary.read not in inputs:
             inputs[summary.read] = ValueIndex([article.title, *article.ranked[: summary.read]])
         text = summary.text if measurable(summary.text) else ""
-        values, own = find_values(text, context), ValueIndex([text])
-        right = _share(values, lead)
+        prose, empty = _parted(text)
+        values, own = find_values(prose, context), ValueIndex([prose])
+        wasted = sum(len(find_values(sentence, context)) for sentence in empty)
+        right = _share(values, lead, wasted)
         scores = {
-            "values-input": Score(_share(values, inputs[summary.read])),
-            "values-sources": Score(_share(values, everything)),
+            "values-input": Score(_share(values, inputs[summary.read], wasted)),
+            "values-sources": Score(_share(values, everything, wasted)),
             "values-right": Score(right),
-            "values-none": Score(float(not values)),
+            "values-none": Score(float(not values and not wasted)),
         }
         if lead_values:
             recalled = sum(value in own for value in lead_values) / len(lead_values)
@@ -40,5 +45,13 @@ def prepare(article: ArticleTexts, wanted: Collection[str]) -> SummaryScorer:
     return score
 
 
-def _share(values: Sequence[Value], evidence: ValueIndex) -> float:
-    return sum(value in evidence for value in values) / max(len(values), 1)
+def _parted(text: str) -> tuple[str, list[str]]:
+    """Return what a summary says, and its sentences that say nothing: repeated ones, and lists of values."""
+    sentences = split_sentences(text)
+    empty = [s for s, new in zip(sentences, first_times(sentences), strict=True) if not new or is_list(s)]
+    said = [s for s, new in zip(sentences, first_times(sentences), strict=True) if new and not is_list(s)]
+    return "\n".join(said), empty
+
+
+def _share(values: Sequence[Value], evidence: ValueIndex, wasted: int) -> float:
+    return sum(value in evidence for value in values) / max(len(values) + wasted, 1)

@@ -43,6 +43,12 @@ Frames = frozenset[Frame]
 _NO_FRAME: Frames = frozenset()
 
 
+def parser_notes() -> dict[str, str]:
+    """Return the pipeline with which clauses are read, for the record of what was verified; empty without one."""
+    pipeline = english()
+    return {} if pipeline is None else {"parser": f"{pipeline.meta['name']} {pipeline.meta['version']}"}
+
+
 @cache
 def english() -> "Language | None":
     """Return spaCy's pipeline for English without named entities; None where none is installed."""

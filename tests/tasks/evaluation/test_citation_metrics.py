@@ -53,9 +53,16 @@ def test_the_sentences_of_a_summary_are_cited_and_scored() -> None:
         "The river is 395 kilometres long. Anna Berg came in May and Otto Lund has 12 mills. Otto Lund is 90. Eva Sand "
         "came."
     )
-    assert scores(text) == {"said": 1 / 4, "supported": 2 / 4, "citation-recall": 2 / 4, "citation-precision": 3 / 4}
+    assert scores(text) == {
+        "said": 1 / 4,
+        "copied": 1 / 4,
+        "supported": 2 / 4,
+        "citation-recall": 2 / 4,
+        "citation-precision": 3 / 4,
+    }
     assert scores(text, read=1) == {
         "said": 1 / 4,
+        "copied": 1 / 4,
         "supported": 1 / 4,
         "citation-recall": 1 / 4,
         "citation-precision": 1,
@@ -64,7 +71,18 @@ def test_the_sentences_of_a_summary_are_cited_and_scored() -> None:
 
 @pytest.mark.parametrize("text", ["Eva Sand came.", ""])
 def test_a_summary_that_cites_nothing_scores_nothing_nor_does_an_empty_one(text: str) -> None:
-    assert scores(text) == {"said": 0.0, "supported": 0.0, "citation-recall": 0.0, "citation-precision": 0.0}
+    assert scores(text) == dict.fromkeys(COMPUTED["citations"], 0.0)
+
+
+def test_a_sentence_that_repeats_another_is_not_said_again() -> None:
+    once, twice = scores(ARTICLE.ranked[0]), scores(f"{ARTICLE.ranked[0]} {ARTICLE.ranked[0]}")
+    assert (once["said"], once["copied"], once["supported"]) == (1.0, 1.0, 1.0)
+    assert (twice["said"], twice["copied"], twice["supported"]) == (0.5, 0.5, 0.5)
+
+
+def test_only_paragraphs_that_were_read_are_copied() -> None:
+    assert scores(ARTICLE.ranked[1], read=1)["copied"] == 0.0
+    assert scores(ARTICLE.ranked[1], read=2)["copied"] == 1.0
 
 
 def test_all_metrics_are_listed() -> None:

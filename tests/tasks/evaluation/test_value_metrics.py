@@ -55,6 +55,21 @@ def test_a_summary_that_states_nothing_or_in_a_script_without_capitals_wins_noth
     }
 
 
+def test_a_sentence_that_repeats_another_has_only_wrong_values() -> None:
+    """Once: River Tavil and 395, both right. The second time both count as wrong."""
+    once = "The River Tavil is 395 kilometres long."
+    assert scores(once)["values-right"] == 1.0
+    assert scores(f"{once} {once}")["values-right"] == 0.5
+    assert scores(f"{once} {once}")["values-input"] == 0.5
+    assert scores(f"{once} {once}")["values-recalled"] == scores(once)["values-recalled"]
+
+
+def test_a_list_of_values_has_only_wrong_ones() -> None:
+    found = scores("River Tavil, 395, Norvenia, Anna Berg, 1829.")
+    assert (found["values-right"], found["values-recalled"], found["values"]) == (0.0, 0.0, 0.0)
+    assert found["values-none"] == 0.0
+
+
 def test_a_lead_without_values_has_no_recall() -> None:
     article = ArticleTexts("tavil", "it is long.", [], [])
     found = prepare(article, ALL)(Summary("It is 3 miles long."))
