@@ -14,7 +14,7 @@ from tasks.evaluation.judges import judge_notes
 from tasks.evaluation.metrics import COMPUTED
 from tasks.evaluation.settings import EXTRACTOR
 from tasks.summarization.settings import DecodingSettings, check_lengths
-from tasks.verification.clauses import parser_notes
+from tasks.verification.parser import parser_notes
 from tasks.writing.messages import DIGEST
 from tasks.writing.writer import writer_notes
 

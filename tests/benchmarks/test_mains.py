@@ -16,6 +16,7 @@ SMALL: dict[str, list[str]] = {
     "labels": ["--rounds", "1"],
     "lexrank": ["--rounds", "1"],
     "near_duplicates": ["--shards", "1", "--articles", "12"],
+    "sentences": [],
     "recrawl": ["--pages", "60", "--size", "2000"],
     "summarize": ["--rounds", "1"],
     "training": ["--device", "cpu", "--rounds", "1"],

@@ -2,8 +2,9 @@
 
 import pytest
 
-from tasks.verification.clauses import clause_frames, dropped_frame, english
+from tasks.verification.clauses import clause_frames, dropped_frame
 from tasks.verification.frames import Frame
+from tasks.verification.parser import english, parser_notes
 
 pytestmark = pytest.mark.skipif(english() is None, reason="wikisum[english] is not installed")
 
@@ -74,3 +75,9 @@ def test_a_claim_in_other_words_inside_a_framed_clause_has_its_frame() -> None:
 def test_nothing_to_compare_drops_nothing() -> None:
     assert dropped_frame("", ["The bridge opened."], frozenset()) is None
     assert dropped_frame("The bridge opened.", [], frozenset()) is None
+
+
+def test_the_record_names_the_pipeline() -> None:
+    (note,) = parser_notes().values()
+    assert note.startswith("en_core_web_sm")
+    assert note[-1].isdigit()
