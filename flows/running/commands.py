@@ -97,7 +97,7 @@ def summarize(
         Choice, Parameter(help="who writes: the model if it suits the sources, the model whatever it writes, no model")
     ] = "suitable",
     form: Annotated[
-        Literal["txt", "cited.txt", "md", "html", "json", "bib", "csl.json"],
+        Literal["txt", "cited.txt", "md", "html", "docx", "pdf", "json", "bib", "csl.json"],
         Parameter(name="--format", help="format of the result; bib and csl.json: its sources"),
     ] = "txt",
     output: Annotated[Path | None, _FILE, Parameter(help="file to write the result to; default: the terminal")] = None,
@@ -114,6 +114,8 @@ def summarize(
     """Write a cited summary of web pages and files, in the terminal or on a local page."""
     if serve and (sources or title):
         raise ValueError("--serve takes sources and title on the page: expected none on the command line")
+    if form in {"docx", "pdf"} and output is None and not serve:
+        raise ValueError(f"--format {form} is a file: expected --output, such as --output summary.{form}")
     if serve:
         from flows.summary_page.server import serve as serve_page
 

@@ -108,8 +108,13 @@ def add_results(
         if summary is None or kind not in FORMATS:
             raise HTTPException(404, "There is nothing to export yet, or not in this format.")
         mime, write = FORMATS[kind]
+        try:
+            written = write(summary)
+        except ValueError as error:
+            raise HTTPException(422, str(error)) from error
         named = {"Content-Disposition": f'attachment; filename="summary.{kind}"'}
-        return Response(write(summary), media_type=f"{mime}; charset=utf-8", headers=named)
+        charset = "; charset=utf-8" if isinstance(written, str) else ""
+        return Response(written, media_type=f"{mime}{charset}", headers=named)
 
     @app.get("/summary/{id_}/source/{number}")
     def fetched(id_: str, number: int, passage: int = 0) -> HTMLResponse:

@@ -13,7 +13,7 @@ import pyarrow.fs as pafs
 
 from flows.running.serve_options import CREDENTIALS
 from storage.writing import whole_file
-from tasks.cited_summary.exports import FORMATS
+from tasks.cited_summary.exports import FILES, FORMATS, to_text
 from tasks.cited_summary.pipeline import check_request
 from tasks.cited_summary.pipeline import summarize as summarize_sources
 from tasks.cited_summary.settings import Choice, SummarySettings
@@ -42,7 +42,8 @@ def watch(
             if not id_:
                 raise ValueError(f"there is no source: expected some, or the address of a summary at {where}")
             _follow(client, id_)
-            written = _said(client.get(f"/summary/{id_}/export.{form}")).text
+            answer = _said(client.get(f"/summary/{id_}/export.{form}"))
+            written = answer.content if form in FILES else answer.text
             found = client.get(f"/summary/{id_}/export.json").json()
     except httpx.HTTPError as error:
         raise ValueError(f"{where} does not answer: {error or type(error).__name__}") from error
@@ -117,7 +118,12 @@ def summarize(
         summary, _ = summarize_sources(title, given, system_of, settings, choice=system, progress=told)
     except KeyboardInterrupt as end:
         raise KeyboardInterrupt("nothing was written") from end
-    write_result(FORMATS[form][1](summary), output)
+    try:
+        written = FORMATS[form][1](summary)
+    except ValueError:
+        write_result(to_text(summary), None)  # what was made is not lost
+        raise
+    write_result(written, output)
     _tell_unused({one.name: one.refused for one in summary.sources}, form, output)
     return 0 if summary.sentences else 1
 
@@ -133,11 +139,11 @@ def _tell_unused(reasons: Mapping[str, str | None], form: str, output: Path | No
             print(f"not used: {name}: {reason}", file=sys.stderr)
 
 
-def write_result(written: str, output: Path | None) -> None:
-    """Write a result to a file, whole or not at all; None = to the terminal."""
+def write_result(written: str | bytes, output: Path | None) -> None:
+    """Write a result to a file, whole or not at all; None = to the terminal, where only text can be."""
     if output is None:
         print(written, end="")
     else:
         with whole_file(pafs.LocalFileSystem(), str(output.resolve())) as file:
-            file.write(written.encode())
+            file.write(written.encode() if isinstance(written, str) else written)
         print(f"written to {output}", file=sys.stderr)

@@ -11,10 +11,10 @@ from fastapi.responses import HTMLResponse, PlainTextResponse
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from tasks.cited_summary.cited import CitedSummary, Passage
-from tasks.cited_summary.exports import DIFFERING, MARKS, meaning
 from tasks.cited_summary.inert import POLICY, inert_page
 from tasks.cited_summary.sources import megabytes
 from tasks.cited_summary.systems import EXTRACTIVE
+from tasks.cited_summary.wording import DIFFERING, MARKS, meaning
 from tasks.reporting.blocks import clean, shown_url, web_url
 
 Systems = Callable[[], Mapping[str, str]]  # what people may choose: name -> what it is

@@ -3,35 +3,22 @@ manage references. Every text may come from a page of the web."""
 
 import json
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import get_args
 from urllib.parse import urlsplit
 
 from tasks.cited_summary.cited import CitedSummary, Passage, SummarySentence, SummarySource
-from tasks.engine.data_files import read_data
-from tasks.evaluation.citations import Verdict
-from tasks.evaluation.settings import Baseline
+from tasks.cited_summary.documents import to_docx, to_pdf
+from tasks.cited_summary.wording import DIFFERING, MARKS, described, meaning
 from tasks.reporting.blocks import clean, web_url
 from tasks.reporting.markdown import escape, link
 from tasks.reporting.page import templates
 
 _TEMPLATE = "export.html.j2"
-_WORDS = read_data("tasks.cited_summary", "words.toml")
-MARKS: Mapping[Verdict, str] = _WORDS["marks"]
-DIFFERING = "Where sources differ"
-_EXTRACTIVE = get_args(Baseline)
 # What BibTeX does not take as it is.
 _ESCAPED = str.maketrans({mark: f"\\{mark}" for mark in "&%$#_{}"})
 _ESCAPED |= str.maketrans({"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"})
-
-
-def meaning(systems: Iterable[str]) -> str:
-    """Return what the marks of these systems' sentences say: what was tested, and how far it can be trusted."""
-    copied = {system in _EXTRACTIVE for system in systems}
-    told = ("tested", *["written"] * (False in copied), *["copied"] * (True in copied))
-    return " ".join(_WORDS[one] for one in told)
 
 
 def to_markdown(summary: CitedSummary) -> str:
@@ -100,7 +87,7 @@ def to_cited_text(summary: CitedSummary) -> str:
     lines = [clean(summary.title), *(" ".join(one).replace("\n ", "\n") for one in sections if one)]
     lines += _differences(summary)
     names = {source.number: source for source in summary.sources}
-    cited = [f"[{one.number}] {_described(names[one.source])}, {one.place}" for one in summary.passages]
+    cited = [f"[{one.number}] {described(names[one.source])}, {one.place}" for one in summary.passages]
     return "\n\n".join([*lines, "\n".join(cited)]) + "\n"
 
 
@@ -139,15 +126,19 @@ def to_csl(summary: CitedSummary) -> str:
     return json.dumps(items, indent=1, ensure_ascii=False) + "\n"
 
 
-FORMATS: Mapping[str, tuple[str, Callable[[CitedSummary], str]]] = {
+# Bytes are a file, and no text for a terminal.
+FORMATS: Mapping[str, tuple[str, Callable[[CitedSummary], str | bytes]]] = {
     "md": ("text/markdown", to_markdown),
     "json": ("application/json", to_json),
     "html": ("text/html", to_html),
+    "docx": ("application/vnd.openxmlformats-officedocument.wordprocessingml.document", to_docx),
+    "pdf": ("application/pdf", to_pdf),
     "txt": ("text/plain", to_text),
     "cited.txt": ("text/plain", to_cited_text),
     "bib": ("application/x-bibtex", to_bibtex),
     "csl.json": ("application/vnd.citationstyles.csl+json", to_csl),
 }
+FILES = frozenset({"docx", "pdf"})
 
 
 def _sentence(sentence: SummarySentence) -> str:
@@ -190,10 +181,6 @@ def _source(source: SummarySource) -> str:
     title = f" {escape(known)}" if known else ""
     refused = f" **{escape(f'not used: {source.refused}')}**" if source.refused else ""
     return f"{source.number}. {_name(source.name)}{title}{refused}"
-
-
-def _described(source: SummarySource) -> str:
-    return clean(", ".join(filter(None, (source.title, source.origin, source.name))))
 
 
 def _name(name: str) -> str:

@@ -5,7 +5,8 @@ from dataclasses import replace
 from lxml import html
 
 from tasks.cited_summary.cited import CitedSummary, Paragraph, Passage, SummarySentence, SummarySource
-from tasks.cited_summary.exports import FORMATS, meaning, to_cited_text, to_html, to_json, to_markdown, to_text
+from tasks.cited_summary.exports import FORMATS, to_cited_text, to_html, to_json, to_markdown, to_text
+from tasks.cited_summary.wording import meaning
 
 EVIL = "<script>alert(1)</script> [x](javascript:alert(1))"
 ALL, SOME = "one passage says it", "not found: 1990"
@@ -111,7 +112,7 @@ def test_text_for_a_terminal_has_the_marks_and_no_control_characters():
     assert "built in 1847. [1]    said by a source: one passage says it" in text
     assert "Ann Molloy left in 1990. [2]  <- partly supported: not found: 1990" in text
     assert "source 3  javascript:alert(1)  <- not used: neither http nor https" in text
-    assert set(FORMATS) == {"md", "json", "html", "txt", "cited.txt", "bib", "csl.json"}
+    assert set(FORMATS) == {"md", "json", "html", "docx", "pdf", "txt", "cited.txt", "bib", "csl.json"}
 
 
 def test_references_name_the_sources_that_were_used_and_escape_what_bibtex_reads():
