@@ -191,8 +191,17 @@ def headline_sentence(ranking: Ranking) -> str:
         f"{best_trained} is {100 * difference.mean:.2f} points of {metric_name(ranking.headline)} {side} "
         f"{best_baseline} ({COVERED} interval {low:.2f} to {high:.2f}): "
         f"{_significance(pair)} (p = {pair.p_adjusted:.3f} after Holm's correction"
-        f"{f'; {why}' if why else ''}).{few_articles(pair.articles)}"
+        f"{f'; {why}' if why else ''}).{few_articles(pair.articles)}{_own_words(ranking, best_trained)}"
     )
+
+
+def _own_words(ranking: Ranking, system: str) -> str:
+    """Return a sentence on how much of a system's text is its own, by its bigrams; empty where that was not scored."""
+    novel = ranking.scores.get((system, "novel-bigrams"))
+    if novel is None:
+        return ""
+    own = round(100 * novel.value.mean)
+    return f" Of the bigrams that {system} writes, {100 - own} % are quoted from its input and {own} % are its own."
 
 
 def _best_systems(ranking: Ranking) -> tuple[str | None, str | None]:

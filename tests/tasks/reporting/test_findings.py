@@ -175,6 +175,15 @@ def test_the_verdict_sets_the_trained_system_against_the_best_baseline_but_what_
     )
 
 
+def test_the_verdict_says_how_much_of_the_text_is_quoted() -> None:
+    trained, baselines = (
+        made.scores("novel-bigrams", ht={"a": 0.1, "b": 0.2}),
+        made.scores(lead={"a": 0.05, "b": 0.05}),
+    )
+    sentence = headline_sentence(rank_systems(baselines, trained, ReportSettings(), seed=1))
+    assert sentence.endswith(" Of the bigrams that ht writes, 85 % are quoted from its input and 15 % are its own.")
+
+
 def test_the_verdict_says_below_and_not_significant_and_that_articles_are_few() -> None:
     ranking = rank_systems(
         made.scores(lead={"a": 0.75, "b": 0.5}), made.scores(ht={"a": 0.5, "b": 0.5}), ReportSettings(), seed=1
