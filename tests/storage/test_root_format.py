@@ -2,6 +2,7 @@
 
 import re
 import uuid
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -24,6 +25,18 @@ def store(request: pytest.FixtureRequest, tmp_path: Path) -> Store:
     if request.param == "folder":
         return Store(str(tmp_path / "root"))
     return Store(uri(request.getfixturevalue("s3"), uuid.uuid4().hex))
+
+
+def openings(store: Store) -> list[Callable[[], object]]:
+    """The ways in which commands open a root, none of which writes there."""
+    return [
+        lambda: take_stock(store),
+        lambda: check_root(store),
+        lambda: verify_root(store.root, dry_run=True),
+        lambda: prune.fn(store.root, 3, dry_run=True),
+        lambda: find_system(store.root),
+        lambda: planning_session(BuildConfig(root=store.root)),
+    ]
 
 
 def test_a_root_gets_format_and_identity_when_it_is_made_and_keeps_them(store: Store) -> None:
@@ -69,16 +82,8 @@ def test_a_root_of_which_only_builds_are_left_is_refused_by_whoever_opens_it(sto
     refused = (
         r"root\.json below .*, the root's format and inventory, is gone, but registry/versions/000001\.json is there"
     )
-    for opening in (
-        lambda: take_stock(store),
-        lambda: check_root(store),
-        lambda: opened_root(store).__enter__(),
-        lambda: verify_root(store.root, dry_run=True),
-        lambda: verify_root(store.root, dry_run=False),
-        lambda: prune.fn(store.root, 3, dry_run=True),
-        lambda: find_system(store.root),
-        lambda: planning_session(BuildConfig(root=store.root)),
-    ):
+    more = (lambda: opened_root(store).__enter__(), lambda: verify_root(store.root, dry_run=False))
+    for opening in (*openings(store), *more):
         with pytest.raises(MissingFilesError, match=refused):
             opening()
     assert store.names() == ["registry"]
@@ -99,14 +104,7 @@ def test_a_newer_root_is_refused_in_one_sentence_by_whoever_opens_it(store: Stor
         rf"root '.*' has format {FORMAT + 1}, and this version of wikisum reads format {FORMAT}: use the version that "
         r"wrote it or a later one \(docs/upgrading\.md\)$"
     )
-    for opening in (
-        lambda: take_stock(store),
-        lambda: check_root(store),
-        lambda: verify_root(store.root, dry_run=True),
-        lambda: prune.fn(store.root, 3, dry_run=True),
-        lambda: find_system(store.root),
-        lambda: planning_session(BuildConfig(root=store.root)),
-    ):
+    for opening in openings(store):
         with pytest.raises(StorageError, match=refused):
             opening()
     assert store.names() == [FORMAT_FILE]
