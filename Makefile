@@ -45,9 +45,11 @@ docs: $(VENV)/.dev ## the reference pages and the site, in build/site
 pictures: $(VENV)/.dev ## the pictures of the docs, from the running product; needs Chromium; an hour on two cores
 	$(BIN)/python -m docs.pictures --work build/pictures $(ARGS)
 
-lint: $(VENV)/.dev ## ruff: style, imports, docstrings, formatting
+lint: $(VENV)/.dev ## ruff: style, imports, docstrings, formatting; deptry: packages imported and not declared, or not used
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	$(BIN)/deptry .
+	$(BIN)/deptry . --exclude '^(build|$(VENV))/' --ignore DEP002,DEP004
 
 types: $(VENV)/.dev ## mypy, strict
 	$(BIN)/mypy
