@@ -3,18 +3,20 @@ pages, what was spent, the test articles on which versions are judged, the champ
 crawls and, if asked for, the pages that the web may no longer have.
 
 A backup has files named by their SHA-256 and generations that name them (`storage.generations`), so that a mistake on
-the root replaces nothing. A generation is written after all that it names. What does not match its record or its seal
-is named and not copied: the new generation keeps the content of the one before. No symbolic link is followed, neither
-in the backup nor in the root."""
+the root replaces nothing. A generation is written after all that it names. What does not match its record or its seal,
+or is gone and was not pruned, is named and not copied: the new generation keeps the content of the one before. No
+symbolic link is followed, neither in the backup nor in the root."""
 
 import hashlib
 import shutil
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import IO
 
+from storage.builds import build_names, read_build
 from storage.errors import DamagedFieldsError, StorageError, StorageFullError
 from storage.file_names import parse_file_name
 from storage.generations import (
@@ -30,7 +32,7 @@ from storage.generations import (
     some_generations,
 )
 from storage.inventory import FORMAT_FILE, Inventory, check_whole, missing, read_inventory, take_stock
-from storage.registry import read_champion, read_frozen, read_version, version_numbers
+from storage.registry import Version, newest_version, read_champion, read_frozen, read_version, version_numbers
 from storage.root import root_lock
 from storage.sealed import seal, unseal
 from storage.spending import FOLDER as SPENDING
@@ -41,6 +43,7 @@ from storage.writing import HashingSink
 KEEP = 10  # generations, if nobody says how many
 _NAMING = ("builds/", "registry/", f"{SPENDING}/")
 _READ_BYTES = 1 << 20
+_GONE = "it is gone from the root, which still names it: restore it from a backup (wikisum restore)"
 _LINK = "it is a symbolic link, which is not followed: expected a file or folder of the root itself"
 
 
@@ -76,7 +79,9 @@ def back_up(store: Store, copy: Store, *, pages: bool = False, keep: int = KEEP)
         generations, unread = read_generations(copy)
         check_identity(copy, generations, unread, inventory.id)
         before = generations[max(generations)].files if generations else {}
-        done, files = _copy_in(store, copy, _irreplaceable(store, pages=pages), before)
+        present = {name: info.size for name, info in store.files().items()}
+        kept = _irreplaceable(store, present, pages=pages)
+        done, files = _copy_in(store, copy, kept, before, _gone(store, present, before))
         if files != before:
             name, created = new_name(generations), datetime.now(UTC).isoformat(timespec="seconds")
             generations[name] = Generation(inventory.id, created, files)
@@ -129,18 +134,41 @@ def _taken_away(known: Inventory | None, path: str) -> bool:
     return known is not None and known.files.get(path, "").startswith(("pruned", "unpinned"))
 
 
-def _irreplaceable(store: Store, *, pages: bool) -> dict[str, int]:
-    """Return the files that nothing computes again, with their sizes."""
-    files, directories = set[str](), set[str]()
-    champion, frozen = read_champion(store), read_frozen(store)
-    for number in version_numbers(store):
-        version = read_version(store, number)
-        files.update(file for week in version.recent.values() for file in week.values())
-        if champion is not None and number == champion.version:
-            files.add(version.vocabulary)
-            directories.update(version.models.values())
+def _required(store: Store) -> set[str]:
+    """Return the shards and directories that the champion, the frozen split and the newest version need."""
+    champion, frozen, newest = read_champion(store), read_frozen(store), newest_version(store)
+    needed = set() if newest is None else _recent(newest)
+    if champion is not None:
+        version = read_version(store, champion.version)
+        needed |= {version.vocabulary, *version.models.values()}
     if frozen is not None:
-        files.update((*frozen.articles, *frozen.paragraphs))
+        needed.update((*frozen.articles, *frozen.paragraphs))
+    return needed
+
+
+def _recent(version: Version) -> set[str]:
+    return {file for week in version.recent.values() for file in week.values()}
+
+
+def _gone(store: Store, present: Mapping[str, int], before: Mapping[str, str]) -> dict[str, str]:
+    """Return what was deleted by no pruning -> what is wrong: what is required, and what the backup before has and a
+    build still names."""
+    required = _required(store)
+    named = set(required)
+    for name in build_names(store):
+        with suppress(DamagedFieldsError):  # it is said when it is copied
+            build = read_build(store, name)
+            named.update(build.files, build.directories)
+    lost = {name for name in before if (file := parse_file_name(name)) and file.named in named}
+    for path in required:
+        stem = path.removesuffix(".parquet")
+        lost |= {f"{stem}.json"} if stem == path else {path, f"{stem}.json"}
+    return dict.fromkeys(lost - present.keys(), _GONE)
+
+
+def _irreplaceable(store: Store, present: Mapping[str, int], *, pages: bool) -> dict[str, int]:
+    """Return which files nothing computes again, with their sizes; older test articles may have been pruned."""
+    needed = _required(store).union(*(_recent(read_version(store, number)) for number in version_numbers(store)))
 
     def kept(name: str) -> bool:
         file = parse_file_name(name)
@@ -150,18 +178,20 @@ def _irreplaceable(store: Store, *, pages: bool) -> dict[str, int]:
             return False
         if name.startswith("pages/"):
             return pages or file.kind == "scratch"
-        return file.named in (files if file.kind == "shard" else directories)
+        return file.named in needed
 
-    return {name: info.size for name, info in store.files().items() if kept(name)}
+    return {name: size for name, size in present.items() if kept(name)}
 
 
 def _copy_in(
-    store: Store, copy: Store, sizes: Mapping[str, int], before: Mapping[str, str]
+    store: Store, copy: Store, sizes: Mapping[str, int], before: Mapping[str, str], gone: Mapping[str, str]
 ) -> tuple[Copied, dict[str, str]]:
-    """Copy files of a root that the backup lacks; return what was done, and file -> SHA-256 of the generation."""
-    done, files = Copied(), dict[str, str]()
+    """Copy files of a root that the backup lacks; return what was done, and file -> SHA-256 of the generation. What is
+    gone, or is not there although a record describes it, counts as damaged."""
+    done, files = Copied(damaged=dict(gone)), dict[str, str]()
     there = {name: info.size for name, info in copy.files(FILES).items()}
     expected = dict(_digests(store, sizes, done.damaged))
+    done.damaged |= dict.fromkeys(expected.keys() - sizes.keys(), _GONE)
     for name in sorted(sizes.keys() - done.damaged.keys()):
         if link := _link(store, name):
             done.damaged[link] = _LINK

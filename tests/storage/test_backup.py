@@ -20,7 +20,7 @@ from storage.backup import back_up, restore
 from storage.builds import Build, pinned_builds, save_build
 from storage.errors import StorageError
 from storage.generations import check, read_generations
-from storage.inventory import CHAMPION, FORMAT_FILE, read_inventory, take_stock
+from storage.inventory import CHAMPION, FORMAT_FILE, read_inventory, take_stock, write_off
 from storage.pruning import carry_out, plan_pruning
 from storage.registry import (
     FROZEN,
@@ -441,3 +441,76 @@ def test_a_backup_on_an_object_store(tmp_path: Path, s3: int) -> None:
     elsewhere = Store(uri(s3, uuid.uuid4().hex))
     assert restore(copy, elsewhere).damaged == {}
     assert read_inventory(elsewhere) == read_inventory(store)
+
+
+@pytest.mark.parametrize("what", ["shard", "record", "both", "model", "model's record"])
+def test_what_is_gone_from_the_root_is_named_and_stays_in_the_backup(tmp_path: Path, what: str) -> None:
+    root, to = tmp_path / "root", tmp_path / "copy"
+    store = worked_on(root)
+    backup_command(to=str(to), root=str(root))
+    before = files(root)
+    frozen = read_frozen(store)
+    assert frozen is not None
+    (shard,) = frozen.articles
+    record = shard.replace(".parquet", ".json")
+    model, its_record = MODEL, f"{NAME}/{KEY}.json"
+    lost = {
+        "shard": [shard],
+        "record": [record],
+        "both": [record, shard],
+        "model": [model],
+        "model's record": [its_record],
+    }[what]
+    for name in lost:
+        (root / name).unlink()
+    for _ in range(2):  # it is no news of the first time only
+        with pytest.raises(StorageError) as raised:
+            backup_command(to=str(to), root=str(root))
+        head, *named = str(raised.value).splitlines()
+        assert head.startswith("0 files, 0 bytes copied")
+        why = "it is gone from the root, which still names it: restore it from a backup (wikisum restore)"
+        assert named == [f"{name} was not copied: {why}" for name in lost]
+    restore_command(copy=str(to), root=str(root))
+    assert files(root) == before
+    backup_command(to=str(to), root=str(root))
+
+
+def test_a_first_backup_names_what_the_root_has_lost_before(tmp_path: Path) -> None:
+    root, to = tmp_path / "root", tmp_path / "copy"
+    store = worked_on(root)
+    version = read_version(store, 1)
+    (root / version.vocabulary).unlink()
+    with pytest.raises(StorageError, match=rf"{version.vocabulary} was not copied: it is gone"):
+        backup_command(to=str(to), root=str(root))
+
+
+def test_crawled_pages_of_the_backup_that_a_build_names_are_missed(tmp_path: Path) -> None:
+    root, to = tmp_path / "root", tmp_path / "copy"
+    store = worked_on(root)
+    save_build(store, Build("20260101-000002-abcdef", "", {}, {"pages": {"0": PAGES}}, {}, {}))
+    backup_command(to=str(to), root=str(root), pages=True)
+    (root / PAGES).unlink()
+    with pytest.raises(StorageError, match=rf"{PAGES} was not copied: it is gone"):
+        backup_command(to=str(to), root=str(root))
+    restore_command(copy=str(to), root=str(root))
+    assert store.read_bytes(PAGES) == b"page"
+
+
+def test_what_was_pruned_is_not_missed(tmp_path: Path) -> None:
+    """The articles of the first week's test split go with its build, but for those that are frozen."""
+    root, to = tmp_path / "root", tmp_path / "copy"
+    store = worked_on(root)
+    other = next(iter(sorted(name for name in files(root) if name.startswith("documents/part-00001"))))
+    shard = other.removesuffix(".json").removesuffix(".parquet") + ".parquet"
+    first = read_version(store, 1)
+    save_version(store, replace(first, number=2, recent={"2026-W02": {"articles": shard}}))
+    save_version(store, replace(first, number=3))
+    backup_command(to=str(to), root=str(root))
+    assert copied(to, shard).exists()
+    store.delete(MANIFEST)
+    for name in (shard, shard.replace(".parquet", ".json")):
+        store.delete(name)
+    write_off(store, [MANIFEST], "pruned")
+    backup_command(to=str(to), root=str(root))
+    with pytest.raises(KeyError):
+        copied(to, shard)
