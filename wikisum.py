@@ -11,6 +11,7 @@ Nothing heavy is imported before it is needed."""
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -24,6 +25,22 @@ if TYPE_CHECKING:
     from tasks.verification.verifier import Finding
 
 __all__ = ["Corpus", "extract", "open", "summarize", "verify"]
+
+
+def _check_names() -> None:
+    """Raise ImportError, which names the file: a file or folder of the user has the name of one of our packages."""
+    here = Path(__file__).parent
+    for name in ("flows", "models", "storage", "tasks"):
+        spec = find_spec(name)
+        where = None if spec is None else spec.origin
+        if where is None or Path(where).parent.parent != here:
+            raise ImportError(
+                f"wikisum needs its own package {name!r}, and Python finds {where or 'none'}: rename that file, or "
+                "start Python in another folder"
+            )
+
+
+_check_names()
 
 
 def summarize(

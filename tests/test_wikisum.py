@@ -62,3 +62,16 @@ def test_nothing_heavy_is_imported_before_it_is_needed() -> None:
     code = f"import sys, wikisum; print([name for name in {heavy} if name in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+@pytest.mark.parametrize("name", ["tasks.py", "models.py", "storage/__init__.py"])
+def test_a_file_of_the_user_with_one_of_our_names_is_named(tmp_path: Path, name: str) -> None:
+    file = tmp_path / name
+    file.parent.mkdir(exist_ok=True)
+    file.write_text("")
+    script = f"import sys; sys.path.insert(0, {str(tmp_path)!r}); import wikisum"
+    ended = subprocess.run(
+        [sys.executable, "-c", script], cwd=Path(wikisum.__file__).parent, capture_output=True, text=True
+    )
+    assert ended.returncode == 1
+    assert f"Python finds {file}: rename that file" in ended.stderr.splitlines()[-1]
