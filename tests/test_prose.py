@@ -1,0 +1,91 @@
+"""Docs, docstrings and comments are plain English: phrases that a reader has to read twice are counted, by room.
+
+A limit may only fall. Rewrite the sentence (subject, verb, object), and do not swap one word for another:
+`python -m tests.test_prose` lists the sentences."""
+
+import ast
+import io
+import re
+import tokenize
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+PROJECT = Path(__file__).parents[1]
+# Phrases in 500 words, at most.
+LIMITS = {"guides": 0.6, "flows": 1.5, "tasks": 2.1, "models": 1.2, "storage": 1.3, "benchmarks": 1.4}
+GUIDES = ("README.md", "CONTRIBUTING.md", "docs/*.md", "docs/corpus/*.md")
+PHRASES = {
+    "says what it is not": r"\b(?:is|are|was|were) no (?!longer\b|more\b)[a-z]+",
+    "stand": r"\bst(?:ands?|ood)\b(?! for\b)",
+    "tell": r"\b(?:is|are|was|be) told\b|\btells? (?:no|nothing|of|apart)\b",
+    "beside": r"\bbeside\b",
+    "in place of": r"\bin place of\b|\bbut for\b|\b(?:so|in so) far as\b",
+    "verb before subject": (
+        r"(?:^|(?<=[.:] ))(?:Of|With|Without|For|In|On|From|Where|Among|Behind)\b[^.;:,]{2,60} "
+        r"(?:is|are|was|were|stands?) [a-z]"
+    ),
+}
+PATTERN = {name: re.compile(pattern, re.MULTILINE) for name, pattern in PHRASES.items()}
+
+
+def texts(room: str) -> Iterator[tuple[Path, str]]:
+    """Yield the files of a room with their prose."""
+    if room == "guides":
+        for path in (path for pattern in GUIDES for path in sorted(PROJECT.glob(pattern))):
+            yield path, of_markdown(path.read_text(encoding="utf-8"))
+    else:
+        for path in sorted((PROJECT / room).rglob("*.py")):
+            yield path, of_python(path.read_text(encoding="utf-8"))
+
+
+def of_markdown(text: str) -> str:
+    """Return Markdown without code, tables and headings."""
+    text = re.sub(r"^```.*?^```", "", text, flags=re.DOTALL | re.MULTILINE)
+    lines = (line for line in text.splitlines() if not line.lstrip().startswith(("|", "#")))
+    return re.sub(r"`[^`]*`", "X", "\n".join(lines))
+
+
+def of_python(text: str) -> str:
+    """Return the docstrings and comments of a module."""
+    documented = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
+    docs = [ast.get_docstring(node) or "" for node in ast.walk(ast.parse(text)) if isinstance(node, documented)]
+    tokens = tokenize.generate_tokens(io.StringIO(text).readline)
+    comments = [token.string.lstrip("# ") for token in tokens if token.type == tokenize.COMMENT]
+    return re.sub(r"`[^`]*`", "X", "\n\n".join([*docs, *comments]))
+
+
+def phrases(text: str) -> list[tuple[str, str]]:
+    """Return the name of each phrase that a text has, with the sentence."""
+    sentences = [" ".join(part.split()) for part in re.split(r"(?<=[.!?])\s+|\n\s*\n|\n(?=[*-] )", text)]
+    return [(name, one) for one in sentences for name, pattern in PATTERN.items() if pattern.search(one)]
+
+
+@pytest.mark.parametrize("room", LIMITS)
+def test_a_room_has_few_phrases_that_are_read_twice(room: str) -> None:
+    found = [(path, text) for path, text in texts(room)]
+    words = sum(len(text.split()) for _, text in found)
+    count = sum(len(phrases(text)) for _, text in found)
+    assert 500 * count / words <= LIMITS[room], "list them: python -m tests.test_prose"
+
+
+@pytest.mark.parametrize(
+    ("sentence", "names"),
+    [
+        ("The record stands beside the file.", ["stand", "beside"]),
+        ("There is no worker, and it is told so.", ["says what it is not", "tell"]),
+        ("Where there is no builder a test is run.", ["says what it is not", "verb before subject"]),
+        ("It stands for a number, and no longer changes.", []),
+        ("The test runs if no builder is installed.", []),
+    ],
+)
+def test_phrases_are_found(sentence: str, names: list[str]) -> None:
+    assert [name for name, _ in phrases(sentence)] == names
+
+
+if __name__ == "__main__":
+    for each in LIMITS:
+        for file, prose in texts(each):
+            for kind, where in phrases(prose):
+                print(f"{file.relative_to(PROJECT)} [{kind}]: {where[:200]}")
