@@ -14,7 +14,7 @@ from storage.builds import latest_build
 from storage.schemas import DATASETS
 from storage.store import Store
 from tasks.reporting.stages import REPORTED_STAGES
-from tests.flows.running.test_metrics import figures, prometheus, scraped, serving
+from tests.flows.running.test_metrics import AUTH, figures, prometheus, scraped, serving
 from tests.patience import PATIENCE
 
 pytestmark = [pytest.mark.integration, pytest.mark.slow]
@@ -73,7 +73,7 @@ def test_the_figures_of_a_build_are_those_of_its_files_and_its_report(
     assert build.report is not None
     if reader == "text":
         with serving(store) as address:
-            found = figures(requests.get(f"http://{address}/metrics", timeout=PATIENCE).text)
+            found = figures(requests.get(f"http://{address}/metrics", timeout=PATIENCE, auth=AUTH).text)
     else:
         with prometheus(store, tmp_path) as ask:
             found = scraped(ask)
