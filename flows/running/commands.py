@@ -5,7 +5,7 @@ import signal
 import sys
 from collections.abc import Callable
 from datetime import timedelta
-from functools import partial
+from functools import cache, partial
 from importlib import import_module
 from pathlib import Path
 from types import FrameType
@@ -393,9 +393,19 @@ def _answer(program: str, tokens: list[str]) -> int:
             print(f"{program}: {error}", file=sys.stderr)
             return _NOT_UNDERSTOOD
         return 0
+    if tokens[:1] == ["--install-completion"]:
+        _parse_docstrings_once()
     if "-" in tokens:  # standard input, which the library takes for an option unless it stands behind a `--`
         tokens = [*(one for one in tokens if one not in ("-", "--")), "--", "-"]
     return app(tokens) or 0
+
+
+def _parse_docstrings_once() -> None:
+    """Let cyclopts parse the source of a class once. For a shell's script it asks for it at each option that a class
+    describes, of each command, which takes 25 seconds."""
+    import docstring_parser
+
+    docstring_parser.parse_from_object = cache(docstring_parser.parse_from_object)
 
 
 def _stop(_number: int, _frame: FrameType | None) -> None:

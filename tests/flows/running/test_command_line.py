@@ -10,6 +10,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
+from docstring_parser import parse_from_object
 
 from flows.config import BuildConfig
 from flows.promote import promote
@@ -539,3 +540,21 @@ def test_a_folder_is_refused_as_the_file_of_a_result(
         ended = run(*arguments, str(tmp_path))
     assert ended.returncode == 2
     assert f'Only file is allowed, but "{tmp_path}" is a directory.' in ended.stderr
+
+
+def test_the_script_of_a_shell_has_every_option_and_parses_no_class_twice(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    parsed: list[object] = []
+
+    def parse(thing: object) -> object:
+        parsed.append(thing)
+        return parse_from_object(thing)
+
+    monkeypatch.setattr("docstring_parser.parse_from_object", parse)
+    script = tmp_path / "wikisum.bash"
+    with commands_in_this_process(monkeypatch, capfd) as run:
+        assert run("--install-completion", "--shell", "bash", "--output", str(script)).returncode == 0
+    assert {"--training.steps", "--crawl.contact", "--accept-loss"} <= set(re.findall(r"--[\w.-]+", script.read_text()))
+    assert BuildConfig in parsed
+    assert len(parsed) == len(set(parsed))
