@@ -19,6 +19,7 @@ RANKER, PREDICTOR = "models/ranker", "models/attention-summarizer"
 # Share of the champion's validation loss, above its floor, that a new ranker must save to be taken up; else the
 # champion's goes on, and unchanged articles need not be ranked again.
 RANKER_GAIN = 0.02
+_RESTORE = "restore it from a backup (wikisum restore --replace-damaged)"
 
 
 @dataclass(frozen=True)
@@ -69,12 +70,13 @@ def pinned(store: Store, stage: str, files: Sequence[str]) -> StageResult:
     """Return shards by their files, whatever their recipe. Raises StorageError: a file or its record is missing."""
     records = {}
     for shard, file in enumerate(files):
+        named = f"{file} below {store.root}, which the registry names"
         try:
             records[shard] = read_record(store, f"{file.removesuffix('.parquet')}.json")
         except (FileNotFoundError, ValueError) as error:
-            raise StorageError(
-                f"{file} below {store.root}, which the registry names, has no record: {error}"
-            ) from error
+            raise StorageError(f"{named}, has no record that can be read: {_RESTORE}") from error
+        if not store.exists(file):
+            raise StorageError(f"{named}, is gone: {_RESTORE}")
     return StageResult(stage, range(len(files)), records)
 
 
@@ -132,6 +134,6 @@ def _models(store: Store, version: Version) -> VersionModels:
         record = find_directory(store, path)
         if record is None:
             of = f"{path} of version {version.number} below {store.root}"
-            raise StorageError(f"{of} is missing: promote another version")
+            raise StorageError(f"{of} is missing: {_RESTORE}, or promote another version")
         models[name] = DirectoryResult(name, record)
     return VersionModels(version, pinned(store, "vocabulary", [version.vocabulary]), models)

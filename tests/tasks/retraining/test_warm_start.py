@@ -9,7 +9,7 @@ import pytest
 from models.training.state import noam
 from storage.directories import DirectoryRecord
 from storage.errors import StorageError
-from storage.registry import FrozenSplit, Version
+from storage.registry import FrozenSplit, Version, read_frozen
 from storage.store import Store
 from tasks.engine.recipe import DirectoryResult
 from tasks.ranking.settings import RankerSettings
@@ -26,6 +26,7 @@ from tasks.retraining.warm_start import (
     warm_training,
 )
 from tasks.summarization.settings import SummarizerSettings, TrainingSettings
+from tests.storage.test_verification import filled
 
 
 def ranker(loss: float, initial: float, floor: float = 0.1) -> DirectoryResult:
@@ -112,9 +113,20 @@ def test_a_root_without_a_champion_has_none(tmp_path: Path) -> None:
     assert champion_models(Store(str(tmp_path))) is None
 
 
-def test_a_pinned_file_that_is_gone_is_named(tmp_path: Path) -> None:
-    with pytest.raises(StorageError, match=r"articles/part-00000\.00\.parquet below .* has no record"):
-        pinned(Store(str(tmp_path)), "articles", ["articles/part-00000.00.parquet"])
+@pytest.mark.parametrize(
+    ("lost", "problem"),
+    [("json", "has no record that can be read"), ("parquet", "is gone"), ("json parquet", "has no record that can be")],
+)
+def test_a_pinned_file_that_is_gone_is_named_with_the_way_out(tmp_path: Path, lost: str, problem: str) -> None:
+    store = filled(tmp_path)
+    frozen = read_frozen(store)
+    assert frozen is not None
+    (file,) = frozen.articles
+    assert pinned(store, "documents", [file]).shards == range(1)
+    for ending in lost.split():
+        store.delete(file.replace("parquet", ending))
+    with pytest.raises(StorageError, match=rf"{file} below .*, {problem}.*: restore it from a backup"):
+        pinned(store, "documents", [file])
 
 
 def test_a_week_begins_in_the_time_zone_of_the_schedule(monkeypatch: pytest.MonkeyPatch) -> None:
