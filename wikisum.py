@@ -49,6 +49,7 @@ def summarize(
     *,
     words: int = 150,
     model: str | None = None,
+    writer: str | None = None,
     progress: Callable[[Progress], None] | None = None,
 ) -> CitedSummary:
     """Return a summary of web pages and files in which every sentence cites its passages.
@@ -58,6 +59,7 @@ def summarize(
         title: what the summary is about; empty: one is made of the sources.
         words: of the summary, at most (20 to 2,000).
         model: root of a build or folder of an exported model that writes; None: sentences of the sources are chosen.
+        writer: folder or GGUF file of a language model that writes on this machine, or `local`: SmolLM2-135M-Instruct.
         progress: called at the start of each step.
 
     Raises:
@@ -70,7 +72,7 @@ def summarize(
     from tasks.cited_summary.sources import read_sources
     from tasks.cited_summary.systems import find_system
 
-    settings = SummarySettings(words=words)
+    settings = SummarySettings.model_validate({"words": words, "writer": writer})
     given = read_sources([str(source) for source in sources], settings.max_bytes, sys.stdin.buffer)
     report = progress or (lambda now: None)
     return summarize_sources(title, given, find_system(model), settings, progress=report)[0]

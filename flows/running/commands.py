@@ -3,7 +3,7 @@
 import os
 import signal
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from datetime import timedelta
 from functools import cache, partial
 from importlib import import_module
@@ -397,7 +397,15 @@ def _answer(program: str, tokens: list[str]) -> int:
         _parse_docstrings_once()
     if "-" in tokens:  # standard input, which the library takes for an option unless it stands behind a `--`
         tokens = [*(one for one in tokens if one not in ("-", "--")), "--", "-"]
-    return app(tokens) or 0
+    return app([*_whole_names(tokens)]) or 0
+
+
+def _whole_names(tokens: Sequence[str]) -> Iterator[str]:
+    """Yield what was written, with `--writer NAME` as the setting that it is short for."""
+    for place, token in enumerate(tokens):
+        name, equals, value = token.partition("=")
+        alone = name == "--writer" and (equals or (place + 1 < len(tokens) and tokens[place + 1][:1] not in "-{"))
+        yield f"--writer.folder{equals}{value}" if alone else token
 
 
 def _parse_docstrings_once() -> None:

@@ -109,8 +109,8 @@ def summarize(
         check_request(given, settings)
         if settings.writer is not None and system == "model":
             raise ValueError(
-                f"--system model is the trained model of --model, and writer.url is {settings.writer.url!r}: expected "
-                "one of them; without --system the language model writes"
+                f"--system model is the trained model of --model, and {settings.writer.model} is the language model: "
+                "expected one of them; without --system the language model writes"
             )
         if settings.writer is not None and system == "suitable":
             check_writer(settings.writer, settings.words)

@@ -5,7 +5,7 @@ import json
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict
-from typing import Any
+from typing import Any, Protocol
 from urllib.parse import urlsplit, urlunsplit
 
 from tasks.chat.budget import Budget
@@ -32,6 +32,21 @@ class ChatError(ValueError):
     """The language model cannot be asked at all, by these settings or for now; asked again at once, it would end so."""
 
 
+class LocalAnswers(Protocol):
+    """A model of this process, which answers as `Connection` does."""
+
+    url: str  # says which model it is: answers are kept by it
+
+    def chat(self, body: Mapping[str, Any], heard: Callable[[int], None]) -> tuple[ChatAnswer, bool]:
+        """As of `Connection`."""
+
+    def models(self) -> tuple[int, bytes]:
+        """As of `Connection`."""
+
+    def close(self) -> None:
+        """As of `Connection`."""
+
+
 class ChatClient(Closing):
     """Asks one model, each request once; a context manager, usable from many threads. `budget`: what may be and was
     spent, kept answers included: they were paid for."""
@@ -47,6 +62,7 @@ class ChatClient(Closing):
         total_seconds: float = 300.0,
         retries: int = _RETRIES,
         backoff_seconds: float = 2.0,
+        here: LocalAnswers | None = None,
     ) -> None:
         """Make the client. Raises ValueError: the key is not there.
 
@@ -54,13 +70,12 @@ class ChatClient(Closing):
         twice, None = nowhere; `budget`: what may be spent; `connections`: requests at the same time; `total_seconds`:
         limit for one answer, and of a stream for its next part: a model on a machine of one's own may take minutes;
         `retries`: further requests after one that failed for now; `backoff_seconds`: wait before the first, each
-        further wait is twice as long."""
-        key = read_key(settings, section)
+        further wait is twice as long; `here`: a model of this process that answers instead of the server."""
         self._settings, self._section, self._answers, self.budget = settings, section, answers, budget
-        self._url = chat_url(settings.url)
-        self._connection = Connection(
+        self._url = chat_url(settings.url) if here is None else here.url
+        self._connection: Connection | LocalAnswers = here or Connection(
             self._url,
-            key,
+            read_key(settings, section),
             connections=connections,
             silent_seconds=total_seconds,
             retries=retries,

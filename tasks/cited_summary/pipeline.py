@@ -89,7 +89,7 @@ def summarize(
     paragraphs = pa.Table.from_batches(built, schema=PARAGRAPHS.schema)
     sources = list_sources(given, frontier, documents, paragraphs, settings.language)
     asked, texts = system, paragraphs["text"].filter(pc.is_null(paragraphs["drop_reason"])).to_pylist()
-    if choice == "extractive" and (system.summarizer or settings.writer):
+    if choice == "extractive" and (system.summarizer or system.writer or settings.writer):
         system = system.extractive("The extractive system was asked for.")
     elif choice == "suitable":
         system = system.written_by(settings.writer) if settings.writer else fitting(system, texts)

@@ -12,7 +12,7 @@ from typing import Any, get_args
 
 from pydantic import ValidationError
 
-from models.exported import CONFIG, SETTINGS, WEIGHTS, check_causal, has_checkpoint, vocabulary_in
+from models.exported import CONFIG, SETTINGS, WEIGHTS, has_checkpoint, vocabulary_in
 from models.vocabulary import Vocabulary
 from models.words import written_words
 from storage.builds import SUMMARIZER, build_names, latest_build, read_build
@@ -28,7 +28,8 @@ from tasks.ranking.settings import RankingSettings
 from tasks.retraining.warm_start import RANKER, champion_models
 from tasks.summarization.settings import DecodingSettings, ExampleSettings, GraphSettings
 from tasks.text.ngrams import WordRule
-from tasks.writing.settings import WriterSettings
+from tasks.writing.local_model import model_file
+from tasks.writing.settings import GGUF, WriterSettings
 
 EXTRACTIVE = "concepts"
 _PREDICTOR = "models/attention-summarizer"
@@ -83,10 +84,8 @@ class SummarySystem:
 
     def written_by(self, writer: WriterSettings) -> "SummarySystem":
         """Return a language model on paragraphs ranked by similarity."""
-        why = (
-            f"{writer.model} was asked at {writer.url}, and each of its sentences held against the passages. A hosted "
-            "model may change under the same name."
-        )
+        hosted = " A hosted model may change under the same name." if writer.folder is None else ""
+        why = f"{writer.model} was asked {writer.address}, and each of its sentences held against the passages.{hosted}"
         return replace(self.without_models(why), name=writer.model, writer=writer)
 
 
@@ -105,7 +104,7 @@ def chosen_system(model: str | None, choice: str) -> tuple[SummarySystem, Choice
 def trained_systems(model: str | None) -> list[str]:
     """Return the names of the trained systems that a root has, the newest first, each once: "version 3", "build NAME".
     `model`: as of `find_system`."""
-    if model is None:
+    if model is None or model.lower().endswith(GGUF):
         return []
     store = _store_of(model)
     names = [f"version {number}" for number in version_numbers(store)[::-1]]
@@ -125,16 +124,13 @@ def find_system(model: str | None) -> SummarySystem:
     StorageError: there is no such folder, or a file in it is damaged or missing."""
     if model is None:
         return SummarySystem(EXTRACTIVE, "No model was given, so whole sentences of the sources are chosen.")
-    if model.lower().endswith(".gguf"):
-        raise StorageError(
-            f"{model!r} is a GGUF file: expected a folder; serve it by `llama-server -m FILE` or `ollama create`, and "
-            "name the server by --writer.url"
-        )
+    if model.lower().endswith(GGUF):
+        return _of_language_model(model)
     store = _store_of(model)
     folder = Path(store.base)
     try:
         if store.is_local and has_checkpoint(folder):
-            return _of_causal(folder)
+            return _of_language_model(str(folder))
     except ValueError as error:
         raise StorageError(str(error)) from error
     if store.is_local and (folder / CONFIG).is_file() and (folder / WEIGHTS).is_file():
@@ -196,10 +192,13 @@ def _of_folder(folder: Path) -> SummarySystem:
     )
 
 
-def _of_causal(folder: Path) -> SummarySystem:
-    """Return the system of a causal language model's folder, as its makers left it. ValueError: it is damaged."""
-    family, name = check_causal(folder), folder.resolve().name
-    return SummarySystem(name, f"{name} is a language model of the family {family}; the title ranks.", folder)
+def _of_language_model(folder: str) -> SummarySystem:
+    """Return the system of a language model's folder or GGUF file, as its makers left it. StorageError: it has none."""
+    try:
+        model_file(folder)
+    except (ValueError, OSError) as error:
+        raise StorageError(f"--model {folder}: {error}") from error
+    return SummarySystem(EXTRACTIVE, "").written_by(WriterSettings(folder=folder))
 
 
 def _of_root(

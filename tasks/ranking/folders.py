@@ -56,10 +56,11 @@ def folder_digest(folder: str, also: tuple[str, ...] = ()) -> str:
     return hashlib.sha256("\n".join(digests).encode()).hexdigest()
 
 
-def load_model(kind: str, folder: str) -> tuple[Any, Any]:
+def load_model(kind: str, folder: str, gguf_file: str | None = None) -> tuple[Any, Any]:
     """Return the model and the tokenizer of a folder, from its files alone: no network, no pickle, no code. `kind`:
-    class of transformers that loads it, such as AutoModel; `folder`: where it is. Raises ValueError: the weights are
-    not those of such a model, or not all numbers; OSError: a file is missing."""
+    class of transformers that loads it, such as AutoModel; `folder`: where it is; `gguf_file`: name of the file there
+    that holds both, None = weights are safetensors. Raises ValueError: the weights are not those of such a model, or
+    not all numbers; OSError: a file is missing."""
     with _LOADING:
         import torch
         import transformers  # here, because it takes seconds and comes with an extra that few install
@@ -67,9 +68,10 @@ def load_model(kind: str, folder: str) -> tuple[Any, Any]:
         from models.weights_file import check_finite
 
         transformers.utils.logging.disable_progress_bar()
-        own = {"local_files_only": True, "trust_remote_code": False}
+        own: dict[str, Any] = {"local_files_only": True, "trust_remote_code": False}
+        own |= {"gguf_file": gguf_file} if gguf_file else {}
         model, report = getattr(transformers, kind).from_pretrained(
-            folder, use_safetensors=True, dtype=torch.float32, output_loading_info=True, **own
+            folder, use_safetensors=gguf_file is None, dtype=torch.float32, output_loading_info=True, **own
         )
         # Nobody here reads the pooler of a model without a head, and many folders have none.
         absent = sorted(name for name in report["missing_keys"] if not name.startswith("pooler."))

@@ -1,7 +1,7 @@
 """Whether the passages say what was written: first those that a sentence cites, then all. A model of entailment, where
 there is one, has to agree."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -22,6 +22,21 @@ class Checked:
     supported: bool  # whether they do
     marked: bool = False  # whether a reader is shown that they do not
     reason: str = ""  # why not, for the model; "" where they do
+
+
+@dataclass(frozen=True)
+class Written:
+    """A summary, and how it came about."""
+
+    sections: Sequence[tuple[str, Sequence[Draft]]]  # sentences under a heading; one "" = a summary without headings
+    read: int  # how many passages the model was sent
+    mended: int  # sentences that failed and were written again so that a passage says them
+    left_out: int  # sentences that failed for good
+    models: Mapping[str, int]  # who answered, as the server says -> answers
+
+    def summary(self) -> Summary:
+        """Return all sentences, without headings."""
+        return as_summary([one for _, sentences in self.sections for one in sentences], self.read)
 
 
 class Checker:

@@ -10,7 +10,8 @@ from tasks.engine.hashing import stable_hash
 
 _TOLD: dict[str, str] = read_data("tasks.writing", "prompts.toml")
 _WRITE, _OUTLINE, _MEND = (_TOLD[name].replace("<DATA>", _TOLD["data"]) for name in ("write", "outline", "mend"))
-DIGEST = f"{stable_hash(_WRITE, _OUTLINE, _MEND):016x}"  # part of the recipe: other words give other summaries
+_ONE: str = _TOLD["one"]
+DIGEST = f"{stable_hash(_WRITE, _OUTLINE, _MEND, _ONE):016x}"  # part of the recipe: other words give other summaries
 
 
 def _schema(name: str, items: str, text: str) -> dict[str, Any]:
@@ -49,6 +50,13 @@ def write_messages(
     if told:
         asked += f" Said before, and not to be said again: {json.dumps(list(told), ensure_ascii=False)}"
     return [{"role": "system", "content": _WRITE}, _material(title, passages, asked)]
+
+
+def one_messages(title: str, passage: str, language: str | None) -> list[Message]:
+    """Return the request for a sentence or two on one passage, in plain words; `language` as of `write_messages`."""
+    asked = _ONE.replace("<TITLE>", " ".join(title.split())).replace("<TEXT>", " ".join(passage.split()))
+    other = "" if language in (None, "en") else f" Write in {_language(language)}."
+    return [{"role": "user", "content": asked + other}]
 
 
 def outline_messages(title: str, passages: Iterable[str], sections: int, language: str | None) -> list[Message]:

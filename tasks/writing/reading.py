@@ -50,7 +50,9 @@ _LINK = re.compile(r"!?\[([^\[\]]*)\]\([^()\s]*\)")
 _TAG = re.compile(r"<[^<>]*>|\[/?INST\]")
 _MARKUP = re.compile(r"(?:\*\*|__|`)|^[ \t]*(?:#{1,6}|[*>•-]|\d{1,3}[.)])[ \t]+", re.MULTILINE)
 _FENCE = re.compile(r"^[ \t]*(?:```|~~~)[\w-]*[ \t]*$", re.MULTILINE)
+# A cut answer's "41." may go on as "41.5".
 _ENDED = re.compile(r"(?:(?<!\d)[.!?]|[…。！？।])[\"'”’»)\]]*\Z")
+_STOPS = re.compile(r"[.!?…。！？।][\"'”’»)\]]*\Z")
 _QUOTES = {'"': '"', "“": "”", "«": "»", "„": "“", "'": "'", "‘": "’"}
 
 
@@ -87,6 +89,13 @@ def read_sentences(answer: str, passages: int, *, cut: bool = False) -> list[Dra
     if drafts and unfinished and not _ENDED.search(drafts[-1].text):
         drafts.pop()
     return drafts[:_MOST_SENTENCES]
+
+
+def read_whole_sentences(answer: str, *, cut: bool = False) -> list[str]:
+    """Return the sentences of an answer in plain words that begin and end as sentences do, each once; arguments as of
+    `read_sentences`."""
+    texts = dict.fromkeys(draft.text for draft in read_sentences(answer, 0, cut=cut))
+    return [text for text in texts if _STOPS.search(text) and not text[0].islower() and text[0] not in "*#-&.,;:)"]
 
 
 def read_sections(answer: str, passages: int) -> list[tuple[str, tuple[int, ...]]]:

@@ -20,8 +20,10 @@ from tasks.engine.progress import Progress
 from tasks.engine.shard import Scratch
 from tasks.evaluation.baselines import passages_by_article, prediction
 from tasks.extractive.pile import PilePassage
+from tasks.writing.checking import Written
+from tasks.writing.one_by_one import NO_SENTENCE
 from tasks.writing.settings import BuildWriterSettings
-from tasks.writing.writer import NO_SENTENCE, Writer, Written, open_writer
+from tasks.writing.writer import Writer, open_writer
 
 _ANSWERS_A_FILE = 20  # on an object store, where a file is there once it is closed: so many a stop may cost
 _AHEAD = 4  # articles a thread, so that a slow one keeps no other from being asked for
@@ -84,7 +86,7 @@ def write_summaries(
                 progress(Progress(f"{done:,} of {len(every):,} articles, {spent}", done / len(every)))
     if failed:  # an absent answer must not become an empty summary that nobody asks for again
         raise ChatError(
-            f"the language model at {settings.url} gave no answer for {len(failed)} of {len(every)} articles, such as "
+            f"the language model {settings.address} gave no answer for {len(failed)} of {len(every)} articles, such as "
             f"{failed[0]}. All others are kept; run again, and these are asked for again"
         )
     tally |= {"requests": budget.asked, "tokens read": budget.read, "tokens written": budget.written}

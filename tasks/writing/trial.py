@@ -38,9 +38,11 @@ class Trial:
             try:
                 answer = writer.first(title, passages)
             except NoAnswerError as fault:
-                raise ChatError(f"writer.url is {settings.url!r}: {settings.model} gave no answer: {fault}") from fault
+                raise ChatError(f"{settings.model} {settings.address} gave no answer: {fault}") from fault
             seconds = time.monotonic() - begun
             context = settings.context or writer.served or CONTEXT
+            if writer.one_by_one:
+                passages = passages[:1]
         drafts = read_sentences(answer.text, len(passages), cut=answer.cut)
         return cls(answer, context, seconds, Checker(title, passages, len(passages)).check(drafts))
 

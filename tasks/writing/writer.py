@@ -14,11 +14,20 @@ from tasks.chat.completions import THINKING_OFF, TOO_LONG, ChatAnswer, Message, 
 from tasks.crawl.answers import Answers
 from tasks.engine.data_files import read_data
 from tasks.evaluation.entailment import Entailment, label_ids
-from tasks.evaluation.metrics import Summary
 from tasks.ranking.folders import check_installed, folder_digest
 from tasks.text.content_words import words_of
-from tasks.writing.checking import Checked, Checker, as_summary
-from tasks.writing.messages import SECTIONS, SENTENCES, mend_messages, outline_messages, passage_json, write_messages
+from tasks.writing.checking import Checked, Checker, Written
+from tasks.writing.local_model import LocalModel, model_digest, model_file
+from tasks.writing.messages import (
+    SECTIONS,
+    SENTENCES,
+    mend_messages,
+    one_messages,
+    outline_messages,
+    passage_json,
+    write_messages,
+)
+from tasks.writing.one_by_one import ANSWER, NO_SENTENCE, most_passages, write_one_by_one
 from tasks.writing.reading import Draft, read_sections, read_sentences
 from tasks.writing.settings import OUTLINED, WriterSettings
 
@@ -33,22 +42,6 @@ _MOST_SECTIONS = 12
 # Words that begin a heading with a capital, and are no names.
 _HEADINGS = frozenset(read_data("tasks.writing", "headings.toml")["words"].split())
 _UNREADABLE = "there is no sentence in your answer: expected the JSON object"
-NO_SENTENCE = "no_sentence"  # the reason where an answer holds nothing that is supported
-
-
-@dataclass(frozen=True)
-class Written:
-    """A summary, and how it came about."""
-
-    sections: Sequence[tuple[str, Sequence[Draft]]]  # sentences under a heading; one "" = a summary without headings
-    read: int  # how many passages the model was sent
-    mended: int  # sentences that failed and were written again so that a passage says them
-    left_out: int  # sentences that failed twice
-    models: Mapping[str, int]  # who answered, as the server says -> answers
-
-    def summary(self) -> Summary:
-        """Return all sentences, without headings."""
-        return as_summary([one for _, sentences in self.sections for one in sentences], self.read)
 
 
 @dataclass(frozen=True)
@@ -62,9 +55,10 @@ class Writer:
     served: int | None = None  # tokens that the model reads and writes together, as the server says; None = it does not
     headings: bool | None = None  # whether there are sections; None = from 600 words on
     entailment: Entailment | None = None  # what sentences have to pass beside the verifier; None = nothing
+    parameters: int | None = None  # of the model; None = unknown
 
     def __post_init__(self) -> None:
-        if self._room("") < _PASSAGE:
+        if not self.one_by_one and self._room("") < _PASSAGE:
             raise ValueError(
                 f"writer.context: the model has {self._context:,} tokens, too few for one passage beside an answer of "
                 f"{self.words:,} words: expected {self._context - self._room('') + _PASSAGE:,}, or fewer words"
@@ -74,11 +68,26 @@ class Writer:
     def _context(self) -> int:
         return self.settings.context or self.served or CONTEXT
 
+    @property
+    def one_by_one(self) -> bool:
+        """Whether each passage is asked about alone."""
+        return self.settings.asks_one_by_one(self.parameters)
+
     def write(self, title: str, passages: Sequence[str], said: Callable[[str], None] | None = None) -> Written:
         """Return a summary; the fewer passages are read, the smaller the model's context. `title`: of the article;
         `passages`: best first, at least one; `said`: called with what is being done, in a few words, about once a
         second while an answer is streamed; None = it comes as a whole. Raises
         NoAnswerError: there is no summary; it says why; ChatError: the model cannot be asked any more."""
+        if self.one_by_one:
+            return write_one_by_one(
+                title,
+                passages,
+                self.words,
+                self.language,
+                ask=self._ask_plainly,
+                entailment=self.entailment,
+                said=said or (lambda now: None),
+            )
         sent = self.fitting(title, passages)
         while True:
             try:
@@ -90,6 +99,8 @@ class Writer:
 
     def first(self, title: str, passages: Sequence[str]) -> ChatAnswer:
         """Return the answer to the first request for a summary without sections; raises as `write`."""
+        if self.one_by_one:
+            return self._ask_plainly(one_messages(title, passages[0], self.language), ANSWER)
         summary = _Summary(self, title, passages, self.fitting(title, passages), None)
         return summary.ask(self._request(title, self.fitting(title, passages)), self.words, SENTENCES)
 
@@ -108,6 +119,10 @@ class Writer:
 
     def most(self, title: str, passages: Sequence[str]) -> tuple[int, int, int]:
         """Return requests, tokens read and tokens written that a summary takes at most."""
+        if self.one_by_one:
+            sent = passages[: most_passages(self.words, len(passages))]
+            read = sum(tokens(one_messages(title, passage, self.language)) for passage in sent)
+            return len(sent), read, len(sent) * (ANSWER + self.settings.thinking)
         sent, answer = self.fitting(title, passages), _answer(self.words)
         sections = self.sections(len(sent))
         requests = 2 * sections + (sections > 1)
@@ -121,12 +136,26 @@ class Writer:
         wanted = max(2, round(self.words / _SECTION)) if outlined else 1
         return max(1, min(wanted, passages, _MOST_SECTIONS))
 
+    def _ask_plainly(self, messages: Sequence[Message], limit: int) -> ChatAnswer:
+        """Return an answer in plain words, streamed so that one that repeats itself is stopped."""
+        return self.client.ask(messages, _hear_nothing, **self.fields(limit))
+
+    def fields(self, limit: int) -> dict[str, Any]:
+        """Return the fields of a request whose answer has at most so many tokens, thinking apart."""
+        thinking = self.settings.thinking
+        common: dict[str, Any] = {"seed": self.settings.seed, "max_tokens": limit + thinking}
+        return common | ({} if thinking else dict(THINKING_OFF)) | self.settings.extra
+
     def _room(self, title: str) -> int:
         """Return the tokens for passages: the second request holds the first one's answer, and reasons as well."""
         return self._context - 3 * _answer(self.words) - self.settings.thinking - tokens(self._request(title, []))
 
     def _request(self, title: str, sent: Sequence[str]) -> list[Message]:
         return write_messages(title, sent, self.words, self.language)
+
+
+def _hear_nothing(_tokens: int) -> None:
+    """Let an answer stream by."""
 
 
 def _answer(words: int) -> int:
@@ -239,12 +268,7 @@ class _Summary:
     def ask(self, messages: Sequence[Message], words: int, form: Mapping[str, Any]) -> ChatAnswer:
         """Return the answer to a request, in that form; raises as `ChatClient.ask`."""
         answer = self._writer.client.ask(
-            messages,
-            self._heard,
-            seed=self._writer.settings.seed,
-            max_tokens=_answer(words) + self._writer.settings.thinking,
-            response_format=dict(form),
-            **({} if self._writer.settings.thinking else THINKING_OFF),
+            messages, self._heard, **{"response_format": dict(form), **self._writer.fields(_answer(words))}
         )
         self._models[answer.model] += 1
         return answer
@@ -269,6 +293,7 @@ def open_writer(
     Raises ChatError: the model cannot be asked; ValueError: its context is too small, the key is not there, or the
     folder holds no model of entailment; FileNotFoundError: that folder lacks a file."""
     entailment = None if settings.entailment is None else _loaded(settings.entailment, device)
+    here = None if settings.folder is None else LocalModel(settings.folder, settings.model)
     with ChatClient(
         settings,
         "writer",
@@ -276,25 +301,32 @@ def open_writer(
         budget or settings.budget(),
         connections=at_once,
         total_seconds=settings.silent_seconds,
+        here=here,
     ) as client:
-        yield Writer(client, settings, words, language, client.check(), headings, entailment)
+        parameters = None if here is None else here.parameters
+        yield Writer(client, settings, words, language, client.check(), headings, entailment, parameters)
 
 
 def check_writer(settings: WriterSettings, words: int) -> None:
-    """See that a writer can be opened, by one request that costs nothing; raises as `open_writer`."""
+    """See that a writer can be opened, by one request that costs nothing, or a look at its files; raises as
+    `open_writer`."""
     if settings.entailment is not None:
         label_ids(settings.entailment, _ENTAILMENT)
         check_installed({"transformers": ""}, _ENTAILMENT)
+    if settings.folder is not None:
+        model_file(settings.folder)
+        return
     with open_writer(settings.model_copy(update={"entailment": None}), words=words, language=None):
         pass
 
 
 def writer_notes(settings: WriterSettings) -> dict[str, str]:
-    """Return what decides a writer's summaries beside its settings, which name a folder: the digest of its model."""
-    if settings.entailment is None:
-        return {}
-    label_ids(settings.entailment, _ENTAILMENT)
-    return {"entailment_sha256": folder_digest(settings.entailment)}
+    """Return what decides a writer's summaries beside its settings, which name folders: the digests of their models."""
+    notes = {} if settings.folder is None else {"model_sha256": model_digest(settings.folder)}
+    if settings.entailment is not None:
+        label_ids(settings.entailment, _ENTAILMENT)
+        notes["entailment_sha256"] = folder_digest(settings.entailment)
+    return notes
 
 
 @lru_cache(maxsize=1)

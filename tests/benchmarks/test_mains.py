@@ -29,6 +29,7 @@ OF_SHARED_DATA: dict[str, list[str]] = {
 ELSEWHERE = {
     **dict.fromkeys(("orchestration", "stages", "scaling", "operating", "scisummnet"), "its parts, in a file beside"),
     **dict.fromkeys(("bart_search", "crawl_memory", "edited_articles", "twelve_weeks"), "minutes at its smallest size"),
+    "local_writer": "needs the model of --writer local",
     **dict.fromkeys(("explorer", "extractors", "fools", "paragraph_quality"), "needs the root of a build"),
     "main_text": "minutes, of the pages that its classifier learns from",
     "extraction": "minutes, with the peers that only its own extra installs",

@@ -26,7 +26,7 @@ def test_what_was_read_is_said_with_reasons() -> None:
 def test_the_words_of_the_server_and_an_unreadable_answer_are_shown() -> None:
     with chat_server(lambda number, _: Reply(200, '{"error": "no such endpoint"}')) as chat:
         settings = WriterSettings(url=chat.url, model="m", context=9000)
-        with pytest.raises(ChatError, match="m gave no answer: server_error: no such endpoint"):
+        with pytest.raises(ChatError, match=r"m at http://.*/v1 gave no answer: server_error: no such endpoint"):
             Trial.run(settings, 150, "en")
     with chat_server(lambda number, _: Reply(200, said("{}"))) as chat:
         trial = Trial.run(WriterSettings(url=chat.url, model="m", context=9000), 150, "en")

@@ -8,8 +8,9 @@ import pytest
 
 from tasks.chat.completions import NoAnswerError
 from tasks.evaluation.citations import Citer
+from tasks.writing.checking import Written
 from tasks.writing.reading import Draft
-from tasks.writing.writer import Written
+from tasks.writing.settings import WriterSettings
 from tests.tasks.chat.chat_server import Reply, said, sentences
 from tests.tasks.writing.scripted import BUILT, IS, LAMP, PASSAGES, TITLE, TOWER, in_turn, writing
 
@@ -40,6 +41,22 @@ def test_what_is_asked_for() -> None:
     data, _, wish = material.rpartition("\n\n")
     assert json.loads(data)["passages"][3] == {"number": 4, "text": PASSAGES[3]}
     assert wish == "Write about 80 words in the language with the code 'en'."
+
+
+def test_further_fields_are_sent_and_left_out_where_they_are_refused() -> None:
+    extra = {"repetition_penalty": 1.05, "temperature": 0.2}
+    _, [asked] = written(sentences((IS, [1])), extra=extra)
+    assert (asked["repetition_penalty"], asked["temperature"]) == (1.05, 0.2)
+
+    def refuses(number: int, body: dict[str, Any]) -> tuple[int, str] | Reply:
+        refused = '{"error": {"message": "Unknown field repetition_penalty"}}'
+        return Reply(400, refused) if "repetition_penalty" in body else (200, sentences((IS, [1])))
+
+    with writing(refuses, extra=extra) as (writer, chat):
+        assert shown(writer.write(TITLE, PASSAGES)) == [Draft(IS, (0,))]
+    assert [body.get("temperature") for _, _, body in chat.asked] == [0.2, 0.2]
+    with pytest.raises(ValueError, match="extra has 'model': expected other fields than messages, model, stream"):
+        WriterSettings(url="http://h/v1", model="m", extra={"model": "n"})
 
 
 def test_what_is_being_done_is_told_while_an_answer_comes() -> None:
