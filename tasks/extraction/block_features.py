@@ -2,8 +2,10 @@
 of `main_text.py` reads."""
 
 import re
+import tomllib
 from collections import Counter
 from collections.abc import Sequence
+from importlib.resources import files
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +13,8 @@ from numpy.typing import NDArray
 from tasks.extraction.blocks import KINDS, MARKS, Block, Page
 
 Rows = NDArray[np.float32]
+
+_WORDS = tomllib.loads(files("tasks.extraction").joinpath("block_features.toml").read_text(encoding="utf-8"))
 
 _SENTENCE_END = re.compile(r"""[.!?…。।؟][\s"”'’»)\]]*$""")
 _SENTENCES = re.compile(r"""[.!?…][\s"”'’»)\]]+(?=[^\W\d_a-z])|[。।؟]""")
@@ -21,85 +25,8 @@ _PRICE = re.compile(r"[$€£¥]\s?\d|\d\s?[€£]|\b(?:usd|eur|gbp)\b")
 _DATE = re.compile(
     r"\b(?:19|20)\d\d\b|\b(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\b|\bago\b|\d{1,2}[:/.]\d\d"
 )
-_ASKING = re.compile(
-    r"\b(?:subscribe|sign up|log ?in|cookies?|newsletter|share|follow us|read more|click here|all rights reserved|"
-    r"privacy policy|terms|add to cart|view all|see all|learn more|shop now|contact us|download|copyright|"
-    r"comments?|reply|report|related|recommended|popular|you may also|more from)\b|©"
-)
-_STOP = frozenset(
-    [
-        "the",
-        "of",
-        "and",
-        "to",
-        "in",
-        "a",
-        "is",
-        "that",
-        "it",
-        "for",
-        "on",
-        "was",
-        "with",
-        "as",
-        "be",
-        "by",
-        "at",
-        "this",
-        "are",
-        "from",
-        "or",
-        "an",
-        "have",
-        "not",
-        "but",
-        "his",
-        "her",
-        "they",
-        "which",
-        "you",
-        "we",
-        "can",
-        "will",
-        "has",
-        "had",
-        "were",
-        "their",
-        "its",
-        "who",
-        "de",
-        "la",
-        "le",
-        "les",
-        "et",
-        "des",
-        "en",
-        "un",
-        "une",
-        "que",
-        "der",
-        "die",
-        "und",
-        "das",
-        "den",
-        "von",
-        "zu",
-        "mit",
-        "el",
-        "los",
-        "del",
-        "por",
-        "con",
-        "para",
-        "di",
-        "il",
-        "che",
-        "da",
-        "em",
-        "o",
-        "e",
-    ]
-)
+_ASKING = re.compile(rf"\b(?:{'|'.join(_WORDS['asking'])})\b|©")
+_STOP = frozenset(_WORDS["stop"].split())
 _REACH = 3  # blocks before and after whose looks are read too
 _FAR = 20  # elements; marks further out count as so far
 
@@ -254,41 +181,7 @@ def _of_block(page: Page, block: Block, low: str, repeats: int, title: set[str])
 _HEAD = 120  # characters of a block whose signs are counted
 _FIRST_WORDS = 40
 _READ = 2000  # characters in which sentences are counted
-_TAG_LEVELS = {
-    tag: number
-    for number, tag in enumerate(
-        [
-            "p",
-            "div",
-            "span",
-            "li",
-            "td",
-            "th",
-            "dt",
-            "dd",
-            "h1",
-            "h2",
-            "h3",
-            "h4",
-            "h5",
-            "h6",
-            "section",
-            "article",
-            "blockquote",
-            "pre",
-            "button",
-            "label",
-            "figcaption",
-            "summary",
-            "header",
-            "a",
-            "main",
-            "body",
-            "form",
-        ],
-        start=1,
-    )
-}
+_TAG_LEVELS = {tag: number for number, tag in enumerate(_WORDS["tags"].split(), start=1)}
 
 
 def _at(name: str) -> int:
