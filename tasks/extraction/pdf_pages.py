@@ -25,6 +25,9 @@ _COLUMN_LINES = 4  # side by side, at least: fewer are a table or a heading
 _COLUMN_WORDS = 3  # of a line of a column, at least: cells of tables have fewer
 _FULL = 0.7  # of a column's width: a full line
 _PROSE = 0.6  # share of full lines in a column; cells of tables differ more in length
+_SHORT_LINES = 2  # of a short text side by side with another, at least
+_BLANK = 1.9  # heights from one line to the next: what is below is another text
+_ENDS = frozenset('.!?:”"')
 _MOST_COLUMNS = 4
 _NUMBERED = 5  # lines with a number in the margin, at least
 _STEADY = 0.8  # share of steps from one number to the next that are equal; headings have none
@@ -192,18 +195,23 @@ def _columns(page: Sequence[Line], most: int = _MOST_COLUMNS) -> list[Line]:
     gutter = _gutter(page) if most > 1 else None
     if gutter is None:
         return list(page)
-    lines: list[Line] = []
+    return [line for region in _regions(page, gutter) for column in region for line in _columns(column, most - 1)]
+
+
+def _regions(page: Sequence[Line], gutter: float) -> Iterator[tuple[list[Line], list[Line]]]:
+    """Yield the lines of the left and of the right column between lines over both, and each of these alone."""
     columns: tuple[list[Line], list[Line]] = ([], [])
     for line in page:
         parts = _parts(line, gutter)
         if parts is None:
-            lines += [*_columns(columns[0], most - 1), *_columns(columns[1], most - 1), line]
+            yield columns
+            yield [line], []
             columns = ([], [])
             continue
         for column, words in zip(columns, parts, strict=True):
             if words:
                 column.append(words)
-    return [*lines, *_columns(columns[0], most - 1), *_columns(columns[1], most - 1)]
+    yield columns
 
 
 def _parts(line: Line, gutter: float) -> tuple[Line, Line] | None:
@@ -222,14 +230,52 @@ def _gutter(page: Sequence[Line]) -> float | None:
         for number, (one, other) in enumerate(pairwise(line), 1)
         if min(number, len(line) - number) >= _COLUMN_WORDS and other.left - one.right >= _GUTTER * one.height
     ]
-    if len(gaps) < _COLUMN_LINES - 1:  # the last line of a paragraph may be short
+    if not gaps:
         return None
     edges = {right - _NEAR for _, right in gaps}  # of the column at the right, whose lines begin below one another
     gutter = max(edges, key=lambda x: sum(left < x < right for left, right in gaps))
     split = [parts for line in page if (parts := _parts(line, gutter)) and all(parts)]
-    if len(split) < _COLUMN_LINES or not all(_is_prose(column) for column in zip(*split, strict=True)):
-        return None
-    return gutter
+    columns = list(zip(*split, strict=True))
+    if len(split) >= _COLUMN_LINES and all(_is_prose(column) for column in columns):
+        return gutter
+    return gutter if _are_wrapped(page, gutter) else None
+
+
+def _are_wrapped(page: Sequence[Line], gutter: float) -> bool:
+    """Tell whether the lines at the left and at the right are those of short texts side by side: they begin below one
+    another, none has space for the first word of the next, and that often begins in lower case. Cells are shorter, or
+    begin a text."""
+    blocks = [block for region in _regions(page, gutter) if all(region) for block in _side_by_side(*region)]
+    if not blocks or any(len(block) < _SHORT_LINES or _ragged(block) for block in blocks):
+        return False
+    pairs = [pair for block in blocks for pair in _within_sentences(block)]
+    small = sum(below[0].text[:1].islower() for _, below in pairs)
+    return small >= max(_SHORT_LINES, _WITHIN * len(pairs))
+
+
+def _side_by_side(left: Sequence[Line], right: Sequence[Line]) -> Iterator[Sequence[Line]]:
+    """Yield the lines of either column from the first row that both have, without what is set apart below."""
+    top = min(left[0][0].bottom, right[0][0].bottom) + right[0][0].height / 2
+    for column in (left, right):
+        lines = [line for line in column if line[0].bottom < top]
+        apart = (n for n, (line, below) in enumerate(pairwise(lines), 1) if _is_apart(line, below))
+        yield lines[: next(apart, None)]
+
+
+def _is_apart(line: Line, below: Line) -> bool:
+    return line[0].bottom - below[0].bottom > _BLANK * line[0].height
+
+
+def _ragged(block: Sequence[Line]) -> bool:
+    """Tell whether lines begin apart, or leave space for the first word of the next within a sentence."""
+    starts, edge = [line[0].left for line in block], max(line[-1].right for line in block)
+    wide = (line[-1].right + below[0].right - below[0].left for line, below in _within_sentences(block))
+    return max(starts) - min(starts) > _NEAR or min(wide, default=edge) < edge
+
+
+def _within_sentences(block: Sequence[Line]) -> list[tuple[Line, Line]]:
+    """Return each line of a column that ends no sentence, with the line below it."""
+    return [(line, below) for line, below in pairwise(block) if line[-1].text[-1:] not in _ENDS]
 
 
 def _is_prose(column: Sequence[Line]) -> bool:
@@ -246,5 +292,5 @@ def _begins_paragraph(before: Line, line: Line, usual: float) -> bool:
         return True
     down = before[0].bottom - line[0].bottom
     indented = _INDENTED[0] * height < line[0].left - before[0].left < _INDENTED[1] * height
-    ends = before[-1].text[-1:] in '.!?:”"'
+    ends = before[-1].text[-1:] in _ENDS
     return down > _APART * usual or (indented and ends and down > 0)

@@ -1,9 +1,10 @@
+from itertools import zip_longest
 from pathlib import Path
 from textwrap import wrap
 
 import pytest
 from fpdf import FPDF
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from tasks.extraction import pdf
@@ -222,6 +223,20 @@ def test_a_table_is_read_row_by_row():
     )
 
 
+def test_a_small_table_of_phrases_is_read_row_by_row():
+    rows = [
+        ("built by Thomas Marwick", "opened in the spring"),
+        ("burned in the war", "rebuilt after nine years of work"),
+        ("sold to the town council", "closed for good"),
+    ]
+    drawn = document()
+    for number, cells in enumerate(rows):
+        for left, text in zip((60, 300), cells, strict=True):
+            drawn.text(left, 100 + 13 * number, text)
+    found = " ".join(read(bytes(drawn.output())).paragraphs)
+    assert found == " ".join(text for row in rows for text in row)
+
+
 def test_numbers_of_list_items_and_years_stay():
     items = [f"Lock of the {name} Canal" for name in "ABCDEF"]
     places = [[(50.0, 80.0 + 14 * n, f"{n + 1}"), (70.0, 80.0 + 14 * n, item)] for n, item in enumerate(items)]
@@ -289,3 +304,32 @@ def test_every_word_drawn_stands_in_its_order(paragraphs: list[list[str]], layou
     found = " ".join(read(bytes(drawn.output())).paragraphs).split()
     expected = " ".join(texts).split()
     assert found == expected
+
+
+SMALL_WORDS = st.sampled_from(["river", "town", "bridge", "built", "county", "miller", "of", "the", "1,200", "Marwick"])
+SHORT_TEXT = st.lists(SMALL_WORDS, min_size=20, max_size=60).map(lambda words: " ".join(words).capitalize() + ".")
+
+
+def _goes_on(lines: list[str]) -> bool:
+    """Tell whether at least half of the lines begin in lower case. Texts of other lines look like tables."""
+    return sum(line[0].islower() for line in lines[1:]) >= max(1, len(lines) / 2)
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.lists(st.tuples(SHORT_TEXT, SHORT_TEXT), min_size=1, max_size=3), st.sampled_from([9, 10, 12]))
+def test_short_texts_side_by_side_are_read_one_after_the_other(blocks: list[tuple[str, str]], size: int):
+    drawn = FPDF(unit="pt", format="A4")
+    drawn.set_font("Helvetica", size=size)
+    drawn.add_page()
+    top, expected = 80.0, list[str]()
+    for texts in blocks:
+        columns = [drawn.multi_cell(230, text=text, align="L", dry_run=True, output="LINES") for text in texts]
+        assume(all(map(_goes_on, columns)))
+        heading = "Part of the history of the county, over the whole width of both of its columns"
+        drawn.text(70, top, heading)
+        for row, lines in enumerate(zip_longest(*columns, fillvalue=""), 1):
+            for left, line in zip((70, 330), lines, strict=True):
+                drawn.text(left, top + (1 + 1.3 * row) * size, line)
+        top += 1.3 * size * (max(map(len, columns)) + 3)
+        expected += f"{heading} {' '.join(texts)}".split()
+    assert " ".join(read(bytes(drawn.output())).paragraphs).split() == expected
