@@ -36,7 +36,9 @@ _MANY = 3  # elements of one name, at least, that are teasers of other articles
 _DOCUMENT, _PLAIN, _PART = 1500, 0.95, 0.7  # words; share that density takes; part
 _PROSE_DOCUMENTS = ((1500, 0.8, 0.5), (3000, 0.8, 0.7), (10_000, 0.3, 0.7))  # words of prose; their share; part
 _PROSE_WORDS = 12  # of a paragraph, at least
-_SENTENCE_END = re.compile(r"[.!?][\"”’)\]]{0,3}\Z")
+_SENTENCE_END = re.compile(r"[.!?][\"”’)\]]{0,3}(?:\d{1,3}|\[\d{1,3}\])?\Z")  # also before the mark of a note
+_LONG = 90  # words of a paragraph; most comments are shorter
+_LINKS = 0.7  # of a block's characters: it is a list of links, or the headline of another article
 _CELL = 100  # characters; the cells of a row are one line where none is longer
 _MOST_BLOCKS = 50_000  # of a page; what follows is left out
 
@@ -84,7 +86,25 @@ def taken(page: Page, probability: Probabilities, weighed: NDArray[np.bool_]) ->
         learned = both | (learned & (probability >= _SURE)) if agreed else learned
     if page.declared & _ARTICLES and not page.declared & _SEVERAL:
         learned &= ~_teasers(page, words * learned)
+    if not any(element.name.removeprefix(element.tag).strip() for element in page.elements):
+        learned = _plainly(page, words, learned, weighed)
     return learned | _document(page, words, learned, weighed)
+
+
+def _plainly(
+    page: Page, words: NDArray[np.float64], learned: NDArray[np.bool_], weighed: NDArray[np.bool_]
+) -> NDArray[np.bool_]:
+    """Return what to take of a page whose elements have no classes. The classifier has seen few such pages: it takes
+    headlines of other articles, which are links that density leaves out, and misses long paragraphs of prose between
+    those that it takes."""
+    links = np.array([block.linked >= _LINKS * len(block.text) for block in page.blocks])
+    prose = weighed & np.array([_is_prose(block) for block in page.blocks])
+    inside = np.flatnonzero(learned & prose)
+    if not len(inside):
+        return learned
+    missed = prose & (words >= _LONG)
+    missed[: inside[0]] = missed[inside[-1] :] = False
+    return (learned & (weighed | ~links)) | missed
 
 
 def _document(

@@ -70,3 +70,23 @@ def test_the_text_of_a_long_plain_document_is_taken(paragraphs, lines, around, c
     probabilities[:10] = 0.99
     dense = np.arange(len(page.blocks)) < paragraphs + lines
     assert taken(page, probabilities, dense).sum() == count
+
+
+@pytest.mark.parametrize(
+    ("attribute", "kept"),
+    [
+        ("", [1, 0, 1, 0, 1, 0, 1]),  # long prose between prose is taken, the link is not
+        ("class='page'", [1, 0, 0, 0, 1, 1, 1]),  # the classifier knows pages with classes
+    ],
+)
+def test_a_page_without_classes_is_read_by_density_too(attribute, kept):
+    long = f"<p>{LONG * 2}</p>"  # 120 words
+    short = f"<p>{LONG}</p>"  # 60 words, as a comment may have
+    link = "<p><a href='/'>The mill in the valley has a new owner</a></p>"
+    body = f"<div {attribute}>{long}{link}{long}{short}{long}{link}<p>Mill 1874</p></div>"
+    tree = parse(f"<html><body>{body}</body></html>")
+    assert tree is not None
+    page = read_page(tree)
+    probabilities = np.array([0.9, 0.1, 0.2, 0.2, 0.9, 0.8, 0.8])
+    dense = np.array([1, 0, 1, 1, 1, 0, 0], dtype=bool)
+    assert taken(page, probabilities, dense).astype(int).tolist() == kept
