@@ -3,15 +3,18 @@ stage `given`: documents that a source itself contains, in the same layout as th
 
 Leads become plain prose: without captions and whatever else stands between the sentences of a copied page."""
 
+import json
 import re
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator
-from itertools import accumulate
+from itertools import accumulate, islice
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from models.sentences import first_sentence
+from storage.recipes import TALLY, most_first
 from storage.schemas import ARTICLES, GIVEN, INTAKE
 from storage.tables import with_values
 from tasks.engine.data_files import fill, read_data
@@ -94,6 +97,7 @@ def _ends_a_sentence(line: str) -> bool:
 
 SPLITS = ("train", "valid", "test")
 _AS_READ = ("title", "references", "search_results", "group", "revision", "licence", "page")
+_NAMED, _NAME = 20, 60  # templates of a partition that are named, and characters of a name
 _TRAIN, _VALID = 0.8, 0.1  # shares of the splits, where the source sets none; the rest is for tests
 
 
@@ -107,9 +111,12 @@ def intake_articles(
 ) -> pa.Table:
     """Return INTAKE rows in the order of the articles, with clean lead, id, split, shard and, if refused, the reason.
     `seed` is that of the splits that the source does not set. `search_will_follow`: a web search will find sources, so
-    an article need not have its own. Raises ValueError: a source names an unknown split."""
+    an article need not have its own. The table's metadata count the templates left out of leads, also those of refused
+    articles, and the commonest ones by name. Raises ValueError: a source names an unknown split."""
     rows = []
+    left_out: Counter[str] = Counter()
     for article in articles:
+        left_out.update(article.left_out)
         id_ = article_id(source_name, article.identity)
         lead = target_of(article)
         rows.append(
@@ -123,7 +130,12 @@ def intake_articles(
                 "article_shard": shard_of(id_, article_shards),
             }
         )
-    return pa.Table.from_pylist(rows, schema=INTAKE.schema)
+    table = pa.Table.from_pylist(rows, schema=INTAKE.schema)
+    if not left_out:
+        return table
+    tally = {"templates left out of leads": left_out.total()}
+    tally |= {f"of {{{{{name[:_NAME]}}}}}": count for name, count in islice(most_first(left_out).items(), _NAMED)}
+    return table.replace_schema_metadata({TALLY: json.dumps(tally)})
 
 
 def merge_articles(parts: pa.Table, kept_out: pa.Table | None = None) -> pa.Table:

@@ -1,7 +1,7 @@
 """The interface of an article source: partitions that can be read independently, each a stream of articles."""
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from typing import Protocol
 
 from tasks.engine.reasons import Reason
@@ -73,6 +73,8 @@ class Article:
     # The lead is a published summary, the target as it stands; otherwise it may hold remains of a page, which are
     # removed
     published_target: bool = False
+    # How many templates within the lead had no text that is known, by their names
+    left_out: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def identity(self) -> str:

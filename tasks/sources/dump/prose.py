@@ -2,6 +2,7 @@
 
 import html
 import re
+from collections import Counter
 from collections.abc import Callable, Mapping
 
 import mwparserfromhell
@@ -11,7 +12,7 @@ from mwparserfromhell.wikicode import Wikicode
 from tasks.engine.data_files import read_data
 from tasks.sources.dump.markup import balanced, outer_templates, without, without_references
 from tasks.sources.dump.pages import CATEGORY, FILE, MEDIA, Site
-from tasks.sources.dump.templates import GONE, RAISED, Arguments, expand, raised
+from tasks.sources.dump.templates import GONE, RAISED, Arguments, called, expand, raised
 from tasks.text.raised import raised as raised_text
 from tasks.text.raised import without_invisible
 
@@ -31,18 +32,18 @@ _BLOCK_TAGS = frozenset(
 )
 
 
-def plain_prose(wikitext: str, site: Site) -> str:
+def plain_prose(wikitext: str, site: Site, left_out: Counter[str] | None = None) -> str:
     """Return the prose of a section, its paragraphs separated by line breaks; empty if there is none.
 
     Removed are templates (but see `templates`), tables, references, files with their captions, galleries, categories,
     lists and indented lines, bare URLs, maths in TeX, pronunciation and empty brackets. Of links and emphasis the text
     is kept. A sentence that only introduces what was removed (`There are three kinds:`) is removed too. The source is
-    without comments and its own heading."""
+    without comments and its own heading. `left_out` counts by name the templates within the text that were removed."""
     text = _PRIVATE.sub("", wikitext)
     text = _without_open_links(balanced(_without_boxes(without_references(text))))
     text = _QUOTES.sub("", _MAGIC_WORD.sub("", text))
     code = mwparserfromhell.parse(text, skip_style_tags=True)
-    return "\n".join(paragraphs_of(_Writer(site).text(code)))
+    return "\n".join(paragraphs_of(_Writer(site, left_out).text(code)))
 
 
 def _without_open_links(text: str) -> str:
@@ -102,13 +103,14 @@ def _clean(text: str) -> str:
 class _Writer:
     """Writes nodes of parsed wikitext as text with the marks `GONE` and `ITEM`."""
 
-    def __init__(self, site: Site) -> None:
+    def __init__(self, site: Site, left_out: Counter[str] | None) -> None:
         self._site = site
+        self._left_out = left_out
         self._writers: Mapping[type, Callable[..., str]] = {
             Text: lambda node: str(node.value),
             HTMLEntity: lambda node: html.unescape(str(node)).replace("\n", " "),
             Tag: self._tag,
-            Template: lambda node: expand(self.text(node.name), Arguments(node, self.text)),
+            Template: self._template,
             Wikilink: self._link,
             ExternalLink: lambda node: self.text(node.title) if node.brackets and node.title is not None else GONE,
         }
@@ -118,6 +120,13 @@ class _Writer:
         if code is None:
             return ""
         return "".join(self._writers[type(node)](node) for node in code.nodes if type(node) in self._writers)
+
+    def _template(self, node: Template) -> str:
+        name = called(self.text(node.name))
+        text = expand(name, Arguments(node, self.text))
+        if text == GONE and self._left_out is not None:
+            self._left_out[name] += 1
+        return text
 
     def _tag(self, node: Tag) -> str:
         name = str(node.tag).strip().lower()

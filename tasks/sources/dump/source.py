@@ -5,6 +5,7 @@ offsets. So a byte range that begins and ends with streams can be read without t
 import bz2
 import json
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cache
@@ -27,7 +28,7 @@ from tasks.sources.files import (
 from tasks.sources.settings import DumpSettings, WikitextSettings
 from tasks.sources.source import Article, ArticleReason, Partition
 
-FORMAT_VERSION = 4  # rises when the same wikitext would give other articles
+FORMAT_VERSION = 5  # rises when the same wikitext would give other articles
 
 _REDIRECT = re.compile(r"\s*#\s*redirect", re.I)
 _TEMPLATE_NAME = re.compile(r"\{\{\s*+(?:template\s*+:\s*+)?([^\s{}|](?:[^{}|\n]*[^\s{}|])?)\s*+(?=\||\}\})", re.I)
@@ -81,11 +82,14 @@ class ArticleReader:
         if reason := self.page_reason(page):
             return self._refused(page, reason)
         text = without_comments(page.text)
-        lead = plain_prose(lead_of(text), self.site)
+        left_out: Counter[str] = Counter()
+        lead = plain_prose(lead_of(text), self.site, left_out)
         if reason := self._rules.lead_reason(lead):
-            return self._refused(page, reason, lead)
+            return replace(self._refused(page, reason, lead), left_out=left_out)
         references, licence = CitedUrls(text, self._settings).urls(), self._settings.licence
-        return Article(page.title, lead, references, revision=page.revision, licence=licence, page=page.id)
+        return Article(
+            page.title, lead, references, revision=page.revision, licence=licence, page=page.id, left_out=left_out
+        )
 
     def sections(self, page: DumpPage) -> Iterator[tuple[str, Article]]:
         """Yield the path and article of each section except the lead; any other page gives a refused one. A section

@@ -20,6 +20,7 @@ GONE = "\ue000"  # marks a removed template until the punctuation around it has 
 _NUMBER = re.compile(r"[-−+]?[\d.,]+(?:[/⁄]\d+)?(?:\+\d+[/⁄]\d+)?|\d+[/⁄]\d+")
 _PAIRS = {tuple(pair) for pair in _DATA["convert"]["pairs"]}
 _BETWEEN: Mapping[str, str] = _DATA["convert"]["between"]
+_DAY = re.compile(r"\d{1,2}(?:er)?")
 _POWER = re.compile(r"e(3|6|9|12)(?=[^\W\d])")  # before a unit: e6acre
 _POWERS = {"3": "thousand", "6": "million", "9": "billion", "12": "trillion"}
 _UNITS: Mapping[str, str] = _DATA["convert"]["units"]
@@ -42,9 +43,13 @@ class Arguments:
         return [self[name] for name, param in self._named.items() if not param.showkey]
 
 
+def called(name: str) -> str:
+    """Return the name of a template as `templates.toml` has it."""
+    return " ".join(name.replace("_", " ").split()).lower().removeprefix("template:").removeprefix("subst:").strip()
+
+
 def expand(name: str, arguments: Arguments) -> str:
-    """Return the text of a template: prose, white space, or `GONE`."""
-    name = " ".join(name.replace("_", " ").split()).lower().removeprefix("template:").removeprefix("subst:").strip()
+    """Return the text of a template by its name as `called` returns it: prose, white space, or `GONE`."""
     function, colon, value = name.partition(":")
     if colon:
         return _parser_function(function.strip(), value, arguments)
@@ -137,8 +142,11 @@ def _measure(arguments: Arguments) -> str:
 
 
 def _date(arguments: Arguments) -> str:
-    """{{start date|1950|5|1}}: 1 May 1950, or with mf=y May 1, 1950; text other than numbers is unchanged."""
+    """{{start date|1950|5|1}}: 1 May 1950, or with mf=y May 1, 1950; text other than numbers is unchanged.
+    {{date|1er|mai|1950}}, as in French, is in its order: 1er mai 1950."""
     year, month, day = (arguments[key] for key in (1, 2, 3))
+    if month.isalpha() and _DAY.fullmatch(year):
+        return f"{year} {month} {day}".strip()
     if not (month.isdigit() and 1 <= int(month) <= 12):
         return year
     named = _DATA["months"][int(month) - 1]

@@ -1,5 +1,6 @@
 """Intake of articles: ids, splits, reasons, shards; and the merge of a shard."""
 
+import json
 from collections import Counter
 from pathlib import Path
 
@@ -11,7 +12,7 @@ from tasks.articles.articles import intake_articles, merge_articles, read_articl
 from tasks.engine.hashing import article_id, shard_of
 from tasks.sources.choice import open_source
 from tasks.sources.settings import RecordsSettings, SourceSettings
-from tasks.sources.source import Article, GivenDocument
+from tasks.sources.source import Article, ArticleReason, GivenDocument
 
 GOOD = Article("Ada", "Ada was a mathematician.", ("http://a.test/",))
 
@@ -118,3 +119,15 @@ def test_a_partition_is_read_from_its_source(tmp_path: Path) -> None:
     (partition,) = open_source(source).partitions()
     table = read_articles(partition=partition, source=source, source_name="records", article_shards=1, seed=1)
     assert table.select(["title", "drop_reason"]).to_pylist() == [{"title": "A", "drop_reason": "no_sources"}]
+
+
+def test_templates_left_out_of_leads_are_counted_with_the_commonest_by_name() -> None:
+    articles = [
+        Article("Ada", "Ada flows.", left_out={f"t{number}": 1 for number in range(25)} | {"ipa": 2}),
+        Article("Bode", left_out={"ipa": 1}, drop_reason=ArticleReason.SHORT_LEAD),
+    ]
+    metadata = intake_articles(articles, "dump", article_shards=1, seed=1).schema.metadata
+    tally = json.loads(metadata[b"tally"])
+    assert tally["templates left out of leads"] == 28
+    assert tally["of {{ipa}}"] == 3
+    assert len(tally) == 1 + 20

@@ -1,5 +1,7 @@
 """Wikitext to prose: every kind of markup on a line of its own, exactly."""
 
+from collections import Counter
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -117,6 +119,14 @@ def test_markup_becomes_prose(wikitext: str, expected: str) -> None:
         ("{{vol.|2}}", "Vol. 2"),
         ("{{chem|H|2|O}}", "H2O"),
         ("{{Citation needed|date=May 2012}}", ""),
+        ("{{date|1er|mai|1950}}", "1er mai 1950"),
+        ("{{date|12|mai|1950|en littérature}}", "12 mai 1950"),
+        ("{{date-|12|mai}}", "12 mai"),
+        ("{{unité|31,5|km}}", "31,5 km"),
+        ("{{s|XIX}}", "XIXe siècle"),
+        ("{{sav-|II}}", "IIe siècle av. J.-C."),
+        ("{{enS|mill}}", "englisch mill"),
+        ("{{RUS}}", ""),
         ("{{never heard of|it|at=all}}", ""),
         ("{{#if:x|y|z}}", ""),
     ],
@@ -197,3 +207,10 @@ def test_sections_know_what_they_stand_under() -> None:
 def test_references_and_comments_leave_the_rest_as_it_was() -> None:
     assert without_references("a<ref>b</ref>c<ref name=d/>e<references/>") == "ace<references/>"
     assert without_comments("a<!-- b -->c\n<!-- d -->\ne") == "ac\ne"
+
+
+def test_templates_without_a_known_text_are_counted_by_name() -> None:
+    left_out = Counter[str]()
+    text = "{{Infobox river\n| name = Ada\n}}\nAda {{Pronuncia|a}} flows {{convert|5|km}} {{pronuncia|{{b}}}} {{x_y}}."
+    assert plain_prose(text, SITE, left_out) == "Ada flows 5 km."
+    assert left_out == {"pronuncia": 2, "x y": 1}
