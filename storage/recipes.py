@@ -129,7 +129,8 @@ def set_aside(store: Store, damage: CorruptShardError) -> None:
 
 
 class DropCount:
-    """Counts the rows a stage refused, by reason and by value of the `blamed` column, as they are written."""
+    """Counts the rows a stage refused, by reason and by value of the `blamed` column, as they are written, and adds up
+    the tallies in the metadata of its tables or batches."""
 
     def __init__(self, dataset: Dataset) -> None:
         """Take the dataset whose reason column is counted."""
@@ -137,9 +138,11 @@ class DropCount:
         self._blamed = dataset.blamed
         self._counts: Counter[str] = Counter()
         self._by_value: dict[str, Counter[str | None]] = {}
+        self._tally: Counter[str] = Counter()
 
     def table(self, rows: pa.Table) -> pa.Table:
         """Count and return the rows of a table."""
+        self._tally.update(json.loads((rows.schema.metadata or {}).get(TALLY.encode(), "{}")))
         if self._column is not None:
             for pair in pc.value_counts(rows.column(self._column).drop_null()).to_pylist():
                 self._counts[pair["values"]] += pair["counts"]
@@ -160,6 +163,10 @@ class DropCount:
     def by_reason(self) -> dict[str, int]:
         """Return how many rows were refused, most frequent reason first; kept rows are not counted."""
         return most_first(self._counts)
+
+    def tally(self) -> dict[str, int]:
+        """Return what the stage counted beside rows."""
+        return dict(self._tally)
 
     def worst(self) -> dict[str, JSON]:
         """Return the values of the blamed column with the most refused rows, worst first, as a record stores them."""

@@ -1,7 +1,6 @@
 """Make one shard or directory: load its inputs, compute, write file and record. Runs in any process or machine."""
 
 import functools
-import json
 import os
 import resource
 import sys
@@ -16,7 +15,7 @@ import pyarrow.fs as pafs
 
 from storage.directories import DirectoryRecord, discard_snapshot, kept_on_store, publish_directory, working_directory
 from storage.leases import Lease
-from storage.recipes import TALLY, DropCount, ShardRecord, save_record, shard_path
+from storage.recipes import DropCount, ShardRecord, save_record, shard_path
 from storage.schemas import DATASETS
 from storage.store import Store
 from storage.writing import naming_a_full_disk
@@ -90,7 +89,7 @@ def make_shard(job: Job) -> ShardRecord:
         worst=drops.worst(),
         title=job.called,
         **_of_recipe(job),
-        tally=json.loads(((isinstance(rows, pa.Table) and rows.schema.metadata) or {}).get(TALLY.encode(), "{}")),
+        tally=drops.tally(),
     )
     save_record(store, record)
     if job.scratch and not job.lasting:

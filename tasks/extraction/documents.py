@@ -4,7 +4,7 @@ pages of a host shard are compressed until all are extracted; then it is known w
 import json
 import zlib
 from array import array
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
 from typing import Any
@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from storage.recipes import TALLY
 from storage.schemas import DOCUMENTS
 from tasks.crawl.reasons import PageReason
 from tasks.engine.failure_logs import working_on
@@ -100,9 +101,11 @@ def extract_documents(
 
     Where a URL was both cited and found, the row has the citation. A page without a body keeps its reason; a URL that
     is not among the pages has the reason `page_missing`. `boilerplate` only marks the paragraphs that repeat across
-    pages of the host; rights, language, quality and personal data are columns and refuse nothing here. Raises
-    RuntimeError: the extracting process cannot be started."""
-    extracted = _extract_pages(pages, settings)
+    pages of the host; rights, language, quality and personal data are columns and refuse nothing here. The first batch
+    has in its metadata how much text had been encoded twice. Raises RuntimeError: the extracting process cannot be
+    started."""
+    extracted, tally = _extract_pages(pages, settings)
+    schema = DOCUMENTS.schema.with_metadata({TALLY: json.dumps(tally)}) if tally else DOCUMENTS.schema
     none = Extracted(None, (), None, DocumentReason.PAGE_MISSING)
     missing = {**page_columns(none, "", ()), "boilerplate": ()}
     chosen = frontier.select([*_ORDER, "drop_reason"]).sort_by([(column, "ascending") for column in _ORDER])
@@ -115,14 +118,17 @@ def extract_documents(
             if row.pop("drop_reason") is None and row["url"] not in done:
                 done.add(row["url"])
                 rows.append(row | (extracted(row["url"]) or missing))
-        yield pa.RecordBatch.from_pylist(rows, schema=DOCUMENTS.schema)
+        yield pa.RecordBatch.from_pylist(rows, schema=schema)
+        schema = DOCUMENTS.schema  # the pages are counted once
 
 
 def _extract_pages(
     pages: Iterable[pa.RecordBatch], settings: ExtractSettings
-) -> Callable[[str], dict[str, Any] | None]:
-    """Return a function that returns a page's columns of DOCUMENTS by its URL, None if it is not one of the pages."""
+) -> tuple[Callable[[str], dict[str, Any] | None], Counter[str]]:
+    """Return a function that returns a page's columns of DOCUMENTS by its URL, None if it is not one of the pages, and
+    what was counted."""
     packed: dict[str, bytes] = {}
+    tally: Counter[str] = Counter()
     repeats = defaultdict[str, HostRepeats](lambda: HostRepeats(settings.repeated_pages))
     with Extractor(settings) as extractor:
         for batch in pages:
@@ -133,6 +139,8 @@ def _extract_pages(
                 else:
                     working_on(f"page {url}")
                     page = extractor.extract(body, mime=mime, charset=charset)
+                if page.mended:
+                    tally.update({"pages with text encoded twice": 1, "pieces of such text mended": page.mended})
                 columns = page_columns(page, final_url or url, headers or ())
                 repeats[host].add(columns["paragraphs"])
                 packed[url] = zlib.compress(json.dumps([host, columns]).encode(), 1)
@@ -143,4 +151,4 @@ def _extract_pages(
         host, columns = json.loads(zlib.decompress(packed[url]))
         return {**columns, "boilerplate": repeats[host].marks(columns["paragraphs"])}
 
-    return extracted
+    return extracted, tally

@@ -13,7 +13,7 @@ from tasks.extraction.main_text import main_text
 from tasks.extraction.markup import (
     MARKDOWN,
     clean,
-    decode,
+    decode_counting,
     join_wrapped,
     page_title,
     parse,
@@ -55,6 +55,7 @@ class Extracted:
     reservations: tuple[str, ...] = ()  # signs in its HTML that rights are reserved (`tasks.rights.reservations`)
     page_numbers: tuple[int, ...] = ()  # page of the file on which each paragraph begins, from 1; empty = no pages
     origin: Origin = UNKNOWN  # when it was published, by whom and where
+    mended: int = 0  # pieces of its text that had been encoded twice
 
 
 def extract(body: bytes, mime: str | None, charset: str | None, settings: ExtractSettings) -> Extracted:
@@ -72,6 +73,13 @@ def _is_english(text: str) -> bool:
 
 
 def _extract(body: bytes, mime: str | None, charset: str | None, settings: ExtractSettings) -> Extracted:
+    if mime == pdf.MIME or mime in PACKED:
+        return _extract_file(body, mime, settings)
+    text, mended = decode_counting(body, charset)
+    return replace(_extract_text(text, mime, settings), mended=mended)
+
+
+def _extract_file(body: bytes, mime: str, settings: ExtractSettings) -> Extracted:
     if mime == pdf.MIME:
         read = pdf.read_pdf(body)
         engine = None if read.reason else "pdf"
@@ -79,13 +87,12 @@ def _extract(body: bytes, mime: str | None, charset: str | None, settings: Extra
         return Extracted(
             read.title, tuple(read.paragraphs), engine, read.reason, page_numbers=pages, origin=read.origin
         )
-    if mime in PACKED:
-        packed = read_packed(body, mime, settings.tables)
-        engine = None if packed.reason else PACKED[mime]
-        return Extracted(
-            packed.title, tuple(packed.paragraphs), engine, packed.reason, page_numbers=tuple(packed.pages)
-        )
-    text = decode(body, charset)
+    packed = read_packed(body, mime, settings.tables)
+    engine = None if packed.reason else PACKED[mime]
+    return Extracted(packed.title, tuple(packed.paragraphs), engine, packed.reason, page_numbers=tuple(packed.pages))
+
+
+def _extract_text(text: str, mime: str | None, settings: ExtractSettings) -> Extracted:
     no_text = Extracted(None, (), None, DocumentReason.NO_TEXT)
     if mime == MARKDOWN:
         title, lines = read_markdown(clean(text))

@@ -86,9 +86,10 @@ def taken(page: Page, probability: Probabilities, weighed: NDArray[np.bool_]) ->
         learned = both | (learned & (probability >= _SURE)) if agreed else learned
     if page.declared & _ARTICLES and not page.declared & _SEVERAL:
         learned &= ~_teasers(page, words * learned)
+    document = _document(page, words, learned, weighed)  # by what the classifier itself takes
     if not any(element.name.removeprefix(element.tag).strip() for element in page.elements):
         learned = _plainly(page, words, learned, weighed)
-    return learned | _document(page, words, learned, weighed)
+    return learned | document
 
 
 def _plainly(
@@ -104,7 +105,8 @@ def _plainly(
         return learned
     missed = prose & (words >= _LONG)
     missed[: inside[0]] = missed[inside[-1] :] = False
-    return (learned & (weighed | ~links)) | missed
+    result: NDArray[np.bool_] = (learned & (weighed | ~links)) | missed
+    return result
 
 
 def _document(

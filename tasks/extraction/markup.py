@@ -121,8 +121,16 @@ _LATIN_SHARE = 0.3  # of the letters: no Latin-1 language has so many accented o
 def decode(body: bytes, declared: str | None) -> str:
     """Return the text, by byte order mark, UTF-8, a label that fits, or detection; bytes that fit none are U+FFFD. Text
     that was encoded twice is read once more."""
+    return decode_counting(body, declared)[0]
+
+
+def decode_counting(body: bytes, declared: str | None) -> tuple[str, int]:
+    """Return the text as `decode` does, and how many pieces of it had been encoded twice and were mended."""
     text = _decode(body, declared)
-    return _TWICE.sub(_read_again, text) if _TWICE_SIGN.search(body) else text
+    if not _TWICE_SIGN.search(body):
+        return text, 0
+    mended = [fixed != match[0] for match in _TWICE.finditer(text) for fixed in [_read_again(match)]]
+    return (_TWICE.sub(_read_again, text), sum(mended)) if any(mended) else (text, 0)
 
 
 def _decode(body: bytes, declared: str | None) -> str:

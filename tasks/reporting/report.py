@@ -77,7 +77,7 @@ def write_report(
         headline_section(ranking),
         samples_section(collected),
         facts.built(head),
-        stages.funnel_section(rows),
+        stages.funnel_section(rows, stages.tallies(counts)),
         corpus.copies_section(texts, len(texts), SAMPLED_SHARDS),
         *([] if overlaps is None else [corpus.across_section(overlaps, counts)]),
         *([corpus.rights_section(corpus.count_rights(pages))] if pages else []),

@@ -115,9 +115,19 @@ def imbalances(rows: Iterable[RowCounts]) -> list[str]:
     return problems
 
 
+def tallies(counts: Mapping[str, Mapping[str, Any]]) -> list[str]:
+    """Return a sentence for each stage of the corpus that counted more than rows: the numbers, highest first."""
+    counted = ((stage, most_first(counts[stage].get("tally", {}))) for stage in REPORTED_STAGES if stage in counts)
+    return [
+        f"Also counted in {stage}: {'; '.join(f'{name} {count:,}' for name, count in tally.items())}."
+        for stage, tally in counted
+        if tally
+    ]
+
+
 @section("funnel", "From articles to examples")
-def funnel_section(rows: Sequence[RowCounts]) -> Iterator[Block]:
-    """Counts along the pipeline, and all refused rows by reason."""
+def funnel_section(rows: Sequence[RowCounts], counted: Sequence[str] = ()) -> Iterator[Block]:
+    """Counts along the pipeline, and all refused rows by reason; `counted`: the sentences of `tallies`."""
     if not rows:
         yield Text("No stage was counted.")
         return
@@ -131,6 +141,7 @@ def funnel_section(rows: Sequence[RowCounts]) -> Iterator[Block]:
         ),
     )
     yield from (Text(f"The counts are inconsistent: {sentence}") for sentence in imbalances(rows))
+    yield from map(Text, counted)
     reasons: list[Row] = []
     for row in rows:
         kind = REPORTED_STAGES[row.name].listed

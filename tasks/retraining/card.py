@@ -13,7 +13,7 @@ from tasks.reporting.blocks import Block, Cell, ReportSection, Row, Text, sectio
 from tasks.reporting.facts import Fact, built, settings_section
 from tasks.reporting.markdown import artifact
 from tasks.reporting.publishing import publish_page, publish_table
-from tasks.reporting.stages import costs_section, funnel, funnel_section
+from tasks.reporting.stages import costs_section, funnel, funnel_section, tallies
 from tasks.retraining.splits import FROZEN, RECENT
 
 _CHALLENGES = {FROZEN: "champion-challenger", RECENT: f"champion-challenger-{RECENT}"}  # split -> artifact
@@ -44,7 +44,7 @@ def model_card(
         _scores(version),
         _findings(verdict),
         rebuilt_section(version.computed),
-        funnel_section(funnel(counts)),
+        funnel_section(funnel(counts), tallies(counts)),
         costs_section(counts),
         settings_section(version.settings),
     ]

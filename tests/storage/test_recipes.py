@@ -1,3 +1,4 @@
+import json
 from dataclasses import asdict, replace
 from pathlib import Path
 
@@ -7,6 +8,7 @@ import pytest
 
 from storage.errors import CorruptShardError
 from storage.recipes import (
+    TALLY,
     DropCount,
     ShardRecord,
     find_record,
@@ -88,6 +90,22 @@ def test_drops_are_counted_by_reason() -> None:
     unrefusing = DropCount(FEATURES)
     unrefusing.table(FEATURES.schema.empty_table())
     assert unrefusing.by_reason() == {}
+
+
+def test_tallies_of_batches_are_added_up_and_never_written(tmp_path: Path) -> None:
+    rows = pa.Table.from_pylist([{"article_id": "a"}] * 2, schema=PARAGRAPHS.schema)
+    batches = [
+        batch.replace_schema_metadata({TALLY: json.dumps(tally)})
+        for batch, tally in zip(
+            rows.to_batches(max_chunksize=1), [{"mended": 2}, {"mended": 3, "other": 1}], strict=True
+        )
+    ]
+    drops, plain = DropCount(PARAGRAPHS), DropCount(PARAGRAPHS)
+    store = Store(str(tmp_path))
+    written = store.write_table("a.parquet", drops.batches(batches), PARAGRAPHS)
+    assert written == store.write_table("b.parquet", plain.table(rows), PARAGRAPHS)
+    assert drops.tally() == {"mended": 5, "other": 1}
+    assert plain.tally() == {}
 
 
 def test_every_column_of_every_dataset_is_documented() -> None:

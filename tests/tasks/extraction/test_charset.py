@@ -4,7 +4,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from tasks.extraction.markup import _TWICE, decode
+from tasks.extraction.markup import _TWICE, decode, decode_counting
 
 GERMAN = "Die Brücke über den Fluß wurde 1894 eröffnet; sie heißt seither Königsbrücke. "
 RUSSIAN = "Мост через реку был построен в 1894 году и с тех пор служит городу без перерыва. "
@@ -111,3 +111,11 @@ def test_text_that_was_encoded_twice_is_read_once_more():
     assert decode(page(ENGLISH).encode().decode("latin-1").encode(), None) == page(ENGLISH)
     assert decode("Â£300, 5Â°C and JosÃ©".encode(), None) == "£300, 5°C and José"
     assert decode("SÃO PAULO, ÂNGELO and à la carte".encode(), None) == "SÃO PAULO, ÂNGELO and à la carte"
+
+
+@pytest.mark.parametrize(
+    ("text", "mended"),
+    [("Â£300, 5Â°C and JosÃ©", 3), ("SÃO PAULO and à la carte", 0), ("The mill cost £300.", 0), ("The mill.", 0)],
+)
+def test_pieces_that_were_encoded_twice_are_counted(text: str, mended: int):
+    assert decode_counting(text.encode(), None)[1] == mended

@@ -3,6 +3,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from storage.recipes import DropCount
 from storage.schemas import DOCUMENTS, FRONTIER, PAGES
 from tasks.extraction import documents
 from tasks.extraction.documents import HostRepeats
@@ -179,3 +180,18 @@ def test_rights_language_quality_and_personal_data_are_columns():
         (None, None),
     ]
     assert rows[C]["quality"]["words"] == len(RIVER.split())
+
+
+def test_pages_with_text_encoded_twice_are_counted_once_however_many_articles_cite_them():
+    twice = BRIDGE.replace("by the county", "by JosÃ© for Â£300")
+    batches = list(
+        documents.extract_documents(
+            frontier(*(("f1", shard, url, "citation", 0, None) for shard in (0, 1) for url in (A, B))),
+            pages(page(A, html(RIVER, twice)), page(B, html(RIVER, BRIDGE))).to_batches(),
+            ExtractSettings(),
+        )
+    )
+    drops = DropCount(DOCUMENTS)
+    assert len(list(drops.batches(batches))) == len(batches)
+    assert drops.tally() == {"pages with text encoded twice": 1, "pieces of such text mended": 2}
+    assert "José for £300" in batches[0]["paragraphs"].to_pylist()[0][1]

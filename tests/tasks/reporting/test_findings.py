@@ -10,7 +10,16 @@ from tasks.reporting.corpus import copies_section, distributions_section
 from tasks.reporting.curves import model_curves
 from tasks.reporting.scores import headline_sentence, rank_systems, read_scores, scores_section, table1, table1_section
 from tasks.reporting.settings import ReportSettings
-from tasks.reporting.stages import REPORTED_STAGES, costs_section, failing_hosts, funnel, imbalances, meaning
+from tasks.reporting.stages import (
+    REPORTED_STAGES,
+    costs_section,
+    failing_hosts,
+    funnel,
+    funnel_section,
+    imbalances,
+    meaning,
+    tallies,
+)
 from tests.tasks.reporting.reporting_tables import count
 
 COUNTS = {
@@ -44,6 +53,18 @@ def test_a_stage_that_only_refuses_rows_has_a_heading_and_reasons_of_its_own() -
     assert meaning("compared", "leak").startswith("of a training article, and")
     assert meaning("compared", "clone") == meaning("paragraphs", "clone") == "it repeats the lead section"
     assert meaning("features", "clone") == ""
+
+
+def test_what_a_stage_counted_beside_rows_is_a_sentence_of_the_funnel() -> None:
+    counts = {
+        **COUNTS,
+        "documents": {**count(65), "tally": {"pages": 1, "pieces": 4}},
+        "written": {**count(1), "tally": {"requests": 9}},  # has its own section
+    }
+    assert tallies(counts) == ["Also counted in documents: pieces 4; pages 1."]
+    texts = [block.text for block in funnel_section(funnel(counts), tallies(counts)).blocks if isinstance(block, Text)]
+    assert "Also counted in documents: pieces 4; pages 1." in texts
+    assert tallies(COUNTS) == []
 
 
 def test_what_does_not_add_up_is_said() -> None:
