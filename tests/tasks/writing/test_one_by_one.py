@@ -131,3 +131,8 @@ def test_settings_name_a_server_or_a_folder() -> None:
     for wrong in ({}, {"url": "http://h/v1"}, {"model": "m"}, {"folder": "a", "url": "http://h/v1"}):
         with pytest.raises(ValidationError, match="expected"):
             WriterSettings.model_validate(wrong)
+
+
+def test_a_sentence_of_another_passage_is_left_out() -> None:
+    with pytest.raises(NoAnswerError, match=NO_SENTENCE):
+        written(LAMP, "No.", passages=PASSAGES[:2])
