@@ -32,6 +32,7 @@ _MOST_COLUMNS = 4
 _NUMBERED = 5  # lines with a number in the margin, at least
 _STEADY = 0.8  # share of steps from one number to the next that are equal; headings have none
 _WITHIN = 1 / 3  # of such lines, which begin in lower case: they are lines of prose and no items of a list
+_WORDS = 0.3  # share of numbered lines that begin with a word, at least; rows of a table have fewer
 _APART = 1.45  # of the usual distance of two lines: a new paragraph
 _OTHER_SIZE = 1.15  # ratio of two heights: a heading and its text
 _INDENTED = (0.8, 4.0)  # heights: how far the first line of a paragraph may be indented
@@ -172,8 +173,9 @@ def _without_line_numbers(page: Sequence[Line]) -> list[Line]:
     if len(numbers) < _NUMBERED or min(steps) < 1 or steps.count(mode(steps)) < _STEADY * len(steps):
         return list(page)
     marked = set(map(id, numbers))
-    beside = [_text_beside(word, page) for word in numbers]
-    if sum(text[:1].islower() for text in beside) < _WITHIN * len(beside):
+    after = [_text_beside(word, page) for word in numbers]
+    words = [text for text in after if text[:1].isalpha()]  # a line that begins with a figure tells nothing
+    if len(words) < _WORDS * len(after) or sum(text[0].islower() for text in words) < _WITHIN * len(words):
         return list(page)
     lines = (line[1:] if id(line[0]) in marked else line for line in page)
     return [line for line in lines if line]
