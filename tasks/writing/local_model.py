@@ -69,7 +69,6 @@ class LocalModel(Closing):
             raise ValueError(
                 f"{_SETTING} is {folder!r}: expected a chat template, without which a model cannot be asked"
             )
-        self._asking = Lock()
 
     def close(self) -> None:
         """Do nothing: the model stays for the next summary of this process."""

@@ -24,6 +24,7 @@ SMALL: dict[str, list[str]] = {
 }
 OF_SHARED_DATA: dict[str, list[str]] = {
     "mirrors": ["{data}/wikigraph", "--leads", "1", "--pages", "3"],
+    "origin": ["{data}/wcxb", "--every", "400"],
     "rights": ["{data}/extraction/html", "--pages", "5"],
 }
 ELSEWHERE = {
