@@ -64,7 +64,8 @@ def test_pages_come_from_common_crawl_the_web_and_the_internet_archive(tmp_path:
             server.add(f"http://{host}/archived", http(page(f"Archived for {host}. ")))
             server.pages[f"//{host}/live"] = answer(page(f"Alive at {host}. "))
             stamp = f"//ia.test/web/20130919044612id_/http://{host}/dead"
-            server.pages[stamp] = answer(page(f"Once at {host}. "))
+            made = "Thu, 19 Sep 2013 04:46:12 GMT"
+            server.pages[stamp] = answer(page(f"Once at {host}. "), Memento_Datetime=made)
         closest = {"closest": {"timestamp": "20130919044612", "status": "200"}}
         server.pages["//api.ia.test/available"] = answer(json.dumps({"archived_snapshots": closest}).encode())
         crawl = {

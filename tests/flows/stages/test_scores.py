@@ -7,6 +7,7 @@ from typing import Any
 from flows import dag
 from flows.config import BuildConfig
 from tasks.engine.shard import Job
+from tasks.verification.parser import parser_notes
 from tests.flows.recording import keys, walked
 
 
@@ -25,7 +26,7 @@ def test_answers_that_cost_something_outlive_an_interruption_and_progress_is_tol
         return next(job for job in jobs if job.stage == "scores")
 
     plain, judged = job({}), job({"judge": {"url": "http://h/v1", "model": "m"}})
-    assert (plain.scratch, plain.context["progress"], plain.recipe.notes) == (None, None, {})
+    assert (plain.scratch, plain.context["progress"], plain.recipe.notes) == (None, None, parser_notes())
     assert judged.scratch == "scratch"
     assert judged.context["progress"].name == "baseline_scores"
 
