@@ -48,9 +48,10 @@ def prepare(article: ArticleTexts, wanted: Collection[str]) -> SummaryScorer:
 def _parted(text: str) -> tuple[str, list[str]]:
     """Return what a summary says, and its sentences that say nothing: repeated ones, and lists of values."""
     sentences = split_sentences(text)
-    empty = [s for s, new in zip(sentences, first_times(sentences), strict=True) if not new or is_list(s)]
-    said = [s for s, new in zip(sentences, first_times(sentences), strict=True) if new and not is_list(s)]
-    return "\n".join(said), empty
+    parts: dict[bool, list[str]] = {True: [], False: []}
+    for sentence, new in zip(sentences, first_times(sentences), strict=True):
+        parts[new and not is_list(sentence)].append(sentence)
+    return "\n".join(parts[True]), parts[False]
 
 
 def _share(values: Sequence[Value], evidence: ValueIndex, wasted: int) -> float:

@@ -160,11 +160,10 @@ def _is_sentence(text: str) -> bool:
 
 def _offices(sentence: StatedSentence) -> Iterator[Proposition]:
     """Yield who holds an office: "The chair is Ann Lee", "Chair: Ann Lee"."""
-    none = frozenset[str]()
-    for match in (match for pattern in _OFFICES if (match := pattern.match(sentence.text))):
+    match = next((match for pattern in _OFFICES if (match := pattern.match(sentence.text))), None)
+    if match is not None:
         name = Value("name", tuple(match["name"].casefold().split()))
-        yield Proposition(name, "", _stems(match["role"]), none, none, sentence)
-        return
+        yield Proposition(name, "", _stems(match["role"]), frozenset(), frozenset(), sentence)
 
 
 def _measured(sentence: StatedSentence) -> Iterator[Proposition]:
