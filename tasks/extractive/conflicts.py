@@ -140,8 +140,11 @@ def differences(title: str, passages: Sequence[PilePassage]) -> list[Difference]
 
 
 def statements(title: str, text: str, passage: int = 0) -> Iterator[Statement]:
-    """Yield what the sentences of a text say of the title's subject, and of names of two words or more."""
+    """Yield what the sentences of a text say of the title's subject, and of names of two words or more; nothing where
+    the title has no word."""
     subject, before = subject_of(title), ""
+    if not subject.split():
+        return  # a title without a word
     nouns = {subject.split()[-1].lower()}
     for sentence in split_sentences(text):
         line = written = " ".join(sentence.split())

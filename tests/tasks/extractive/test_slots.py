@@ -94,3 +94,9 @@ def test_a_sentence_that_tells_a_side_is_left_out() -> None:
     assert not difference.stated_in("The new gym costs 60,000 euros.")
     assert not difference.stated_in("The gym opens in May.")
     assert difference.left_out_of("The gym opens in May.") == "The gym opens in May."
+
+
+@pytest.mark.parametrize("title", ["", " "])
+def test_a_title_without_a_word_hides_no_difference(title: str) -> None:
+    assert lines(title, "The gym costs 48,500 euros.", "The gym costs 52,000 euros.") != []
+    assert lines(title, "", "") == []
