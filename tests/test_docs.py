@@ -115,3 +115,16 @@ def test_commands_that_pages_show_are_understood(page: str, words: list[str], tm
     empty.write_text("")
     named_alone = [] if any(one.startswith("-") for one in words) else ["--help"]
     understood(*(str(empty) if one.endswith(".yaml") else one for one in words), *named_alone)
+
+
+def test_messages_of_the_troubleshooting_page_are_in_the_code() -> None:
+    page = (PROJECT / "docs" / "troubleshooting.md").read_text()
+    messages = re.findall(r"^\| `([^`]+)` \|", page, re.MULTILINE)
+    code = "".join(
+        re.sub(r'"\s*\n\s*f?"', "", file.read_text())  # a message in several lines is one
+        for room in ("flows", "tasks", "models", "storage")
+        for file in (PROJECT / room).rglob("*.py")
+    )
+    ours = [message for message in messages if message != "database is locked"]  # SQLite's own
+    assert len(ours) > 20
+    assert [message for message in ours if not all(part.strip() in code for part in message.split("…"))] == []

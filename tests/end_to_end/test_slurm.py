@@ -1,4 +1,4 @@
-"""The lines of `docs/operations.md` for Slurm, on a real one: jobs are cancelled, and the work has the same results."""
+"""The lines of `docs/servers.md` for Slurm, on a real one: jobs are cancelled, and the work has the same results."""
 
 import os
 import re
@@ -29,7 +29,7 @@ def cluster(tiny_environment: dict[str, str]) -> Iterator[dict[str, str]]:
 
 def documented(language: str, word: str) -> str:
     """The block of the guide in which a word stands."""
-    blocks = re.findall(rf"```{language}\n(.*?)```", (PROJECT / "docs" / "operations.md").read_text(), re.DOTALL)
+    blocks = re.findall(rf"```{language}\n(.*?)```", (PROJECT / "docs" / "servers.md").read_text(), re.DOTALL)
     (block,) = [block for block in blocks if word in block]
     return str(block)
 
