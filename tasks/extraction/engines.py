@@ -89,7 +89,10 @@ def _extract_file(body: bytes, mime: str, settings: ExtractSettings) -> Extracte
         )
     packed = read_packed(body, mime, settings.tables)
     engine = None if packed.reason else PACKED[mime]
-    return Extracted(packed.title, tuple(packed.paragraphs), engine, packed.reason, page_numbers=tuple(packed.pages))
+    pages = tuple(packed.pages)
+    return Extracted(
+        packed.title, tuple(packed.paragraphs), engine, packed.reason, page_numbers=pages, origin=packed.origin
+    )
 
 
 def _extract_text(text: str, mime: str | None, settings: ExtractSettings) -> Extracted:

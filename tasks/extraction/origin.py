@@ -5,6 +5,7 @@ that of the page. They are given only the elements that state it: those of the h
 the page that are marked as author or time."""
 
 import re
+from collections.abc import Sequence
 from copy import deepcopy
 from itertools import islice
 from typing import NamedTuple
@@ -24,8 +25,11 @@ _MOST = 200  # elements of the head; more are no description of a page
 _LONGEST = 120  # characters of a name
 _NO_NAME = re.compile(r"\d|https?:|@|©|[|<>{}]")
 _BY_NAME = re.compile(r"^(?:by:? |@)", re.IGNORECASE)
+_NOBODY = frozenset(
+    {"python-docx", "microsoft office user", "microsoft", "unknown", "user", "admin", "administrator", "owner"}
+)
 _LAST = "2100-01-01"  # not today, so that a page has the same date whenever it is read
-_PDF_DATE = re.compile(r"(?:D:)?((?:19|20)\d\d)-?(0[1-9]|1[0-2])-?(0[1-9]|[12]\d|3[01])")
+_FILE_DATE = re.compile(r"(?:D:)?((?:19|20)\d\d)-?(0[1-9]|1[0-2])-?(0[1-9]|[12]\d|3[01])")
 
 
 class Origin(NamedTuple):
@@ -56,10 +60,12 @@ def page_origin(tree: html.HtmlElement) -> Origin:
     return Origin(date, next(filter(None, map(_name, names)), None), _name(found.sitename))
 
 
-def pdf_origin(created: str, author: str) -> Origin:
-    """Return the origin of a PDF file, by the values `CreationDate` and `Author` of its metadata."""
-    match = _PDF_DATE.match(created)
-    return Origin("-".join(match.groups()) if match else None, _name(author))
+def file_origin(created: str, authors: Sequence[str]) -> Origin:
+    """Return the origin of a file, by the day on which it was made, as PDF or ISO 8601 writes it, and by its authors.
+    What programs write where they know no author is none."""
+    match = _FILE_DATE.match(created)
+    named = [name for name in map(_name, authors) if name and name.casefold() not in _NOBODY]
+    return Origin("-".join(match.groups()) if match else None, "; ".join(dict.fromkeys(named)) or None)
 
 
 def _statements(tree: html.HtmlElement) -> html.HtmlElement:

@@ -8,7 +8,7 @@ from itertools import pairwise, takewhile
 from typing import NamedTuple
 
 from tasks.extraction.markup import clean
-from tasks.extraction.origin import Origin, pdf_origin
+from tasks.extraction.origin import Origin, file_origin
 from tasks.extraction.reasons import DocumentReason
 from tasks.extraction.titles import names_nothing
 from tasks.text.language import sure_language
@@ -73,7 +73,7 @@ def read_pdf(body: bytes) -> PdfText:
             raise
         return PdfText(None, (), (), DocumentReason.ENCRYPTED)
     title, drawn, pages = clean(document.get_metadata_value("Title")).strip(), None, []
-    origin = pdf_origin(*map(document.get_metadata_value, ("CreationDate", "Author")))
+    origin = file_origin(document.get_metadata_value("CreationDate"), [document.get_metadata_value("Author")])
     for number, words in enumerate(page_words(document)):
         drawn = drawn_title(words) if number == 0 else drawn
         pages.append(clean("\n".join(text_lines(words))).split("\n"))

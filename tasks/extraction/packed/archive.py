@@ -99,6 +99,10 @@ class Archive:
                 return name
         raise PackedError(DocumentReason.EXTRACTION_FAILED)
 
+    def core_properties(self) -> etree._Element | None:
+        """Return what an Office file states of itself; None if it states nothing."""
+        return self.xml(next((name for kind, name in self.targets("").values() if kind == "core-properties"), ""))
+
 
 def resolved(folder: str, reference: str) -> str:
     """Return the name of a part that a part in a folder refers to."""
@@ -144,12 +148,6 @@ def write(paragraph: html.HtmlElement, text: str, tag: str = "") -> None:
         last.tail = (last.tail or "") + text
     else:
         paragraph.text = (paragraph.text or "") + text
-
-
-def core_title(archive: Archive) -> str:
-    """Return the title in an Office file's properties; empty if it has none."""
-    name = next((name for kind, name in archive.targets("").values() if kind == "core-properties"), "")
-    return line(child(archive.xml(name), "title"))
 
 
 def line(element: etree._Element | None) -> str:

@@ -22,9 +22,7 @@ def read_epub(archive: Archive) -> tuple[str, list[html.HtmlElement]]:
     """Return the title and a tree for each chapter. Raises PackedError: it is damaged, encrypted or too large."""
     if _is_encrypted(archive):
         raise PackedError(DocumentReason.ENCRYPTED)
-    listed = child(archive.xml("META-INF/container.xml"), "rootfiles", "rootfile")
-    name = attribute(listed, "full-path") or ""
-    package = archive.xml(name)
+    name, package = package_of(archive)
     manifest, spine = child(package, "manifest"), child(package, "spine")
     if manifest is None or spine is None:
         raise PackedError(DocumentReason.EXTRACTION_FAILED)
@@ -39,6 +37,12 @@ def read_epub(archive: Archive) -> tuple[str, list[html.HtmlElement]]:
         if tree is not None:
             bodies.append(tree)
     return line(child(package, "metadata", "title")), bodies
+
+
+def package_of(archive: Archive) -> tuple[str, etree._Element | None]:
+    """Return the name and the root of the part that lists what a book has and what it states of itself."""
+    name = attribute(child(archive.xml("META-INF/container.xml"), "rootfiles", "rootfile"), "full-path") or ""
+    return name, archive.xml(name)
 
 
 def _is_encrypted(archive: Archive) -> bool:

@@ -10,9 +10,11 @@ from tasks.crawl.content import PACKED
 from tasks.extraction.blocks import read_page
 from tasks.extraction.main_text import lines
 from tasks.extraction.markup import clean
+from tasks.extraction.origin import UNKNOWN, Origin
 from tasks.extraction.packed.archive import Archive, PackedError
 from tasks.extraction.packed.epub import read_epub
 from tasks.extraction.packed.opendocument import read_opendocument
+from tasks.extraction.packed.properties import packed_origin
 from tasks.extraction.packed.slides import read_slides
 from tasks.extraction.packed.word import read_word
 from tasks.extraction.reasons import DocumentReason
@@ -33,6 +35,7 @@ class PackedText(NamedTuple):
     """What a packed file says."""
 
     title: str | None
+    origin: Origin  # when it was made and by whom
     paragraphs: list[str]
     pages: list[int]  # of each paragraph, the slide that shows it, from 1; empty for other files
     reason: DocumentReason | None  # why there are none
@@ -41,9 +44,11 @@ class PackedText(NamedTuple):
 def read_packed(body: bytes, mime: str, tables: bool = True) -> PackedText:
     """Read a file of one of the media types in `PACKED`; `tables`: whether the text of tables is part of it."""
     try:
-        title, trees = _READERS[PACKED[mime]](Archive(body))
+        archive, kind = Archive(body), PACKED[mime]
+        title, trees = _READERS[kind](archive)
+        origin = packed_origin(archive, kind)
     except PackedError as error:
-        return PackedText(None, [], [], error.reason)
+        return PackedText(None, UNKNOWN, [], [], error.reason)
     paragraphs: list[str] = []
     pages: list[int] = []
     for number, tree in enumerate(trees, 1):
@@ -54,4 +59,4 @@ def read_packed(body: bytes, mime: str, tables: bool = True) -> PackedText:
         pages += [number] * len(texts)
     named = None if names_nothing(title) else clean(title)
     paged = any(word in mime for word in _PAGED)
-    return PackedText(named, paragraphs, pages if paged else [], None if paragraphs else DocumentReason.NO_TEXT)
+    return PackedText(named, origin, paragraphs, pages if paged else [], None if paragraphs else DocumentReason.NO_TEXT)

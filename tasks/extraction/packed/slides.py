@@ -3,7 +3,7 @@ struck-out text, dates, feet, numbers of slides and the speaker's notes."""
 
 from lxml import etree, html
 
-from tasks.extraction.packed.archive import Archive, attribute, child, children, core_title, line, local, write
+from tasks.extraction.packed.archive import Archive, attribute, child, children, line, local, write
 
 _FEET = frozenset({"dt", "ftr", "sldNum", "hdr"})  # types of placeholders
 _SKIPPED = frozenset({"Fallback", "nvSpPr", "nvGrpSpPr", "nvGraphicFramePr", "spPr", "grpSpPr", "style", "bodyPr"})
@@ -27,7 +27,7 @@ def read_slides(archive: Archive) -> tuple[str, list[html.HtmlElement]]:
             reader = _Slide(archive, part)
             reader.shapes(slide, body)
             title = title or reader.title
-    return title or core_title(archive), bodies
+    return title or line(child(archive.core_properties(), "title")), bodies
 
 
 def _relation(entry: etree._Element) -> str:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from lxml import etree, html
 
 from tasks.extraction.markup import names
-from tasks.extraction.packed.archive import Archive, attribute, child, children, core_title, line, local, write
+from tasks.extraction.packed.archive import Archive, attribute, child, children, line, local, write
 
 _SKIPPED = names(
     "del moveFrom rPr pPr tblPr tblGrid tcPr trPr sectPr sdtPr instrText delText delInstrText annotationRef "
@@ -74,7 +74,7 @@ def read_word(archive: Archive) -> tuple[str, list[html.HtmlElement]]:
         for note in [] if notes is None or not wanted else children(notes):
             if attribute(note, "id") in wanted:
                 reader.blocks(note, body)
-    return reader.title or core_title(archive), [body]
+    return reader.title or line(child(archive.core_properties(), "title")), [body]
 
 
 class _Reader:

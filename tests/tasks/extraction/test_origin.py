@@ -6,7 +6,7 @@ import pytest
 
 from tasks.extraction.engines import extract
 from tasks.extraction.markup import parse
-from tasks.extraction.origin import Origin, page_origin, pdf_origin
+from tasks.extraction.origin import Origin, file_origin, page_origin
 from tasks.extraction.settings import ExtractSettings
 
 JSON_LD = """<script type="application/ld+json">{"@context": "https://schema.org", "@type": "NewsArticle",
@@ -60,14 +60,18 @@ def test_an_extracted_page_has_its_origin() -> None:
 @pytest.mark.parametrize(
     ("values", "origin"),
     [
-        (("D:20210304080000+01'00'", "Ann Molloy"), Origin("2021-03-04", "Ann Molloy")),
-        (("2021-03-04T08:00:00", ""), Origin("2021-03-04")),
-        (("D:20211304", "x"), Origin()),
-        (("", "user@example.org"), Origin()),
+        (("D:20210304080000+01'00'", ["Ann Molloy"]), Origin("2021-03-04", "Ann Molloy")),
+        (("2021-03-04T08:00:00", [""]), Origin("2021-03-04")),
+        (("D:20211304", ["x"]), Origin()),
+        (("", ["user@example.org"]), Origin()),
+        (
+            ("2021", ["Ann Molloy", "Administrator", "By Rhys Pugh", "Ann Molloy"]),
+            Origin(None, "Ann Molloy; Rhys Pugh"),
+        ),
     ],
 )
-def test_a_pdf_states_its_origin(values: tuple[str, str], origin: Origin) -> None:
-    assert pdf_origin(*values) == origin
+def test_a_file_states_its_origin(values: tuple[str, list[str]], origin: Origin) -> None:
+    assert file_origin(*values) == origin
 
 
 def test_a_fault_of_what_a_page_says_loses_no_page(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,13 +1,19 @@
 import re
 import zipfile
+from datetime import datetime
 from io import BytesIO
 
+import pyarrow as pa
 import pytest
+from docx import Document
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from storage.schemas import FRONTIER, PAGES
 from tasks.cited_summary.sources import file_source
+from tasks.extraction.documents import extract_documents
 from tasks.extraction.engines import Extracted, extract
+from tasks.extraction.origin import Origin
 from tasks.extraction.packed import archive
 from tasks.extraction.settings import ExtractSettings
 from tests.tasks.extraction.packed_files import (
@@ -241,3 +247,91 @@ def test_a_locked_file_and_a_damaged_one_say_so():
     for mime, maker in MAKERS.items():
         assert read(maker([[("Text.", "plain")]])[:300], mime).reason == "extraction_failed"
         assert read(packed({"other.xml": "<a/>"}), mime).reason == "extraction_failed"
+
+
+_CORE = (
+    "<c:coreProperties xmlns:c='urn:c' xmlns:dc='http://purl.org/dc/elements/1.1/' xmlns:dcterms='urn:t'>"
+    "<dc:creator>{author}</dc:creator><dcterms:created>2021-03-04T08:00:00Z</dcterms:created></c:coreProperties>"
+)
+
+_META = (
+    "<d xmlns:meta='urn:m' xmlns:dc='urn:d'><meta><dc:title>The weir</dc:title>"
+    "<meta:initial-creator>Ann Molloy</meta:initial-creator><dc:creator>Rhys Pugh</dc:creator>"
+    "<dc:date>2024-01-01T00:00:00</dc:date><meta:creation-date>2021-03-04T08:00:00.5</meta:creation-date></meta></d>"
+)
+
+
+def with_part(body: bytes, name: str, text: str) -> bytes:
+    """Return an archive with another text in one part."""
+    with zipfile.ZipFile(BytesIO(body)) as file:
+        parts: dict[str, str | bytes] = {name: file.read(name) for name in file.namelist()}
+    return packed({**parts, name: text})
+
+
+@pytest.mark.parametrize("author", ["Ann Molloy", "python-docx"])
+def test_a_word_file_states_its_origin(author):
+    made = with_part(word([[("Text.", "plain")]]), "core.xml", _CORE.format(author=author))
+    assert read(made, DOCX).origin == Origin("2021-03-04", author if author == "Ann Molloy" else None)
+
+
+def test_a_file_of_word_itself_states_its_origin():
+    document, file = Document(), BytesIO()
+    document.add_paragraph("The weir stands.")
+    document.core_properties.author, document.core_properties.created = "Rhys Pugh", datetime(2019, 12, 31, 23, 0)
+    document.save(file)
+    extracted = read(file.getvalue(), DOCX)
+    assert (extracted.paragraphs, extracted.origin) == (("The weir stands.",), Origin("2019-12-31", "Rhys Pugh"))
+
+
+def test_slides_state_their_origin():
+    made = with_part(slides([[("Text.", "plain")]]), "core.xml", _CORE.format(author="Ann Molloy"))
+    with zipfile.ZipFile(BytesIO(made)) as file:
+        relations = file.read("_rels/.rels").decode()
+    core = "<Relationship Id='c' Type='urn:x/core-properties' Target='core.xml'/></Relationships>"
+    made = with_part(made, "_rels/.rels", relations.replace("</Relationships>", core))
+    assert read(made, PPTX).origin == Origin("2021-03-04", "Ann Molloy")
+
+
+def test_opendocument_states_who_made_it_first_and_when():
+    assert read(with_part(opendocument([[("Text.", "plain")]]), "meta.xml", _META), ODT).origin == Origin(
+        "2021-03-04", "Ann Molloy"
+    )
+
+
+@pytest.mark.parametrize(
+    ("dates", "day"),
+    [
+        ("<dc:date>2021-03-04</dc:date>", "2021-03-04"),
+        ("<dc:date>2021</dc:date>", None),
+        ("<dc:date opf:event='modification'>2024-01-01</dc:date><dc:date>2021-03-04</dc:date>", "2021-03-04"),
+    ],
+)
+def test_a_book_states_its_authors_and_the_day_it_was_published(dates, day):
+    made = book([[("Text.", "plain")]])
+    with zipfile.ZipFile(BytesIO(made)) as file:
+        package = file.read("OPS/book.opf").decode()
+    stated = "<dc:creator>Ann Molloy</dc:creator><dc:creator>Rhys Pugh</dc:creator>"
+    package = package.replace("<package ", "<package xmlns:opf='urn:o' ").replace(
+        "</metadata>", f"{stated}{dates}</metadata>"
+    )
+    assert read(with_part(made, "OPS/book.opf", package), EPUB).origin == Origin(day, "Ann Molloy; Rhys Pugh")
+
+
+def test_documents_of_packed_pages_have_title_author_and_date():
+    made = with_part(opendocument([[("The weir stands.", "plain")]]), "meta.xml", _META)
+    url = "https://a.test/report"
+    frontier = pa.Table.from_pylist(
+        [{"article_shard": 0, "article_id": "a", "provenance": "citation", "rank": 0, "url": url}],
+        schema=FRONTIER.schema,
+    )
+    page = {"url": url, "host": "a.test", "mime": ODT, "body": made, "final_url": url, "rights_headers": []}
+    pages = pa.RecordBatch.from_pylist([page], schema=PAGES.schema)
+    (batch,) = extract_documents(frontier, [pages], ExtractSettings())
+    (row,) = batch.select(["title", "author", "date", "engine", "paragraphs"]).to_pylist()
+    assert row == {
+        "title": "The weir",
+        "author": "Ann Molloy",
+        "date": "2021-03-04",
+        "engine": "opendocument",
+        "paragraphs": ["The weir stands."],
+    }
