@@ -21,7 +21,8 @@ import pyarrow.dataset as pads
 import pyarrow.parquet as pq
 
 from benchmarks.frame import apart, command, peak_bytes
-from tasks.crawl.columnar import find_tables, index_files, look_up_in_file, seek
+from tasks.crawl.columnar import find_tables, index_files, look_up_in_file
+from tasks.crawl.columnar_sought import seek
 from tasks.crawl.settings import CrawlSettings
 from tasks.crawl.urls import surt_key
 

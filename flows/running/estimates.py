@@ -175,7 +175,8 @@ def archive_line(run: Run, settings: CommonCrawlSettings) -> str | None:
     if pages.complete:
         return None
     urls = _kept(frontier)
-    found = round(_left(pages) * (_kept(looked_up) if looked_up.complete else urls))
+    passes = [result for name, result in run.stages.items() if name.startswith("captures-indexed")]
+    found = round(_left(pages) * (sum(map(_kept, passes)) if looked_up.complete else urls))
     records = Reads(found, found * RECORD_BYTES)
     if settings.indexes:
         asked = round(_left(looked_up) * urls)
@@ -188,7 +189,7 @@ def archive_line(run: Run, settings: CommonCrawlSettings) -> str | None:
             return "Common Crawl: requests, hours and money are known once the footers of its tables are read."
         total = Reads(table.requests + records.requests, table.bytes + records.bytes)
         hours = total.requests / settings.requests_per_second / 3600
-        index = f"{table} of the columnar index"
+        index = f"{table} of the columnar index and more to follow redirects"
     money = (
         f"${total.requests * DOLLARS_PER_MILLION_REQUESTS / 1e6:,.2f} for requests and "
         f"${total.bytes * DOLLARS_PER_GB / 1e9:,.2f} for traffic"

@@ -11,6 +11,7 @@ from storage import schemas
 from tasks.crawl.archive import find_archives
 from tasks.crawl.columnar import find_tables
 from tasks.crawl.settings import CrawlSettings
+from tasks.crawl.visit import MAX_REDIRECTS
 from tasks.engine.recipe import Input, Recipe, every, gathered, same
 from tasks.engine.stage import Run
 from tasks.search.search import local_notes
@@ -29,35 +30,49 @@ def captures(session: Session) -> Captures | None:
     return Captures(session.run.stage(recipe, shards=len(files), inputs={}))
 
 
-def indexed_captures(session: Session, frontier: Frontier) -> IndexedCaptures | None:
-    """Look up the frontier's URLs in the indexes of Common Crawl; None if the settings name none."""
+def indexed_captures(session: Session, frontier: Frontier) -> tuple[IndexedCaptures, ...]:
+    """Look up the frontier's URLs, and what they redirect to, in the indexes of Common Crawl; none if the settings name
+    no index."""
     if session.config.crawl.common_crawl.tables:
         return _captures_in_tables(session, frontier)
     if not session.config.crawl.common_crawl.indexes:
-        return None
+        return ()
     hosts, inputs = session.config.shards.hosts, {"frontier": gathered(frontier)}
     context = {"connect_to": session.connect_to, "progress": session.progress("look-ups")}
     function, per_shard = "tasks.crawl.common_crawl:look_up_shard", {"shard": range(hosts)}
     recipe = Recipe(schemas.CAPTURES, function, session.config.crawl, per_shard=per_shard)
-    return IndexedCaptures(
-        session.run.stage(recipe, shards=hosts, inputs=inputs, context=context, scratch="scratch", name=_INDEXED)
-    )
+    found = session.run.stage(recipe, shards=hosts, inputs=inputs, context=context, scratch="scratch", name=_INDEXED)
+    return (IndexedCaptures(found),)
 
 
-def _captures_in_tables(session: Session, frontier: Frontier) -> IndexedCaptures:
-    """Look the URLs up in the columnar index, file by file: for that they are regrouped from hosts to files."""
-    crawl = part_of(session.config.crawl, "common_crawl", "user_agent", "contact", "ca_bundle", "read_seconds")
-    context = {"connect_to": session.connect_to}
+def _captures_in_tables(session: Session, frontier: Frontier) -> tuple[IndexedCaptures, ...]:
+    """Look the URLs up in the columnar index, file by file: for that they are regrouped from hosts to files. Further
+    passes look up what redirects lead to, as many as the crawl of the web follows, or until none leads on."""
+    wanted = ("common_crawl", "user_agent", "contact", "ca_bundle", "read_seconds", "allowed_hosts")
+    crawl, context = part_of(session.config.crawl, *wanted), {"connect_to": session.connect_to}
     tables = find_tables(crawl, session.connect_to)
     recipe = Recipe(schemas.INDEX_FILES, "tasks.crawl.columnar:index_files", per_shard={"table": tables})
     index = session.run.stage(recipe, shards=len(tables), inputs={}, context={**context, "settings": crawl})
-    hosts, seeking = session.config.shards.hosts, {"frontier": gathered(frontier), "index": every(index)}
-    recipe = Recipe(schemas.URL_LOOKUPS, "tasks.crawl.columnar:seek", per_shard={"shard": range(hosts)})
-    lookups = session.run.stage(recipe, shards=hosts, inputs=seeking)
-    files = [file for table in tables for file in table]
-    recipe = Recipe(schemas.CAPTURES, "tasks.crawl.columnar:look_up_in_file", settings=crawl, per_shard={"file": files})
-    inputs = {"lookups": gathered(lookups)}
-    return IndexedCaptures(session.run.stage(recipe, shards=len(files), inputs=inputs, context=context, name=_INDEXED))
+    hosts, files = session.config.shards.hosts, [file for table in tables for file in table]
+    seeking = Recipe(schemas.URL_LOOKUPS, "tasks.crawl.columnar_sought:seek", per_shard={"shard": range(hosts)})
+    looking = Recipe(schemas.CAPTURES, "tasks.crawl.columnar:look_up_in_file", crawl, per_shard={"file": files})
+    passes: list[IndexedCaptures] = []
+    for number in range(MAX_REDIRECTS + 1):
+        inputs = {"frontier": gathered(frontier), "index": every(index)}
+        if passes:
+            inputs["captures"] = gathered(passes[-1])
+        if earlier := passes[:-1]:
+            inputs["earlier"] = gathered(*earlier)
+        name = f"-redirects-{number}" if number else ""
+        lookups = session.run.stage(seeking, shards=hosts, inputs=inputs, name=f"{seeking.name}{name}")
+        if number and lookups.complete and not any(record.written.rows for record in lookups.in_order):
+            break
+        reading = {"lookups": gathered(lookups)}
+        found = session.run.stage(looking, shards=len(files), inputs=reading, context=context, name=f"{_INDEXED}{name}")
+        passes.append(IndexedCaptures(found))
+        if not found.complete:  # a plan: how many passes follow is not known
+            break
+    return tuple(passes)
 
 
 def part_of(crawl: CrawlSettings, *names: str) -> CrawlSettings:
@@ -85,15 +100,14 @@ def frontier(session: Session, articles: Articles, search: SearchResults) -> Fro
 
 
 def pages(
-    session: Session, frontier: Frontier, captures: Captures | None, indexed: IndexedCaptures | None
+    session: Session, frontier: Frontier, captures: Captures | None, indexed: tuple[IndexedCaptures, ...]
 ) -> FetchedPages:
     """Fetch every URL once, from archives if they have it."""
     inputs: dict[str, Input] = {"frontier": gathered(frontier)}
     if captures is not None:
         inputs["captures"] = gathered(captures)
-    if indexed is not None:
-        # by file of the columnar index, or by host shard
-        inputs["indexed"] = gathered(indexed) if session.config.crawl.common_crawl.tables else same(indexed)
+    if indexed:  # by file of the columnar index, or by host shard
+        inputs["indexed"] = gathered(*indexed) if session.config.crawl.common_crawl.tables else same(indexed[0])
     context = {"root": session.run.store.root, "connect_to": session.connect_to, "progress": session.progress("pages")}
     shards = session.config.shards.hosts
     crawl, hosts, per_shard = session.config.crawl, {"host_shards": shards}, {"shard": range(shards)}

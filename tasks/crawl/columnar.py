@@ -1,17 +1,18 @@
 """Common Crawl's columnar index: millions of URLs looked up in Parquet tables, file by file: the shuffle from hosts to
 files. A table's files are in a folder, in an object store, or named by a list on the web; of its thirty columns
-(https://github.com/commoncrawl/cc-index-table) seven are read.
+(https://github.com/commoncrawl/cc-index-table) eight are read.
 
 A table is sorted by key, so the URLs of a shard of hosts lie all over it. Grouped by file, every file is read once for
 all URLs. Only row groups whose keys may include a wanted one are read, of these first the column of keys, and the other
 columns only where one of them is wanted; batch by batch, so that memory does not grow with the file. Which captures of
-a URL are tried is decided by the rule of the CDX look-up (`tasks.crawl.common_crawl`), for whole columns."""
+a URL are tried is decided by the rule of the CDX look-up (`tasks.crawl.common_crawl`), for whole columns. Redirects are
+in the subset `crawldiagnostics`; what they lead to is looked up in a further pass over the files."""
 
+import json
 import logging
 import re
 import zlib
-from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -27,22 +28,25 @@ import pyarrow.types as kinds
 from numpy.typing import NDArray
 
 from storage.errors import StorageError
-from storage.schemas import CAPTURES, INDEX_FILES, URL_LOOKUPS
+from storage.recipes import TALLY
+from storage.schemas import CAPTURES, INDEX_FILES
 from storage.store import Store
-from tasks.crawl.common_crawl import CAPTURES_TRIED, FILE_NAME, MAX_RECORD_BYTES
+from tasks.crawl.columnar_sought import positions
+from tasks.crawl.common_crawl import CAPTURES_TRIED, FILE_NAME, MAX_RECORD_BYTES, redirect_target
 from tasks.crawl.reasons import CaptureReason
 from tasks.crawl.remote_files import PATIENCE, RemoteFile, RemoteFiles
 from tasks.crawl.safety import FetchError
 from tasks.crawl.service import Service
 from tasks.crawl.settings import CommonCrawlSettings, CrawlSettings, service_url
-from tasks.crawl.urls import surt_key
-from tasks.engine.recipe import Shards
 
 logger = logging.getLogger(__name__)
 
 KEY = "url_surtkey"
 # null where the archiver cut nothing; tables before CC-MAIN-2019-47 have no such column
 TRUNCATED = "content_truncated"
+REDIRECT = "fetch_redirect"  # the target of an HTTP redirect; as old as the column above
+
+_PAGES, _DIAGNOSTICS = "subset=warc", "subset=crawldiagnostics"  # of a crawl; the latter has redirects and failures
 
 _MOST_LIST_BYTES = 20_000_000  # a list of a crawl has 900 lines of 110 characters
 _BUFFER_BYTES = 4 << 20
@@ -75,6 +79,11 @@ class TableFile:
     def __str__(self) -> str:
         return f"{self.folder.removesuffix('/')}/{self.name}"
 
+    @property
+    def has_no_pages(self) -> bool:
+        """Whether it holds redirects and failures alone."""
+        return _DIAGNOSTICS in self.name.split("/")
+
     def recipe(self) -> dict[str, str]:
         """Return the fields that decide what is found in it."""
         return {"name": self.name, "state": self.state}
@@ -89,16 +98,16 @@ class IndexFiles(tuple[TableFile, ...]):
 
 
 def find_tables(settings: CrawlSettings, connect_to: Mapping[str, str]) -> list[IndexFiles]:
-    """Return the tables that the settings name, in their order, each with its files of subset=warc. The other subsets
-    hold redirects, error pages and robots.txt. Raises FileNotFoundError: there is no such folder or list, or it has no
-    such file; ValueError: a list does not hold the names of files; ConnectionError: a list cannot be read."""
+    """Return the tables that the settings name, in their order, each with its files of pages and of redirects. Raises
+    FileNotFoundError: there is no such folder or list, or it has no file of pages; ValueError: a list does not hold the
+    names of files; ConnectionError: a list cannot be read."""
     tables = []
     for named in settings.common_crawl.tables:
         files = _listed(named, settings, connect_to) if named.lower().startswith(_ON_THE_WEB) else _in_folder(named)
         wanted = sorted((file for file in files if _is_wanted(file.name)), key=lambda file: file.name)
-        if not wanted:
+        if all(file.has_no_pages for file in wanted):
             raise FileNotFoundError(
-                f"crawl.common_crawl.tables: {named!r} has no Parquet file of subset=warc; expected a folder of the "
+                f"crawl.common_crawl.tables: {named!r} has no Parquet file of {_PAGES}; expected a folder of the "
                 "columnar index, or a list of its files such as cc-index-table.paths.gz"
             )
         tables.append(IndexFiles(wanted))
@@ -108,7 +117,7 @@ def find_tables(settings: CrawlSettings, connect_to: Mapping[str, str]) -> list[
 def _is_wanted(name: str) -> bool:
     parts = name.split("/")
     subsets = {part for part in parts[:-1] if part.startswith("subset=")}
-    return parts[-1].endswith(".parquet") and subsets <= {"subset=warc"} and not name.startswith(("_", "."))
+    return parts[-1].endswith(".parquet") and subsets <= {_PAGES, _DIAGNOSTICS} and not name.startswith(("_", "."))
 
 
 def _in_folder(named: str) -> list[TableFile]:
@@ -176,7 +185,7 @@ def open_table(file: TableFile, files: RemoteFiles) -> Iterator[pq.ParquetFile]:
 def place_columns(parquet: pq.ParquetFile) -> list[str]:
     """Return the columns besides the key that say where a capture is."""
     names = set(parquet.schema_arrow.names)
-    return [name for name in (*_NEEDED, TRUNCATED) if name != KEY and name in names]
+    return [name for name in (*_NEEDED, TRUNCATED, REDIRECT) if name != KEY and name in names]
 
 
 def key_ranges(parquet: pq.ParquetFile) -> Iterator[tuple[str | None, str | None]]:
@@ -201,8 +210,11 @@ def index_files(settings: CrawlSettings, *, table: IndexFiles, connect_to: Mappi
     ):
         rows = list(pool.map(lambda file: _file_row(file, remote), table))
     unsorted = [row["file"] for row in rows if not row["sorted"]]
-    ordered = sorted((row for row in rows if row["first"] is not None), key=lambda row: str(row["first"]))
-    overlapping = sum(after["first"] < before["last"] for before, after in pairwise(ordered))
+    overlapping = 0
+    for subset in (False, True):  # each is sorted by itself
+        of_subset = [row for row, file in zip(rows, table, strict=True) if file.has_no_pages == subset]
+        ordered = sorted((row for row in of_subset if row["first"] is not None), key=lambda row: str(row["first"]))
+        overlapping += sum(after["first"] < before["last"] for before, after in pairwise(ordered))
     if unsorted or overlapping:
         message = (
             "%s: the table is not sorted by %s, or lacks its statistics (in %d of %d files; %d files overlap): every "
@@ -241,12 +253,14 @@ def _check(schema: pa.Schema, file: TableFile) -> None:
 
 
 _TIME = pa.timestamp("us", tz="UTC")
-# Ranks of captures: complete successes, redirects (which may lead to a page), others, rows that name no place.
-_GOOD, _REDIRECT, _OTHER, _BAD = range(4)
+# Ranks of captures: complete successes, redirects (which may lead to a page: those with a known target before the
+# rest), others, rows that name no place.
+_GOOD, _REDIRECT, _REDIRECT_SOMEWHERE, _OTHER, _BAD = range(5)
 
 
 def chosen_captures(found: pa.Table, settings: CommonCrawlSettings) -> pa.Table:
-    """Return where the captures are that are tried, by number of the key and preference; a bad place has a reason."""
+    """Return where the captures are that are tried, by number of the key and preference; a bad place has a reason.
+    `found` has the target of each redirect as the column `redirect`."""
     # Older tables have times in nanoseconds and without a zone; they are in UTC too.
     times = pc.cast(found.column("fetch_time"), _TIME, safe=False)
     length = _whole(found, "warc_record_length")
@@ -276,6 +290,7 @@ def chosen_captures(found: pa.Table, settings: CommonCrawlSettings) -> pa.Table:
             "decoded": pa.array(np.zeros(len(taken), bool)),
             "length": where_usable(pa.array(length[taken])),
             "captured_at": where_usable(times.take(pa.array(taken))),
+            "redirect": where_usable(found.column("redirect").take(pa.array(taken))),
             "reason": pc.if_else(refused, pa.array(reasons.astype(object), pa.string()), pa.scalar(None, pa.string())),
         }
     )
@@ -290,51 +305,29 @@ def _ranks(found: pa.Table, length: NDArray[np.int64]) -> NDArray[np.int64]:
     if TRUNCATED in found.column_names:
         complete = found.column(TRUNCATED).is_null().to_numpy()
     good = (status >= 200) & (status < 300) & complete
-    redirect = (status >= 300) & (status < 400)
-    return np.select([~usable, good, redirect], [_BAD, _GOOD, _REDIRECT], _OTHER)
+    known, redirect = found.column("redirect").is_valid().to_numpy(), _are_redirects(status)
+    return np.select([~usable, good, known, redirect], [_BAD, _GOOD, _REDIRECT, _REDIRECT_SOMEWHERE], _OTHER)
+
+
+def _are_redirects(status: NDArray[np.int64]) -> NDArray[np.bool_]:
+    return (status >= 300) & (status < 400)
+
+
+def _with_targets(found: pa.Table, keys: pa.StringArray, allowed_hosts: Collection[str]) -> pa.Table:
+    """Return rows with the target of each redirect as `redirect`; null where the index does not name one that leads
+    away from the URL."""
+    targets = np.full(found.num_rows, None, object)
+    if REDIRECT in found.column_names:
+        rows = np.flatnonzero(_are_redirects(_whole(found, "fetch_status")))
+        written = found.column(REDIRECT).take(pa.array(rows)).to_pylist()
+        sought = keys.take(pa.array(found.column("number").to_numpy()[rows])).to_pylist()
+        targets[rows] = [redirect_target(to, key, allowed_hosts) for to, key in zip(written, sought, strict=True)]
+    return found.append_column("redirect", pa.array(targets, pa.string()))
 
 
 def _whole(found: pa.Table, name: str) -> NDArray[np.int64]:
     """Return a column of numbers; -1 where it is null."""
     return np.asarray(found.column(name).cast(pa.int64()).fill_null(-1).to_numpy())
-
-
-def seek(frontier: pa.Table, *, index: Shards, shard: int) -> pa.Table:
-    """Return `lookups` of a host shard: its URLs for each file, of all tables, whose keys may include theirs."""
-    kept = frontier.filter(pc.is_null(frontier.column("drop_reason")))
-    urls = kept.column("url").unique()
-    keys = pa.array([surt_key(url) for url in urls.to_pylist()], pa.string())
-    order = pc.sort_indices(pa.table({"key": keys, "url": urls}), [("key", "ascending"), ("url", "ascending")])
-    keys, urls = keys.take(order), urls.take(order)
-    pieces = [URL_LOOKUPS.schema.empty_table()]
-    files = (file for (table,) in index for file in table.select(["first", "last"]).to_pylist())
-    for number, file in enumerate(files):
-        start, stop = positions(keys, file["first"], file["last"])
-        if start < stop:
-            count = stop - start
-            pieces.append(
-                pa.table(
-                    {
-                        "url": urls.slice(start, count),
-                        "key": keys.slice(start, count),
-                        "host_shard": pa.repeat(pa.scalar(shard, pa.int32()), count),
-                        "file": pa.repeat(pa.scalar(number, pa.int32()), count),
-                    },
-                    schema=URL_LOOKUPS.schema,
-                )
-            )
-    return pa.concat_tables(pieces)
-
-
-def positions(keys: pa.StringArray, first: str | None, last: str | None) -> tuple[int, int]:
-    """Return where the keys from `first` to `last` begin and end among sorted ones; None = without a bound."""
-    start = 0 if first is None else bisect_left(keys, first, key=_value)
-    stop = len(keys) if last is None else bisect_right(keys, last, key=_value)
-    return start, stop
-
-
-def _value(scalar: pa.StringScalar) -> str:
-    return str(scalar.as_py())
 
 
 BATCH_ROWS = 65_536
@@ -343,7 +336,8 @@ BATCH_ROWS = 65_536
 def look_up_in_file(
     lookups: pa.Table, settings: CrawlSettings, *, file: TableFile, connect_to: Mapping[str, str]
 ) -> pa.Table:
-    """Return captures of URLs in a file, by key: of each as many successes as are tried, else one other."""
+    """Return captures of URLs in a file, by key: of each as many successes as are tried, else one other. A file without
+    pages gives only redirects that lead to another URL. The tally counts redirects."""
     if not lookups.num_rows:
         return CAPTURES.schema.empty_table()
     lookups = lookups.sort_by([("key", "ascending"), ("url", "ascending")]).combine_chunks()
@@ -352,8 +346,13 @@ def look_up_in_file(
         found = list(_found(parquet, encoded.dictionary))
     if not found:
         return CAPTURES.schema.empty_table()
-    chosen = chosen_captures(pa.concat_tables(found, promote_options="permissive"), settings.common_crawl)
-    return _for_each_url(chosen, lookups, encoded.indices.to_numpy())
+    rows = pa.concat_tables(found, promote_options="permissive")
+    rows = _with_targets(rows, encoded.dictionary, settings.allowed_hosts)
+    if file.has_no_pages:
+        rows = rows.filter(rows.column("redirect").is_valid())
+    captures = _for_each_url(chosen_captures(rows, settings.common_crawl), lookups, encoded.indices.to_numpy())
+    tally = {"redirects": captures.num_rows - captures.column("redirect").null_count}
+    return captures.replace_schema_metadata({TALLY: json.dumps(tally)})
 
 
 def _found(parquet: pq.ParquetFile, keys: pa.StringArray) -> Iterator[pa.Table]:

@@ -5,7 +5,7 @@ than some thousand URLs use `tasks/crawl/columnar.py`."""
 import json
 import logging
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
@@ -22,7 +22,7 @@ from tasks.crawl.remote_files import PATIENCE
 from tasks.crawl.safety import FetchError
 from tasks.crawl.service import Service
 from tasks.crawl.settings import CrawlSettings
-from tasks.crawl.urls import BadUrlError, host_of, normalise_url
+from tasks.crawl.urls import BadUrlError, host_of, normalise_url, surt_key
 from tasks.crawl.visit import MAX_REDIRECTS, refused_row
 from tasks.engine.closing import Closing
 from tasks.engine.shard import Scratch
@@ -53,8 +53,7 @@ class IndexLine:
     filename: str  # archive file, below the data URL
     offset: int  # first byte of the record in the file
     length: int  # bytes of the record there
-    # normal form of the redirect's target, if the response is a redirect and the index gives its target
-    redirect: str | None
+    redirect: str | None  # target of a redirect that leads to another URL (`redirect_target`)
     truncated: bool  # whether the index says that the archiver cut the record short
 
 
@@ -70,12 +69,23 @@ def _lines_in(body: bytes) -> list[dict[str, Any]]:
     return lines
 
 
-def _parsed(fields: Mapping[str, Any], settings: CrawlSettings) -> IndexLine | None:
+def redirect_target(written: object, key: str, allowed_hosts: Collection[str]) -> str | None:
+    """Return the normal form of the target that an index names for a redirect. None: it is not a URL, or it is another
+    spelling of the URL with this key, such as https for http, which the index has under the same key."""
+    if not written:
+        return None
+    try:
+        target = normalise_url(str(written), allowed_hosts=allowed_hosts)
+    except BadUrlError:
+        return None
+    return target if surt_key(target) != key else None
+
+
+def _parsed(fields: Mapping[str, Any], url: str, settings: CrawlSettings) -> IndexLine | None:
     try:
         timestamp, filename = str(fields["timestamp"]), str(fields["filename"])
         offset, length = int(fields["offset"]), int(fields["length"])
         status = int(fields["status"])
-        redirect = fields.get("redirect")
         if not (_TIMESTAMP.fullmatch(timestamp) and re.fullmatch(FILE_NAME, filename)) or ".." in filename:
             return None
         if not (0 <= offset < 1 << 62 and 0 < length < 1 << 62 and 100 <= status <= 999):
@@ -83,10 +93,7 @@ def _parsed(fields: Mapping[str, Any], settings: CrawlSettings) -> IndexLine | N
         date = datetime.strptime(timestamp, "%Y%m%d%H%M%S").replace(tzinfo=UTC)
     except (ValueError, KeyError, TypeError):
         return None
-    try:
-        target = normalise_url(str(redirect), allowed_hosts=settings.allowed_hosts) if redirect else None
-    except BadUrlError:
-        target = None
+    target = redirect_target(fields.get("redirect"), surt_key(url), settings.allowed_hosts)
     return IndexLine(status, date, filename, offset, length, target, bool(fields.get("truncated")))
 
 
@@ -217,8 +224,8 @@ class _Indexes(Closing):
             self._fault = fault
             raise
         self._failures = 0
-        # A redirect may still lead to a page; an error page or a truncated page does not.
-        return sorted(others, key=lambda line: not 300 <= line.status < 400)[:1]
+        # A redirect may still lead to a page, best if it names another URL; an error page or a truncated page does not.
+        return sorted(others, key=lambda line: (not 300 <= line.status < 400, line.redirect is None))[:1]
 
     def _find(self, service: Service, url: str) -> list[IndexLine]:
         """Return the captures of a URL, best first. Raises FetchError: `index_failed` or `index_bad_answer`."""
@@ -232,7 +239,7 @@ class _Indexes(Closing):
         if not answer.success:
             raise FetchError(PageReason.INDEX_FAILED, f"HTTP {answer.status}")
         written = _lines_in(answer.body)
-        captures = [line for fields in written if (line := _parsed(fields, self._settings)) is not None]
+        captures = [line for fields in written if (line := _parsed(fields, url, self._settings)) is not None]
         if not captures and (written or not self._is_silent(service)):
             raise FetchError(PageReason.INDEX_BAD_ANSWER, repr(answer.body[:80]))
         return sorted(captures, key=lambda line: self._settings.common_crawl.preference(line.captured_at))

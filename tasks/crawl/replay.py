@@ -39,6 +39,7 @@ class Capture:
     decoded: bool  # whether the offset is in the decoded content
     length: int | None  # bytes of the record, if the file is read over the network; else None
     captured_at: datetime | None  # when it was captured, or None if that is unknown
+    redirect: bool = False  # whether an index says that it leads to another URL
 
 
 # Returns bytes of a file on the network, from an offset and of a length, or raises FetchError.
@@ -57,13 +58,14 @@ class Replay(Closing):
         self._captures: dict[str, list[Capture]] = {}
         for row in captures.to_pylist():
             if row["reason"] is None:
-                capture = Capture(row["file"], row["offset"], row["decoded"], row["length"], row["captured_at"])
+                place = {name: row[name] for name in ("file", "offset", "decoded", "length", "captured_at")}
+                capture = Capture(**place, redirect=row["redirect"] is not None)
                 self._captures.setdefault(row["url"], []).append(capture)
             elif row["url"] is not None and (row["file"] is None or row["length"] is not None):
                 self._refused[row["url"]] = row["reason"]  # the answer of an index; nothing else is known of the URL
         for of_url in self._captures.values():
             preference = settings.common_crawl.preference
-            of_url.sort(key=lambda capture: (*preference(capture.captured_at), capture.file, capture.offset))
+            of_url.sort(key=lambda one: (one.redirect, *preference(one.captured_at), one.file, one.offset))
 
     def close(self) -> None:
         """Close the archive files."""
@@ -78,11 +80,11 @@ class Replay(Closing):
     def row(self, url: str, records: ReadRange | None = None) -> dict[str, Any]:
         """Return the row of `pages` for a URL: its best usable capture, else its best one, with its reason.
 
-        The best is the newest, or the one closest to the time of the settings. For a URL without a capture, that of the
-        same address with https instead of http, or the reverse, is used. Redirects are followed within the archive;
-        `final_url` is the last one. `records` reads files over the network; None if all are local. Raises OSError: an
-        archive file cannot be opened or read, which says nothing about the page; ScratchFullError: its decoded copy
-        exceeds the limit."""
+        The best is the newest, or the one closest to the time of the settings; a capture that an index calls a redirect
+        comes after the others. For a URL without a capture, that of the same address with https instead of http, or the
+        reverse, is used. Redirects are followed within the archive; `final_url` is the last one. `records` reads files
+        over the network; None if all are local. Raises OSError: an archive file cannot be opened or read, which says
+        nothing about the page; ScratchFullError: its decoded copy exceeds the limit."""
         first: dict[str, Any] | None = None
         for number in range(max(1, len(self._captures_of(url, ())))):
             try:

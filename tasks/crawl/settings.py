@@ -83,8 +83,8 @@ class CommonCrawlSettings(Settings):
     tables: tuple[str, ...] = ()
     """the columnar index in place of `indexes`, for more than some thousand URLs: a table for each crawl, as the URL of
     its list of files (https://data.commoncrawl.org/crawl-data/CC-MAIN-2026-43/cc-index-table.paths.gz), or as a folder
-    of Parquet files, a path or s3:// URI; new ones come at the end. They hold no redirects: what has moved to another
-    address is not found"""
+    of Parquet files, a path or s3:// URI; new ones come at the end. What a
+    URL redirects to is looked up too"""
     near: Moment = ""
     """captures closest to this time are wanted, YYYYMMDDhhmmss or its beginning; empty = newest"""
     data_url: FolderUrl = "https://data.commoncrawl.org/"

@@ -152,16 +152,20 @@ def only(result: StageResult) -> Input:
     return Input((result,), lambda _: first.digests(0), lambda _: first.loading(0))
 
 
-def gathered(result: StageResult) -> Input:
-    """Return the row groups for this shard in every shard of a grouped stage (the shuffle), as a table."""
+def gathered(*results: StageResult) -> Input:
+    """Return the row groups for this shard in every shard of a grouped stage (the shuffle), or of several of the same
+    dataset, as a table."""
 
     def digests(shard: int) -> list[str] | None:
-        return gathered_digests(result.in_order, shard) if result.complete else None
+        if not all(result.complete for result in results):
+            return None
+        return [digest for result in results for digest in gathered_digests(result.in_order, shard)]
 
     def loading(shard: int) -> Load:
-        return partial(read_parts, stage=result.stage, parts=tuple(gather(result.in_order, shard)))
+        parts = tuple(part for result in results for part in gather(result.in_order, shard))
+        return partial(read_parts, stage=results[0].stage, parts=parts)
 
-    return Input((result,), digests, loading)
+    return Input(results, digests, loading)
 
 
 def every(*results: StageResult) -> Input:

@@ -2,6 +2,7 @@
 
 import json
 from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -50,20 +51,22 @@ class Corpus:
         ]
         (folder / "articles.jsonl").write_text("".join(json.dumps(line) + "\n" for line in cited))
 
-    def add_crawl(self, crawl: str, captures: list[Captured]) -> None:
-        """Write a table of two files, serve it, and name its list."""
+    def add_crawl(self, crawl: str, captures: list[Captured], redirects: Sequence[Captured] = ()) -> None:
+        """Write a table of two files, and one of redirects, serve it, and name its list."""
         tables = self.folder / crawl
         captures = sorted(captures, key=lambda capture: str(capture.row()["url_surtkey"]))
         middle = len(captures) // 2
         write_part(tables / crawl_folder(crawl) / "part-00000.parquet", captures[:middle], rows=4)
         write_part(tables / crawl_folder(crawl) / "part-00001.parquet", captures[middle:], rows=4)
+        if redirects:
+            write_part(tables / crawl_folder(crawl, "crawldiagnostics") / "part-00000.parquet", redirects, rows=4)
         names = sorted(str(path.relative_to(tables)) for path in tables.rglob("*.parquet"))
         for name in names:
             self.server.put(name, (tables / name).read_bytes())
         self.server.pages[f"/data/{crawl}.paths"] = answer("\n".join(names).encode(), Content_Type="text/plain")
         self.lists.append(f"http://data.cc.test/data/{crawl}.paths")
 
-    def build(self) -> Run:
+    def build(self, *, planning: bool = False) -> Run:
         common = {"tables": self.lists, "data_url": "http://data.cc.test/data", "requests_per_second": 10_000}
         config = BuildConfig.model_validate(
             {
@@ -76,7 +79,7 @@ class Corpus:
             }
         )
         executor = Executor()
-        run = Run(Store(config.root), executor)
+        run = Run(Store(config.root), executor, planning=planning)
         session = Session(config, executor, run, {"*.test": self.server.address})  # type: ignore[arg-type]
         dag.features(session)
         return run
@@ -128,6 +131,55 @@ def test_cited_pages_become_labelled_paragraphs(tmp_path: Path) -> None:
     # The lead has 20 bigrams: the sentence on 1869 has nine of them, the others two.
     labels = Counter(round(row["rouge2_recall"], 3) for row in rows(run, "features"))
     assert labels == {0.45: 12, 0.1: 24}
+
+
+def test_redirects_are_followed_pass_by_pass_to_their_pages(tmp_path: Path) -> None:
+    """/old leads over /moved to an address that nobody cites; /both and /none lead to each other."""
+    with ColumnarCrawl() as server:
+        corpus = Corpus(server, tmp_path)
+        there = [f"http://new-{host}/there" for host in HOSTS]
+        pages = [server.capture(url, page(host, 2026)) for url, host in zip(there, HOSTS, strict=True)]
+        redirects = [
+            server.capture(f"http://{host}/{path}", b"", "redirects", redirect=target)
+            for url, host in zip(there, HOSTS, strict=True)
+            for path, target in {
+                "old": f"http://{host}/on",
+                "on": url,
+                "both": f"http://{host}/none",
+                "none": f"http://{host}/both",
+            }.items()
+        ]
+        corpus.add_crawl(TABLES[1], pages, redirects)
+        run = corpus.build()
+        server.requests.clear()
+        again = corpus.build()
+        assert server.requests == []
+        assert all(plan.missing == 0 for plan in again.plans)
+    found = {row["url"]: row for row in rows(run, "pages")}
+    for host, url in zip(HOSTS, there, strict=True):
+        assert (found[f"https://www.{host}/old"]["reason"], found[f"https://www.{host}/old"]["final_url"]) == (
+            None,
+            url,
+        )
+    assert Counter(row["reason"] for row in found.values()) == {None: 6, "redirect_loop": 12, "not_in_archive": 6}
+    passes = [name for name in run.stages if name.startswith("captures-indexed")]
+    assert passes == ["captures-indexed", "captures-indexed-redirects-1", "captures-indexed-redirects-2"]
+    tallies = [[record.tally.get("redirects", 0) for record in run.stages[name].in_order] for name in passes]
+    assert [sum(tally) for tally in tallies] == [18, 6, 0]
+    assert [len(rows(run, f"url_lookups{name}")) > 0 for name in ("-redirects-1", "-redirects-2", "-redirects-3")] == [
+        True,
+        True,
+        False,
+    ]
+
+
+def test_plan_has_no_pass_of_redirects_before_it_is_known_what_they_lead_to(tmp_path: Path) -> None:
+    with ColumnarCrawl() as server:
+        corpus = Corpus(server, tmp_path)
+        corpus.add_crawl(TABLES[0], captures(server, 2025, ["old"]))
+        run = corpus.build(planning=True)
+    assert [name for name in run.stages if "redirects" in name] == []
+    assert run.stages["captures-indexed"].records == {}
 
 
 def test_new_crawl_is_looked_up_in_its_own_files_alone(tmp_path: Path) -> None:

@@ -55,6 +55,7 @@ class Captured:
     at: str = "2026-01-02T03:04:05Z"
     status: int = 200
     truncated: str | None = None
+    redirect: str | None = None
     file: str = "crawl-data/CC-MAIN-2026-43/segments/1.2/warc/a.warc.gz"
     offset: int = 0
     length: int = 1_000
@@ -72,6 +73,7 @@ class Captured:
             "url_path": "/",
             "fetch_time": datetime.fromisoformat(self.at),
             "fetch_status": self.status,
+            "fetch_redirect": self.redirect,
             "content_mime_detected": "text/html",
             "content_truncated": self.truncated,
             "warc_filename": self.file,
@@ -106,10 +108,13 @@ class ColumnarCrawl(LoopbackServer):
         """Add a record to a WARC file and return its capture."""
         name = f"crawl-data/CC-MAIN-2026-43/segments/1.2/warc/{file}.warc.gz"
         date = fields.get("at", "2026-01-02T03:04:05Z")
-        member = gzip.compress(record(fields.pop("named", url), http(body), date=date), mtime=0)
+        status = "301 Moved" if "redirect" in fields else "200 OK"
+        headers = [f"Location: {fields['redirect']}"] if "redirect" in fields else []
+        member = gzip.compress(record(fields.pop("named", url), http(body, status, *headers), date=date), mtime=0)
         before = self.files.get(name, b"")
         self.put(name, before + member)
-        return Captured(url, file=name, offset=len(before), length=len(member), **fields)
+        code = int(status[:3])
+        return Captured(url, status=code, file=name, offset=len(before), length=len(member), **fields)
 
     def put(self, name: str, content: bytes) -> None:
         """Serve a file."""

@@ -11,7 +11,7 @@ import pytest
 from storage.schemas import INDEX_FILES
 from tasks.crawl.columnar import IndexFiles, TableFile, find_tables, index_files
 from tasks.crawl.settings import CrawlSettings
-from tests.tasks.crawl.index_table import LAYOUT, Captured, write_part
+from tests.tasks.crawl.index_table import LAYOUT, Captured, crawl_folder, write_part
 
 LETTERS = [Captured(f"http://{letter}.test/") for letter in "abcdefg"]
 
@@ -33,6 +33,7 @@ def test_footers_tell_keys_and_size(tmp_path: Path, caplog: pytest.LogCaptureFix
         "url_surtkey",
         "fetch_time",
         "fetch_status",
+        "fetch_redirect",
         "content_truncated",
         "warc_filename",
         "warc_record_offset",
@@ -64,6 +65,19 @@ def test_table_that_is_not_sorted_is_said_so(tmp_path: Path, caplog: pytest.LogC
         ("test,d)/", "test,f)/", True),
     ]
     assert "not sorted by url_surtkey, or lacks its statistics (in 1 of 2 files; 1 files overlap)" in caplog.text
+
+
+def test_pages_and_redirects_are_sorted_by_themselves(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    """The keys of both subsets run from a to e and from f to g; only files of one subset may not overlap."""
+    for subset in ("warc", "crawldiagnostics"):
+        write_part(tmp_path / crawl_folder(subset=subset) / "part-0.parquet", LETTERS[:5])
+        write_part(tmp_path / crawl_folder(subset=subset) / "part-1.parquet", LETTERS[5:])
+    footers(tmp_path)
+    assert not caplog.records
+    write_part(tmp_path / crawl_folder(subset="crawldiagnostics") / "part-1.parquet", LETTERS[3:])
+    with caplog.at_level(logging.WARNING):
+        footers(tmp_path)
+    assert "(in 0 of 4 files; 1 files overlap)" in caplog.text
 
 
 def test_file_without_statistics_may_have_any_key(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ import pyarrow as pa
 import pytest
 
 from storage.schemas import INDEX_FILES, URL_LOOKUPS
-from tasks.crawl.columnar import seek
+from tasks.crawl.columnar_sought import seek
 from tests.tasks.crawl.loopback_server import frontier
 
 

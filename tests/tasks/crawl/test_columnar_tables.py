@@ -43,10 +43,14 @@ def write_tables(folder: Path) -> None:
     (folder / crawl_folder() / "notes.txt").write_text("no table")
 
 
-PARTS = [f"{crawl_folder()}/part-00000.c000.gz.parquet", f"{crawl_folder()}/part-00001.c000.gz.parquet"]
+PARTS = [
+    f"{crawl_folder(subset=subset)}/part-0000{part}.c000.gz.parquet"
+    for subset in ("crawldiagnostics", "warc")
+    for part in range(2)
+]
 
 
-def test_folder_gives_its_captures_of_pages_alone(tmp_path: Path) -> None:
+def test_folder_gives_its_captures_of_pages_and_redirects(tmp_path: Path) -> None:
     write_tables(tmp_path)
     assert names(settings(str(tmp_path), str(tmp_path / crawl_folder()))) == [
         PARTS,
@@ -104,6 +108,12 @@ def test_list_that_is_none_is_an_error_that_names_it(name: str) -> None:
     ):
         names(settings(f"http://data.cc.test/data/{LIST}"), server)
     assert message in str(raised.value)
+
+
+def test_table_of_redirects_alone_is_refused(tmp_path: Path) -> None:
+    write_part(tmp_path / crawl_folder(subset="crawldiagnostics") / "a.parquet", [Captured("http://a.test/")])
+    with pytest.raises(FileNotFoundError, match="has no Parquet file of subset=warc"):
+        names(settings(str(tmp_path)))
 
 
 @pytest.mark.parametrize("named", ["nowhere", "", "s4://bucket/x", "http://"])

@@ -301,6 +301,18 @@ def test_redirects_are_looked_up_too(archive: CommonCrawl, tmp_path: Path) -> No
     assert rows["http://a.test/gone"]["reason"] == "http_404"
 
 
+def test_redirect_to_another_url_comes_before_one_to_another_spelling(archive: CommonCrawl, tmp_path: Path) -> None:
+    """Both are under one key; the newer one leads only to https."""
+    secure = URL.replace("http:", "https:")
+    archive.add(
+        URL, http(b"", "301 M", "Location: //b.test/there"), timestamp=OLD, status="301", redirect="http://b.test/there"
+    )
+    archive.add(URL, http(b"", "301 M", f"Location: {secure}"), status="301", redirect=secure)
+    archive.add("http://b.test/there", http(b"<p>there"))
+    assert pages(archive, tmp_path, [URL])[URL]["body"] == b"<p>there"
+    assert archive.look_ups() == [URL, "http://b.test/there"]
+
+
 def test_redirect_to_what_could_not_be_looked_up_is_not_called_missing(archive: CommonCrawl, tmp_path: Path) -> None:
     moved = http(b"", "301 Moved", "Location: //b.test/there")
     archive.add(URL, moved, status="301", redirect="http://b.test/there")

@@ -83,6 +83,16 @@ def test_row_groups_of_every_shard(store: Store) -> None:
     assert gathered(result(store, INTAKE.name, [["a0"], ["b0"]], done=1)).digests(0) is None
 
 
+def test_row_groups_of_several_stages(store: Store) -> None:
+    first = result(store, INTAKE.name, [["a0", "a1"], ["b1"]])
+    second = result(store, INTAKE.name, [["a0", "a1"], ["b1"], ["c1"]])
+    both = gathered(first, second)
+    assert both.results == (first, second)
+    assert both.digests(1) == [*(gathered(first).digests(1) or []), *(gathered(second).digests(1) or [])]
+    assert titles(both.loading(1)(store)) == ["a1", "b1", "a1", "b1", "c1"]
+    assert gathered(first, result(store, INTAKE.name, [["a0", "a1"]], done=0)).digests(0) is None
+
+
 def test_every_shard_of_several_stages(store: Store) -> None:
     first = result(store, INTAKE.name, [["a0"], ["b0"]])
     second = result(store, ARTICLES.name, [["c0"], ["d0", "d1"]])
