@@ -16,6 +16,7 @@ from flows.running.command_line import CommandLine, Stopped
 from flows.running.machine import check_machine, lacking
 from flows.running.session import Session, holding, planning_session, walk_finished
 from flows.running.temporary_server import check_prefect_api, has_prefect_api, use_prefect_api
+from flows.running.writer_trial import try_writer
 from flows.verify import verify_held
 from storage.errors import BudgetSpentError, CorruptShardError
 from storage.store import Store
@@ -78,12 +79,15 @@ def run_through_a_loss(run: Callable[[BuildConfig], T], config: BuildConfig, err
 
 @contextmanager
 def checked(config: BuildConfig, wiring: Callable[[Session], Any]) -> Iterator[Session]:
-    """Check machine, root, inputs and the language model that is to write before a server starts, and hold the root;
-    the session is that of the plan. Raises ChatError, a ValueError: this model cannot be asked; BudgetSpentError."""
+    """Check machine, root and inputs before a server starts, ask the language model that is to write once, and hold the
+    root; the session is that of the plan. Raises ChatError, a ValueError: it gave no answer; BudgetSpentError."""
     check_machine(config)
     store = Store(config.root)
     with holding(store):
-        yield _planned(config, wiring)
+        planned = _planned(config, wiring)
+        if (tried := try_writer(planned.run, config)) is not None:
+            Console(stderr=True, soft_wrap=True).print(escape(tried), highlight=False)
+        yield planned
 
 
 def _planned(config: BuildConfig, wiring: Callable[[Session], Any]) -> Session:

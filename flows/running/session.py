@@ -1,7 +1,7 @@
 """The state that the flows of one process share: the root's lock, the embedded web, and finished stages."""
 
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
 from functools import wraps
@@ -16,8 +16,10 @@ from flows.running.estimates import check_budget, shown_spending
 from flows.running.execution import PrefectExecutor
 from flows.running.machine import check_machine
 from flows.running.metrics import metrics_file
+from flows.running.writer_trial import try_writer
 from storage.builds import Build
 from storage.directories import DirectoryRecord
+from storage.errors import CorruptShardError
 from storage.inventory import check_format, take_stock
 from storage.root import check_root, opened_root, reading_root, root_lock
 from storage.spending import Account
@@ -204,10 +206,13 @@ def walk_flow(config: BuildConfig, wiring: Callable[[Session], T]) -> T:
     with session(config) as opened, opened.executor.serving(), tagged(config.name):
         if nested:
             return opened.once(wiring)
-        if config.budget.limits.any and not _holding.get():  # the command line has planned and checked
+        if (config.budget.limits.any or config.writer) and not _holding.get():  # the command line has done this
             planned = planning_session(config)
-            planned.once(wiring)
+            with suppress(CorruptShardError):  # the run repairs what is damaged
+                planned.once(wiring)
             check_budget(planned.run, config)
+            if (tried := try_writer(planned.run, config)) is not None:
+                get_run_logger().info("%s", tried)
         with metrics_file(opened.run), span(config.name), shown_spending(opened.run, config):
             return walk(opened.run.store, lambda: opened.once(wiring), opened.forget, get_run_logger().warning)
 

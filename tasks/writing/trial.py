@@ -4,6 +4,7 @@ import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from tasks.chat.budget import Budget
 from tasks.chat.client import ChatError
 from tasks.chat.completions import ChatAnswer, NoAnswerError
 from tasks.engine.data_files import read_data
@@ -28,12 +29,13 @@ class Trial:
         return sum(one.supported for one in self.checked)
 
     @classmethod
-    def run(cls, settings: WriterSettings, words: int, language: str | None) -> "Trial":
+    def run(cls, settings: WriterSettings, words: int, language: str | None, budget: Budget | None = None) -> "Trial":
         """Ask once for a summary of four passages of ours; arguments as of `open_writer`. Raises as that does, and
-        ChatError, with the server's own words: there is no answer."""
+        ChatError, with the server's own words, if there was no answer."""
         data = read_data("tasks.writing", "trial.toml")
         title, passages = data["title"], data["passages"]
-        with open_writer(settings, words=words, language=language) as writer:
+        settings = settings.model_copy(update={"entailment": None})  # which is not asked here
+        with open_writer(settings, words=words, language=language, budget=budget) as writer:
             begun = time.monotonic()
             try:
                 answer = writer.first(title, passages)
@@ -45,6 +47,13 @@ class Trial:
                 passages = passages[:1]
         drafts = read_sentences(answer.text, len(passages), cut=answer.cut)
         return cls(answer, context, seconds, Checker(title, passages, len(passages)).check(drafts))
+
+    def line(self) -> str:
+        """Return what is said of it in a log."""
+        return (
+            f"{self.answer.model or 'a model without a name'} answered a trial request in {self.seconds:.1f} s: "
+            f"{self.kept} sentences kept, {len(self.checked) - self.kept} refused"
+        )
 
     def lines(self) -> Iterator[str]:
         """Yield what is said of it."""

@@ -2,6 +2,7 @@
 
 import io
 import json
+import re
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -14,13 +15,15 @@ from flows import dag
 from flows.config import BuildConfig
 from flows.running.building import checked, show_plan, writer_line
 from flows.running.session import Session
+from flows.running.writer_trial import try_writer
+from storage.spending import spent, this_month
 from storage.store import Store
 from tasks.chat.client import ChatError
 from tasks.engine.stage import Executor, Run
 from tasks.sources.choice import running_web
 from tests.flows.command_line import settings_of
 from tests.flows.recording import walked
-from tests.tasks.chat.chat_server import Chat, chat_server, sentences
+from tests.tasks.chat.chat_server import Chat, Reply, chat_server, said, sentences
 from tests.test_stage_outputs import PROJECT
 
 TINY = str(PROJECT / "tests" / "stage_outputs.yaml")
@@ -92,7 +95,9 @@ def test_a_build_has_its_summaries_scores_and_report_and_repeats_without_a_reque
         assert "tiny-chat" in page and "may change under the same name" in page
         tally = sum((record.tally.get("requests", 0) for record in written.in_order), 0)
         assert tally == asked > 0
-        assert walk(config).run.finished
+        again = walk(config).run
+        assert again.finished
+        assert try_writer(again, config) is None  # there is nothing to ask for
         marked = config_of(tmp_path, chat, "--writer.unsupported=marked")
         walk(marked, only_written)
     assert len(chat.asked) == asked  # other sentences are shown of the same answers
@@ -106,6 +111,35 @@ def test_a_plan_asks_whether_the_model_is_there_and_a_dry_run_does_not(tmp_path:
     refused = pytest.raises(ChatError, match=r"writer\.url is .*expected a server that answers")
     with refused, checked(config, dag.report):
         pass
+
+
+def test_a_build_asks_the_model_once_before_it_starts(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with chat_server(first_sentence) as chat, checked(config_of(tmp_path, chat), dag.report):
+        assert len(chat.asked) == 1
+    (line,) = capsys.readouterr().err.splitlines()
+    assert re.fullmatch(
+        r"a model without a name answered a trial request in \d+\.\d s: 1 sentences kept, 1 refused", line
+    )
+
+
+def test_what_the_trial_costs_is_spent(tmp_path: Path) -> None:
+    """300 tokens read for 1,000 dollars a million, 20 written for 2,000."""
+    answer = said('{"sentences": []}', usage={"prompt_tokens": 300, "completion_tokens": 20})
+    with chat_server(lambda number, _: Reply(200, answer)) as chat:
+        config = config_of(tmp_path, chat, "--writer.price-read=1000", "--writer.price-written=2000")
+        with checked(config, dag.report):
+            pass
+    month, _ = spent(Store(config.root), this_month())
+    assert month["endpoints"] == pytest.approx(0.3 + 0.04)
+
+
+def test_an_error_in_an_answer_stops_a_build_before_it_starts(tmp_path: Path) -> None:
+    with chat_server(lambda number, _: Reply(200, '{"error": "no such endpoint"}')) as chat:
+        refused = pytest.raises(
+            ChatError, match=r"tiny-chat at http://.* gave no answer: server_error: no such endpoint"
+        )
+        with refused, checked(config_of(tmp_path, chat), dag.report):
+            pass
 
 
 def test_settings_decide_the_key_and_tuning_does_not(tmp_path: Path) -> None:
