@@ -35,6 +35,7 @@ from tasks.extraction.density import dense
 from tasks.extraction.engines import extract
 from tasks.extraction.markup import decode, page_title, parse
 from tasks.extraction.settings import ExtractSettings
+from tasks.extraction.trees import Trees
 from tasks.extraction.visible import show
 
 _FOLDS = 5
@@ -171,7 +172,7 @@ _shared: list[tuple[Example, int]] = []  # examples and their folds, which forke
 
 def _held_out(fold: int) -> dict[int, str]:
     """Return the extracted text of each page of a fold, by its number, with a model of the others."""
-    model = fit([one for one, its in _shared if its != fold])
+    model = Trees(fit([one for one, its in _shared if its != fold]).model_to_string())
     with patch.object(main_text, "_model", lambda: model):
         return {
             number: "\n".join(extract(one.page.html, "text/html", None, ExtractSettings()).paragraphs)

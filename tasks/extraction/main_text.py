@@ -10,7 +10,6 @@ import re
 from collections import Counter
 from functools import cache
 from importlib.resources import files
-from typing import TYPE_CHECKING
 
 import numpy as np
 from lxml import html
@@ -19,9 +18,7 @@ from numpy.typing import NDArray
 from tasks.extraction.block_features import features
 from tasks.extraction.blocks import Block, Page, read_page
 from tasks.extraction.density import dense
-
-if TYPE_CHECKING:
-    import lightgbm
+from tasks.extraction.trees import Trees
 
 Probabilities = NDArray[np.float64]
 MODEL = "main_text.txt.gz"
@@ -44,11 +41,9 @@ _MOST_BLOCKS = 50_000  # of a page; what follows is left out
 
 
 @cache
-def _model() -> "lightgbm.Booster":
-    import lightgbm  # here, because it takes a second that a plan need not
-
+def _model() -> Trees:
     packed = files("tasks.extraction").joinpath(MODEL).read_bytes()
-    return lightgbm.Booster(model_str=gzip.decompress(packed).decode("ascii"))
+    return Trees(gzip.decompress(packed).decode("ascii"))
 
 
 def load() -> None:
@@ -64,7 +59,7 @@ def main_text(tree: html.HtmlElement, title: str, tables: bool = True) -> list[s
     if not page.blocks:
         return []
     weighed = dense(page)
-    probability = np.asarray(_model().predict(features(page, title, weighed), num_threads=1))
+    probability = _model().predict(features(page, title, weighed))
     return lines(page, taken(page, probability, weighed), tables)
 
 
