@@ -239,9 +239,7 @@ def prepare(
 
 @judge.command
 def score(
-    answers: Annotated[
-        list[Path], Parameter(help="answers of forms (.json), results of a crowd platform (.csv), folders of Potato")
-    ],
+    answers: Annotated[list[Path], Parameter(help="answers of forms (.json), or filled-in tables (.csv)")],
     /,
     *,
     study: Annotated[Path, Parameter(help="folder of a prepared study")],

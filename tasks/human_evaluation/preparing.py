@@ -1,4 +1,4 @@
-"""Write the folder of a study: forms for raters, files for platforms, and the key, which raters do not get."""
+"""Write the folder of a study: forms and tables for raters, and the key, which raters do not get."""
 
 import logging
 from collections.abc import Mapping, Sequence
@@ -8,10 +8,10 @@ from storage.builds import Build
 from storage.store import Store
 from tasks.human_evaluation import questions as drafts
 from tasks.human_evaluation.forms import ON_SOURCES, form_page
-from tasks.human_evaluation.platforms import crowd_files, potato_files
 from tasks.human_evaluation.questions import LEAST, Question
 from tasks.human_evaluation.sampling import SampledArticle, Summaries
 from tasks.human_evaluation.settings import StudySettings
+from tasks.human_evaluation.sheets import sheet
 from tasks.human_evaluation.study import Study, draw_articles, make_study
 
 KEY, QUESTIONS, FORMS = "key.json", "questions.csv", "forms"
@@ -57,10 +57,10 @@ def describe(study: Study, folder: Path) -> str:
         f"study {study.id}: {settings.task}, {len(study.systems)} systems ({', '.join(study.systems)}), "
         f"{len(study.articles)} articles{asked}, {settings.raters} raters\n"
         f"{folder / FORMS}: a form for each rater, which opens in any browser and ends with a file of answers\n"
-        f"{folder / 'platforms'}: the same for Potato and for crowd platforms\n"
+        f"{folder / FORMS} also has each as a table (.csv), to fill in elsewhere\n"
         f"{folder / KEY}: which system wrote which text; do not give it to raters\n"
         f"then: wikisum judge score --study {folder} ANSWERS ...\n"
-        "ANSWERS: downloaded from forms (.json), results of a crowd platform (.csv), folders of Potato's projects"
+        "ANSWERS: downloaded from forms (.json), or filled-in tables (.csv)"
     )
 
 
@@ -88,7 +88,7 @@ def _write_study(study: Study, folder: Path) -> None:
             "questions and build of that study"
         )
     files = {f"{FORMS}/rater-{rater:02}.html": form_page(study, rater) for rater in study.forms}
-    files.update({f"platforms/{name}": text for name, text in {**crowd_files(study), **potato_files(study)}.items()})
+    files |= {f"{FORMS}/rater-{rater:02}.csv": sheet(study, rater) for rater in study.forms}
     for number, (name, text) in enumerate(files.items(), start=1):
         write_whole(folder / name, text)
         _log.info("%d of %d: %s", number, len(files), name)

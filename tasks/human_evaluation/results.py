@@ -7,10 +7,10 @@ from tasks.evaluation.significance import SIGNIFICANCE, Interval, too_few_articl
 from tasks.human_evaluation import answers as given
 from tasks.human_evaluation.answers import OVERALL, QUESTIONS, Answered, Measure
 from tasks.human_evaluation.forms import CRITERIA, WORDS
-from tasks.human_evaluation.platforms import answers_from_project, answers_from_table
 from tasks.human_evaluation.preparing import KEY, write_whole
 from tasks.human_evaluation.questions import csv_text
 from tasks.human_evaluation.scoring import MeasureScores, score_judgements
+from tasks.human_evaluation.sheets import answers_from_sheet
 from tasks.human_evaluation.study import Study, read_study
 from tasks.reporting import blocks, plots
 from tasks.reporting.blocks import NONE, Block, Cell, ReportSection, Row, percent, section, table_of
@@ -23,21 +23,18 @@ _WEAK = 0.2  # below it, agreement is at most slight (Landis & Koch 1977)
 
 
 def read_folder(folder: Path, files: Sequence[Path]) -> tuple[Study, list[Answered]]:
-    """Return a study and the answers to it: files downloaded from forms (.json), results of crowd platforms (.csv), and
-    folders of Potato projects. Raises ValueError: the folder holds no study, or a file, named, does not fit it."""
+    """Return a study and the answers to it: files downloaded from forms (.json) and filled-in tables (.csv). Raises
+    ValueError: the folder holds no study, or a file, named, does not fit it."""
     key = folder / KEY
     if not key.is_file():
         raise ValueError(f"{folder} has no {KEY}: expected the folder of a study that was prepared to the end")
     study = read_study(_text(key), str(key))
     texts: list[tuple[str, str]] = []
     for file in files:
-        if file.is_dir():
-            texts.append(answers_from_project(study, file))
-            continue
         if not file.is_file():
             raise ValueError(f"{file}: no such file; expected the answers of a rater")
         is_table = file.suffix.lower() == ".csv"
-        texts += answers_from_table(study, str(file), _text(file)) if is_table else [(str(file), _text(file))]
+        texts += answers_from_sheet(study, str(file), _text(file)) if is_table else [(str(file), _text(file))]
     return study, given.read_answers(study, texts)
 
 
