@@ -1,4 +1,4 @@
-"""What is spent on a root, by month, and its limits: dollars for `search` and `endpoints`, hours of `cores` and `gpus`.
+"""What is spent on a root, by month, and its limits: US dollars for `search` and `endpoints` (language models).
 
 Each process that spends has a file of its own for a month, `spending/2026-11/RUN-ID.json`, sealed and replaced whole,
 so that none waits for another and a kill tears none."""
@@ -16,11 +16,11 @@ from datetime import UTC, datetime
 from threading import Lock
 
 from storage.errors import BudgetSpentError, StorageError
-from storage.limits import HOURS, MONEY, Limits
 from storage.sealed import seal, unseal
 from storage.store import Store
 
 FOLDER = "spending"
+MONEY = ("search", "endpoints")
 _SECONDS, _REMOTE_SECONDS = 1.0, 20.0  # between two looks at what others spent; a store that is asked costs money
 _FILE = re.compile(r"([0-9a-f]{32})-[0-9a-f]{8}\.json")
 _log = logging.getLogger(__name__)
@@ -31,9 +31,15 @@ class Account:
     """What one run spends on a root; small and picklable, for jobs."""
 
     root: str  # of the store
-    limits: Limits = field(default_factory=Limits)  # what it and its month may spend
+    run_dollars: float | None = None  # what it may spend; None = no limit
+    month_dollars: float | None = None  # what all runs of a month may spend
     run: str = field(default_factory=lambda: uuid.uuid4().hex)  # its identifier
     began: str = field(default_factory=lambda: this_month())  # the month in which it began
+
+    @property
+    def limited(self) -> bool:
+        """Whether there is a limit."""
+        return self.run_dollars is not None or self.month_dollars is not None
 
     def ledger(self) -> closing["Ledger"]:
         """Open a ledger for one process, for the time of a `with` block."""
@@ -41,29 +47,23 @@ class Account:
 
     def spent(self, store: Store, month: str, but: str = "") -> tuple[Counter[str], Counter[str]]:
         """Return what all runs have spent in a month, and what this one has since it began, without the files `but`."""
-        limited = self.limits.any
-        everybody, own = spent(store, month, self.run, but, limited=limited)
+        everybody, own = spent(store, month, self.run, but, limited=self.limited)
         year, number = map(int, self.began.split("-"))
         while (earlier := f"{year}-{number:02d}") < month:
-            own.update(spent(store, earlier, self.run, but, limited=limited)[1])
+            own.update(spent(store, earlier, self.run, but, limited=self.limited)[1])
             year, number = year + number // 12, number % 12 + 1
         return everybody, own
 
-    def check(self, more: Mapping[str, float], month: Mapping[str, float], run: Mapping[str, float]) -> None:
+    def check(self, more: float, month: Mapping[str, float], run: Mapping[str, float]) -> None:
         """Raise BudgetSpentError if the month or the run, by what they have spent, would exceed a limit with `more`."""
-        for name, limits, spent in (("run", self.limits.run, run), ("month", self.limits.month, month)):
-            for what, most in limits.items():
-                before, after = (
-                    self.limits.dollars(amounts) if what == "dollars" else amounts.get(what, 0.0)
-                    for amounts in (spent, {key: spent.get(key, 0.0) + more.get(key, 0.0) for key in MONEY + HOURS})
+        for name, most, amounts in (("run", self.run_dollars, run), ("month", self.month_dollars, month)):
+            before = sum(amounts.values())
+            if most is not None and before + more > most:
+                needed = f", and {more:,.4g} more would exceed it" if more else ""
+                raise BudgetSpentError(
+                    f"budget.{name}_dollars is {most:,g}: {before:,.4g} are spent{needed}. What is done is kept; the "
+                    "same command goes on once the budget allows"
                 )
-                if after > most:
-                    setting = f"budget.{name}_{what if what == 'dollars' else f'{what[:-1]}_hours'}"
-                    needed = f", and {after - before:,.4g} more would exceed it" if after > before else ""
-                    raise BudgetSpentError(
-                        f"{setting} is {most:,g}: {before:,.4g} are spent{needed}. What is done is kept; the same "
-                        "command goes on once the budget allows"
-                    )
 
 
 class Ledger:
@@ -80,23 +80,20 @@ class Ledger:
 
     def add(self, what: str, amount: float) -> None:
         """Count an amount, less than 0 for what was not needed after all. It is on disk when this returns, on an object
-        store 20 s later. Raises BudgetSpentError: money that would exceed a limit, which is not counted, or hours that
-        have exceeded one; what other processes spend is known a second later; StorageError: it could not be written."""
+        store 20 s later. Raises BudgetSpentError: it would exceed a limit, and is not counted; what other processes
+        spend is known a second later; StorageError: it could not be written."""
         if not amount:
             return
         with self._lock:
             month = this_month()
             own = self._own.setdefault(month, Counter())
-            if what in MONEY and amount > 0:
-                self._check(month, {what: amount})
             if amount > 0:
+                self._check(month, amount)
                 own[what] += amount  # type: ignore[assignment]
             changed = [month] if amount > 0 else self._take_back(what, -amount)
             if self._store.is_local or time.monotonic() - self._written >= self._wait:
                 for one in changed:
                     self._write(one)
-            if what in HOURS:
-                self._check(month, {})
 
     def close(self) -> None:
         """Write what is not on an object store yet."""
@@ -116,8 +113,8 @@ class Ledger:
                 changed.append(month)
         return changed
 
-    def _check(self, month: str, more: Mapping[str, float]) -> None:
-        if not self._account.limits.any:
+    def _check(self, month: str, more: float) -> None:
+        if not self._account.limited:
             return
         if month != self._month or time.monotonic() - self._read >= self._wait:
             self._others = self._account.spent(self._store, month, but=self._name)
@@ -146,7 +143,7 @@ def read_amounts(store: Store, path: str) -> dict[str, float]:
     for what, amount in fields.items():
         if isinstance(amount, bool) or not isinstance(amount, int | float) or not 0 <= amount < math.inf:
             raise ValueError(f"it says that {amount!r} {what} were spent: expected a number of at least 0")
-    return {what: float(fields.get(what, 0.0)) for what in MONEY + HOURS}
+    return {what: float(fields.get(what, 0.0)) for what in MONEY}
 
 
 def spent(

@@ -1,12 +1,9 @@
-"""What a plan says of its cost: hours at the rates of this root's records, requests to archives, sites asked; the hours
-that the jobs of a run take, counted while they go on, and what the page of budgets says."""
+"""What a plan says of its cost (hours at the rates of this root's records, requests to archives, sites asked), and what
+the page of budgets says."""
 
-import os
-import time
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -15,16 +12,14 @@ from flows.config import BuildConfig
 from flows.running.display import current_flow_run
 from storage.directories import DirectoryRecord, find_directory
 from storage.errors import CorruptShardError
-from storage.limits import HOURS, MONEY, Limits
 from storage.recipes import ShardRecord, read_record
 from storage.schemas import ARTICLES, DATASETS, FEATURES, FRONTIER, INDEX_FILES, PAGES, PARAGRAPHS, SEARCH, Dataset
-from storage.spending import Account, Ledger, spent, this_month
+from storage.spending import MONEY, Account, spent, this_month
 from storage.store import Store
 from tasks.crawl.frontier import DomainLoad, plan_hosts
 from tasks.crawl.remote_files import PIECE_BYTES
 from tasks.crawl.settings import CommonCrawlSettings, CrawlSettings
 from tasks.engine.recipe import StageResult
-from tasks.engine.shard import Job
 from tasks.engine.stage import Run
 from tasks.reporting.publishing import SPENDING, publish_page
 from tasks.search.settings import WebSearchSettings
@@ -35,7 +30,6 @@ REFERENCE_RATE = 51.8  # articles of 525 paragraphs a second on one core: `pytho
 MEASURABLE_PARAGRAPHS = 100_000  # smaller roots spend more time on starting than on paragraphs
 
 _SAMPLE = 50  # records read, if none of the plan's own shards is done
-COUNT_SECONDS = 5.0  # a limit is exceeded by so many seconds of each worker at most
 
 
 @dataclass(frozen=True)
@@ -93,16 +87,20 @@ def writer_requests(run: Run, config: BuildConfig) -> tuple[()] | tuple[int, int
     return most
 
 
+def account_of(config: BuildConfig) -> Account:
+    """Return a new run's account."""
+    return Account(config.root, config.budget.run_dollars, config.budget.month_dollars)
+
+
 def check_budget(run: Run, config: BuildConfig) -> None:
     """Compare what a planned walk is known to need with what may be spent. BudgetSpentError: it would exceed that."""
-    account = Account(config.root, config.budget.limits)
-    if not account.limits.any:
+    account = account_of(config)
+    if not account.limited:
         return
-    hours = {name: known.hours or 0.0 for name, known in estimate(run).items()}
     asked, written = queries(run, config.search) or 0, writer_requests(run, config)
-    more = {"search": asked * (config.search.query_price or 0.0), "cores": sum(hours.values())}
+    more = asked * (config.search.query_price or 0.0)
     if config.writer is not None and written:
-        more["endpoints"] = config.writer.price.of(*written[1:])
+        more += config.writer.price.of(*written[1:])
     account.check(more, spent(run.store, this_month(), limited=True)[0], {})
 
 
@@ -270,51 +268,19 @@ def _load(load: DomainLoad) -> str:
     return f"{load.domain}: {load.urls:,} URLs, {load.hosts:,} hosts, {load.days:,.2f} days"
 
 
-class Hours:
-    """The hours of one stage's jobs, of which so many run at the same time."""
-
-    def __init__(self, ledger: Ledger, job: Job, parallel: int) -> None:
-        self._ledger, self._parallel, self._gpus = ledger, parallel, gpus_of(job)
-        self._counted, self._since = 0.0, time.monotonic()
-
-    def count(self, unfinished: int, *, last: bool = False) -> None:
-        """Count the time since the last call for jobs of which so many had not ended. Raises BudgetSpentError."""
-        now = time.monotonic()
-        self._counted += min(self._parallel, unfinished) * (now - self._since) / 3600
-        self._since = now
-        if last or self._counted * 3600 >= COUNT_SECONDS:
-            hours, self._counted = self._counted, 0.0
-            self._ledger.add("cores", hours)
-            self._ledger.add("gpus", hours * self._gpus)
-
-
-def gpus_of(job: Job) -> int:
-    """Return how many GPUs a job uses: a training that is not told one uses all of this machine."""
-    device = job.context.get("device") or "cpu"
-    if device == "cpu":
-        return 0
-    visible = os.environ.get("CUDA_VISIBLE_DEVICES")
-    found = Path("/dev").glob("nvidia[0-9]*") if visible is None else filter(None, visible.split(","))
-    present = len(list(found))
-    return present if job.stage.startswith("models/") and ":" not in device else min(1, present)
-
-
-def spending_line(what: str, amounts: Mapping[str, float], limits: Limits, most: Mapping[str, float]) -> str:
-    """Return a sentence on what was spent, and what may be."""
+def spending_line(what: str, amounts: Mapping[str, float], most: float | None) -> str:
+    """Return a sentence on what was spent, and what may be (US dollars)."""
     search, endpoints = (amounts.get(kind, 0.0) for kind in MONEY)
-    cores, gpus = (amounts.get(kind, 0.0) for kind in HOURS)
-    names = {"dollars": "${:,g}", "cores": "{:,g} core-hours", "gpus": "{:,g} GPU-hours"}
-    allowed = ", ".join(names[kind].format(limit) for kind, limit in most.items())
     return (
-        f"{what}: ${limits.dollars(amounts):,.2f} (search ${search:,.2f}, language models ${endpoints:,.2f}), "
-        f"{cores:,.2f} core-hours, {gpus:,.2f} GPU-hours; {f'at most {allowed}' if allowed else 'no limit'}."
+        f"{what}: ${search + endpoints:,.2f} (search ${search:,.2f}, language models ${endpoints:,.2f}); "
+        f"{'no limit' if most is None else f'at most ${most:,g}'}."
     )
 
 
 def month_line(run: Run, config: BuildConfig) -> str:
     """Return what this month's runs have spent."""
-    month, limits = this_month(), config.budget.limits
-    return spending_line(f"Spent in {month} on this root", spent(run.store, month)[0], limits, limits.month)
+    month = this_month()
+    return spending_line(f"Spent in {month} on this root", spent(run.store, month)[0], config.budget.month_dollars)
 
 
 @contextmanager
@@ -325,6 +291,5 @@ def shown_spending(run: Run, config: BuildConfig) -> Iterator[None]:
     finally:
         if run.account is not None and current_flow_run() is not None:
             own = run.account.spent(run.store, this_month())[1]
-            lines = [spending_line("This run", own, config.budget.limits, config.budget.limits.run)]
-            lines.append(month_line(run, config))
+            lines = [spending_line("This run", own, config.budget.run_dollars), month_line(run, config)]
             publish_page(config.name, SPENDING, "\n\n".join(lines), f"{config.name}: what this run and month cost.")

@@ -7,8 +7,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import ExitStack, contextmanager
-from queue import Empty, SimpleQueue
+from contextlib import contextmanager
 from typing import Any
 
 import cloudpickle
@@ -23,14 +22,12 @@ from prefect.task_runners import TaskRunner, ThreadPoolTaskRunner
 from prefect.tasks import Task, exponential_backoff
 
 from flows.running import display
-from flows.running.estimates import COUNT_SECONDS, Hours
 from flows.running.notification import report_full_disk
 from flows.running.settings import EngineSettings
 from flows.running.worker_processes import ProcessPool, end_when_output_is_lost, prefect_settings, start_worker
 from models.training.stopping import stop_trainings
 from storage.directories import DirectoryRecord
 from storage.errors import BudgetSpentError, CorruptShardError, RootBusyError, StorageError, StorageFullError
-from storage.spending import Account, Ledger
 from storage.store import Store
 from tasks.engine.closing import on_sigterm
 from tasks.engine.failure_logs import describe, log_expected_failures_in_one_line, unless_prefect_is_away
@@ -143,10 +140,9 @@ def _outcome(future: PrefectFuture[Any]) -> Outcome:
 class PrefectExecutor(Executor):
     """Runs jobs as tasks of the current flow run, on a runner of the run's settings, not of the imported flow's."""
 
-    def __init__(self, settings: EngineSettings, corpus: str = "", account: Account | None = None) -> None:
-        """Take how jobs run, the name of the corpus for what is published, and where the hours of jobs are written."""
-        self.settings, self.corpus, self._account = settings, corpus, account
-        self._ledger: Ledger | None = None
+    def __init__(self, settings: EngineSettings, corpus: str = "") -> None:
+        """Take how jobs run, and the name of the corpus for what is published."""
+        self.settings, self.corpus = settings, corpus
         self._runner: TaskRunner[Any] | None = None
         self._shown: display.StageTaskRun | None = None  # the task run that represents the last jobs
 
@@ -163,10 +159,7 @@ class PrefectExecutor(Executor):
         end_when_output_is_lost()
         ended = threading.Event()
         try:
-            with ExitStack() as stack:
-                if self._account is not None:
-                    self._ledger = stack.enter_context(self._account.ledger())
-                self._runner = stack.enter_context(task_runner(self.settings))
+            with task_runner(self.settings) as self._runner:
                 try:
                     yield
                 except (KeyboardInterrupt, SystemExit, TerminationSignal, BudgetSpentError):
@@ -241,7 +234,7 @@ class PrefectExecutor(Executor):
             self._shown = display.StageTaskRun(futures[0].task_run_id, flow_run)
         outcomes: dict[str, Outcome] = {}
         logged = started
-        for future in self._as_they_end(futures, jobs[0]):
+        for future in as_completed(list(futures)):
             name = names[future.task_run_id]
             outcome = outcomes[name] = _outcome(future)
             display.add_shard(name, outcome)
@@ -255,33 +248,6 @@ class PrefectExecutor(Executor):
                 remaining = (logged - started) / len(outcomes) * (len(jobs) - len(outcomes))
                 log.info("%s: %d of %d, about %.0f s left", stage, len(outcomes), len(jobs), remaining)
         return outcomes
-
-    def _as_they_end(self, futures: Sequence[PrefectFuture[Any]], job: Job) -> Iterator[PrefectFuture[Any]]:
-        """Yield the futures of a stage as they end, and count their hours meanwhile. Raises BudgetSpentError."""
-        ended: SimpleQueue[PrefectFuture[Any] | BaseException] = SimpleQueue()
-
-        def listen() -> None:
-            try:
-                for future in as_completed(list(futures)):
-                    ended.put(future)
-            except BaseException as error:  # noqa: BLE001 - raised below
-                ended.put(error)
-
-        hours = None if self._ledger is None else Hours(self._ledger, job, self.settings.parallel)
-        threading.Thread(target=listen, name="ended-jobs", daemon=True).start()
-        left = len(futures)
-        while left:
-            try:
-                future = ended.get(timeout=COUNT_SECONDS)
-            except Empty:
-                future = None
-            if isinstance(future, BaseException):
-                raise future
-            if future is not None:
-                yield future
-            if hours is not None:
-                hours.count(left, last=left == 1 and future is not None)
-            left -= future is not None
 
     def begin(self, planned: StagePlan) -> None:
         """Log how many shards of a stage are computed now, and why; nothing outside a flow run."""

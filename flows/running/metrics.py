@@ -51,7 +51,7 @@ def registry(root: str, run: "Run | None" = None) -> "CollectorRegistry":
             everybody, _ = spent(store, this_month())
             if everybody:
                 amounts = {(what,): amount for what, amount in everybody.items()}
-                yield _gauge("month_spent", "dollars and hours of this month", ("of",), amounts)
+                yield _gauge("month_spent", "dollars of this month", ("of",), amounts)
             yield from _of_disk(store)
             yield from () if run is None else _of_run(run)
 

@@ -12,7 +12,7 @@ from prefect import get_run_logger
 
 from flows.config import BuildConfig
 from flows.running.display import ProgressLog, current_flow_run, span, tagged
-from flows.running.estimates import check_budget, shown_spending
+from flows.running.estimates import account_of, check_budget, shown_spending
 from flows.running.execution import PrefectExecutor
 from flows.running.machine import check_machine
 from flows.running.metrics import metrics_file
@@ -22,7 +22,6 @@ from storage.directories import DirectoryRecord
 from storage.errors import CorruptShardError
 from storage.inventory import check_format, take_stock
 from storage.root import check_root, opened_root, reading_root, root_lock
-from storage.spending import Account
 from storage.store import Store
 from tasks.engine.recipe import DirectoryResult, Input, Recipe
 from tasks.engine.stage import Run, walk
@@ -170,9 +169,8 @@ def session(config: BuildConfig) -> Iterator[Session]:
         if not _holding.get():
             stack.enter_context(opened_root(store, WAIT_SECONDS))
         connect_to = stack.enter_context(running_web(config.source)) if config.miniweb else {}
-        account = Account(config.root, config.budget.limits)
-        executor = PrefectExecutor(config.engine, config.name, account)
-        opened = Session(config, executor, Run(store, executor, account=account), connect_to)
+        executor = PrefectExecutor(config.engine, config.name)
+        opened = Session(config, executor, Run(store, executor, account=account_of(config)), connect_to)
         token = _current.set(opened)
         stack.callback(_current.reset, token)
         yield opened
@@ -206,7 +204,7 @@ def walk_flow(config: BuildConfig, wiring: Callable[[Session], T]) -> T:
     with session(config) as opened, opened.executor.serving(), tagged(config.name):
         if nested:
             return opened.once(wiring)
-        if (config.budget.limits.any or config.writer) and not _holding.get():  # the command line has done this
+        if (account_of(config).limited or config.writer) and not _holding.get():  # the command line has done this
             planned = planning_session(config)
             with suppress(CorruptShardError):  # the run repairs what is damaged
                 planned.once(wiring)

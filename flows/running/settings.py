@@ -3,7 +3,6 @@
 import os
 from typing import Literal
 
-from storage.limits import HOURS, Limits
 from tasks.engine.settings import Settings, tuning
 
 WEBHOOK = "WIKISUM_WEBHOOK"
@@ -35,32 +34,9 @@ class BudgetSettings(Settings):
     it does not start, or stops and keeps what is done."""
 
     run_dollars: float | None = tuning(None, gt=0, le=1e9)
-    """US dollars of a run, for search, language models and, by the prices below, hours"""
+    """US dollars of a run, for search and language models"""
     month_dollars: float | None = tuning(None, gt=0, le=1e9)
     """US dollars of a month"""
-    run_core_hours: float | None = tuning(None, gt=0, le=1e9)
-    """hours of all jobs of a run together; a job counts as one core"""
-    month_core_hours: float | None = tuning(None, gt=0, le=1e9)
-    """hours of all jobs of a month"""
-    run_gpu_hours: float | None = tuning(None, gt=0, le=1e9)
-    """hours of GPUs of a run"""
-    month_gpu_hours: float | None = tuning(None, gt=0, le=1e9)
-    """hours of GPUs of a month"""
-    core_price: float = tuning(0.0, ge=0, le=1e6)
-    """US dollars for an hour of a core"""
-    gpu_price: float = tuning(0.0, ge=0, le=1e6)
-    """US dollars for an hour of a GPU"""
-
-    @property
-    def limits(self) -> Limits:
-        """The same as those of an account."""
-
-        def of(time: str) -> dict[str, float]:
-            named = {"dollars": "dollars"} | {what: f"{what[:-1]}_hours" for what in HOURS}
-            most = {what: getattr(self, f"{time}_{name}") for what, name in named.items()}
-            return {what: limit for what, limit in most.items() if limit is not None}
-
-        return Limits(of("run"), of("month"), {"cores": self.core_price, "gpus": self.gpu_price})
 
 
 class NotificationSettings(Settings):

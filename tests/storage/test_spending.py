@@ -9,7 +9,6 @@ import pytest
 
 from storage import spending
 from storage.errors import BudgetSpentError, StorageError
-from storage.limits import Limits
 from storage.sealed import seal
 from storage.spending import Account, Ledger, spent, this_month
 from storage.store import Store
@@ -21,7 +20,7 @@ def test_runs_and_processes_add_up_and_a_kill_forgets_nothing(tmp_path: Path) ->
         one.add("search", 0.25)
         other.add("search", 0.5)
         other.add("search", -0.125)
-        later.add("cores", 2.0)
+        later.add("endpoints", 2.0)
     killed = (
         "import os, signal, sys; from storage.spending import Account, Ledger\n"
         f"Ledger(Account(sys.argv[1], run='{'a' * 32}')).add('endpoints', 4.0)\n"
@@ -29,7 +28,7 @@ def test_runs_and_processes_add_up_and_a_kill_forgets_nothing(tmp_path: Path) ->
     )
     assert subprocess.run([sys.executable, "-c", killed, str(tmp_path)]).returncode == -signal.SIGKILL
     everybody, of_first = spent(Store(str(tmp_path)), this_month(), first.run)
-    assert +everybody == {"search": 0.625, "cores": 2.0, "endpoints": 4.0}
+    assert +everybody == {"search": 0.625, "endpoints": 6.0}
     assert +of_first == {"search": 0.625}
     assert not spent(Store(str(tmp_path)), "1999-01")[0]
 
@@ -45,24 +44,13 @@ def test_a_damaged_file_is_warned_of(tmp_path: Path, caplog: pytest.LogCaptureFi
 
 def test_money_is_refused_before_it_is_spent(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(spending, "_SECONDS", 0.0)  # else what another spends is known a second later
-    limits = Limits(month={"dollars": 1.0}, prices={"cores": 0.1})
-    one, other = (Ledger(Account(str(tmp_path), limits)) for _ in range(2))
-    one.add("cores", 5.0)  # half a dollar
+    one, other = (Ledger(Account(str(tmp_path), month_dollars=1.0)) for _ in range(2))
+    one.add("search", 0.5)
     other.add("search", 0.3)
     with pytest.raises(BudgetSpentError, match=r"budget.month_dollars is 1: 0.8 are spent, and 0.3 more would exceed"):
         one.add("endpoints", 0.3)
     one.add("endpoints", 0.2)
-    assert +spent(Store(str(tmp_path)), this_month())[0] == {"search": 0.3, "endpoints": 0.2, "cores": 5.0}
-
-
-def test_hours_count_and_then_end_the_run_but_no_other(tmp_path: Path) -> None:
-    limits = Limits(run={"gpus": 1.0})
-    mine, yours = (Ledger(Account(str(tmp_path), limits)) for _ in range(2))
-    mine.add("gpus", 0.75)
-    with pytest.raises(BudgetSpentError, match=r"budget.run_gpu_hours is 1: 1.25 are spent\. "):
-        mine.add("gpus", 0.5)
-    yours.add("gpus", 0.75)
-    assert spent(Store(str(tmp_path)), this_month())[0]["gpus"] == 2.0
+    assert +spent(Store(str(tmp_path)), this_month())[0] == {"search": 0.8, "endpoints": 0.2}
 
 
 def test_a_month_begins_with_nothing_spent_and_a_run_goes_on_with_what_it_has(
@@ -71,8 +59,8 @@ def test_a_month_begins_with_nothing_spent_and_a_run_goes_on_with_what_it_has(
     """Over the end of a year; also in a process that starts in the new month."""
     now = ["2026-11"]
     monkeypatch.setattr(spending, "this_month", lambda: now[0])
-    account = Account(str(tmp_path), Limits(run={"dollars": 1.0}, month={"dollars": 0.75}))
-    other_run = Ledger(Account(str(tmp_path), account.limits))
+    account = Account(str(tmp_path), run_dollars=1.0, month_dollars=0.75)
+    other_run = Ledger(Account(str(tmp_path), run_dollars=1.0, month_dollars=0.75))
     ledger = Ledger(account)
     ledger.add("search", 0.25)
     other_run.add("search", 0.25)
@@ -91,12 +79,12 @@ def test_a_month_begins_with_nothing_spent_and_a_run_goes_on_with_what_it_has(
 
 @pytest.mark.parametrize("amount", [float("nan"), float("inf"), -5.0, True, "0", None])
 def test_an_amount_that_is_none_switches_no_limit_off(tmp_path: Path, amount: object) -> None:
-    limits = Limits(month={"dollars": 1.0})
-    Ledger(Account(str(tmp_path), limits)).add("search", 0.9)
+    limited = Account(str(tmp_path), month_dollars=1.0)
+    Ledger(limited).add("search", 0.9)
     name = f"spending/{this_month()}/{'b' * 32}-01234567.json"
     Store(str(tmp_path)).write_bytes(name, seal({"search": amount}))
     with pytest.raises(StorageError, match=rf"{name} below .* expected a number of at least 0.* budget is unknown"):
-        Ledger(Account(str(tmp_path), limits)).add("search", 0.5)
+        Ledger(Account(str(tmp_path), month_dollars=1.0)).add("search", 0.5)
     assert spent(Store(str(tmp_path)), this_month())[0]["search"] == 0.9, "without a limit a warning is enough"
 
 

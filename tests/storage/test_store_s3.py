@@ -18,7 +18,6 @@ import pytest
 
 from storage.errors import BudgetSpentError, CorruptShardError, RootBusyError, StorageError
 from storage.leases import LOCK, Lease, holder, leased
-from storage.limits import Limits
 from storage.recipes import find_record, gather, save_record, set_aside
 from storage.root import root_lock
 from storage.schemas import FEATURES
@@ -385,19 +384,18 @@ def test_what_is_spent_stands_on_the_store_and_counts_for_other_processes(
     store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """At once where the last look is long ago, else when its process ends."""
-    limits = Limits(month={"dollars": 1.0})
-    with Account(store.root, limits).ledger() as one:
+    with Account(store.root, month_dollars=1.0).ledger() as one:
         one.add("search", 0.25)
         one.add("search", 0.5)
         assert spent(store, this_month())[0]["search"] == 0.25
     assert spent(store, this_month())[0]["search"] == 0.75
     with (
-        Account(store.root, limits).ledger() as later,
+        Account(store.root, month_dollars=1.0).ledger() as later,
         pytest.raises(BudgetSpentError, match=r"budget.month_dollars is 1: 0.75 are spent, and 0.5 more would exceed"),
     ):
         later.add("search", 0.5)
     monkeypatch.setattr("storage.spending._REMOTE_SECONDS", 0.0)
-    with Account(store.root, limits).ledger() as eager:
+    with Account(store.root, month_dollars=1.0).ledger() as eager:
         eager.add("search", 0.25)
         assert spent(store, this_month())[0]["search"] == 1.0
 

@@ -11,7 +11,6 @@ import pyarrow.fs as pafs
 import pytest
 
 from storage.errors import BudgetSpentError
-from storage.limits import Limits
 from storage.spending import Account, spent, this_month
 from storage.store import Store
 from tasks.chat.budget import Budget, Price
@@ -269,7 +268,7 @@ def test_an_answer_is_paid_for_once_whatever_the_server_takes(tmp_path: Path) ->
 def test_the_ledger_gets_what_answers_cost_and_may_refuse_a_request(tmp_path: Path) -> None:
     """A request takes at most 9 + 30 tokens, which is 309 millionths, and in fact 7 + 5, which is 57."""
     usage = {"usage": {"prompt_tokens": 7, "completion_tokens": 5}}
-    account = Account(str(tmp_path), Limits(run={"dollars": 0.0004}))
+    account = Account(str(tmp_path), run_dollars=0.0004)
     with chat_server(lambda number, _: (200, said("Hi", **usage))) as chat, account.ledger() as ledger:
         budget = Budget(price=Price(1.0, 10.0), ledger=ledger)
         with client(chat, tmp_path / "answers", budget) as asked:

@@ -15,7 +15,6 @@ from pyarrow.fs import LocalFileSystem
 from pydantic import ValidationError
 
 from storage.errors import BudgetSpentError
-from storage.limits import Limits
 from storage.schemas import ARTICLES, SEARCH
 from storage.spending import Account, spent, this_month
 from storage.store import Store
@@ -230,7 +229,7 @@ def test_a_query_that_the_budget_refuses_is_not_sent_and_answers_are_paid_for_on
     with LoopbackServer({"/search": search}) as server:
         settings = WebSearchSettings(**searxng(server), price_per_thousand=500)
         scratch = Scratch(LocalFileSystem(), str(tmp_path / "scratch"))
-        poor = Account(str(tmp_path), Limits(month={"dollars": 1.25}))
+        poor = Account(str(tmp_path), month_dollars=1.25)
         with pytest.raises(BudgetSpentError, match=r"budget.month_dollars is 1.25: 1 are spent, and 0.5 more"):
             search_articles(articles("a", "b", "c"), settings, scratch=scratch, connect_to={}, account=poor)
         assert asked == ["a", "b"]
