@@ -97,14 +97,11 @@ def summarize(
         Choice, Parameter(help="who writes: the model if it suits the sources, the model whatever it writes, no model")
     ] = "suitable",
     form: Annotated[
-        Literal["txt", "cited.txt", "md", "html", "docx", "pdf", "json", "bib", "csl.json"],
-        Parameter(name="--format", help="format of the result; bib and csl.json: its sources"),
+        Literal["txt", "cited.txt", "md", "html", "docx", "pdf", "json", "bib"],
+        Parameter(name="--format", help="format of the result; bib: its sources"),
     ] = "txt",
     output: Annotated[Path | None, _FILE, Parameter(help="file to write the result to; default: the terminal")] = None,
     serve: Annotated[bool, Parameter(negative="", help="serve the page instead: paste, drop, read, explore")] = False,
-    watch: Annotated[
-        str | None, Parameter(help="have the server of a page make it, and watch; or the address of a summary there")
-    ] = None,
     explore: Annotated[str | None, Parameter(help="root whose corpus the page shows; default: that of --model")] = None,
     host: Host = "127.0.0.1",
     port: Port = 4300,
@@ -120,10 +117,6 @@ def summarize(
         from flows.summary_page.server import serve as serve_page
 
         return serve_page(model, explore, host, port, jobs, settings)
-    if watch:
-        from flows.summary_page.terminal import watch as watch_there
-
-        return watch_there(watch, title, sources, system, settings, form, output)
     print("loading ...", file=sys.stderr)  # the imports below take seconds
     from flows.summary_page.terminal import summarize
 

@@ -110,10 +110,9 @@ def _check_dask(config: BuildConfig) -> None:
         ) from error
 
 
-def _check_trackers(config: BuildConfig) -> None:
-    for tracker in ("tensorboard", "mlflow"):
-        if getattr(config.report, tracker) and importlib.util.find_spec(tracker) is None:
-            raise ValueError(f"report.{tracker} needs the library {tracker}, found none: pip install -e '.[trackers]'")
+def _check_tensorboard(config: BuildConfig) -> None:
+    if config.report.tensorboard and importlib.util.find_spec("tensorboard") is None:
+        raise ValueError("report.tensorboard needs the library tensorboard, found none: pip install tensorboard")
 
 
 _HERE: tuple[Check, ...] = (
@@ -122,6 +121,6 @@ _HERE: tuple[Check, ...] = (
     lambda config: check_judges(config.scoring),
     lambda config: read_ranking_folder(config.ranking),
     _check_sizes,
-    _check_trackers,
+    _check_tensorboard,
 )
-_ON_A_CLUSTER = (_check_dask, _check_trackers)
+_ON_A_CLUSTER = (_check_dask, _check_tensorboard)

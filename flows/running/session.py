@@ -93,15 +93,15 @@ class Session:
         return report_text(self.run.store, report.record, page)
 
     def track(self, report: DirectoryResult) -> None:
-        """Send a report to the trackers of experiments that the settings name."""
-        settings = self.config.report
-        if settings.tensorboard is None and settings.mlflow is None:
+        """Write a report for TensorBoard where the settings ask for it."""
+        to = self.config.report.tensorboard
+        if to is None:
             return
-        from tasks.reporting.trackers import track  # here, because torch takes seconds to import
+        from tasks.reporting.tensorboard import write_events  # here, because torch takes seconds to import
 
         assert report.record is not None
         models = [one.record for one in self.run.directories.values() if one.record is not None]
-        track(self.run.store, report.record, models, self.config.name, self.config.recipe(), settings)
+        write_events(self.run.store, report.record, models, self.config.name, to)
 
     def publish_overview(self, build: Build) -> None:
         """Publish lineage and index of the build that this walk has recorded, if this is a flow run."""

@@ -107,25 +107,6 @@ def to_bibtex(summary: CitedSummary) -> str:
     return "\n\n".join(entries) + "\n"
 
 
-def to_csl(summary: CitedSummary) -> str:
-    """Return the sources that were used as CSL-JSON, as Zotero and Pandoc read it."""
-    items = []
-    for source in _used(summary):
-        item: dict[str, object] = {"id": _key(source), "type": "document", "title": clean(source.title or source.name)}
-        if authors := _authors(source):
-            item["author"] = [{"literal": name} for name in authors]
-        if source.date:
-            item["issued"] = {"date-parts": [_date_parts(source.date)]}
-        if source.site:
-            item["container-title"] = clean(source.site)
-        if url := web_url(source.name):
-            item = {"container-title": urlsplit(url).hostname or "", **item, "type": "webpage", "URL": url}
-            if summary.made:
-                item["accessed"] = {"date-parts": [_date_parts(summary.made[:10])]}
-        items.append(item)
-    return json.dumps(items, indent=1, ensure_ascii=False) + "\n"
-
-
 # Bytes are a file, and no text for a terminal.
 FORMATS: Mapping[str, tuple[str, Callable[[CitedSummary], str | bytes]]] = {
     "md": ("text/markdown", to_markdown),
@@ -136,7 +117,6 @@ FORMATS: Mapping[str, tuple[str, Callable[[CitedSummary], str | bytes]]] = {
     "txt": ("text/plain", to_text),
     "cited.txt": ("text/plain", to_cited_text),
     "bib": ("application/x-bibtex", to_bibtex),
-    "csl.json": ("application/vnd.citationstyles.csl+json", to_csl),
 }
 FILES = frozenset({"docx", "pdf"})
 
@@ -189,10 +169,6 @@ def _name(name: str) -> str:
 
 def _authors(source: SummarySource) -> list[str]:
     return [name for part in (source.author or "").split(";") if (name := clean(part).strip())]
-
-
-def _date_parts(date: str) -> list[int]:
-    return [int(part) for part in date.split("-")]
 
 
 def _used(summary: CitedSummary) -> list[SummarySource]:

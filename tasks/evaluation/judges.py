@@ -8,11 +8,10 @@ from tasks.chat.settings import read_key
 from tasks.engine.shard import Scratch
 from tasks.evaluation import entailment
 from tasks.evaluation.metrics import Judge, Prepare
-from tasks.evaluation.settings import BertScoreSettings, ScoringSettings
-from tasks.ranking.folders import check_installed, folder_digest, read_config
+from tasks.evaluation.settings import ScoringSettings
+from tasks.ranking.folders import check_installed, folder_digest
 
-IMPLEMENTATION, VERSION = "torchmetrics", "1.9.0"  # of BERTScore
-_NLI, _BERTSCORE = "scoring.nli.folder", "scoring.bertscore.folder"
+_NLI = "scoring.nli.folder"
 
 
 def check_judges(settings: ScoringSettings) -> None:
@@ -21,9 +20,6 @@ def check_judges(settings: ScoringSettings) -> None:
     if settings.nli is not None:
         entailment.label_ids(settings.nli.folder, _NLI)
         check_installed({"transformers": ""}, _NLI)
-    if settings.bertscore is not None:
-        _check_bertscore(settings.bertscore)
-        check_installed({"transformers": "", IMPLEMENTATION: VERSION}, _BERTSCORE)
     if settings.judge is not None:
         read_key(settings.judge, "scoring.judge")
 
@@ -31,23 +27,10 @@ def check_judges(settings: ScoringSettings) -> None:
 def judge_notes(settings: ScoringSettings) -> dict[str, str]:
     """Return what decides scores beside the settings, which name folders: the digests of their models. Raises
     FileNotFoundError: there is no such folder, or no model in it; ValueError: it is a model of another kind."""
-    notes = {}
-    if settings.nli is not None:
-        entailment.label_ids(settings.nli.folder, _NLI)
-        notes["nli_sha256"] = folder_digest(settings.nli.folder)
-    if settings.bertscore is not None:
-        _check_bertscore(settings.bertscore)
-        notes["bertscore_sha256"] = folder_digest(settings.bertscore.folder)
-    return notes
-
-
-def _check_bertscore(settings: BertScoreSettings) -> None:
-    """See that the folder holds a model with the layer that is asked for; raises as `judge_notes`."""
-    layers = read_config(settings.folder, _BERTSCORE).get("num_hidden_layers")
-    if isinstance(layers, int) and settings.layer > layers:
-        raise ValueError(
-            f"scoring.bertscore.layer is {settings.layer}: expected at most {layers}, the layers of {settings.folder!r}"
-        )
+    if settings.nli is None:
+        return {}
+    entailment.label_ids(settings.nli.folder, _NLI)
+    return {"nli_sha256": folder_digest(settings.nli.folder)}
 
 
 @contextmanager
@@ -64,12 +47,6 @@ def open_judges(
 
         model = EntailmentModel(settings.nli.folder, _NLI, device)
         opened["nli"] = partial(entailment.prepare, entailment=model)
-    if "bertscore" in needed:
-        assert settings.bertscore is not None
-        from tasks.evaluation import folder_models
-
-        similarity = folder_models.BertScoreModel(settings.bertscore, device)
-        opened["bertscore"] = partial(folder_models.prepare, similarity=similarity)
     with ExitStack() as stack:
         if "judge" in needed:
             assert settings.judge is not None and scratch is not None

@@ -15,10 +15,10 @@ from tasks.text.ngrams import split_words
 
 Floats = NDArray[np.floating]
 
-Group = Literal["truth", "rouge", "similarity", "style"]
+Group = Literal["truth", "rouge", "style"]
 Better = Literal["higher", "lower", "neither"]
 Unit = Literal["percent", "ratio"]
-Judge = Literal["nli", "bertscore", "judge"]  # sections of `scoring`, each null where its judge is not asked
+Judge = Literal["nli", "judge"]  # sections of `scoring`, each null where its judge is not asked
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,7 @@ class Metric:
 
     name: str  # as in the `scores` dataset
     label: str  # heading of a column
-    group: Group  # truth | rouge | similarity (to the lead, by a model) | style
+    group: Group  # truth | rouge | style
     meaning: str  # one line on what its figure means
     better: Better = "higher"  # which of two figures is better; `neither` where a figure only describes
     unit: Unit = "percent"  # percent (0-1, shown times 100) | ratio

@@ -35,15 +35,6 @@ class NliSettings(Settings):
     and contradiction, safetensors, tokenizer"""
 
 
-class BertScoreSettings(Settings):
-    """An encoder whose word vectors are compared; the digest of its files is part of the recipe."""
-
-    folder: str = tuning(...)
-    """local folder of an encoder in Hugging Face's layout: config.json, safetensors, tokenizer"""
-    layer: int = Field(ge=1, le=1_000)
-    """whose vectors count (`num_layers`; Zhang et al. 2020: 17 of roberta-large, 9 of bert-base)"""
-
-
 class JudgeSettings(ChatSettings):
     """A language model that gives marks; the texts of articles and summaries are sent to it."""
 
@@ -60,8 +51,6 @@ class ScoringSettings(Settings):
 
     nli: NliSettings | None = None
     """SummaC, NED and citations by entailment; null = off"""
-    bertscore: BertScoreSettings | None = None
-    """BERTScore against the lead; null = off"""
     judge: JudgeSettings | None = None
     """marks of a language model; null = off"""
     metrics: tuple[MetricName, ...] = Field(default_factory=_metrics_at_hand, min_length=1)

@@ -48,7 +48,7 @@ def test_the_settings_that_take_a_url_are_among_those_tried() -> None:
     assert names >= {
         *("root", "search.endpoint", "crawl.contact", "crawl.common_crawl.indexes", "crawl.common_crawl.tables"),
         *("crawl.common_crawl.data_url", "source.mediawiki.api", "source.records.paths", "engine.dask_address"),
-        *("report.mlflow", "report.tensorboard", "summarizer.pretrained"),
+        *("report.tensorboard", "summarizer.pretrained"),
     }
 
 

@@ -64,8 +64,6 @@ def test_standard_input_becomes_a_markdown_file_and_progress_goes_to_the_termina
             "'nowhere.txt' is neither a web address (http:// or https://) nor an existing",
         ),
         (("--title", "x"), "there is no source: expected at least one web address, file or text"),
-        (("--watch", "127.0.0.1:4300", "-"), "--watch is '127.0.0.1:4300': expected the address of a page such as"),
-        (("--watch", "http://127.0.0.1:9", "-"), "http://127.0.0.1:9 does not answer: "),
         (("--title", "x", "--model", "/no/such/root", "-"), "root '/no/such/root' does not exist"),
     ],
 )

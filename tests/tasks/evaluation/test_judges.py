@@ -103,22 +103,3 @@ def test_a_package_that_is_missing_is_named(tmp_path: Path, monkeypatch: pytest.
         ValueError, match=r"scoring\.nli\.folder is set: expected transformers, found none; .*'wikisum\[judges\]'"
     ):
         check_judges(nli(folder(tmp_path)))
-
-
-def test_a_version_that_is_not_the_one_named_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(importlib.util, "find_spec", lambda name: name)
-    monkeypatch.setattr("importlib.metadata.version", lambda name: "0.1")
-    with pytest.raises(ValueError, match=r"bertscore\.folder is set: expected torchmetrics 1\.9\.0, found 0\.1"):
-        check_judges(ScoringSettings(bertscore={"folder": folder(tmp_path), "layer": 1}))
-
-
-def test_a_layer_that_is_not_there_is_refused(tmp_path: Path) -> None:
-    settings = ScoringSettings(bertscore={"folder": folder(tmp_path, {"num_hidden_layers": 12}), "layer": 13})
-    with pytest.raises(ValueError, match=r"scoring\.bertscore\.layer is 13: expected at most 12"):
-        judge_notes(settings)
-
-
-def test_each_model_has_its_digest(tmp_path: Path) -> None:
-    place = folder(tmp_path)
-    both = ScoringSettings(nli={"folder": place}, bertscore={"folder": place, "layer": 1})
-    assert list(judge_notes(both)) == ["nli_sha256", "bertscore_sha256"]
