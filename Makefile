@@ -66,8 +66,8 @@ test-all: lint types ## every test, faults and full tables included
 # One that misses its goal (status 1) stops none of the others; their names come at the end.
 benchmarks: $(VENV)/.dev ## every figure we claim, each beside its peer; DATA=folder for those that need real pages
 	@missed=; measure() { echo "== $$*"; $(BIN)/python -m benchmarks."$$@" || missed="$$missed $$1"; }; \
-	for name in labels crawl recrawl lexrank bart_search columnar_index summarize training \
-	  stages orchestration operating scaling; do measure $$name; done; \
+	for name in labels crawl columnar_index summarize training \
+	  stages orchestration; do measure $$name; done; \
 	measure gpu --device cpu --scale core --minutes 20; measure gpu --device cpu --scale small --parts decoding; \
 	test -z "$(DATA)" || { measure extraction "$(DATA)/extraction"; measure rights "$(DATA)/extraction/html"; measure mirrors "$(DATA)/wikigraph"; \
 	  measure verifiers "$(DATA)" --count 100; \

@@ -14,24 +14,19 @@ SMALL: dict[str, list[str]] = {
     "crawl": ["--pages", "100", "--hosts", "5", "--rounds", "1"],
     "false_promotions": ["--years", "20", "--articles", "200", "--recent", "100"],
     "labels": ["--rounds", "1"],
-    "lexrank": ["--rounds", "1"],
     "near_duplicates": ["--shards", "1", "--articles", "12"],
     "sentences": [],
-    "recrawl": ["--pages", "60", "--size", "2000"],
     "summarize": ["--rounds", "1"],
     "training": ["--device", "cpu", "--rounds", "1"],
-    "writer": ["--articles", "10", "--at-once", "2", "--seconds", "0.01"],
 }
 OF_SHARED_DATA: dict[str, list[str]] = {
     "mirrors": ["{data}/wikigraph", "--leads", "1", "--pages", "3"],
-    "origin": ["{data}/wcxb", "--every", "400"],
     "rights": ["{data}/extraction/html", "--pages", "5"],
 }
 ELSEWHERE = {
-    **dict.fromkeys(("orchestration", "stages", "scaling", "operating", "scisummnet"), "its parts, in a file beside"),
-    **dict.fromkeys(("bart_search", "crawl_memory", "edited_articles", "twelve_weeks"), "minutes at its smallest size"),
-    "local_writer": "needs the model of --writer local",
-    **dict.fromkeys(("explorer", "extractors", "fools", "paragraph_quality"), "needs the root of a build"),
+    **dict.fromkeys(("orchestration", "stages", "scisummnet"), "its parts, in a file beside"),
+    **dict.fromkeys(("crawl_memory", "edited_articles", "twelve_weeks"), "minutes at its smallest size"),
+    **dict.fromkeys(("extractors", "fools", "paragraph_quality"), "needs the root of a build"),
     "main_text": "minutes, of the pages that its classifier learns from",
     "extraction": "minutes, with the peers that only its own extra installs",
 }
