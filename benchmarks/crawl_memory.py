@@ -22,7 +22,7 @@ from storage.schemas import FRONTIER, PAGES
 from storage.store import RowGroup, Store
 from tasks.crawl.crawl import crawl_shard
 from tasks.crawl.settings import CrawlSettings
-from tasks.engine.shard import Scratch
+from tasks.engine.job import Scratch
 
 RUNS = ["good=10000", "refused=100000", "refused=1000000", "spent=300000", "large=200", "mixed=10000"]
 NAME = "frontier/part-00000.parquet"

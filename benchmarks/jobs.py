@@ -21,7 +21,7 @@ from benchmarks.frame import processor_seconds
 from flows.running.display import StageTaskRun
 from flows.running.execution import PrefectExecutor
 from flows.running.settings import EngineSettings
-from tasks.engine.shard import Job
+from tasks.engine.job import Job
 from tasks.engine.stage import Executor, Outcome
 
 _STATUS, _CLEAR = Path("/proc/self/status"), Path("/proc/self/clear_refs")  # Linux

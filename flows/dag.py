@@ -61,9 +61,9 @@ def vocabulary(session: Session) -> results.VocabularyTable:
 
 
 @once
-def corpus(session: Session) -> texts.Corpus:
+def corpus(session: Session) -> texts.CorpusStages:
     """Build the corpus."""
-    return texts.Corpus(articles(session), candidates(session).compared, features(session), vocabulary(session))
+    return texts.CorpusStages(articles(session), candidates(session).compared, features(session), vocabulary(session))
 
 
 @once_a_build

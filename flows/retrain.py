@@ -8,7 +8,7 @@ from flows.running.notification import notifying_flow, report_refused
 from flows.running.session import Session, walk_flow
 from flows.stages import intake, texts, versions
 from flows.stages.results import VocabularyTable
-from flows.stages.texts import Corpus
+from flows.stages.texts import CorpusStages
 from storage.inventory import check_whole
 from storage.registry import version_of
 from tasks.retraining.champion_change import move_late_pointer, settle
@@ -66,10 +66,10 @@ def challenge(session: Session) -> str:
     )
 
 
-def updated_corpus(session: Session, start: VersionModels | None) -> Corpus:
+def updated_corpus(session: Session, start: VersionModels | None) -> CorpusStages:
     """Build this week's corpus: without the articles that earlier weeks judged on, in the vocabulary of `start`."""
     articles = intake.articles(session, kept_out=versions.earlier_test_articles(session))
     paragraphs = find_paragraphs(session, articles).compared
     features = texts.features(session, articles, paragraphs)
     vocabulary = texts.vocabulary(session, articles, paragraphs) if start is None else VocabularyTable(start.vocabulary)
-    return Corpus(articles, paragraphs, features, vocabulary)
+    return CorpusStages(articles, paragraphs, features, vocabulary)

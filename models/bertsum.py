@@ -16,7 +16,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from models.contract import Pace
+from models.contract import OwnRate
 from models.json_file import MORE
 from models.layers.config import (
     LayerConfig,
@@ -139,9 +139,9 @@ class BertSum(TokenSummarizer):
         self.embedding.weight.copy_(self.encoder.bert.get_parameter("embeddings.word_embeddings.weight"))
 
     @property
-    def pace(self) -> Pace:
+    def pace(self) -> OwnRate:
         """The encoder's own learning rate (sec. 3.3)."""
-        return Pace(tuple(self.encoder.parameters()), self.config.encoder_rate, self.config.encoder_warmup)
+        return OwnRate(tuple(self.encoder.parameters()), self.config.encoder_rate, self.config.encoder_warmup)
 
     def encode(self, source: SourceBatch) -> TokenMemory:
         """Encode B articles: their first `source_tokens` tokens, best paragraphs first."""

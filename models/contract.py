@@ -45,7 +45,7 @@ class Cache(ABC):
 
 
 @dataclass(frozen=True)
-class Copied:
+class CopyDistribution:
     """From where each target position would copy its next token, and with what probability."""
 
     weights: Tensor  # [B*K, T, S] float32, rows sum to 1: probability of copying from each source position
@@ -82,14 +82,14 @@ class Decoded:
     # [B*K, T, P] float32, rows sum to 1: how much each target position looks at each paragraph, averaged over heads and
     # layers (for a flat model the sum of its token weights); None if `decode` was called with `attention=False`
     paragraph_attention: Tensor | None
-    copied: Copied | None = None  # of a summarizer that copies
+    copied: CopyDistribution | None = None  # of a summarizer that copies
     # [B*K, T] float32, an additional loss of each position, lambda included (the coverage loss of See et al. 2017,
     # eq. 12): part of the training objective at positions with a token to predict, never of a reported loss
     extra_loss: Tensor | None = None
 
 
 @dataclass(frozen=True)
-class Pace:
+class OwnRate:
     """Weights with a learning rate of their own, such as those of a pre-trained encoder below a fresh decoder."""
 
     parameters: tuple[nn.Parameter, ...]
@@ -103,7 +103,7 @@ class Summarizer(nn.Module, ABC):
     hypothesis."""
 
     @property
-    def pace(self) -> Pace | None:
+    def pace(self) -> OwnRate | None:
         """Weights that learn at a rate of their own; None = all learn at one rate."""
         return None
 

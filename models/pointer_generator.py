@@ -19,7 +19,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
-from models.contract import Cache, Copied, Decoded, Memory, PerArticle, Summarizer
+from models.contract import Cache, CopyDistribution, Decoded, Memory, PerArticle, Summarizer
 from models.layers.attention import initialise, masked_softmax, start
 from models.layers.config import check_dropouts, check_positive, widened
 from models.layers.paragraphs import ParagraphRows, ParagraphTokens, SourceBatch
@@ -158,7 +158,7 @@ class PointerGenerator(Summarizer):
         return Decoded(
             hidden=hidden_RTD,
             paragraph_attention=looked_RTP,
-            copied=Copied(weights_RTS, gate_RT, memory.tokens),
+            copied=CopyDistribution(weights_RTS, gate_RT, memory.tokens),
             extra_loss=None if self.coverage is None else self.config.coverage_loss * repeated_RT,
         )
 

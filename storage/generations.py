@@ -30,7 +30,7 @@ class Generation:
 
 
 @dataclass
-class Checked:
+class BackupCheck:
     """What a backup holds."""
 
     generations: dict[str, Generation]  # by name, oldest first
@@ -39,11 +39,11 @@ class Checked:
     damaged: dict[str, str] = field(default_factory=dict)  # file of the backup -> what is wrong, and what it is
 
 
-def check(copy: Store) -> Checked:
+def check(copy: Store) -> BackupCheck:
     """Read every file that a generation names. Damaged ones are renamed, so that the next backup copies them again.
     Raises StorageError: there is no backup."""
     generations, unread = some_generations(copy)
-    done = Checked(generations, damaged=unread)
+    done = BackupCheck(generations, damaged=unread)
     names: dict[str, list[str]] = {}  # SHA-256 -> what it is
     for name, generation in generations.items():
         for path, sha256 in generation.files.items():

@@ -38,7 +38,7 @@ from storage.directories import DirectoryRecord
 from storage.recipes import ShardRecord
 from storage.schemas import DATASETS
 from storage.store import Store
-from tasks.engine.shard import Job
+from tasks.engine.job import Job
 from tasks.engine.stage import Executor, Run
 from tasks.sources.choice import running_web
 from tests.flows.command_line import settings_of

@@ -4,7 +4,9 @@ import ast
 import functools
 import subprocess
 import sys
-from collections.abc import Iterable, Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 import pytest
@@ -107,6 +109,53 @@ def test_an_upward_import_is_seen_wherever_it_stands(planted: str) -> None:
     within = list(ast.walk(ast.parse(planted)))
     assert upward(within, "rights") == [(planted.count("\n") + 1, "crawl")]
     assert upward(within, "crawl") == upward(within, "search") == []
+
+
+def module_of(path: Path) -> str:
+    return ".".join(path.relative_to(PROJECT).with_suffix("").parts).removesuffix(".__init__")
+
+
+def imported_modules(within: Iterable[ast.AST], known: Iterable[str]) -> set[str]:
+    """Return the modules among those known that are imported, also inside functions."""
+    names = set()
+    for node in within:
+        if isinstance(node, ast.Import):
+            names |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            names |= {node.module or "", *(f"{node.module}.{alias.name}" for alias in node.names)}
+    return names & set(known)
+
+
+def cycle(imports: Mapping[str, Iterable[str]]) -> list[str] | None:
+    """Return modules of which each imports the next and the last the first; None if there are none."""
+    try:
+        TopologicalSorter(imports).prepare()
+    except CycleError as error:
+        return list(reversed(error.args[1]))
+    return None
+
+
+def test_no_files_import_each_other() -> None:
+    """Not in a round of several files either, and not inside functions."""
+    files = {module_of(path): path for room in ROOMS for path in modules(room)}
+    assert cycle({name: imported_modules(nodes(path), files) - {name} for name, path in files.items()}) is None
+
+
+def test_a_round_of_imports_is_seen() -> None:
+    lines = {"a": "import b", "b": "def f():\n    from c import g", "c": "import a", "d": "import a"}
+    imports = {name: imported_modules(ast.walk(ast.parse(line)), lines) for name, line in lines.items()}
+    found = cycle(imports)
+    assert found is not None
+    assert (sorted(set(found)), found[0]) == (["a", "b", "c"], found[-1])
+    assert cycle({**imports, "c": ()}) is None
+
+
+def test_a_class_has_a_name_of_its_own() -> None:
+    """So that a reader knows which is meant; classes that only their file uses may share a name."""
+    files = [path for room in ROOMS for path in modules(room)]
+    found = [(node.name, path.name) for path in files for node in nodes(path) if isinstance(node, ast.ClassDef)]
+    counts = Counter(name for name, _ in found if not name.startswith("_"))
+    assert [(name, file) for name, file in found if counts[name] > 1] == []
 
 
 def test_one_module_of_tasks_knows_prefect() -> None:

@@ -19,8 +19,8 @@ from flows.running.session import Session, planning_session
 from storage.recipes import ShardRecord, save_record
 from storage.schemas import DATASETS, FRONTIER, PAGES
 from storage.store import RowGroup, Store, WrittenTable
+from tasks.engine.job import Job
 from tasks.engine.recipe import StageResult
-from tasks.engine.shard import Job
 from tasks.engine.stage import Executor, Outcome, Run, StagePlan
 
 PARTITIONS = 1_000

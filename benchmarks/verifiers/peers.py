@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from benchmarks.verifiers.cases import Case
 from models.values import ValueIndex
-from tasks.engine.shard import Scratch
+from tasks.engine.job import Scratch
 from tasks.evaluation.chat_judge import ChatJudge
 from tasks.evaluation.citations import ValueSupport
 from tasks.evaluation.folder_models import EntailmentModel

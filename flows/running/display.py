@@ -127,7 +127,7 @@ def show_logs_of_trainings() -> None:
     log.addHandler(_RUN_LOG)
 
 
-class Progress(Protocol):
+class Reported(Protocol):
     """What a task reports while it runs: any frozen dataclass with these."""
 
     @property
@@ -148,7 +148,7 @@ class ProgressLog:
         self._artifact: UUID | None = None
         self._outside = False  # of any Prefect run: then an artifact would start a server for itself
 
-    def __call__(self, progress: Progress) -> None:
+    def __call__(self, progress: Reported) -> None:
         """Log at most every ten seconds and update the artifact at most every three."""
         if self._outside:
             return

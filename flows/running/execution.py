@@ -31,8 +31,8 @@ from storage.errors import BudgetSpentError, CorruptShardError, RootBusyError, S
 from storage.store import Store
 from tasks.engine.closing import on_sigterm
 from tasks.engine.failure_logs import describe, log_expected_failures_in_one_line, unless_prefect_is_away
+from tasks.engine.job import Job
 from tasks.engine.recipe import StageResult
-from tasks.engine.shard import Job
 from tasks.engine.stage import Executor, Outcome, StagePlan
 from tasks.reporting.publishing import publish_stage, publish_training
 

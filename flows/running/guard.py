@@ -28,7 +28,7 @@ _HEADERS = {
 }
 
 
-class Guard:
+class RequestGuard:
     """Middleware that refuses a request or passes it on. Answers 421 and 403: as `flows.running.hosts`; 401: the
     credentials are lacking or wrong; 413: the body is larger than the limit, as announced or as read."""
 

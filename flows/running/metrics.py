@@ -38,7 +38,7 @@ def registry(root: str, run: "Run | None" = None) -> "CollectorRegistry":
     """Return what collects the figures of a root, and of a run that goes on, each time it is asked."""
     from prometheus_client import CollectorRegistry  # here: where nobody asks, it costs nothing
 
-    class Figures:
+    class RootCollector:
         def collect(self) -> Iterator["GaugeMetricFamily"]:
             store = Store(root)
             try:
@@ -56,7 +56,7 @@ def registry(root: str, run: "Run | None" = None) -> "CollectorRegistry":
             yield from () if run is None else _of_run(run)
 
     collecting = CollectorRegistry()
-    collecting.register(Figures())
+    collecting.register(RootCollector())
     return collecting
 
 

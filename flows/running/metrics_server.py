@@ -9,7 +9,7 @@ import uvicorn
 from prometheus_client import make_asgi_app
 
 from flows.running.child_processes import listening
-from flows.running.guard import Guard
+from flows.running.guard import RequestGuard
 from flows.running.hosts import known_hosts
 from flows.running.metrics import registry
 
@@ -33,7 +33,7 @@ def serving_metrics(address: str, root: str, credentials: str) -> Iterator[int]:
     """Answer Prometheus during the block; yield the port. Raises ValueError: there is no such address; OSError: it is
     taken."""
     host, port = metrics_address(address)
-    guard = Guard(make_asgi_app(registry(root)), credentials, _BODY_BYTES, known_hosts(host, os.environ))
+    guard = RequestGuard(make_asgi_app(registry(root)), credentials, _BODY_BYTES, known_hosts(host, os.environ))
     with listening(host, port) as opened:
         server = uvicorn.Server(uvicorn.Config(guard, log_level="error", lifespan="off", server_header=False))
         thread = Thread(target=server.run, kwargs={"sockets": [opened]}, name="metrics", daemon=True)

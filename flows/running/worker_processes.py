@@ -12,8 +12,8 @@ from prefect.context import SettingsContext
 from prefect.task_runners import ProcessPoolTaskRunner
 from rich.console import Console
 
-from flows.__main__ import end
 from flows.running.child_processes import end_with_parent
+from flows.running.ending import end
 
 
 class ProcessPool(ProcessPoolTaskRunner):

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from flows.running.session import Session
 from flows.stages import results
-from flows.stages.texts import Corpus
+from flows.stages.texts import CorpusStages
 from flows.stages.training import Read
 from storage import schemas
 from tasks.engine.hashing import stable_hash
@@ -82,14 +82,14 @@ def predictions(
     return results.Predictions(session.run.stage(recipe, shards=shards, inputs=inputs, context=context, name=name))
 
 
-class Written(NamedTuple):
+class WriterStages(NamedTuple):
     """Summaries of a language model, and their scores."""
 
     summaries: results.WriterSummaries
     scores: results.WriterScores
 
 
-def written(session: Session, corpus: Corpus, ranked: results.Ranked) -> Written | None:
+def written(session: Session, corpus: CorpusStages, ranked: results.Ranked) -> WriterStages | None:
     """Have a language model summarize the test articles; None where the settings name none."""
     settings = session.config.writer
     if settings is None:
@@ -108,11 +108,11 @@ def written(session: Session, corpus: Corpus, ranked: results.Ranked) -> Written
     context = {"at_once": at_once, "progress": progress, "device": engine.device, "account": session.run.account}
     made = session.run.stage(recipe, shards=shards, inputs=inputs, context=context, name="written", **kept)
     summaries = results.WriterSummaries(made)
-    return Written(summaries, _scores(results.WriterScores, session, corpus, ranked, summaries, "written_scores"))
+    return WriterStages(summaries, _scores(results.WriterScores, session, corpus, ranked, summaries, "written_scores"))
 
 
 def baseline_scores(
-    session: Session, corpus: Corpus, ranked: results.Ranked, baselines: results.Baselines
+    session: Session, corpus: CorpusStages, ranked: results.Ranked, baselines: results.Baselines
 ) -> results.BaselineScores:
     """Score the summaries of systems without training."""
     return _scores(results.BaselineScores, session, corpus, ranked, baselines, "baseline_scores")
@@ -120,7 +120,7 @@ def baseline_scores(
 
 def scores(
     session: Session,
-    corpus: Corpus,
+    corpus: CorpusStages,
     ranked: results.Ranked,
     predictions: results.Predictions,
     name: str = "scores",
@@ -134,7 +134,7 @@ def scores(
 def _scores(
     kind: Callable[[StageResult], T],
     session: Session,
-    corpus: Corpus,
+    corpus: CorpusStages,
     ranked: results.Ranked,
     summaries: results.Baselines | results.Predictions | results.WriterSummaries,
     name: str,

@@ -5,7 +5,7 @@ from typing import Any
 
 from flows.running.session import Session
 from flows.stages.results import Ranked, RankerModel, RankingScores
-from flows.stages.texts import Corpus
+from flows.stages.texts import CorpusStages
 from storage import schemas
 from tasks.engine.recipe import Input, Recipe, contents, every, only, same
 from tasks.ranking.folders import ranking_notes
@@ -13,7 +13,7 @@ from tasks.ranking.settings import RankerSettings
 
 
 def ranker(
-    session: Session, corpus: Corpus, settings: RankerSettings | None = None, initial: RankerModel | None = None
+    session: Session, corpus: CorpusStages, settings: RankerSettings | None = None, initial: RankerModel | None = None
 ) -> RankerModel:
     """Train the ranker on ROUGE-2 recall, optionally with other settings or from the weights of `initial`."""
     settings, seed = settings or session.config.ranker, {"seed": session.config.seed}
@@ -25,7 +25,12 @@ def ranker(
 
 
 def ranked(
-    session: Session, corpus: Corpus, ranker: RankerModel | None, name: str | None = None, *, order: str | None = None
+    session: Session,
+    corpus: CorpusStages,
+    ranker: RankerModel | None,
+    name: str | None = None,
+    *,
+    order: str | None = None,
 ) -> Ranked:
     """Keep the L' best paragraphs of every article, by another method than that of the settings if `order` names it.
     Only the method `ranking` reads the ranker: with another, a new ranker ranks no shard again."""
@@ -43,7 +48,7 @@ def ranked(
     return Ranked(session.run.stage(recipe, shards=shards, inputs=inputs, context=context, name=name))
 
 
-def scores(session: Session, corpus: Corpus, ranked: Ranked) -> RankingScores:
+def scores(session: Session, corpus: CorpusStages, ranked: Ranked) -> RankingScores:
     """Judge the order of the paragraphs (Liu & Lapata 2019, Table 1)."""
     method = session.config.order
     arguments = {} if method == "ranking" else {"method": method}
@@ -52,5 +57,5 @@ def scores(session: Session, corpus: Corpus, ranked: Ranked) -> RankingScores:
     return RankingScores(session.run.stage(recipe, shards=len(ranked.shards), inputs=inputs))
 
 
-def _texts(corpus: Corpus) -> Mapping[str, Input]:
+def _texts(corpus: CorpusStages) -> Mapping[str, Input]:
     return {"articles": same(corpus.articles), "paragraphs": same(corpus.paragraphs), "features": same(corpus.features)}

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 from flows.running.session import Session
 from flows.stages import results
-from flows.stages.evaluation import Written
-from flows.stages.texts import Corpus
+from flows.stages.evaluation import WriterStages
+from flows.stages.texts import CorpusStages
 from storage.builds import summarise
 from tasks.engine.recipe import Recipe, contents, every
 
@@ -14,7 +14,7 @@ _OF_A_RUN = ("seconds", "peak_bytes", "bytes")
 
 def report(
     session: Session,
-    corpus: Corpus,
+    corpus: CorpusStages,
     overlaps: results.Overlaps | None,
     ranker: results.RankerModel | None,
     ranked: results.Ranked,
@@ -26,7 +26,7 @@ def report(
     predictions: results.Predictions,
     scores: results.Scores,
     further: Sequence[tuple[results.Predictions, results.Scores]],
-    written: Written | None,
+    written: WriterStages | None,
 ) -> results.Report:
     """Write the report and the artifacts on all earlier stages; `further` are those of further summarizers."""
     config = session.config

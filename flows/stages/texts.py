@@ -17,7 +17,7 @@ class CandidateParagraphs(NamedTuple):
     overlaps: results.Overlaps | None = None
 
 
-class Corpus(NamedTuple):
+class CorpusStages(NamedTuple):
     """Articles, their candidate paragraphs with labels, and the vocabulary."""
 
     articles: results.Articles

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from flows.config import BuildConfig
 from flows.running.session import Session
 from flows.stages import evaluation, ranking, results, texts, training
-from flows.stages.texts import Corpus
+from flows.stages.texts import CorpusStages
 from models.tokenization.contract import TextForm
 from storage import schemas
 from storage.builds import SUMMARIZER, read_build
@@ -32,7 +32,7 @@ def earlier_test_articles(session: Session) -> results.Articles:
     return results.Articles(joined(articles, *(split.articles for split in _carried(session, before).values())))
 
 
-def held_out_splits(session: Session, corpus: Corpus) -> HeldOutSplits:
+def held_out_splits(session: Session, corpus: CorpusStages) -> HeldOutSplits:
     """Return the frozen test split and, after the first week, the recent one with this week's new articles."""
     frozen, before = freeze(session, corpus), newest_version(session.run.store)
     recent = _carried(session, before)
@@ -42,7 +42,7 @@ def held_out_splits(session: Session, corpus: Corpus) -> HeldOutSplits:
     )
 
 
-def freeze(session: Session, corpus: Corpus) -> TestSplit:
+def freeze(session: Session, corpus: CorpusStages) -> TestSplit:
     """Return the frozen test split: the fixed one, or a first copy. Raises ValueError: no article can be frozen."""
     frozen = read_frozen(session.run.store)
     if frozen is not None:
@@ -75,7 +75,7 @@ def _carried(session: Session, before: Version | None) -> dict[str, TestSplit]:
     }
 
 
-def _new_split(session: Session, corpus: Corpus, before: Version, fixed: HeldOutSplits) -> TestSplit | None:
+def _new_split(session: Session, corpus: CorpusStages, before: Version, fixed: HeldOutSplits) -> TestSplit | None:
     """Fix the test articles that have come in since a version; None if the version's articles are missing."""
     store = session.run.store
     try:
@@ -109,7 +109,7 @@ def registered(version: warm_start.VersionModels) -> TrainedModels:
     return TrainedModels(results.VocabularyTable(version.vocabulary), version.models, form)
 
 
-def train_challenger(session: Session, corpus: Corpus, start: warm_start.VersionModels | None) -> TrainedModels:
+def train_challenger(session: Session, corpus: CorpusStages, start: warm_start.VersionModels | None) -> TrainedModels:
     """Train both models from those of `start`, each from scratch where that of `start` does not fit."""
     config, vocabulary = session.config, corpus.vocabulary
     ranker = _ranker(session, corpus, start)
@@ -125,7 +125,7 @@ def train_challenger(session: Session, corpus: Corpus, start: warm_start.Version
     return TrainedModels(vocabulary, models, config.summarizer.form)
 
 
-def _ranker(session: Session, corpus: Corpus, start: warm_start.VersionModels | None) -> results.RankerModel:
+def _ranker(session: Session, corpus: CorpusStages, start: warm_start.VersionModels | None) -> results.RankerModel:
     """Train the ranker further, and use the result if it is better."""
     settings, retraining = session.config.ranker, session.config.retraining
     if start is None or not warm_start.ranker_fits(start.version, settings):
@@ -160,7 +160,7 @@ def judge(session: Session, name: str, splits: HeldOutSplits, models: TrainedMod
     articles, paragraphs = results.Articles(splits.articles), results.Compared(splits.paragraphs)
     vocabulary = models.vocabulary
     features = texts.features(session, articles, paragraphs, "frozen_features")
-    corpus = Corpus(articles, paragraphs, features, vocabulary)
+    corpus = CorpusStages(articles, paragraphs, features, vocabulary)
     ranker, summarizer = (models.models[name] for name in (warm_start.RANKER, SUMMARIZER))
     predictor = models.models[warm_start.PREDICTOR] if session.config.decoding.guidance.reads_predictor else None
     ranked = ranking.ranked(session, corpus, results.RankerModel(ranker), f"{name}_ranked")

@@ -8,7 +8,7 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import HTMLResponse, JSONResponse
 from fastapi.staticfiles import StaticFiles
 
-from flows.running.guard import Guard
+from flows.running.guard import RequestGuard
 from flows.summary_page.api import add_api
 from flows.summary_page.explorer import add_explorer
 from flows.summary_page.views import FOLDER, Systems, inert_response, render, summary_view
@@ -32,7 +32,7 @@ def create_app(
 ) -> FastAPI:
     """Return the application; `systems`: what people may choose; `credentials`: user:password; `hosts`: its names."""
     app = FastAPI(title="summaries", docs_url=None, redoc_url=None, openapi_url=None)
-    app.add_middleware(Guard, credentials=credentials, limit=settings.max_bytes, hosts=hosts)
+    app.add_middleware(RequestGuard, credentials=credentials, limit=settings.max_bytes, hosts=hosts)
     app.mount("/static", StaticFiles(directory=FOLDER / "static"), name="static")
     shared: dict[str, Any] = {"explores": corpus is not None}
 

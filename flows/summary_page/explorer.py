@@ -10,7 +10,7 @@ from fastapi.responses import HTMLResponse
 from flows.summary_page.views import inert_response, render
 from storage.errors import StorageError
 from tasks.explorer.article import differing, read_article, read_page
-from tasks.explorer.corpus import KINDS, ExplorerCorpus, Question
+from tasks.explorer.corpus import KINDS, CorpusQuery, ExplorerCorpus
 
 _PAGE = 50  # rows of a page of a list
 _REPORT_POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
@@ -26,7 +26,7 @@ def add_explorer(app: FastAPI, corpus: ExplorerCorpus) -> None:
         chosen = {name: given[name] for name in (kind.filters if kind else ()) if given.get(name)}
         bounds = {bound: _number(given.get(bound, "")) for bound in ("least", "most")}
         page = min(max(page, 1), 1_000_000)
-        asked = Question(of, text, chosen, **bounds, order=order, start=(page - 1) * _PAGE, count=_PAGE)
+        asked = CorpusQuery(of, text, chosen, **bounds, order=order, start=(page - 1) * _PAGE, count=_PAGE)
         try:
             found = corpus.find(asked)
         except StorageError as error:

@@ -25,7 +25,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from models.contract import Cache, Copied, Decoded, Memory, Summarizer
+from models.contract import Cache, CopyDistribution, Decoded, Memory, Summarizer
 from models.layers.attention import CrossAttention, KeyValueCache, SelfAttention, attend, initialise, masked_softmax
 from models.layers.config import LayerConfig, widened
 from models.layers.paragraphs import FlatTokens, Packing, ParagraphRows, ParagraphTokens, SourceBatch
@@ -89,7 +89,7 @@ class CopyHead(nn.Module):
 
     def forward(
         self, hidden_RTD: Tensor, input_RTD: Tensor, target_RT: Tensor, memory: CopyMemory, cache: KeyValueCache | None
-    ) -> Copied:
+    ) -> CopyDistribution:
         """Point at the source from each target position, given the decoder's last hidden states, the embeddings of its
         input tokens, and these tokens, which with a cache follow those in it."""
         articles, (rows, new, size) = memory.articles, hidden_RTD.shape
@@ -103,7 +103,7 @@ class CopyHead(nn.Module):
         weights_BQS = masked_softmax(widened(logits_BQS), memory.mask.unsqueeze(1))
         context_RTD = (weights_BQS.to(memory.keys.dtype) @ memory.keys).reshape(rows, new, size)
         gate_RT = widened(self.gate(torch.cat((hidden_RTD, context_RTD, input_RTD), dim=-1)).squeeze(-1))
-        return Copied(weights_BQS.reshape(rows, new, -1), gate_RT, memory.tokens)
+        return CopyDistribution(weights_BQS.reshape(rows, new, -1), gate_RT, memory.tokens)
 
 
 def recent_tokens(target_RT: Tensor, cache: KeyValueCache | None) -> Tensor:
@@ -269,7 +269,7 @@ def mean_of(layers: Sequence[Tensor]) -> Tensor:
     return total / len(layers)
 
 
-def with_copies(decoded: Decoded, copied: Copied, copies: CopyMemory | None) -> Decoded:
+def with_copies(decoded: Decoded, copied: CopyDistribution, copies: CopyMemory | None) -> Decoded:
     """Return a decoder's result with copying added; a copied token counts as attention to its paragraph. The share of
     the attention that belongs to copying goes to the paragraphs of the copied tokens; the share that belongs to
     generating is distributed as before."""

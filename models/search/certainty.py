@@ -18,7 +18,7 @@ from models.sentences import sentence_pieces
 from models.vocabulary import Vocabulary
 
 
-class Written(NamedTuple):
+class LikelySentence(NamedTuple):
     """A sentence that a summarizer wrote: its text, its tokens in the summary, and its log-probability."""
 
     text: str
@@ -74,9 +74,9 @@ def without_unlikely(hypothesis: Hypothesis, log_probs: Tensor, vocabulary: Voca
     return replace(hypothesis, tokens=[hypothesis.tokens[i] for i in kept], attention=hypothesis.attention[kept])
 
 
-def written_sentences(hypothesis: Hypothesis, log_probs: Tensor, vocabulary: Vocabulary) -> Iterator[Written]:
+def written_sentences(hypothesis: Hypothesis, log_probs: Tensor, vocabulary: Vocabulary) -> Iterator[LikelySentence]:
     """Yield the sentences of a summary of T tokens, with `log_probs` [T] of these, that have a token."""
     text = " ".join(vocabulary.decode(hypothesis.tokens).split())
     for sentence, place in sentence_pieces(text, vocabulary.pieces(hypothesis.tokens)):
         if place.stop > place.start:
-            yield Written(sentence, place, float(log_probs[place].sum()))
+            yield LikelySentence(sentence, place, float(log_probs[place].sum()))

@@ -18,7 +18,7 @@ _MARGIN = 20.0  # mm
 
 
 @dataclass(frozen=True)
-class Part:
+class DocumentPart:
     """A paragraph of the document."""
 
     style: Style
@@ -73,29 +73,29 @@ def to_pdf(summary: CitedSummary) -> bytes:
     return bytes(pdf.output())
 
 
-def _parts(summary: CitedSummary) -> Iterator[Part]:
+def _parts(summary: CitedSummary) -> Iterator[DocumentPart]:
     """Yield the paragraphs of the document, in order."""
-    yield Part("title", clean(summary.title))
+    yield DocumentPart("title", clean(summary.title))
     for sentence in summary.told:
         if sentence.heading:
-            yield Part("heading", clean(sentence.heading))
+            yield DocumentPart("heading", clean(sentence.heading))
         doubt = "" if sentence.verdict == "said" else f"{MARKS[sentence.verdict]}: {clean(sentence.tested)}"
-        yield Part("sentence", clean(sentence.text), tuple(sentence.passages), doubt)
+        yield DocumentPart("sentence", clean(sentence.text), tuple(sentence.passages), doubt)
     if summary.differing:
-        yield Part("heading", DIFFERING)
+        yield DocumentPart("heading", DIFFERING)
     for difference in summary.differing:
         for side, number, _ in difference.stated:
-            yield Part("sentence", clean(side), (number,))
+            yield DocumentPart("sentence", clean(side), (number,))
     for note in summary.notes:
-        yield Part("note", clean(note))
+        yield DocumentPart("note", clean(note))
     if summary.sentences:
-        yield Part("note", clean(f"Written by {summary.system}. {summary.why} {meaning([summary.system])}"))
+        yield DocumentPart("note", clean(f"Written by {summary.system}. {summary.why} {meaning([summary.system])}"))
     names = {source.number: described(source) for source in summary.sources}
-    yield Part("heading", "Passages")
+    yield DocumentPart("heading", "Passages")
     for passage in summary.passages:
         place = f"{names.get(passage.source, 'unknown')}, {passage.place}"
-        yield Part("sentence", f"[{passage.number}] {place}: {clean(passage.text)}")
-    yield Part("heading", "Sources")
+        yield DocumentPart("sentence", f"[{passage.number}] {place}: {clean(passage.text)}")
+    yield DocumentPart("heading", "Sources")
     for source in summary.sources:
         refused = f" Not used: {clean(source.refused)}." if source.refused else ""
-        yield Part("sentence", f"{source.number}. {described(source)}{refused}")
+        yield DocumentPart("sentence", f"{source.number}. {described(source)}{refused}")

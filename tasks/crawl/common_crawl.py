@@ -25,7 +25,7 @@ from tasks.crawl.settings import CrawlSettings
 from tasks.crawl.urls import BadUrlError, host_of, normalise_url, surt_key
 from tasks.crawl.visit import MAX_REDIRECTS, refused_row
 from tasks.engine.closing import Closing
-from tasks.engine.shard import Scratch
+from tasks.engine.job import Scratch
 
 logger = logging.getLogger(__name__)
 

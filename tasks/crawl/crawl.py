@@ -27,7 +27,7 @@ from tasks.crawl.turns import Pace, Turns, shared_turns
 from tasks.crawl.urls import host_matches, host_of
 from tasks.crawl.wayback import replace_dead
 from tasks.engine.closing import on_sigterm
-from tasks.engine.shard import Scratch
+from tasks.engine.job import Scratch
 
 logger = logging.getLogger(__name__)
 

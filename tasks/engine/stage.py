@@ -17,8 +17,9 @@ from storage.spending import Account
 from storage.store import Store
 from tasks.engine.changes import NEVER, reason_of_directory, reason_of_shard
 from tasks.engine.failure_logs import describe
+from tasks.engine.job import Job
 from tasks.engine.recipe import DirectoryResult, Inputs, Recipe, StageResult
-from tasks.engine.shard import Job, make_directory, make_shard
+from tasks.engine.shard import make_directory, make_shard
 
 T = TypeVar("T")
 _REPAIRS = 3  # of one file; more often, the disk is at fault
@@ -126,7 +127,7 @@ class Run:
     ) -> StageResult:
         """Return a stage's shards, computing those that are missing (none when planning). `context` holds arguments
         that change how a shard is made but never its content, `scratch` names the one that takes a folder which
-        survives an interruption (`tasks.engine.shard.Scratch`), with a key in `lasting` the shard too; `name` tells
+        survives an interruption (`tasks.engine.job.Scratch`), with a key in `lasting` the shard too; `name` tells
         apart stages that share a dataset. Raises StageFailedError: some shards could not be made."""
         name = name or recipe.name
         infos = self.store.infos(recipe.name)

@@ -30,7 +30,7 @@ from models.training.distributed import TRAININGS, shared_store
 from models.training.state import TrainingError, TrainingProgress, TrainingStopped
 from models.training.stopping import stop_on_sigterm, stop_trainings
 from storage.store import Store
-from tasks.engine.shard import Job, call
+from tasks.engine.job import Job, call
 
 T = TypeVar("T")
 JOB, OUTCOME = "job.pickle", "outcome-{rank}.json"  # in a folder for one run

@@ -14,7 +14,7 @@ from tasks.chat.client import ChatClient
 from tasks.chat.completions import NoAnswerError
 from tasks.crawl.answers import Answers
 from tasks.engine.closing import Closing
-from tasks.engine.shard import Scratch
+from tasks.engine.job import Scratch
 from tasks.evaluation.metrics import ArticleTexts, Score, Summary, SummaryScorer
 from tasks.evaluation.settings import JudgeSettings
 

@@ -5,7 +5,7 @@ from contextlib import ExitStack, contextmanager
 from functools import partial
 
 from tasks.chat.settings import read_key
-from tasks.engine.shard import Scratch
+from tasks.engine.job import Scratch
 from tasks.evaluation import entailment
 from tasks.evaluation.metrics import Judge, Prepare
 from tasks.evaluation.settings import ScoringSettings

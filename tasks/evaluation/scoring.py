@@ -12,8 +12,8 @@ import pyarrow.compute as pc
 
 from storage.schemas import SCORES
 from tasks.engine.grouping import join_by_article
+from tasks.engine.job import Scratch
 from tasks.engine.progress import Progress
-from tasks.engine.shard import Scratch
 from tasks.evaluation import attention_metrics, citations, facts, rouge, style_metrics, value_metrics
 from tasks.evaluation.judges import open_judges
 from tasks.evaluation.metrics import (

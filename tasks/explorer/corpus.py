@@ -42,7 +42,7 @@ KINDS: Mapping[str, Kind] = {name: Kind(**kind) for name, kind in read_data("tas
 
 
 @dataclass(frozen=True)
-class Question:
+class CorpusQuery:
     """What is asked for: rows of a kind, those from `start` on."""
 
     kind: str = "articles"
@@ -94,7 +94,7 @@ class ExplorerCorpus:
         """The kinds of rows that the build has."""
         return [name for name, kind in KINDS.items() if any(stage in self.build.stages for stage in kind.stages)]
 
-    def find(self, asked: Question) -> Listing:
+    def find(self, asked: CorpusQuery) -> Listing:
         """Return rows. Raises StorageError: the build has no such rows, or there is no such column."""
         if asked.kind not in self.kinds:
             raise StorageError(f"build {self.build.name} has no {asked.kind!r}: expected {', '.join(self.kinds)}")
@@ -215,7 +215,7 @@ class _Reader(threading.Thread):
 _TYPES = {"article_shard": pa.int32(), "rank": pa.int32(), "score": pa.float32(), "value": pa.float32()}
 
 
-def _where(kind: Kind, asked: Question, without: str = "") -> tuple[str, list[Any]]:
+def _where(kind: Kind, asked: CorpusQuery, without: str = "") -> tuple[str, list[Any]]:
     """Return the condition of a question, but for one filter, as SQL and its values."""
     conditions: list[tuple[str, Any]] = [
         (f"{name} = ?", value) for name, value in asked.chosen.items() if value and name != without

@@ -41,7 +41,7 @@ _TITLE_WORDS = 30
 
 
 @dataclass(frozen=True, slots=True)
-class Word:
+class PdfWord:
     """A word as it is drawn."""
 
     text: str
@@ -51,7 +51,7 @@ class Word:
     height: float
 
 
-Line = Sequence[Word]
+Line = Sequence[PdfWord]
 
 
 def page_words(document: pdfium.PdfDocument) -> Iterator[list[Line]]:
@@ -106,7 +106,7 @@ def _lines(text_page: pdfium.PdfTextPage, width: float, height: float) -> Iterat
 
 def _merged(lines: Iterable[Line]) -> list[Line]:
     """Return lines whose superscripts and subscripts, which are drawn as lines of their own, are part of them."""
-    merged: list[list[Word]] = []
+    merged: list[list[PdfWord]] = []
     for line in lines:
         last = merged[-1][-1] if merged else None
         if last is not None and _beside(last, line[0]):
@@ -116,7 +116,7 @@ def _merged(lines: Iterable[Line]) -> list[Line]:
     return [_with_raised_words(line) for line in merged]
 
 
-def _beside(last: Word, word: Word) -> bool:
+def _beside(last: PdfWord, word: PdfWord) -> bool:
     """Tell whether a word is drawn right after another one on the same line, raised or lowered by a part of it."""
     tall = max(last.height, word.height)
     return -_TOUCH * tall < word.left - last.right < tall and abs(word.bottom - last.bottom) < _SAME_LINE * tall
@@ -128,7 +128,7 @@ def _box(text_page: pdfium.PdfTextPage, index: int) -> pdfium_raw.FS_RECTF:
     return box
 
 
-def _word(text_page: pdfium.PdfTextPage, text: str, match: re.Match[str]) -> Word:
+def _word(text_page: pdfium.PdfTextPage, text: str, match: re.Match[str]) -> PdfWord:
     first, last = _box(text_page, match.start()), _box(text_page, match.end() - 1)
     word, height = match[0], first.top - first.bottom
     if len(word) > 1 and last.top - last.bottom < _SMALLER * height and any("0" <= sign <= "9" for sign in word):
@@ -136,16 +136,16 @@ def _word(text_page: pdfium.PdfTextPage, text: str, match: re.Match[str]) -> Wor
             sign.translate(_RAISED) if _is_raised(_box(text_page, index), first.bottom, height) else sign
             for index, sign in enumerate(word[1:], match.start() + 1)
         )
-    return Word(word, first.left, last.right, first.bottom, height)
+    return PdfWord(word, first.left, last.right, first.bottom, height)
 
 
 def _is_raised(box: pdfium_raw.FS_RECTF, bottom: float, height: float) -> bool:
     return bool(box.top - box.bottom < _SMALLER * height and box.bottom > bottom + _HIGHER * height)
 
 
-def _with_raised_words(words: Sequence[Word]) -> Line:
+def _with_raised_words(words: Sequence[PdfWord]) -> Line:
     """Return a line whose raised numbers are part of the word before them; one at its start numbers a note."""
-    line: list[Word] = []
+    line: list[PdfWord] = []
     for word in words:
         before = line[-1] if line else None
         raised = (
@@ -181,7 +181,7 @@ def _without_line_numbers(page: Sequence[Line]) -> list[Line]:
     return [line for line in lines if line]
 
 
-def _text_beside(number: Word, page: Sequence[Line]) -> str:
+def _text_beside(number: PdfWord, page: Sequence[Line]) -> str:
     """Return the first word at the right of the number of a line, at its height."""
     beside = (
         word

@@ -40,7 +40,7 @@ _ACROSS, _DOWN = 2.0, 0.72  # from a box to the next
 
 
 @dataclass(frozen=True)
-class Origin:
+class LineageStep:
     """A stage, model or report of a build."""
 
     name: str
@@ -52,7 +52,7 @@ class Origin:
     code: tuple[str, ...]  # commits of the code that made it
 
 
-def trace(stages: Mapping[str, Sequence[ShardRecord]], directories: Mapping[str, DirectoryRecord]) -> list[Origin]:
+def trace(stages: Mapping[str, Sequence[ShardRecord]], directories: Mapping[str, DirectoryRecord]) -> list[LineageStep]:
     """Return the stages and directories of a build in the order in which they can be made."""
     whole: dict[str, set[str]] = {}  # digest -> what has it
     for name, records in stages.items():
@@ -74,7 +74,7 @@ def trace(stages: Mapping[str, Sequence[ShardRecord]], directories: Mapping[str,
         made: Sequence[ShardRecord | DirectoryRecord] = records or [directories[name]]
         commits = {record.code.get("commit", "") for record in made}
         code = sorted(commit[:7] + "-dirty" * commit.endswith("-dirty") for commit in commits if commit)
-        origins.append(Origin(name, len(records), rows, digest[:_DIGITS], above, depths[name], tuple(code)))
+        origins.append(LineageStep(name, len(records), rows, digest[:_DIGITS], above, depths[name], tuple(code)))
     return sorted(origins, key=lambda origin: (origin.depth, origin.name))
 
 
@@ -135,7 +135,7 @@ def publish_overview(
 
 def index_entries(
     corpus: str,
-    origins: Sequence[Origin],
+    origins: Sequence[LineageStep],
     stages: Mapping[str, Sequence[ShardRecord]],
     directories: Mapping[str, DirectoryRecord],
 ) -> Iterator[IndexEntry]:
@@ -175,7 +175,7 @@ def index_page(build: Build, corpus: str, entries: Sequence[IndexEntry]) -> str:
     return "\n".join([*head, *rows, ""])
 
 
-def lineage_section(build: str, origins: Sequence[Origin]) -> ReportSection:
+def lineage_section(build: str, origins: Sequence[LineageStep]) -> ReportSection:
     """Return the page: the picture, and what each stage was made from."""
     rows: list[Row] = [
         [
@@ -198,7 +198,7 @@ def lineage_section(build: str, origins: Sequence[Origin]) -> ReportSection:
     return ReportSection("lineage", f"Lineage of build {build}", blocks)
 
 
-def lineage_picture(build: str, origins: Sequence[Origin]) -> bytes:
+def lineage_picture(build: str, origins: Sequence[LineageStep]) -> bytes:
     """Draw stages with shards, rows and digests, and the build at the end; ways that are implied are left out."""
     last = max((origin.depth for origin in origins), default=0) + 1
     read = {name for origin in origins for name in origin.reads}
@@ -245,7 +245,7 @@ def lineage_picture(build: str, origins: Sequence[Origin]) -> bytes:
     return draw(panel, width=most * _ACROSS + 0.2, height=last * _DOWN + 2 * _HEIGHT + 0.2)
 
 
-def direct_reads(origins: Sequence[Origin]) -> dict[str, list[str]]:
+def direct_reads(origins: Sequence[LineageStep]) -> dict[str, list[str]]:
     """Return what each origin, in the order of `trace`, reads itself and not by way of another that it reads."""
     direct: dict[str, list[str]] = {}
     sources: dict[str, set[str]] = {}  # what each was made from, over others if need be
@@ -257,6 +257,6 @@ def direct_reads(origins: Sequence[Origin]) -> dict[str, list[str]]:
     return direct
 
 
-def _label(origin: Origin) -> str:
+def _label(origin: LineageStep) -> str:
     size = "" if origin.rows is None else f"{origin.shards:,} shard{'s' * (origin.shards != 1)}, {origin.rows:,} rows\n"
     return f"{origin.name}\n{size}{origin.digest}"

@@ -25,9 +25,9 @@ from tasks.crawl.safety import FetchError
 from tasks.crawl.service import Patience, Service
 from tasks.crawl.settings import CrawlSettings
 from tasks.crawl.urls import host_of, normalise_url
+from tasks.engine.job import Scratch
 from tasks.engine.reasons import Reason
 from tasks.engine.recipe import finished_build, finished_stage
-from tasks.engine.shard import Scratch
 from tasks.search.settings import WebSearchSettings, filled, interfaces
 from tasks.sources.files import check_is_file, file_digest
 from tasks.text.ngrams import split_words

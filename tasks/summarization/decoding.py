@@ -18,7 +18,7 @@ from models.layers.paragraphs import SourceBatch
 from models.presets import check_predictable
 from models.registry import to_config_dict
 from models.search.beam import beam_search, search_ids
-from models.search.certainty import Written, likely_summaries, token_log_probs, written_sentences
+from models.search.certainty import LikelySentence, likely_summaries, token_log_probs, written_sentences
 from models.search.settings import SearchSettings
 from models.search.source_values import SourceValues, value_pieces
 from models.search.step import Hypothesis
@@ -198,7 +198,7 @@ def _decode(
     layout: Layout,
     settings: DecodingSettings,
     search: SearchSettings,
-) -> tuple[list[Hypothesis], list[list[Written]], SourceBatch, Tensor | None]:
+) -> tuple[list[Hypothesis], list[list[LikelySentence]], SourceBatch, Tensor | None]:
     """Return the summaries of a batch, their sentences where these are to be verified, the source that was read,
     perhaps compressed, and how much its paragraphs looked at each other, [B, P, P] if the summarizer says it."""
     model, vocabulary = trained.model, trained.vocabulary
@@ -215,7 +215,7 @@ def _decode(
         hypotheses = beam_search(
             model, source, search, **ids, scorers=scorers, prompt=prompt, values=values, memory=memory
         )
-        written: list[list[Written]] = []
+        written: list[list[LikelySentence]] = []
         if settings.verify:
             log_probs = token_log_probs(model, memory, hypotheses, vocabulary)
             pairs = zip(hypotheses, log_probs, strict=True)

@@ -15,7 +15,7 @@ from math import exp
 import torch
 from torch import Tensor
 
-from models.search.certainty import Written
+from models.search.certainty import LikelySentence
 from models.search.step import Hypothesis
 from models.sentences import split_sentences
 from models.values import Value, ValueIndex, find_values
@@ -60,7 +60,7 @@ class VerifiedWriter:
         self._stated = [pair for number in range(len(paragraphs)) for pair in self._sentences(number)]
         self._held = Counter(value for text in paragraphs for value in self._values(text))
 
-    def write(self, written: Sequence[Written]) -> list[WrittenSentence]:
+    def write(self, written: Sequence[LikelySentence]) -> list[WrittenSentence]:
         """Return the sentences of the summary, of which the first names the subject. `written`: sentences of the
         model."""
         kept: list[WrittenSentence] = []
@@ -78,7 +78,7 @@ class VerifiedWriter:
             return self._with_subject_first([WrittenSentence(written[place].text, place)], definition)
         return chosen
 
-    def _belief(self, written: Written) -> float:
+    def _belief(self, written: LikelySentence) -> float:
         """Return how surely a sentence is true, by verifier and model."""
         numbers = _NUMBER.findall(written.text)
         # A word right after itself, or a number for two things: "140 metres long, with a main span of 140 metres".
@@ -172,7 +172,7 @@ def verified(
     writer: VerifiedWriter,
     hypothesis: Hypothesis,
     pieces: Sequence[str],
-    written: Sequence[Written],
+    written: Sequence[LikelySentence],
     vocabulary: Vocabulary,
 ) -> tuple[str, list[str], Hypothesis]:
     """Return the text, the pieces and the tokens of a model's summary with the sentences that a writer chooses; a

@@ -16,8 +16,8 @@ from tasks.chat.budget import Budget
 from tasks.chat.client import ChatClient, ChatError
 from tasks.chat.completions import NOT_ASKED, OF_THE_REQUEST, NoAnswerError
 from tasks.crawl.answers import Answers
+from tasks.engine.job import Scratch
 from tasks.engine.progress import Progress
-from tasks.engine.shard import Scratch
 from tasks.evaluation.baselines import passages_by_article, prediction
 from tasks.extractive.pile import PilePassage
 from tasks.writing.checking import Written

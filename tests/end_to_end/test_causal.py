@@ -20,7 +20,7 @@ from storage.builds import latest_build
 from storage.schemas import RANKED
 from storage.store import Store
 from tasks.cited_summary.settings import SummarySettings
-from tasks.engine.shard import Scratch
+from tasks.engine.job import Scratch
 from tasks.summarization.directory import load_summarizer
 from tasks.writing.messages import passage_json, write_messages
 from tasks.writing.settings import BuildWriterSettings, WriterSettings

@@ -10,7 +10,8 @@ from flows.running.session import Session
 from storage.directories import DirectoryRecord
 from storage.recipes import ShardRecord
 from storage.store import Store, WrittenTable
-from tasks.engine.shard import Job, make_shard
+from tasks.engine.job import Job
+from tasks.engine.shard import make_shard
 from tasks.engine.stage import Executor, Run
 
 METRICS = {

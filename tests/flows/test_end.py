@@ -23,7 +23,8 @@ class Held:
 held = Held()
 atexit.register(print, "first registered")
 threading.Thread(target=lambda: (time.sleep(0.2), print("thread"))).start()
-from flows.__main__ import end, main
+from flows.__main__ import main
+from flows.running.ending import end
 atexit.register(print, "last registered")
 """
 

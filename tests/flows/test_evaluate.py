@@ -12,7 +12,7 @@ from storage.directories import directory_path
 from storage.recipes import ShardRecord, save_record
 from storage.sealed import seal
 from storage.store import Store
-from tasks.engine.shard import Job
+from tasks.engine.job import Job
 from tasks.engine.stage import Run
 from tests.flows.recording import RecordingExecutor
 

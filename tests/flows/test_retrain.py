@@ -32,8 +32,8 @@ from storage.recipes import ShardRecord
 from storage.registry import FrozenSplit, Version, read_frozen, save_frozen, save_version
 from storage.root import root_lock
 from storage.store import Store, WrittenTable
+from tasks.engine.job import Job
 from tasks.engine.recipe import DirectoryResult, Recipe, StageResult, every, same
-from tasks.engine.shard import Job
 from tasks.engine.stage import Executor, Run
 from tasks.retraining import warm_start
 from tasks.retraining.splits import EvaluatedVersion

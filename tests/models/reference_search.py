@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 import torch
 
-from models.contract import Copied, Memory, Summarizer
+from models.contract import CopyDistribution, Memory, Summarizer
 from models.layers.paragraphs import SourceBatch
 from models.search.settings import SearchSettings
 
@@ -97,7 +97,7 @@ def _next(model: Summarizer, memory: Memory, begin: int, tokens: list[int]) -> t
     return log_probs.tolist(), decoded.paragraph_attention[0, -1].tolist()
 
 
-def _with_copies(log_probs: torch.Tensor, copied: Copied) -> torch.Tensor:
+def _with_copies(log_probs: torch.Tensor, copied: CopyDistribution) -> torch.Tensor:
     """Mix the newest position's vocabulary with the places it points at, one place after another."""
     generate = copied.gate[0, -1].double().sigmoid()
     mixed = generate * log_probs.double().exp()

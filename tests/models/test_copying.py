@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from models.contract import Copied, Decoded, Summarizer
+from models.contract import CopyDistribution, Decoded, Summarizer
 from models.layers.decoder import CONTEXT, CopyHead, recent_tokens
 from models.layers.paragraphs import ParagraphRows
 from models.search.beam import beam_search
@@ -89,7 +89,7 @@ def test_the_head_is_the_one_of_its_equations() -> None:
 def test_the_mixture_is_worked_out_by_hand() -> None:
     """Half generated, half copied: two places hold token 2 and one holds token 0."""
     weights = torch.tensor([[[0.5, 0.2, 0.3]]])
-    mixed = Copied(weights, torch.zeros(1, 1), torch.tensor([[2, 0, 2]])).mix(
+    mixed = CopyDistribution(weights, torch.zeros(1, 1), torch.tensor([[2, 0, 2]])).mix(
         torch.tensor([[[0.25, 0.25, 0.25, 0.25]]]).log()
     )
     torch.testing.assert_close(mixed.exp(), torch.tensor([[[0.225, 0.125, 0.525, 0.125]]]))

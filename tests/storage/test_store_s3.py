@@ -23,8 +23,9 @@ from storage.root import root_lock
 from storage.schemas import FEATURES
 from storage.spending import Account, Ledger, spent, this_month
 from storage.store import Store
+from tasks.engine.job import Job
 from tasks.engine.recipe import Recipe
-from tasks.engine.shard import Job, make_shard
+from tasks.engine.shard import make_shard
 from tests.patience import PATIENCE, output_of, wait_until
 from tests.storage.object_store import BUCKET, Proxy, proxy, uri
 from tests.storage.test_store import NAME, documents, features, record_of

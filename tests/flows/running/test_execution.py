@@ -35,8 +35,8 @@ from storage.builds import summarise
 from storage.errors import CorruptShardError, StorageError, StorageFullError
 from storage.schemas import FEATURES, PARAGRAPHS
 from storage.store import Store
+from tasks.engine.job import Job
 from tasks.engine.recipe import Recipe, StageResult
-from tasks.engine.shard import Job
 from tasks.engine.stage import Executor, Outcome, Run, StageFailedError
 from tests.patience import PATIENCE
 

@@ -25,8 +25,8 @@ from flows.running.session import Session
 from flows.running.settings import EngineSettings
 from storage.schemas import ARTICLES, FEATURES, PARAGRAPHS
 from storage.store import Store
+from tasks.engine.job import Job
 from tasks.engine.recipe import Recipe, every, same
-from tasks.engine.shard import Job
 from tasks.engine.stage import Outcome, Run, StageFailedError
 from tests.flows.recording import recorded
 from tests.patience import PATIENCE, wait_until

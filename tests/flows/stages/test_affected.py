@@ -12,7 +12,7 @@ from flows.config import BuildConfig, merge
 from flows.running.session import Session
 from storage.recipes import ShardRecord
 from storage.store import Store
-from tasks.engine.shard import Job
+from tasks.engine.job import Job
 from tasks.engine.stage import Run
 from tests.flows.recording import RecordingExecutor, walked
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from flows import dag
 from flows.config import BuildConfig
-from tasks.engine.shard import Job
+from tasks.engine.job import Job
 from tasks.verification.parser import parser_notes
 from tests.flows.recording import keys, walked
 

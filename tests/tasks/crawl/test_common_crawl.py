@@ -20,7 +20,7 @@ from tasks.crawl.reasons import CaptureReason, PageReason
 from tasks.crawl.remote_files import GAP_BYTES
 from tasks.crawl.service import Patience
 from tasks.crawl.settings import CrawlSettings
-from tasks.engine.shard import Scratch
+from tasks.engine.job import Scratch
 from tests.patience import PATIENCE
 from tests.tasks.crawl.loopback_server import (
     FAST,

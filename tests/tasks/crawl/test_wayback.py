@@ -19,7 +19,7 @@ from tasks.crawl.service import Patience
 from tasks.crawl.settings import CrawlSettings
 from tasks.crawl.visit import refused_row
 from tasks.crawl.wayback import DEAD, Wayback
-from tasks.engine.shard import Scratch
+from tasks.engine.job import Scratch
 from tests.tasks.crawl.loopback_server import FAST, Exchange, Handler, LoopbackServer, answer, frontier
 from tests.tasks.crawl.test_earlier import build
 

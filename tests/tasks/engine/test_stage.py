@@ -10,9 +10,9 @@ import pytest
 from storage.errors import CorruptShardError
 from storage.schemas import ARTICLES, FEATURES, INTAKE, PARAGRAPHS
 from storage.store import Store
+from tasks.engine.job import Job, Scratch
 from tasks.engine.recipe import Recipe, StageResult, contents, every, gathered, same
 from tasks.engine.settings import Settings, tuning
-from tasks.engine.shard import Job, Scratch
 from tasks.engine.stage import Executor, Run, StageFailedError, StagePlan, walk
 
 SHARDS = 3

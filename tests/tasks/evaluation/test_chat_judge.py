@@ -10,7 +10,7 @@ import pytest
 
 from tasks.chat.client import ChatError, chat_url
 from tasks.chat.settings import read_key
-from tasks.engine.shard import Scratch
+from tasks.engine.job import Scratch
 from tasks.evaluation.chat_judge import ChatJudge, JudgeMarks, prepare, read_marks
 from tasks.evaluation.metrics import COMPUTED, ArticleTexts, Summary
 from tasks.evaluation.settings import JudgeSettings

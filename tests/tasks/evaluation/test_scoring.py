@@ -9,8 +9,8 @@ from pyarrow.fs import LocalFileSystem
 from pydantic import ValidationError
 
 from storage.schemas import ARTICLES, PARAGRAPHS, PREDICTIONS, RANKED, SCORES
+from tasks.engine.job import Scratch
 from tasks.engine.progress import Progress
-from tasks.engine.shard import Scratch
 from tasks.evaluation.metrics import METRICS
 from tasks.evaluation.scoring import score_predictions
 from tasks.evaluation.settings import ScoringSettings

@@ -7,7 +7,7 @@ from storage.errors import StorageError
 from storage.inventory import take_stock
 from storage.store import Store
 from tasks.explorer.article import differing, read_article, read_page
-from tasks.explorer.corpus import ExplorerCorpus, Listing, Question
+from tasks.explorer.corpus import CorpusQuery, ExplorerCorpus, Listing
 from tests.tasks.explorer.small_corpus import BODY, CITED, COPY, FAILED, MIRROR, TEXT, ids, small_corpus
 
 
@@ -19,7 +19,7 @@ def corpus(tmp_path: Path) -> ExplorerCorpus:
 
 
 def listed(corpus: ExplorerCorpus, **asked: Any) -> Listing:
-    question = Question(**asked)
+    question = CorpusQuery(**asked)
     corpus.wait(question.kind)
     return corpus.find(question)
 
@@ -77,7 +77,7 @@ def test_scores_have_bounds(corpus: ExplorerCorpus):
 )
 def test_what_cannot_be_asked_is_named(corpus: ExplorerCorpus, asked: dict[str, Any], complaint: str):
     with pytest.raises(StorageError, match=complaint):
-        corpus.find(Question(**asked))
+        corpus.find(CorpusQuery(**asked))
 
 
 def test_two_summaries_differ_in_their_values():

@@ -15,7 +15,7 @@ from storage.store import Store
 from tasks.engine.recipe import Recipe, Shards, contents, every, gathered, same
 from tasks.engine.stage import Executor, Run
 from tasks.reporting.markdown import artifact
-from tasks.reporting.overview import Origin, direct_reads, index_entries, index_page, lineage_section, trace
+from tasks.reporting.overview import LineageStep, direct_reads, index_entries, index_page, lineage_section, trace
 from tests.patience import PATIENCE
 
 
@@ -125,17 +125,17 @@ def test_the_index_links_artifacts_in_the_order_of_the_work(run: Run) -> None:
 
 def test_a_picture_leaves_out_ways_that_others_imply_and_what_is_read_backwards() -> None:
     reads = {"a": (), "b": ("a",), "c": ("a", "b", "d"), "d": ("a", "b", "c")}  # c and d have equal content
-    origins = [Origin(name, 1, 1, "0", others, depth, ()) for depth, (name, others) in enumerate(reads.items())]
+    origins = [LineageStep(name, 1, 1, "0", others, depth, ()) for depth, (name, others) in enumerate(reads.items())]
     assert direct_reads(origins) == {"a": [], "b": ["a"], "c": ["b"], "d": ["c"]}
 
 
 _DRAW = """
 import hashlib
-from tasks.reporting.overview import Origin, lineage_picture
+from tasks.reporting.overview import LineageStep, lineage_picture
 
 names = ("articles", "frontier", "pages", "documents", "features")
-origins = [Origin(name, 1, 1, "0", (), 0, ()) for name in names]
-origins.append(Origin("reports", 0, None, "0", names, 1, ()))
+origins = [LineageStep(name, 1, 1, "0", (), 0, ()) for name in names]
+origins.append(LineageStep("reports", 0, None, "0", names, 1, ()))
 print(hashlib.sha256(lineage_picture("b", origins)).hexdigest())
 """
 

@@ -19,7 +19,7 @@ from storage.schemas import ARTICLES, SEARCH
 from storage.spending import Account, spent, this_month
 from storage.store import Store
 from tasks.crawl.service import Patience
-from tasks.engine.shard import Scratch
+from tasks.engine.job import Scratch
 from tasks.search.search import search_articles
 from tasks.search.settings import WebSearchSettings, interfaces
 from tests.patience import PATIENCE
@@ -174,7 +174,7 @@ import os, sys
 from pyarrow.fs import LocalFileSystem
 from tasks.search.search import search_articles
 from tasks.search.settings import WebSearchSettings
-from tasks.engine.shard import Scratch
+from tasks.engine.job import Scratch
 from tests.tasks.search.test_search import FAST, articles
 endpoint, folder, *titles = sys.argv[1:]
 settings = WebSearchSettings(provider="searxng", endpoint=endpoint, **FAST)

@@ -17,7 +17,7 @@ from tasks.crawl.frontier import build_frontier
 from tasks.crawl.journal import Journal
 from tasks.crawl.robots import read_rules
 from tasks.crawl.settings import CrawlSettings
-from tasks.engine.shard import Scratch
+from tasks.engine.job import Scratch
 from tasks.search.search import search_articles
 from tasks.search.settings import WebSearchSettings
 from tasks.sources.choice import open_source, running_web

@@ -19,8 +19,9 @@ from storage.directories import find_directory
 from storage.schemas import EXAMPLES
 from storage.store import Store
 from storage.verification import verify
+from tasks.engine.job import Job
 from tasks.engine.recipe import Recipe
-from tasks.engine.shard import Job, make_directory
+from tasks.engine.shard import make_directory
 from tasks.summarization.directory import load_summarizer, with_graphs
 from tasks.summarization.examples import layout_of
 from tasks.summarization.settings import SummarizerSettings, TrainingSettings
@@ -227,7 +228,8 @@ def fill_disk(*, directory: Path) -> dict[str, Any]:
 def test_a_checkpoint_on_a_full_disk_names_the_disk_and_leaves_nothing_half_written(tmp_path: Path) -> None:
     """A limit on the size of files stands in for the full disk; the kernel refuses the write in the same place."""
     script = (
-        "import sys; from tasks.engine.recipe import Recipe; from tasks.engine.shard import Job, make_directory\n"
+        "import sys; from tasks.engine.recipe import Recipe; from tasks.engine.job import Job\n"
+        "from tasks.engine.shard import make_directory\n"
         "from tests.tasks.summarization.test_training import fill_disk\n"
         "make_directory(Job(root=sys.argv[1], recipe=Recipe('models/m', fill_disk, version=1), shard=0, key='k', "
         "inputs={}, digests={}))\n"

@@ -18,8 +18,9 @@ from models.training.state import TrainingProgress
 from storage import directories
 from storage.directories import SNAPSHOT, DirectoryRecord, working_directory
 from storage.store import Store
+from tasks.engine.job import Job
 from tasks.engine.recipe import Recipe
-from tasks.engine.shard import Job, make_directory
+from tasks.engine.shard import make_directory
 from tasks.summarization.training import train_summarizer
 from tests.patience import PATIENCE, wait_until
 from tests.storage.object_store import Proxy, proxy, uri

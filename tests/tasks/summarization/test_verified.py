@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from models.search.certainty import Written
+from models.search.certainty import LikelySentence
 from models.search.step import Hypothesis
 from tasks.summarization import verified as module
 from tasks.summarization.verified import VerifiedWriter, WrittenSentence, verified
@@ -29,7 +29,7 @@ def short_summaries(monkeypatch: pytest.MonkeyPatch) -> None:
 def chosen(
     *sentences: tuple[str, float], paragraphs: list[str] = PARAGRAPHS, least: float = 0.15
 ) -> list[WrittenSentence]:
-    written = [Written(text, slice(0), log_prob) for text, log_prob in sentences]
+    written = [LikelySentence(text, slice(0), log_prob) for text, log_prob in sentences]
     return VerifiedWriter(shipped(), TITLE, paragraphs, least).write(written)
 
 
@@ -68,7 +68,7 @@ def test_a_part_of_the_name_that_is_an_ordinary_word_names_nobody() -> None:
         "The Tavil is 40 wide.",
     ]
     writer = VerifiedWriter(shipped(), "River Tavil", paragraphs, 0.15)
-    written = [Written("It is 90 kilometres long and 40 wide.", slice(0), UNSURE)]
+    written = [LikelySentence("It is 90 kilometres long and 40 wide.", slice(0), UNSURE)]
     assert [one.text for one in writer.write(written)] == [
         "The River Tavil is a river in Valdria.",
         "The Tavil is 40 wide.",
@@ -238,8 +238,8 @@ def test_tokens_and_attention_are_those_of_the_sentences_chosen() -> None:
     attention = torch.full((len(tokens), 3), 0.2)
     attention[:, 2] = 0.6
     written = [
-        Written(DEFINITION, slice(0, len(own)), SURE),
-        Written("It is 652 metres high.", slice(len(own), len(tokens)), UNSURE),
+        LikelySentence(DEFINITION, slice(0, len(own)), SURE),
+        LikelySentence("It is 652 metres high.", slice(len(own), len(tokens)), UNSURE),
     ]
     hypothesis = Hypothesis(tokens, 1.0, -3.0, attention)
     writer = VerifiedWriter(shipped(), TITLE, PARAGRAPHS, 0.15)

@@ -15,7 +15,7 @@ import pytest
 from storage.recipes import TALLY
 from storage.schemas import ARTICLES, PREDICTIONS, RANKED
 from tasks.chat.client import ChatError
-from tasks.engine.shard import Scratch
+from tasks.engine.job import Scratch
 from tasks.writing.settings import BuildWriterSettings
 from tasks.writing.stage import write_summaries
 from tests.patience import PATIENCE, wait_until
