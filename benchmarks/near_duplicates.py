@@ -33,9 +33,9 @@ from flows.stages.texts import overlaps as find_overlaps
 from storage.recipes import whole
 from storage.schemas import ARTICLES, PARAGRAPHS
 from storage.store import Store
-from tasks.across.overlaps import BANDS, ROWS
 from tasks.engine.recipe import Recipe, StageResult
 from tasks.engine.stage import Executor, Run
+from tasks.near_duplicates.overlaps import BANDS, ROWS
 from tasks.text.ngrams import split_words
 
 ARTICLE_PARAGRAPHS, PARAGRAPH_WORDS = 525, 70  # Liu & Lapata 2019, sec. 4

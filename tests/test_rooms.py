@@ -23,7 +23,7 @@ ROOMS = {
 }
 # The rooms of tasks/, lowest first: each may import those before it, so that no two import each other.
 ORDER = (
-    *("engine", "text", "verification", "extractive", "rights", "across"),
+    *("engine", "text", "verification", "extractive", "rights", "near_duplicates"),
     *("crawl", "chat", "extraction", "paragraphs", "sources", "search", "articles"),
     *("ranking", "evaluation", "writing", "summarization", "pretraining"),
     *("reporting", "tables", "exchange", "retraining", "human_evaluation", "cited_summary", "explorer"),

@@ -55,7 +55,7 @@ def _run(given: CommandLine, module: str, flow: str, walk: str) -> int:
     run = partial(run_build, given, getattr(found, flow), getattr(found, walk), only_stages=flow != "retrain")
     if MACHINES not in os.environ:
         return run()
-    from tasks.engine.together import run_on_machines
+    from tasks.engine.torchrun import run_on_machines
 
     return run_on_machines(run)
 

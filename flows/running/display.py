@@ -34,7 +34,7 @@ from tasks.reporting.publishing import artifact_key
 
 C = TypeVar("C")
 T = TypeVar("T")
-_TRAININGS = "tasks.engine.together"  # not imported: it loads torch, which a plan does not need
+_TRAININGS = "tasks.engine.torchrun"  # not imported: it loads torch, which a plan does not need
 _LOG_SECONDS = 10.0
 _ARTIFACT_SECONDS = 3.0
 _tracer = trace.get_tracer("wikisum")

@@ -6,8 +6,8 @@ from typing import NamedTuple
 from flows.running.session import Session
 from flows.stages import results
 from storage import schemas
-from tasks.across.refusals import COMPARED
 from tasks.engine.recipe import Input, Recipe, every, gathered, only, same
+from tasks.near_duplicates.refusals import COMPARED
 
 
 class CandidateParagraphs(NamedTuple):
@@ -76,19 +76,19 @@ def overlaps(session: Session, articles: results.Articles, paragraphs: results.P
     if not session.config.across.on:
         return None
     run, words, count = session.run, {"words": session.config.words}, len(articles.shards)
-    recipe = Recipe(schemas.LEAD_NGRAMS, "tasks.across.overlaps:collect_lead_ngrams", arguments=words)
+    recipe = Recipe(schemas.LEAD_NGRAMS, "tasks.near_duplicates.overlaps:collect_lead_ngrams", arguments=words)
     lead_ngrams = run.stage(recipe, shards=1, inputs={"shards": every(articles)})
     inputs = {"articles": same(articles), "paragraphs": same(paragraphs)}
     arguments, per_shard = {**words, "buckets": count}, {"article_shard": range(count)}
-    function = "tasks.across.overlaps:sketch_paragraphs"
+    function = "tasks.near_duplicates.overlaps:sketch_paragraphs"
     recipe = Recipe(schemas.SKETCHES, function, arguments=arguments, per_shard=per_shard)
     sketches = run.stage(recipe, shards=count, inputs=inputs)
-    recipe = Recipe(schemas.TWINS, "tasks.across.overlaps:match_sketches")
+    recipe = Recipe(schemas.TWINS, "tasks.near_duplicates.overlaps:match_sketches")
     twins = run.stage(recipe, shards=count, inputs={"sketches": gathered(sketches)})
-    recipe = Recipe(schemas.TWIN_WORDS, "tasks.across.overlaps:attach_words", arguments=words)
+    recipe = Recipe(schemas.TWIN_WORDS, "tasks.near_duplicates.overlaps:attach_words", arguments=words)
     own = {"paragraphs": same(paragraphs), "twins": gathered(twins)}
     twin_words = run.stage(recipe, shards=count, inputs=own)
-    recipe = Recipe(schemas.OVERLAPS, "tasks.across.overlaps:find_overlaps", arguments=words)
+    recipe = Recipe(schemas.OVERLAPS, "tasks.near_duplicates.overlaps:find_overlaps", arguments=words)
     inputs |= {"twin_words": gathered(twin_words), "lead_ngrams": only(lead_ngrams)}
     return results.Overlaps(session.run.stage(recipe, shards=count, inputs=inputs))
 
@@ -98,6 +98,6 @@ def compared(session: Session, paragraphs: results.Paragraphs, overlaps: results
     settings = session.config.across
     if overlaps is None or not settings.refuses:
         return results.Compared(paragraphs)
-    recipe = Recipe(schemas.PARAGRAPHS, "tasks.across.refusals:refuse_overlaps", settings=settings)
+    recipe = Recipe(schemas.PARAGRAPHS, "tasks.near_duplicates.refusals:refuse_overlaps", settings=settings)
     inputs = {"paragraphs": same(paragraphs), "overlaps": same(overlaps)}
     return results.Compared(session.run.stage(recipe, shards=len(paragraphs.shards), inputs=inputs, name=COMPARED))

@@ -11,8 +11,8 @@ from fastapi.responses import HTMLResponse
 from fastapi.routing import APIRoute
 from fastapi.sse import EventSourceResponse, ServerSentEvent
 
+from flows.summary_page.requested import RequestedSource, RequestedSummary, Uploads
 from flows.summary_page.views import Systems, render
-from flows.summary_page.wanted import Uploads, Wanted, WantedSource
 from tasks.cited_summary.jobs import Jobs, KeptEntry, KeptSummaries, SummaryJob, TooBusyError
 from tasks.cited_summary.pipeline import check_request
 from tasks.cited_summary.settings import SummarySettings
@@ -50,7 +50,7 @@ def add_api(
     """Add the routes below /api; `job_of` raises HTTPException where there is no summary."""
     uploads = Uploads()
 
-    def source_of(wanted: WantedSource) -> GivenSource:
+    def source_of(wanted: RequestedSource) -> GivenSource:
         if wanted.file is not None:
             return uploads.take(wanted.file)
         if wanted.summary is None:
@@ -94,7 +94,7 @@ def add_api(
         return systems()
 
     @app.post("/api/summaries", status_code=202, summary="Ask for a summary")
-    def start(wanted: Wanted) -> Given:
+    def start(wanted: RequestedSummary) -> Given:
         """It waits for its turn; watch /api/summaries/ID/events, then read /summary/ID/export.json."""
         given = [source_of(one) for one in wanted.sources]
         return submitted(wanted.title, given, wanted.system, wanted.settings(settings))

@@ -11,8 +11,8 @@ from fastapi.staticfiles import StaticFiles
 from flows.running.guard import RequestGuard
 from flows.summary_page.api import add_api
 from flows.summary_page.explorer import add_explorer
+from flows.summary_page.requested import RequestedSource, RequestedSummary
 from flows.summary_page.views import FOLDER, Systems, inert_response, render, summary_view
-from flows.summary_page.wanted import Wanted, WantedSource
 from tasks.cited_summary.exports import FORMATS
 from tasks.cited_summary.jobs import Jobs, KeptSummaries, SummaryJob
 from tasks.cited_summary.settings import LENGTHS, SummarySettings
@@ -79,7 +79,7 @@ def _where(place: Sequence[int | str]) -> str:
 
 def _said(fault: Mapping[str, Any]) -> str:
     """Return what a fault of a request says to people."""
-    kind = WantedSource if "sources" in fault["loc"] else Wanted
+    kind = RequestedSource if "sources" in fault["loc"] else RequestedSummary
     if fault["type"] == "extra_forbidden":
         return f"expected one of {', '.join(kind.model_fields)}"
     if fault["type"] == "model_attributes_type":

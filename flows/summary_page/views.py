@@ -11,7 +11,7 @@ from fastapi.responses import HTMLResponse, PlainTextResponse
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from tasks.cited_summary.cited import CitedSummary, Passage
-from tasks.cited_summary.inert import POLICY, inert_page
+from tasks.cited_summary.sanitize import POLICY, sanitized_page
 from tasks.cited_summary.sources import megabytes
 from tasks.cited_summary.systems import EXTRACTIVE
 from tasks.cited_summary.wording import DIFFERING, MARKS, meaning
@@ -35,7 +35,7 @@ def render(template: str, status: int = 200, /, **values: Any) -> HTMLResponse:
 
 def inert_response(body: bytes, mime: str | None, charset: str | None, passage: str) -> Response:
     """Return a page as it was fetched under a policy that forbids it everything but inline styles."""
-    page = inert_page(body, mime, charset, passage)
+    page = sanitized_page(body, mime, charset, passage)
     headers = {"Content-Security-Policy": f"{POLICY}; frame-ancestors 'self'"}
     if page is None:
         said = f"A file of type {mime} is not shown here; its text is in the list of sources."

@@ -63,7 +63,7 @@ def make_directory(job: Job) -> DirectoryRecord:
     folder = working_directory(store, job.stage, job.key)
     started = time.monotonic()
     if job.recipe.together and MACHINES in os.environ:
-        from tasks.engine.together import hand_out  # here, because it loads torch
+        from tasks.engine.torchrun import hand_out  # here, because it loads torch
 
         hand_out(job)
     location = str(folder) if store.is_local else f"{folder}, where {job.stage} is gathered (TMPDIR decides)"

@@ -10,11 +10,11 @@ import numpy as np
 
 from models.values import ValueIndex, find_values, missing
 from storage.errors import StorageError
-from tasks.across.refusals import compared_paragraphs
 from tasks.cited_summary.cited import Passage, PassageNumbers, SummarySentence, place_of
 from tasks.cited_summary.pipeline import SourcePage
 from tasks.evaluation.metrics import Summary
 from tasks.explorer.corpus import ExplorerCorpus
+from tasks.near_duplicates.refusals import compared_paragraphs
 from tasks.reporting.stages import meaning
 
 Row = Mapping[str, Any]

@@ -25,8 +25,8 @@ from models.vocabulary import Vocabulary
 from models.weights_file import load_weights
 from storage.schemas import PASSAGES
 from tasks.engine.recipe import Shards
-from tasks.engine.together import run_together
 from tasks.engine.torch_threads import torch_threads
+from tasks.engine.torchrun import run_processes
 from tasks.pretraining.settings import PretrainingSettings
 from tasks.summarization.fresh_model import fresh_model, start_digest
 from tasks.summarization.settings import SummarizerSettings, TrainingSettings
@@ -122,7 +122,7 @@ def pretrain(
     if processes > 1:
         arguments = {"shards": shards, "vocabulary": vocabulary, "settings": settings, "summarizer": summarizer}
         arguments |= {"training": training, "directory": directory, "seed": seed, "device": device}
-        return run_together(pretrain, arguments, processes, progress)
+        return run_processes(pretrain, arguments, processes, progress)
     passages = SplitShards(shards, "valid").first(training.validation_articles)
     valid = denoising(PASSAGES.schema.empty_table() if passages is None else passages, 0, len(shards))
     start = None if summarizer.pretrained is None else start_digest(summarizer.pretrained)

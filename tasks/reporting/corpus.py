@@ -10,8 +10,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from tasks.across.refusals import AcrossReason
 from tasks.engine.recipe import Shards
+from tasks.near_duplicates.refusals import AcrossReason
 from tasks.paragraphs.filter import REPEATS_LEAD
 from tasks.reporting import plots
 from tasks.reporting.blocks import NONE, WORDS, Block, Picture, Row, Text, section, share_cell, table_of

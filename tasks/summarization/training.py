@@ -28,8 +28,8 @@ from models.vocabulary import Vocabulary
 from models.weights_file import weights_digest
 from storage.schemas import EXAMPLES
 from tasks.engine.recipe import Shards
-from tasks.engine.together import run_together
 from tasks.engine.torch_threads import torch_threads
+from tasks.engine.torchrun import run_processes
 from tasks.evaluation.rouge import Reference
 from tasks.summarization.directory import describe_summarizer, load_summarizer, published_files, with_graphs
 from tasks.summarization.examples import layout_of, slots_of
@@ -200,7 +200,7 @@ def train_summarizer(
         arguments = {"shards": shards, "vocabulary": vocabulary, "settings": settings, "training": training}
         arguments |= {"directory": directory, "seed": seed, "initial": initial, "device": device}
         arguments |= {"extractor": extractor}
-        return run_together(train_summarizer, arguments, processes, progress)
+        return run_processes(train_summarizer, arguments, processes, progress)
     valid = validation_examples(shards, settings.graph, training.validation_articles)
     fixed = {**settings.recipe(), **fixed_settings(training)}
     given = {"initial": initial, "extractor": extractor}

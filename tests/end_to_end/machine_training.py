@@ -9,8 +9,8 @@ from models.training.state import TrainingProgress
 from storage.store import Store
 from tasks.engine.recipe import Recipe
 from tasks.engine.stage import Executor, Run
-from tasks.engine.together import run_on_machines
-from tests.tasks.summarization.test_together import train
+from tasks.engine.torchrun import run_on_machines
+from tests.tasks.summarization.test_torchrun import train
 
 STEPS = 60
 

@@ -17,7 +17,6 @@ from storage.builds import Build
 from storage.store import Store
 from storage.tables import by_size
 from storage.writing import HashingSink
-from tasks.across.refusals import compared_paragraphs
 from tasks.engine.grouping import packed
 from tasks.engine.recipe import finished_build, finished_stage
 from tasks.exchange.folder import ExportFolder
@@ -32,6 +31,7 @@ from tasks.exchange.shared_corpus.shards import (
     chosen_parts,
     shared_dataset,
 )
+from tasks.near_duplicates.refusals import compared_paragraphs
 
 
 def write_splits(

@@ -192,7 +192,7 @@ def test_the_gradient_does_not_depend_on_how_examples_are_cut_into_batches() -> 
 def test_two_processes_learn_what_one_learns_from_the_same_batches(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """This process is one of the two; `torchrun` itself starts both in `tests/flows/running/test_together.py`."""
+    """This process is one of the two; `torchrun` itself starts both in `tests/flows/running/test_torchrun.py`."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]

@@ -6,7 +6,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from storage.schemas import ARTICLES, OVERLAPS, PARAGRAPHS, SKETCHES, TWIN_WORDS, TWINS
-from tasks.across.overlaps import attach_words, collect_lead_ngrams, find_overlaps, match_sketches, sketch_paragraphs
+from tasks.near_duplicates.overlaps import (
+    attach_words,
+    collect_lead_ngrams,
+    find_overlaps,
+    match_sketches,
+    sketch_paragraphs,
+)
 
 LOCK = (
     "The lock was built in 1894 to lift barges past the weir, and it was rebuilt after the flood of 1912 had carried "

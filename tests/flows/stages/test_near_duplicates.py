@@ -15,7 +15,7 @@ from storage.store import Store
 from tasks.engine.recipe import StageResult
 from tasks.engine.stage import Executor, Run
 from tests.flows.recording import walked
-from tests.tasks.across.across_tables import FERRY, LEAD, LOCK, LOCK_EDITED, MILL
+from tests.tasks.near_duplicates.tables import FERRY, LEAD, LOCK, LOCK_EDITED, MILL
 
 OTHER_LEAD = "An old work of masonry in the river, of which little is known and less is written anywhere at all."
 STAGES = {"lead_ngrams", "sketches", "twins", "twin_words", "overlaps"}

@@ -14,7 +14,7 @@ from tasks.text.language import LanguageCode
 _WAITING_BYTES = 1 << 29  # of uploads whose request has not come yet; the oldest are forgotten beyond it
 
 
-class WantedSource(BaseModel):
+class RequestedSource(BaseModel):
     """One source: an address, a text, a file that was sent before, or a source of an earlier summary."""
 
     model_config = ConfigDict(extra="forbid")
@@ -29,7 +29,7 @@ class WantedSource(BaseModel):
     )
 
     @model_validator(mode="after")
-    def _is_one_of_them(self) -> "WantedSource":
+    def _is_one_of_them(self) -> "RequestedSource":
         if sum(value is not None for value in (self.url, self.text, self.file, self.summary)) != 1:
             raise ValueError("expected one of url, text, file and summary")
         return self
@@ -44,7 +44,7 @@ class WantedSource(BaseModel):
         return GivenSource(url, reason=None if is_web_address(url) else reason)
 
 
-class Wanted(BaseModel):
+class RequestedSummary(BaseModel):
     """A request for a summary."""
 
     model_config = ConfigDict(
@@ -53,7 +53,7 @@ class Wanted(BaseModel):
     )
 
     title: str = Field("", max_length=300, description="the topic, by which paragraphs are ranked; empty: suggested")
-    sources: list[WantedSource] = Field(default_factory=list, max_length=1000)
+    sources: list[RequestedSource] = Field(default_factory=list, max_length=1000)
     system: str = Field("suitable", description="who writes: a name that GET /api/systems lists")
     words: Annotated[int, Field(ge=20, le=2000)] | Literal["short", "medium", "long"] = Field(
         "medium", description="length, at most: 20 to 2000, short, medium or long; default: as the server was started"

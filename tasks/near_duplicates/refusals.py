@@ -8,8 +8,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from storage.tables import with_values
-from tasks.across.settings import AcrossSettings
 from tasks.engine.reasons import Reason
+from tasks.near_duplicates.settings import AcrossSettings
 
 COMPARED = "compared"  # the stage that refuses near-duplicates and leaks; a build that refuses none does not have it
 

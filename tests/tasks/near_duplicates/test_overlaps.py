@@ -6,10 +6,10 @@ import pyarrow as pa
 import pytest
 
 from storage.schemas import OVERLAPS, SKETCHES, TWIN_WORDS
-from tasks.across.overlaps import match_sketches, near_duplicates, value_words
-from tasks.across.refusals import refuse_overlaps
-from tasks.across.settings import AcrossSettings
-from tests.tasks.across.across_tables import FERRY, LEAD, LOCK, LOCK_EDITED, MILL, Article, compared, paragraphs
+from tasks.near_duplicates.overlaps import match_sketches, near_duplicates, value_words
+from tasks.near_duplicates.refusals import refuse_overlaps
+from tasks.near_duplicates.settings import AcrossSettings
+from tests.tasks.near_duplicates.tables import FERRY, LEAD, LOCK, LOCK_EDITED, MILL, Article, compared, paragraphs
 
 A, B, C = "000000000000000a", "000000000000000b", "f00000000000000c"
 

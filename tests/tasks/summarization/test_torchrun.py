@@ -39,7 +39,7 @@ def processes_of(folder: Path, having: str = "") -> list[int]:
             variables = (entry / "environ").read_bytes().decode().split("\0")
         except (FileNotFoundError, ProcessLookupError, PermissionError):
             continue
-        ours = "tasks.engine.together" in command and f"TMPDIR={folder}" in variables
+        ours = "tasks.engine.torchrun" in command and f"TMPDIR={folder}" in variables
         if ours and any(variable.startswith(having) for variable in variables):
             found.append(int(entry.name))
     return found
@@ -141,7 +141,7 @@ def test_an_error_of_a_process_is_the_error_of_the_task(tmp_path: Path) -> None:
 _TASK = """
 import sys
 from pathlib import Path
-from tests.tasks.summarization.test_together import train
+from tests.tasks.summarization.test_torchrun import train
 train(Path(sys.argv[1]), lambda at: print(at.step, flush=True), processes=2, steps=100000)
 """
 

@@ -1,7 +1,7 @@
 import pytest
 from lxml import html
 
-from tasks.cited_summary.inert import ANCHOR, POLICY, inert_page
+from tasks.cited_summary.sanitize import ANCHOR, POLICY, sanitized_page
 
 PASSAGE = "The tower is 31 metres high and stands on granite."
 HOSTILE = f"""<html><head><base href="http://evil.test/"><meta http-equiv="refresh" content="0;url=http://evil.test/">
@@ -21,7 +21,7 @@ HOSTILE = f"""<html><head><base href="http://evil.test/"><meta http-equiv="refre
 
 
 def test_nothing_of_a_hostile_page_runs_loads_or_leads_away():
-    page = inert_page(HOSTILE.encode(), "text/html", None)
+    page = sanitized_page(HOSTILE.encode(), "text/html", None)
     assert page is not None
     for sign in ("evil.test", "script", "steal", "http", "@import", "refresh", "<form", "<iframe", "<object", "<base"):
         assert sign not in page.lower(), f"{sign} is left in {page}"
@@ -30,20 +30,20 @@ def test_nothing_of_a_hostile_page_runs_loads_or_leads_away():
 
 
 def test_the_smallest_element_with_the_passage_is_marked():
-    page = inert_page(HOSTILE.encode(), "text/html", None, PASSAGE)
+    page = sanitized_page(HOSTILE.encode(), "text/html", None, PASSAGE)
     assert page is not None
     (marked,) = html.document_fromstring(page).xpath(f"//*[@id='{ANCHOR}']")
     assert (marked.tag, marked.text) == ("p", f"{PASSAGE} It was built in 1847.")
 
 
 def test_a_passage_that_is_not_there_marks_nothing():
-    assert ANCHOR not in (inert_page(HOSTILE.encode(), "text/html", None, "Another text.") or "")
-    assert ANCHOR not in (inert_page(HOSTILE.encode(), "text/html", None) or "")
+    assert ANCHOR not in (sanitized_page(HOSTILE.encode(), "text/html", None, "Another text.") or "")
+    assert ANCHOR not in (sanitized_page(HOSTILE.encode(), "text/html", None) or "")
 
 
 def test_plain_text_is_escaped_and_its_passage_marked_over_a_line_break():
     text = f"<script>alert(1)</script>\n{PASSAGE[:20]}\n{PASSAGE[20:]} More."
-    page = inert_page(text.encode(), "text/plain", None, PASSAGE)
+    page = sanitized_page(text.encode(), "text/plain", None, PASSAGE)
     assert page is not None
     assert "&lt;script&gt;" in page
     assert "<script" not in page
@@ -52,11 +52,11 @@ def test_plain_text_is_escaped_and_its_passage_marked_over_a_line_break():
 
 @pytest.mark.parametrize("mime", ["application/pdf", "image/png", None])
 def test_other_types_are_not_shown(mime: str | None):
-    assert inert_page(b"%PDF-1.4", mime, None) is None
+    assert sanitized_page(b"%PDF-1.4", mime, None) is None
 
 
 def test_an_empty_page_is_shown_empty():
-    assert inert_page(b"  ", "text/html", None) is not None
+    assert sanitized_page(b"  ", "text/html", None) is not None
 
 
 def test_the_policy_forbids_everything_but_inline_styles():

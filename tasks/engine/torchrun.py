@@ -48,7 +48,7 @@ _END_SECONDS = 60.0  # for processes to notice that their standard input has end
 _log = logging.getLogger(__name__)
 
 
-def run_together(
+def run_processes(
     function: Callable[..., T],
     arguments: Mapping[str, Any],
     processes: int,
@@ -60,14 +60,14 @@ def run_together(
     its errors are raised here. Raises TrainingStopped: SIGTERM or `stop_trainings` came, and a checkpoint was saved;
     ValueError, OSError: the function raised it, the latter for example on a full disk; TrainingError: the function
     raised it, or a process ended in another way, such as killed for its memory: then it has the log's last lines."""
-    with TemporaryDirectory(prefix="together-") as name, stop_on_sigterm() as stop:
+    with TemporaryDirectory(prefix="torchrun-") as name, stop_on_sigterm() as stop:
         folder = Path(name)
         (folder / JOB).write_bytes(cloudpickle.dumps((function, dict(arguments))))
         path = os.pathsep.join(path or str(Path.cwd()) for path in sys.path)
         process = subprocess.Popen(
             [
                 *(sys.executable, "-m", "torch.distributed.run", "--standalone", f"--nproc-per-node={processes}"),
-                *(f"--log-dir={name}", "-m", "tasks.engine.together", name),
+                *(f"--log-dir={name}", "-m", "tasks.engine.torchrun", name),
             ],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
@@ -154,7 +154,7 @@ def run_on_machines(command: Callable[[], int]) -> int:
         if not told:
             break
         job: Job = cloudpickle.loads(told)
-        with TemporaryDirectory(prefix="together-") as folder:
+        with TemporaryDirectory(prefix="torchrun-") as folder:
             call(job, Store(job.root), directory=Path(folder))
     return 0
 

@@ -21,7 +21,7 @@ _CLEANER = Cleaner(
 )
 
 
-def inert_page(body: bytes, mime: str | None, charset: str | None, passage: str = "") -> str | None:
+def sanitized_page(body: bytes, mime: str | None, charset: str | None, passage: str = "") -> str | None:
     """Return a page as HTML that does nothing; None for a type that is not text. `mime`: its media type; `charset`: as
     declared; `passage`: a paragraph of its text; the smallest element that contains it is marked and has the id
     `ANCHOR`."""

@@ -15,7 +15,7 @@ from storage.store import Store
 from tasks.engine.recipe import DirectoryResult, Recipe
 from tasks.engine.stage import Run
 from tests.patience import PATIENCE, wait_until
-from tests.tasks.summarization.test_together import train
+from tests.tasks.summarization.test_torchrun import train
 
 pytestmark = [pytest.mark.integration, pytest.mark.slow]
 

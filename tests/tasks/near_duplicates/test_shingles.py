@@ -4,7 +4,7 @@ import random
 
 import numpy as np
 
-from tasks.across.overlaps import BANDS, SHINGLE_WORDS, Ngrams, band_hashes
+from tasks.near_duplicates.overlaps import BANDS, SHINGLE_WORDS, Ngrams, band_hashes
 
 
 def shingles(words: list[str], n: int = SHINGLE_WORDS) -> set[tuple[str, ...]]:
