@@ -93,9 +93,9 @@ def ours(folder: str, urls: list[str]) -> tuple[int, int, float]:
     captures = offsets = 0
     for number, file in enumerate(table):
         of_file = lookups.filter(pc.equal(lookups.column("file"), number))
-        found = look_up_in_file(of_file, settings, file=file, connect_to={})
-        captures += found.num_rows
-        offsets += pc.sum(found.column("offset")).as_py() or 0
+        result = look_up_in_file(of_file, settings, file=file, connect_to={})
+        captures += result.num_rows
+        offsets += pc.sum(result.column("offset")).as_py() or 0
     return captures, offsets, keyed
 
 
@@ -120,8 +120,8 @@ def by_duckdb(folder: str, keys: pa.Table) -> tuple[int, int, float]:
 def by_whole_columns(folder: str, keys: pa.Table) -> tuple[int, int, float]:
     """Read the columns whole, and join in pyarrow; that every page has at most two captures spares it the ranking."""
     table = pads.dataset(folder).to_table(columns=["url_surtkey", *KEPT])
-    found = keys.join(table, "key", "url_surtkey", join_type="inner")
-    return found.num_rows, int(pc.sum(found.column("warc_record_offset")).as_py() or 0), 0.0
+    result = keys.join(table, "key", "url_surtkey", join_type="inner")
+    return result.num_rows, int(pc.sum(result.column("warc_record_offset")).as_py() or 0), 0.0
 
 
 def measure(who: str, folder: str, rows: int, count: int) -> dict[str, Any]:
@@ -156,7 +156,9 @@ def main(rows: int = 2_000_000, urls: int = 1_000_000, keep: str | None = None) 
             f"({figures['seconds']:.1f} s on the wall){figures['peak'] / 1e6:6.0f} MB  {figures['captures']:,} captures"
         )
     own = results["ours"]
-    same = all((one["captures"], one["offsets"]) == (own["captures"], own["offsets"]) for one in results.values())
+    same = all(
+        (result["captures"], result["offsets"]) == (own["captures"], own["offsets"]) for result in results.values()
+    )
     look_up = own["processor"] - own["keys"]
     for who in ("duckdb", "whole columns"):
         time_of = results[who]["processor"]

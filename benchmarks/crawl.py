@@ -72,22 +72,22 @@ def main(pages: int = 5_000, hosts: int = 50, delay: float = 0.0, rounds: int = 
     with served("benchmarks.loopback_web", str(hosts)) as port:
         urls = make_urls(pages, hosts, port)
         for _ in range(rounds):
-            for crawler, found in runs.items():
+            for crawler, result in runs.items():
                 ran = apart(measure, crawler, urls, delay)
                 at_once = requests.get(f"http://{address(1)}:{port}{MOST_AT_ONCE}", timeout=60).text
-                found.append({**ran, "at_once": int(at_once)})
+                result.append({**ran, "at_once": int(at_once)})
     rate, most = {}, {}
-    for crawler, found in runs.items():
-        fastest, peak = min(one["seconds"] for one in found), max(one["peak"] for one in found)
+    for crawler, result in runs.items():
+        fastest, peak = min(item["seconds"] for item in result), max(item["peak"] for item in result)
         rate[crawler] = pages / fastest
-        most[crawler] = max(one["at_once"] for one in found)
+        most[crawler] = max(item["at_once"] for item in result)
         print(
             f"{crawler:8}{rate[crawler]:8.0f} pages per second{fastest:9.1f} s{peak / 1e6:9.0f} MB at most"
             f"{most[crawler]:6.0f} requests at once on a host"
         )
     ratio = rate["crawl"] / rate["scrapy"]
-    peak = max(one["peak"] for one in runs["crawl"])
-    lost = pages - min(one["pages"] for one in runs["crawl"])
+    peak = max(run["peak"] for run in runs["crawl"])
+    lost = pages - min(run["pages"] for run in runs["crawl"])
     print(f"crawl / scrapy {ratio:.2f}   bar {BAR:.1f};  {peak / 1e6:.0f} MB   bar {BAR_BYTES / 1e6:.0f};  {lost} lost")
     return 0 if ratio >= BAR and peak <= BAR_BYTES and not lost and most["crawl"] <= HOST_CONCURRENCY else 1
 

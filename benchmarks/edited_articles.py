@@ -135,17 +135,17 @@ def measure(name: str, leads: Sequence[Lead], frozen: int, shown: Table, draw: r
     frozen_rows = table([(f"known {n}", one.text, one.references) for n, one in enumerate(leads[:frozen])])
     known = KnownArticles([frozen_rows], [others])
     started = time.process_time()
-    mistaken = sum(bool(found) for found in known.recognise(others))
+    mistaken = sum(bool(result) for result in known.recognise(others))
     cost = (time.process_time() - started) / max(1, len(leads) - frozen)
     let_in = tried = equal_lets_in = 0
     by_kind: dict[str, int] = {}
     for number, one in enumerate(leads[:frozen]):
         texts = {kind: edit(one, draw) for kind, edit in EDITS.items()}
         rows = table([("renamed", text, one.references) for text in texts.values()])
-        for kind, text, found in zip(texts, texts.values(), known.recognise(rows), strict=True):
+        for kind, text, result in zip(texts, texts.values(), known.recognise(rows), strict=True):
             tried += 1
             equal_lets_in += lead_words(text) != lead_words(one.text)
-            if number not in found:
+            if number not in result:
                 let_in += 1
                 by_kind[kind] = by_kind.get(kind, 0) + 1
     worst = ", ".join(f"{kind} {count}" for kind, count in sorted(by_kind.items(), key=lambda item: -item[1])[:3])
@@ -167,7 +167,9 @@ def main(seeds: tuple[int, ...] = (3, 4), topics: int = 2000, frozen: int = 400,
     samples = {"whole": None, "two sentences": 2, "one sentence": 1}
     for seed in seeds:
         source = MiniwebSource(MiniwebSettings(topics=topics, seed=seed))
-        world = [Lead(one.title, one.lead, one.references) for part in source.partitions() for one in source.read(part)]
+        world = [
+            Lead(item.title, item.lead, item.references) for part in source.partitions() for item in source.read(part)
+        ]
         draw.shuffle(world)
         for size, sentences in samples.items():
             for cites in (True, False):
@@ -178,7 +180,7 @@ def main(seeds: tuple[int, ...] = (3, 4), topics: int = 2000, frozen: int = 400,
     if leads:
         with gzip.open(leads, "rt") as file:
             read = [json.loads(line) for line in file][1::2]
-        real = [Lead(one["title"].replace("_", " "), one["lead"], ()) for one in read]
+        real = [Lead(item["title"].replace("_", " "), item["lead"], ()) for item in read]
         for size, sentences in samples.items():
             cut = [lead.first(sentences, references=False) for lead in real]
             measure(f"real, {size}, no references", cut, _SOME, shown, draw)

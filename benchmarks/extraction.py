@@ -89,10 +89,10 @@ def scores_of(pages: Sequence[LabelledPage], texts: Sequence[str]) -> Mapping[st
     """Return the scores of the pages of each kind; `wcxb`: those of all kinds of WCXB."""
     by_kind = defaultdict[str, list[Score]](list)
     for page, text in zip(pages, texts, strict=True):
-        found = score(page, text)
-        by_kind[page.kind].append(found)
+        result = score(page, text)
+        by_kind[page.kind].append(result)
         if page.kind not in ("news", "plain"):
-            by_kind["wcxb"].append(found)
+            by_kind["wcxb"].append(result)
     return dict(sorted(by_kind.items(), key=lambda item: -len(item[1])))
 
 
@@ -101,10 +101,10 @@ def print_scores(name: str, by_kind: Mapping[str, Sequence[Score]]) -> None:
     print(f"{name:<36}{'pages':>6}{'F1':>8}{'prec.':>8}{'recall':>8}{'req.':>8}{'forb.':>8}{'shingles':>10}")
     for kind, scores in by_kind.items():
         means = [
-            sum(getattr(one, field) for one in scores) / len(scores)
+            sum(getattr(score, field) for score in scores) / len(scores)
             for field in ("f1", "precision", "recall", "required", "forbidden")
         ]
-        shingles = f1([(one.shingle_precision, one.shingle_recall) for one in scores])
+        shingles = f1([(score.shingle_precision, score.shingle_recall) for score in scores])
         print(f"  {kind:<34}{len(scores):>6}" + "".join(f"{mean:>8.4f}" for mean in means) + f"{shingles:>10.4f}")
 
 

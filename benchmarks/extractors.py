@@ -75,7 +75,9 @@ class Topic:
 
 def by_title(title: str, passages: Sequence[PilePassage]) -> list[PilePassage]:
     """Return passages by tf-idf similarity with the title, best first."""
-    similarity = TfIdf([split_words(one.text, "unicode") for one in passages]).similarity(split_words(title, "unicode"))
+    similarity = TfIdf([split_words(passage.text, "unicode") for passage in passages]).similarity(
+        split_words(title, "unicode")
+    )
     return [passages[number] for number in np.argsort(-similarity, kind="stable")]
 
 
@@ -87,9 +89,9 @@ def topics_of(root: str) -> list[Topic]:
         usable = paragraphs.filter(pc.is_null(paragraphs["drop_reason"])).select(
             ["article_id", "text", "url", "position"]
         )
-        for _, rows, found in join_by_article(kept, usable):
+        for _, rows, result in join_by_article(kept, usable):
             (row,) = rows.select(["title", "lead", "group"]).to_pylist()
-            passages = [PilePassage(one["text"], one["url"], one["position"]) for one in found.to_pylist()]
+            passages = [PilePassage(item["text"], item["url"], item["position"]) for item in result.to_pylist()]
             if passages:
                 article = row["group"] or row["title"]
                 topics.append(Topic(row["title"], row["lead"], article, by_title(row["title"], passages)))
@@ -140,9 +142,9 @@ class Scorer:
         """Return the figures of `MEASURES`, in percent."""
         values, rouge = self._values(Summary(summary)), self._rouge.score(summary)
         names = ("values", "values-right", "values-recalled")
-        found = [values[name].value if name in values else 0.0 for name in names]
-        found += [rouge[name].value for name in ("rouge1", "rouge2", "rougeL")]
-        return [100 * each for each in (*found, len(summary.split()) / self._length)]
+        results = [values[name].value if name in values else 0.0 for name in names]
+        results += [rouge[name].value for name in ("rouge1", "rouge2", "rougeL")]
+        return [100 * each for each in (*results, len(summary.split()) / self._length)]
 
 
 def lexrank(topic: Topic) -> str:
@@ -161,7 +163,7 @@ def lead(topic: Topic) -> str:
 def chosen(topic: Topic, pile: Pile, worth: Worth | None, rules: Rules = RULES) -> str:
     """Return the summary of sentences of known worth, or Lead's where there is none."""
     sentences = of_pile(pile, worth, topic.length, rules) if worth is not None else []
-    return " ".join(one.text for one in sentences) or lead(topic)
+    return " ".join(sentence.text for sentence in sentences) or lead(topic)
 
 
 def bound(topic: Topic, example: LabelledPile) -> dict[str, str]:
@@ -179,7 +181,7 @@ def left_out(topics: Sequence[Topic], examples: Sequence[LabelledPile]) -> list[
     """Return the worth of each topic's sentences by weights that its article was left out of."""
     worths: list[Worth | None] = [None] * len(topics)
     for article in sorted({topic.article for topic in topics}):
-        learned = learn([one for topic, one in zip(topics, examples, strict=True) if topic.article != article])
+        learned = learn([item for topic, item in zip(topics, examples, strict=True) if topic.article != article])
         for number, topic in enumerate(topics):
             if topic.article == article and examples[number].pile.sentences:
                 worths[number] = learned.worth(examples[number].pile)
@@ -208,8 +210,8 @@ def show(topics: Sequence[Topic], found: dict[str, Floats], name: str, against: 
         print(f"\n{name} - {other}")
         for measure, interval in zip(MEASURES[:-1], bootstrap(differences, SIGNIFICANCE, _SEED)[:-1], strict=True):
             column = differences[:, MEASURES.index(measure)]
-            each = sorted(column[articles == one].mean() for one in set(articles))
-            spread = " ".join(f"{one:+.1f}" for one in each) if len(each) <= 12 else f"{len(each)} of one topic"
+            each = sorted(column[articles == article].mean() for article in set(articles))
+            spread = " ".join(f"{item:+.1f}" for item in each) if len(each) <= 12 else f"{len(each)} of one topic"
             ends = f"({interval.low:+.2f} to {interval.high:+.2f})"
             print(f"  {measure:10} {interval.mean:+6.2f} {ends}; articles: {spread}")
 
@@ -226,7 +228,7 @@ def main(root: str, papers: Path | None = None, leads: Path | None = None, write
     """Print the tables; with --write learn from all topics and write the shipped weights."""
     topics = topics_of(root)
     scorers = list(map(Scorer, topics))
-    found = scored(list(map(peers, topics)), scorers)
+    result = scored(list(map(peers, topics)), scorers)
     for count in (FEW, MANY):
         examples = [LabelledPile.of(Pile(topic.title, topic.passages[:count]), topic.lead) for topic in topics]
         worths = left_out(topics, examples)
@@ -234,11 +236,11 @@ def main(root: str, papers: Path | None = None, leads: Path | None = None, write
             [s(chosen(t, e.pile, w, rules)) for t, e, w, s in zip(topics, examples, worths, scorers, strict=True)]
             for rules in GRID
         ]
-        found[f"concepts, {count} paragraphs"] = with_best_rules(topics, np.array(scores))
-    found |= scored([bound(t, e) for t, e in zip(topics, examples, strict=True)], scorers)
+        result[f"concepts, {count} paragraphs"] = with_best_rules(topics, np.array(scores))
+    result |= scored([bound(t, e) for t, e in zip(topics, examples, strict=True)], scorers)
     articles = len({topic.article for topic in topics})
     print(f"{len(topics)} topics of {articles} articles, each article left out", flush=True)
-    show(topics, found, f"concepts, {MANY} paragraphs", ("lead", "lexrank"))
+    show(topics, result, f"concepts, {MANY} paragraphs", ("lead", "lexrank"))
     if write:
         WEIGHTS.write_text(learn(examples).to_json(), encoding="utf-8")
         shipped.cache_clear()

@@ -61,7 +61,7 @@ def main(years: int = 2000, articles: int = 4000, recent: int = 2000, spread: fl
     for new_only in (False, True):
         for gain in GAINS:
             world = Simulation(articles, recent, spread, gain, new_only)
-            shares = [found for rule in rules.values() for found in power(world, rule, years // 5)]
+            shares = [result for rule in rules.values() for result in power(world, rule, years // 5)]
             on = "new topics" if new_only else "all topics"
             table.add_row(f"{gain:.2f}", on, *(f"{100 * share:.0f}" for share in shares))
     Console(width=120).print(table)
@@ -101,7 +101,7 @@ def weeks_promoted(world: Simulation, rule: Rule, seed: int, *, stop: bool = Fal
         sizes = world.articles, world.recent
         points = on_frozen + challenger - champion, world.gain + float((own - recent).mean())
         findings = [
-            *(_finding(*one, world.spread) for one in zip((FROZEN, RECENT), sizes, points, strict=True)),
+            *(_finding(*item, world.spread) for item in zip((FROZEN, RECENT), sizes, points, strict=True)),
             _finding(POOLED, sum(sizes), float(np.average(points, weights=sizes)), world.spread),
         ]
         if rule(findings):

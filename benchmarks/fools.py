@@ -76,10 +76,11 @@ def measured(articles: Sequence[ArticleTexts]) -> dict[str, dict[str, float]]:
     for number, article in enumerate(articles):
         scorer = prepare(article, SHOWN)
         for system, text in summaries(article, articles[number - 1]):
-            found = scorer(Summary(text))
-            scores.setdefault(system, []).append({name: score.value for name, score in found.items()})
+            result = scorer(Summary(text))
+            scores.setdefault(system, []).append({name: score.value for name, score in result.items()})
     return {
-        system: {name: fmean(one.get(name, 0.0) for one in every) for name in SHOWN} for system, every in scores.items()
+        system: {name: fmean(item.get(name, 0.0) for item in every) for name in SHOWN}
+        for system, every in scores.items()
     }
 
 
@@ -88,7 +89,7 @@ def summaries(article: ArticleTexts, other: ArticleTexts) -> Iterator[tuple[str,
     length = len(written_words(article.lead))
     passages = [PilePassage(text, str(number)) for number, text in enumerate(article.ranked)]
     yield "reference", " ".join(article.lead.split())
-    yield "concepts", " ".join(one.text for one in choose(article.title, passages, length))
+    yield "concepts", " ".join(item.text for item in choose(article.title, passages, length))
     yield "lead", first_words([article.title, *article.ranked], length)
     sentence = split_sentences(article.ranked[0])[0]
     yield "nothing", ""

@@ -25,7 +25,7 @@ def command(main: Callable[..., int | None], about: str | None) -> NoReturn:
     for name, parameter in signature(main).parameters.items():
         kind = hints[name]
         if NoneType in get_args(kind):
-            kind = next(one for one in get_args(kind) if one is not NoneType)
+            kind = next(get_arg for get_arg in get_args(kind) if get_arg is not NoneType)
         taken: dict[str, Any] = {}
         if get_origin(kind) is tuple:
             kind, taken["nargs"] = get_args(kind)[0], "*"

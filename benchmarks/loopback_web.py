@@ -125,8 +125,8 @@ class LoopbackConnection(asyncio.Protocol):
 async def serve(answer: Answer, addresses: Sequence[str], counted: OpenRequests | None = None) -> None:
     """Print a free port and serve there, on all addresses, until standard input is closed."""
     loop, port, servers = asyncio.get_running_loop(), 0, []
-    for one in addresses:
-        servers.append(await loop.create_server(lambda: LoopbackConnection(answer, counted), one, port))
+    for item in addresses:
+        servers.append(await loop.create_server(lambda: LoopbackConnection(answer, counted), item, port))
         port = servers[0].sockets[0].getsockname()[1]
     print(port, flush=True)
     await loop.run_in_executor(None, sys.stdin.read)

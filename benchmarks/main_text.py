@@ -116,8 +116,8 @@ def plain_examples(examples: Sequence[Example], seed: int = 0) -> list[Example]:
     """Return examples of small plain pages made of the paragraphs of others, each of the site of its paragraphs."""
     choose = random.Random(seed)
     kinds = ("article", "documentation", "service", "news")
-    sources = [one for one in examples if one.page.kind in kinds and len(_paragraphs(one)) > 2]
-    comments = [text for one in examples if one.page.kind == "forum" for text in _paragraphs(one)][:3000]
+    sources = [example for example in examples if example.page.kind in kinds and len(_paragraphs(example)) > 2]
+    comments = [text for example in examples if example.page.kind == "forum" for text in _paragraphs(example)][:3000]
     made = []
     for _ in range(_PLAIN):
         source = choose.choice(sources)
@@ -145,16 +145,16 @@ def fit(examples: Iterable[Example]) -> lightgbm.Booster:
     """Learn from examples: each page has the same weight, and within it a block by its words."""
     choose = np.random.default_rng(0)
     rows, shares, weights = [], [], []
-    for one in examples:
-        count = len(one.texts)
+    for item in examples:
+        count = len(item.texts)
         if not count:
             continue
         sample = np.sort(choose.choice(count, _MOST, replace=False)) if count > _MOST else np.arange(count)
-        words = np.maximum(one.words, 1)
+        words = np.maximum(item.words, 1)
         weight = (0.7 * words / words.sum() + 0.3 / count) * 100 * count / len(sample)
-        rows.append(one.rows[sample])
-        shares.append(one.shares[sample])
-        weights.append(weight[sample] * _WEIGHTS.get(one.page.kind, 1.0))
+        rows.append(item.rows[sample])
+        shares.append(item.shares[sample])
+        weights.append(weight[sample] * _WEIGHTS.get(item.page.kind, 1.0))
     data = lightgbm.Dataset(np.concatenate(rows), np.concatenate(shares), weight=np.concatenate(weights))
     return lightgbm.train(_PARAMETERS, data, _ROUNDS)
 
@@ -172,11 +172,11 @@ _shared: list[tuple[Example, int]] = []  # examples and their folds, which forke
 
 def _held_out(fold: int) -> dict[int, str]:
     """Return the extracted text of each page of a fold, by its number, with a model of the others."""
-    model = Trees(fit([one for one, its in _shared if its != fold]).model_to_string())
+    model = Trees(fit([item for item, its in _shared if its != fold]).model_to_string())
     with patch.object(main_text, "_model", lambda: model):
         return {
-            number: "\n".join(extract(one.page.html, "text/html", None, ExtractSettings()).paragraphs)
-            for number, (one, its) in enumerate(_shared)
+            number: "\n".join(extract(item.page.html, "text/html", None, ExtractSettings()).paragraphs)
+            for number, (item, its) in enumerate(_shared)
             if its == fold
         }
 
@@ -192,12 +192,12 @@ def main(wcxb: Path, news: Path, *, write: bool = False, processes: int = 2) -> 
         path.write_bytes(gzip.compress(text.encode("ascii"), 9, mtime=0))
         print(f"{path}: {path.stat().st_size:,} bytes")
         return
-    _shared[:] = zip(examples, folds_of([one.page.site for one in examples]), strict=True)
+    _shared[:] = zip(examples, folds_of([example.page.site for example in examples]), strict=True)
     texts: dict[int, str] = {}
     with ProcessPoolExecutor(processes, get_context("fork")) as pool:
         for part in pool.map(_held_out, range(_FOLDS)):
             texts |= part
-    pages = [one.page for one in examples]
+    pages = [example.page for example in examples]
     print_scores("ours, cross-validated by site", scores_of(pages, [texts[number] for number in range(len(pages))]))
 
 

@@ -99,10 +99,10 @@ def web_page(lead: str, layout: str) -> bytes:
 
 def candidates(lead: str, page: bytes, mirror: float | None) -> tuple[list[str], list[str | None]]:
     """Return the paragraphs of a page as sources of a lead, with the reason against each or None."""
-    found = extract(page, "text/html", "utf-8", ExtractSettings())
+    result = extract(page, "text/html", "utf-8", ExtractSettings())
     document = {
         **{"article_id": "a", "url": "http://mirror.test/", "provenance": "citation", "rank": 0},
-        **{"paragraphs": list(found.paragraphs), "engine": found.engine},
+        **{"paragraphs": list(result.paragraphs), "engine": result.engine},
     }
     article = {"article_id": "a", "lead": lead, "split": "test"}
     settings = ParagraphSettings(clones=CloneSettings(mirror=mirror))

@@ -49,13 +49,13 @@ LEAST_RECALL, LEAST_PRECISION, LEAST_SIMILARITY = 0.9, 0.95, 0.7
 @cache
 def _real(pages: str) -> list[str]:
     """Return the different paragraphs of the pages of an archive."""
-    found: dict[str, None] = {}
+    result: dict[str, None] = {}
     with Path(pages).open("rb") as file:
         for record in ArchiveIterator(file):
             if record.rec_type == "response" and (body := record.content_stream().read().strip()):
                 texts = (" ".join(element.text_content().split()) for element in html.fromstring(body).iter("p"))
-                found |= dict.fromkeys(text for text in texts if len(split_words(text)) >= 10)
-    return list(found)
+                result |= dict.fromkeys(text for text in texts if len(split_words(text)) >= 10)
+    return list(result)
 
 
 def texts(pages: str, number: int) -> list[str]:
@@ -63,11 +63,11 @@ def texts(pages: str, number: int) -> list[str]:
     draw, own = random.Random(number), _own_texts(pages, number)
     if number:
         others = " ".join(own).split()
-        for place, copied in enumerate(_own_texts(pages, number - 1)[1 : COPIED + 1], 1):
+        for index, copied in enumerate(_own_texts(pages, number - 1)[1 : COPIED + 1], 1):
             words = copied.split()
-            for at in draw.sample(range(len(words)), int(CHANGED[place % 6] * len(words) + draw.random())):
+            for at in draw.sample(range(len(words)), int(CHANGED[index % 6] * len(words) + draw.random())):
                 words[at] = draw.choice(others)
-            own[-place] = " ".join(words)
+            own[-index] = " ".join(words)
     return own
 
 
@@ -166,7 +166,7 @@ def main(shards: int = 4, articles: int = 100, pages: str = "") -> int:
         assert overlaps is not None
         peak = peak_bytes() / 1e9
         stages = {name: result.in_order for name, result in session.run.stages.items() if name not in made}
-        recall, precision, found = quality(session.run.store, overlaps, pages, shards * articles)
+        recall, precision, results = quality(session.run.store, overlaps, pages, shards * articles)
     count = shards * articles * ARTICLE_PARAGRAPHS
     sample = [text for number in range(PEER_PARAGRAPHS // ARTICLE_PARAGRAPHS + 1) for text in texts(pages, number)]
     peer, hours = peer_seconds(sample[:PEER_PARAGRAPHS]) / PEER_PARAGRAPHS, FULL * seconds / count / 3600
@@ -179,7 +179,7 @@ def main(shards: int = 4, articles: int = 100, pages: str = "") -> int:
         print(f"  {name:11}{taken:8.1f} s{written / 1e6:9.1f} MB")
     print(f"{FULL:,} paragraphs: {hours:.2f} core-hours; datasketch alone {FULL * peer / 3600:.2f}")
     print("copies found, by words changed: " + ", ".join(f"{s:.0%} {100 * share:.1f} %" for s, share in recall.items()))
-    print(f"{found:,} paragraphs found, {100 * precision:.1f} % of them with similarity {LEAST_SIMILARITY} and more")
+    print(f"{results:,} paragraphs found, {100 * precision:.1f} % of them with similarity {LEAST_SIMILARITY} and more")
     good = min(recall[0.05], recall[0.1]) >= LEAST_RECALL and precision >= LEAST_PRECISION
     return 0 if hours <= 0.5 and good else 1
 

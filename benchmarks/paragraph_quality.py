@@ -257,8 +257,8 @@ class Judge:
 
     def _features(self, rows: Rows) -> np.ndarray:
         features = rows.features.copy()
-        found, positive = rows.words @ self.words, rows.words @ np.maximum(self.words, 0)
-        features[:, _WORD_COLUMNS] = np.stack([found / np.sqrt(rows.distinct), positive / rows.distinct], axis=1)
+        result, positive = rows.words @ self.words, rows.words @ np.maximum(self.words, 0)
+        features[:, _WORD_COLUMNS] = np.stack([result / np.sqrt(rows.distinct), positive / rows.distinct], axis=1)
         return features
 
     def _weighed(self, pool: Rows) -> np.ndarray:
@@ -270,9 +270,9 @@ class Judge:
         weights = np.array([of_site[site] ** -0.5 for site in pool.site]) * np.where(pool.junk, _TAUGHT_WEIGHT, 1.0)
         model = Ridge(alpha=_EASE, solver="sparse_cg", max_iter=60, tol=1e-3)
         words = sparse.diags(pool.distinct**-0.5) @ pool.words
-        found = model.fit(words, odds, sample_weight=weights).coef_
-        tells = np.abs(found) * np.sqrt(np.asarray(pool.words.sum(axis=0)).ravel())
-        return np.round(_TENTHS * np.where(tells >= np.sort(tells)[-_WORDS], found, 0))
+        result = model.fit(words, odds, sample_weight=weights).coef_
+        tells = np.abs(result) * np.sqrt(np.asarray(pool.words.sum(axis=0)).ravel())
+        return np.round(_TENTHS * np.where(tells >= np.sort(tells)[-_WORDS], result, 0))
 
     def probabilities(self, rows: Rows) -> np.ndarray:
         """Return the probability that each is refused: as junk, or 1 for its language."""

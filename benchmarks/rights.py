@@ -68,12 +68,12 @@ def measure(source: Path, most: int, half: int | None) -> tuple[int, Counter[str
             continue
         timed("licence", page_claim, text, tree)
         timed("reservations", page_reservations, tree)
-        found: Extracted = timed("extraction", extract, body, "text/html", "utf-8", _SETTINGS)
-        timed("columns", page_columns, found, url, ())
-        if found.paragraphs:
-            timed("language", language_of, found.paragraphs)
-            timed("quality", quality_signals, found.paragraphs)
-            timed("personal data", count_personal, found.paragraphs)
+        results: Extracted = timed("extraction", extract, body, "text/html", "utf-8", _SETTINGS)
+        timed("columns", page_columns, results, url, ())
+        if results.paragraphs:
+            timed("language", language_of, results.paragraphs)
+            timed("quality", quality_signals, results.paragraphs)
+            timed("personal data", count_personal, results.paragraphs)
         number += 1
     return number, seconds
 
@@ -85,13 +85,13 @@ def show_hits(source: Path, most: int, half: int | None) -> None:
     for url, body in read_pages(source):
         if not in_half(url, half):
             continue
-        found = extract(body, "text/html", "utf-8", _SETTINGS)
-        columns = page_columns(found, url, ())
+        result = extract(body, "text/html", "utf-8", _SETTINGS)
+        columns = page_columns(result, url, ())
         hits = [("licence", f"{columns['licence']} ({columns['licence_source']})")] if columns["licence_source"] else []
         hits += [("reservation", sign) for sign in columns["reservations"]]
-        if found.paragraphs and columns["language"] != "en":
-            hits.append(("language", f"{columns['language']}: {max(found.paragraphs, key=len)[:80]}"))
-        for text in found.paragraphs:
+        if result.paragraphs and columns["language"] != "en":
+            hits.append(("language", f"{columns['language']}: {max(result.paragraphs, key=len)[:80]}"))
+        for text in result.paragraphs:
             for piece in find_personal(text):
                 before, after = text[max(0, piece.start - _AROUND) : piece.start], text[piece.end :][:_AROUND]
                 hits.append((piece.kind, f"{before} [[{text[piece.start : piece.end]}]] {after}"))

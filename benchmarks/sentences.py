@@ -15,7 +15,7 @@ _FOLDER = Path(__file__).parents[1] / "tests/models"
 Splitter = Callable[[str, str], list[str]]
 SPLITTERS: dict[str, Splitter] = {
     "English rule": lambda text, _: split_sentences(text, "en"),
-    "sentencex": lambda text, language: [one for one in sentencex.segment(language, text) if one.strip()],
+    "sentencex": lambda text, language: [item for item in sentencex.segment(language, text) if item.strip()],
     "language given": split_sentences,
     "language by the text": lambda text, _: split_sentences(text),
 }
@@ -53,8 +53,8 @@ def _inner_ends(sentences: list[str]) -> set[int]:
 
 def f1(name: str, language: str, splitter: Splitter) -> float:
     """Return the F1 of boundaries in the paragraphs of a language in a file; 1 without any boundary."""
-    found = [counts(*one, splitter) for one in split_by_hand(name) if one[0] == language]
-    right, wrong, missed = map(sum, zip(*found, strict=True))
+    results = [counts(*item, splitter) for item in split_by_hand(name) if item[0] == language]
+    right, wrong, missed = map(sum, zip(*results, strict=True))
     return 2 * right / (2 * right + wrong + missed) if right + wrong + missed else 1.0
 
 

@@ -58,12 +58,12 @@ def build(folder: Path, articles: int) -> dict[str, StageCost]:
         for stage in (dag.ranking_scores, dag.graphs, dag.examples, dag.baseline_scores):
             stage(session)
     taken = {job.stage: job for job in read_measured(measured)}
-    found = {}
+    results = {}
     for plan in session.run.plans:
         result, job = session.run.stages.get(plan.stage), taken[plan.stage]
         rows = 0 if result is None else sum(record.written.rows for record in result.in_order)
-        found[plan.stage] = StageCost(rows, job.processor, job.peak_bytes)
-    return found
+        results[plan.stage] = StageCost(rows, job.processor, job.peak_bytes)
+    return results
 
 
 def show(few: Mapping[str, StageCost], many: Mapping[str, StageCost], more: int) -> bool:

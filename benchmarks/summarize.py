@@ -40,12 +40,12 @@ def of_corpus(root: str) -> tuple[str, list[bytes]]:
         if article["split"] != "test":
             continue
         addresses = read_article(corpus, article["shard"], article["article_id"]).addresses
-        found = [
-            read_page(corpus, one.host_shard, one.url)
-            for one in addresses
-            if one.fetched and one.host_shard is not None
+        results = [
+            read_page(corpus, address.host_shard, address.url)
+            for address in addresses
+            if address.fetched and address.host_shard is not None
         ]
-        bodies = [page.body for page in found if page is not None][:PAGES]
+        bodies = [page.body for page in results if page is not None][:PAGES]
         if len(bodies) == PAGES:
             return article["title"], bodies
     raise SystemExit(f"{root} has no test article with {PAGES} pages")
@@ -55,7 +55,7 @@ def processor_seconds() -> float:
     """Return the processor time of this process and its ended and running children."""
     own = psutil.Process()
     times = [own.cpu_times(), *(child.cpu_times() for child in own.children(recursive=True))]
-    return sum(one.user + one.system for one in times) + times[0].children_user + times[0].children_system
+    return sum(time.user + time.system for time in times) + times[0].children_user + times[0].children_system
 
 
 def once(page: str, title: str, bodies: list[bytes]) -> tuple[float, float, float, str]:
@@ -87,7 +87,7 @@ def main(model: str | None = None, rounds: int = 5) -> None:
         rounds = [once(page, title, bodies) for _ in range(rounds + 1)]
     print(f"system {rounds[0][3]}; the first of all summaries took {rounds[0][1]:.2f} s")
     for name, column in (("first progress", 0), ("summary", 1), ("processor time", 2)):
-        values = [one[column] for one in rounds[1:]]
+        values = [item[column] for item in rounds[1:]]
         print(f"{name:15} {statistics.median(values):6.2f} s   ({min(values):.2f} to {max(values):.2f})")
 
 

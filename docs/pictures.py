@@ -63,8 +63,8 @@ class Product:
 
     def artifact(self, ending: str) -> str:
         """Return the address of the newest artifact whose key ends like this."""
-        found = self._artifacts(ending)
-        return f"{self.prefect}/artifacts/artifact/{found[0]['id']}"
+        result = self._artifacts(ending)
+        return f"{self.prefect}/artifacts/artifact/{result[0]['id']}"
 
     def history(self, ending: str) -> str:
         """Return the address of all versions of an artifact."""
@@ -72,22 +72,22 @@ class Product:
 
     def flow_run(self, name: str) -> str:
         """Return the address of the first run of this name: the one that computed everything."""
-        found = self.ask("flow_runs/filter", {"flow_runs": {"name": {"any_": [name]}}, "sort": "START_TIME_ASC"})
-        return f"{self.prefect}/runs/flow-run/{found[0]['id']}?tab=Graph"
+        result = self.ask("flow_runs/filter", {"flow_runs": {"name": {"any_": [name]}}, "sort": "START_TIME_ASC"})
+        return f"{self.prefect}/runs/flow-run/{result[0]['id']}?tab=Graph"
 
     def _artifacts(self, ending: str) -> list[dict[str, Any]]:
         every = self.ask("artifacts/filter", {"sort": "CREATED_DESC"})
-        found = [one for one in every if str(one["key"]).endswith(ending)]
-        if not found:
+        results = [item for item in every if str(item["key"]).endswith(ending)]
+        if not results:
             raise ValueError(f"no artifact has a key that ends in {ending!r}")
-        return found
+        return results
 
     def ask(self, path: str, body: Mapping[str, Any]) -> list[dict[str, Any]]:
         """Return what Prefect's API answers."""
         answer = requests.post(f"{self.prefect}/api/{path}", json=body, timeout=WAIT_SECONDS)
         answer.raise_for_status()
-        found: list[dict[str, Any]] = answer.json()
-        return found
+        result: list[dict[str, Any]] = answer.json()
+        return result
 
 
 @dataclass(frozen=True)
@@ -151,8 +151,8 @@ def _run_form(page: Page, product: Product) -> None:
     pool = ["work-pool", "create", "wikisum", "--type", "process", "--overwrite"]
     subprocess.run([sys.executable, "-m", "prefect", "--no-prompt", *pool], env=product.environment, check=True)
     deploy(product.environment)
-    (found,) = product.ask("deployments/filter", {"deployments": {"name": {"any_": ["build-wikisum"]}}})
-    page.goto(f"{product.prefect}/deployments/deployment/{found['id']}/run")
+    (result,) = product.ask("deployments/filter", {"deployments": {"name": {"any_": ["build-wikisum"]}}})
+    page.goto(f"{product.prefect}/deployments/deployment/{result['id']}/run")
     page.get_by_text("Parameters").first.wait_for()
     page.locator("textarea").first.fill("data")  # in place of a path of this machine
     page.wait_for_timeout(5000)

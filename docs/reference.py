@@ -108,8 +108,8 @@ def _unit(name: str, annotation: Any, about: str) -> str:
     section, _, own = name.rpartition(".")
     words = ("shards" if section == "shards" else own.replace("_", " "), re.split("[;:(]", about)[0])
     units = _MEASURES if float in kinds else f"{_MEASURES}|{_COUNTS}"
-    found = re.search(rf"(?<![a-z])({units})(?![a-z])", " ".join(words))
-    return found[0] if found else ""
+    match = re.search(rf"(?<![a-z])({units})(?![a-z])", " ".join(words))
+    return match[0] if match else ""
 
 
 def _stages() -> Iterator[str]:
@@ -177,12 +177,12 @@ def _command(command: App, words: tuple[str, ...]) -> Iterator[str]:
         return
     yield f"\n## {' '.join(words)}\n"
     yield command.help
-    arguments = [one for one in command.assemble_argument_collection() if one.show]
+    arguments = [item for item in command.assemble_argument_collection() if item.show]
     if words[1] in BUILDS:
         yield ""
         yield "Its options are all [settings](settings.md), and:"
-        arguments = [one for one in arguments if not one.keys or one.keys[0] in OWN]
-    rows = [(f"`{one.name}`", _default(one), one.parameter.help or "") for one in arguments]
+        arguments = [argument for argument in arguments if not argument.keys or argument.keys[0] in OWN]
+    rows = [(f"`{argument.name}`", _default(argument), argument.parameter.help or "") for argument in arguments]
     yield ""
     yield from _table(("option", "default", "meaning"), rows)
 
@@ -238,12 +238,12 @@ def draw() -> Iterator[str]:
     before: dict[str, set[str]] = {}  # stage -> all that must be done before it
     yield "flowchart TD"
     for stage, reads in whole.items():
-        direct = set(reads).difference(*(before[one] for one in reads))
-        before[stage] = set(reads).union(*(before[one] for one in reads))
+        direct = set(reads).difference(*(before[read] for read in reads))
+        before[stage] = set(reads).union(*(before[read] for read in reads))
         shape = f'(["{stage}"])' if "/" in stage or stage == "reports" else f'["{stage}"]'
         yield f"  {_identifier(stage)}{shape}"
         if reads:
-            yield f"  {' & '.join(_identifier(one) for one in reads if one in direct)} --> {_identifier(stage)}"
+            yield f"  {' & '.join(_identifier(item) for item in reads if item in direct)} --> {_identifier(stage)}"
     yield "  classDef optional stroke-dasharray: 5 5"
     yield f"  class {','.join(_identifier(stage) for stage in whole if stage not in usual)} optional"
 

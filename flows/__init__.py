@@ -8,7 +8,7 @@ import sys
 os.environ.setdefault("OMP_WAIT_POLICY", "passive")
 
 if sys.argv[:1] == ["-m"]:  # Python looks for the module to run; one of a flow would do nothing, without a word
-    started = next((one for one in sys.orig_argv if one.startswith(("flows.", "-mflows."))), "").removeprefix("-m")
+    started = next((item for item in sys.orig_argv if item.startswith(("flows.", "-mflows."))), "").removeprefix("-m")
     if started.count(".") == 1 and started != "flows.__main__":
         expected = "expected wikisum COMMAND or python -m flows COMMAND, whose --help lists the commands"
         print(f"python -m {started} runs nothing: {expected}", file=sys.stderr)

@@ -29,7 +29,7 @@ def backup(root: str, to: str, pages: bool = False, keep: int = KEEP, check: boo
 def checked(to: str) -> str:
     """Read a whole backup; return what it has. StorageError if a file of it is damaged or gone."""
     result = check_files(Store(to))
-    lines = [f"{name}: {len(one.files):,} files of root {one.root}" for name, one in result.generations.items()]
+    lines = [f"{name}: {len(item.files):,} files of root {item.root}" for name, item in result.generations.items()]
     lines.append(f"{result.files:,} files, {result.bytes:,} bytes read; {len(result.damaged)} damaged")
     lines += [f"{file}: {problem}" for file, problem in sorted(result.damaged.items())]
     if result.damaged:

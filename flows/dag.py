@@ -165,7 +165,7 @@ def scores(session: Session) -> results.Scores:
 @once
 def report(session: Session) -> results.Report:
     """Write the report, after everything else."""
-    further = [(predictions(one), scores(one)) for one in session.further()]
+    further = [(predictions(item), scores(item)) for item in session.further()]
     return reporting.report(
         session,
         corpus(session),

@@ -96,15 +96,15 @@ def _config_of(build: Build, root: str) -> tuple[BuildConfig, list[str]]:
         try:
             return BuildConfig.model_validate(settings), changes
         except ValidationError as error:
-            for one in error.errors():
-                *sections, name = one["loc"] or [""]
+            for item in error.errors():
+                *sections, name = item["loc"] or [""]
                 section: Any = settings
                 for part in sections:
                     section = section.get(part, {})
                 if name not in section:  # it is about several settings together
                     raise
-                changed = ".".join(map(str, one["loc"]))
-                changes.append(f"setting {changed} is {section.pop(name)!r}, which is not taken here: {one['msg']}")
+                changed = ".".join(map(str, item["loc"]))
+                changes.append(f"setting {changed} is {section.pop(name)!r}, which is not taken here: {item['msg']}")
 
 
 def _walk_of(store: Store, build: Build) -> Callable[[Session], Any]:

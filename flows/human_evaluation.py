@@ -33,8 +33,8 @@ def human_evaluation(study: str, answers: list[str]) -> str:
 def prepare(root: str, build: str | None, settings: StudySettings, to: Path) -> None:
     """Prepare a study of a build (None = the latest) in the folder `to`, and print what is in it."""
     store = Store(root)
-    found = finished_build(store, build, having=PREDICTIONS.name)
-    print(prepare_study(store, found, name_of(found.config, root), settings, to))
+    result = finished_build(store, build, having=PREDICTIONS.name)
+    print(prepare_study(store, result, name_of(result.config, root), settings, to))
 
 
 def score(study: Path, answers: Sequence[Path]) -> None:

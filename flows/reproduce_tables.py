@@ -54,7 +54,7 @@ def tables(session: Session) -> DirectoryResult:
         "seed": config.seed,
     }
     inputs = {
-        "scores": every(*scores, *[one.scores for one in evaluated.values()]),
+        "scores": every(*scores, *[item.scores for item in evaluated.values()]),
         "attention": every(dag.articles(session), dag.ranked(session), dag.baselines(session), *looked_at),
     }
     recipe = Recipe("tables", "tasks.tables.tables:write_tables", config.tables, arguments, version=1)

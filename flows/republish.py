@@ -23,20 +23,20 @@ def republish(root: str, build: str | None = None) -> str:
         root: folder or URI of the builds.
         build: name of the build; empty: the latest one."""
     store = Store(root)
-    found = finished_build(store, build)
-    corpus = name_of(found.config, root)
+    result = finished_build(store, build)
+    corpus = name_of(result.config, root)
     with tagged(corpus):
-        stages = {name: finished_stage(store, found, name) for name in found.stages}
+        stages = {name: finished_stage(store, result, name) for name in result.stages}
         for name, stage in stages.items():
             publish_stage(stage, StagePlan(name, len(stage.shards), len(stage.shards), 0), corpus)
-        directories = {name: _directory(store, found, name) for name in found.models}
+        directories = {name: _directory(store, result, name) for name in result.models}
         for record in directories.values():
             publish_training(store, record, corpus)
             publish_parts(store, record, corpus)
         versions = publish_versions(store, corpus)
-        publish_overview(found, corpus, {name: one.in_order for name, one in stages.items()}, directories)
+        publish_overview(result, corpus, {name: item.in_order for name, item in stages.items()}, directories)
     counts = f"{len(stages)} stages, {len(directories)} directories, {versions} versions"
-    return f"{corpus}: published build {found.name}, {counts}"
+    return f"{corpus}: published build {result.name}, {counts}"
 
 
 def _directory(store: Store, build: Build, name: str) -> DirectoryRecord:
@@ -49,6 +49,6 @@ def _directory(store: Store, build: Build, name: str) -> DirectoryRecord:
 def run(root: str, build: str | None) -> None:
     """Publish, and print what was published; mistakes are answered before a server is started."""
     store = Store(root)
-    found = finished_build(store, build)
+    result = finished_build(store, build)
     use_prefect_api()
-    print(republish(root, found.name))
+    print(republish(root, result.name))

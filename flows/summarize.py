@@ -41,5 +41,7 @@ def summarize(title: str, sources: list[str], model: str | None = None, settings
     shown = plain.encode()[:_SHOWN_BYTES].decode(errors="ignore")
     create_markdown_artifact(key="summary", markdown=shown, description=f"{title}: written by {summary.system}")
     if not summary.sentences:
-        raise ValueError(" ".join([*summary.notes, *(f"{one.name}: {one.refused}." for one in summary.sources)]))
+        raise ValueError(
+            " ".join([*summary.notes, *(f"{source.name}: {source.refused}." for source in summary.sources)])
+        )
     return markdown

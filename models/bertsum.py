@@ -211,8 +211,8 @@ def load_bert(encoder: SentenceEncoder, path: str | Path) -> None:
     names, file = _names(Path(path), encoder)
 
     def value(name: str, tensor: Tensor) -> Tensor:
-        found = file.tensor(names[name])
-        return torch.cat((found, tensor[len(found) :].to(found.dtype))) if name == _POSITIONS else found
+        result = file.tensor(names[name])
+        return torch.cat((result, tensor[len(result) :].to(result.dtype))) if name == _POSITIONS else result
 
     put_weights(encoder.bert, file.path, value)
 
@@ -226,19 +226,19 @@ def _names(path: Path, encoder: SentenceEncoder) -> tuple[dict[str, str], Weight
         raise ValueError(f"expected model_type {_KIND!r} in {place}, got {stated.get('model_type')!r}")
     ours = library_config(encoder.config)
     for name in (*_SIZES, *_FIXED):
-        expected, found = getattr(ours, name), stated.get(name, None if name in _SIZES else getattr(ours, name))
-        if found != expected:
-            raise ValueError(f"expected {name} {expected!r} in {place}, as the preset has, got {found!r}")
+        expected, actual = getattr(ours, name), stated.get(name, None if name in _SIZES else getattr(ours, name))
+        if actual != expected:
+            raise ValueError(f"expected {name} {expected!r} in {place}, as the preset has, got {actual!r}")
     file = open_weights(path)
     theirs = {_bare(name): name for name in file.shapes}
     own = {name: tuple(tensor.shape) for name, tensor in encoder.bert.state_dict().items()}
     left = [name for bare, name in theirs.items() if bare not in own and not bare.startswith(_LEFT_OUT)]
     check_complete(file, [name for name in own if name not in theirs], left)
     for name, shape in own.items():
-        found = file.shapes[theirs[name]]
-        if found != shape and not (name == _POSITIONS and found[0] <= shape[0] and found[1:] == shape[1:]):
+        actual = file.shapes[theirs[name]]
+        if actual != shape and not (name == _POSITIONS and actual[0] <= shape[0] and actual[1:] == shape[1:]):
             raise ValueError(
-                f"expected {theirs[name]} of shape {shape} in {file.path}, as the preset has, got {found}"
+                f"expected {theirs[name]} of shape {shape} in {file.path}, as the preset has, got {actual}"
                 + (": expected source_positions of at least the folder's" if name == _POSITIONS else "")
             )
     return theirs, file

@@ -130,8 +130,8 @@ class Causal(Summarizer):
 
     def state_dict(self, *arguments: Any, **options: Any) -> Any:
         """Return what training changes: with adapters these alone, else all weights."""
-        found = super().state_dict(*arguments, **options)
-        return {n: value for n, value in found.items() if "lora_" in n} if self._adapted else found
+        result = super().state_dict(*arguments, **options)
+        return {n: value for n, value in result.items() if "lora_" in n} if self._adapted else result
 
     def load_state_dict(self, state_dict: Mapping[str, Any], strict: bool = True, assign: bool = False) -> Any:
         """Load what `state_dict` returns; the folder's weights stay."""

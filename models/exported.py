@@ -82,8 +82,8 @@ class ExportedSummarizer(TrainedSummarizer):
         if self.source_values:
             values = SourceValues(value_pieces(words), source, may_be_cut, [slots.values])
         ids = search_ids(words, self.search)
-        found = beam_search(self.model, source, self.search, **ids, prompt=prompt, values=values, memory=memory)
-        (best,) = likely_summaries(self.model, memory, found, words, self.min_sentence_probability)
+        result = beam_search(self.model, source, self.search, **ids, prompt=prompt, values=values, memory=memory)
+        (best,) = likely_summaries(self.model, memory, result, words, self.min_sentence_probability)
         return fill(" ".join(words.decode(best.tokens).split()), slots.values)
 
     def _sentences(self, paragraph: str | Sequence[str]) -> Sequence[str]:

@@ -66,8 +66,8 @@ def load_huggingface(model: LibrarySummarizer, path: str | Path) -> None:
             return None
         if name not in names:
             return torch.zeros(tensor.shape)
-        found = file.tensor(names[name])
-        return found[: len(tensor)].clone() if len(found) > len(tensor) else found
+        result = file.tensor(names[name])
+        return result[: len(tensor)].clone() if len(result) > len(tensor) else result
 
     put_weights(model, file.path, value)
     model.tie()
@@ -90,11 +90,11 @@ def _check_sizes(path: Path, config: Config) -> None:
         rows = " or ".join(map(str, _rows(config)))
         raise ValueError(f"expected vocab_size {rows} in {file}, as the tokenizer has, got {theirs.vocab_size}")
     for name in (*(name for name in config.stated() if name not in (*_FREE, *_DROPOUTS)), *_ALSO):
-        expected, found = getattr(ours, name, None), getattr(theirs, name, None)
-        if name == "attention_window" and isinstance(found, int):
-            found = [found] * len(expected or ())
-        if found != expected:
-            raise ValueError(f"expected {name} {expected} in {file}, as the preset has, got {found}")
+        expected, actual = getattr(ours, name, None), getattr(theirs, name, None)
+        if name == "attention_window" and isinstance(actual, int):
+            actual = [actual] * len(expected or ())
+        if actual != expected:
+            raise ValueError(f"expected {name} {expected} in {file}, as the preset has, got {actual}")
 
 
 def _rows(config: Config) -> tuple[int, ...]:
@@ -116,7 +116,7 @@ def _names(file: WeightsFile, model: LibrarySummarizer) -> dict[str, str]:
     missing = [name for name in own if name not in theirs and name not in (*names, _BIAS)]
     left = [name for bare, name in theirs.items() if bare not in own and bare not in _NOTES]
     check_complete(file, missing, left)
-    found = {}
+    result = {}
     for bare, (name, shape) in own.items():
         if bare in theirs:
             allowed = [(rows, *shape[1:]) for rows in _rows(model.config)] if bare in (_SHARED, _OUTPUTS) else [shape]
@@ -125,8 +125,8 @@ def _names(file: WeightsFile, model: LibrarySummarizer) -> dict[str, str]:
                     f"expected {theirs[bare]} of shape {shape} in {file.path}, as {CONFIG} says, got "
                     f"{file.shapes[theirs[bare]]}"
                 )
-            found[name] = theirs[bare]
-    return found
+            result[name] = theirs[bare]
+    return result
 
 
 def _tied(model: LibrarySummarizer) -> tuple[str, ...]:

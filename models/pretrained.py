@@ -168,9 +168,9 @@ def _check_names(file: WeightsFile, model: Bart, folder: BartConfig, added: int)
     check_complete(file, missing, left)
     theirs = {ours: name for ours, name in theirs.items() if ours in own}
     for ours, name in theirs.items():
-        expected, found = _expected(ours, own[ours], folder, added), file.shapes[name]
-        if found != expected:
-            raise ValueError(f"expected {name} of shape {expected} in {file.path}, as {CONFIG} says, got {found}")
+        expected, actual = _expected(ours, own[ours], folder, added), file.shapes[name]
+        if actual != expected:
+            raise ValueError(f"expected {name} of shape {expected} in {file.path}, as {CONFIG} says, got {actual}")
     return theirs
 
 

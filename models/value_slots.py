@@ -74,14 +74,14 @@ class ValueSlots:
         if not self._letters:
             return text
         text = _without_slots(text)
-        found, end = [], 0
+        result, end = [], 0
         for place in self._places(text):
             before = text[place.start - 1 : place.start]
             letter = self._letters.get((place.pool, place.key))
             if letter is not None and (not before.strip() or before in _OPENING or _opens(text, place.start - 1)):
-                found.append(f"{text[end : place.start]}{' ' if before.strip() else ''}{letter}")
+                result.append(f"{text[end : place.start]}{' ' if before.strip() else ''}{letter}")
                 end = place.stop
-        return "".join(found) + text[end:]
+        return "".join(result) + text[end:]
 
     def _places(self, text: str) -> list[_Place]:
         """Return the values of a text in their order."""
@@ -97,10 +97,10 @@ class ValueSlots:
                 yield words[0].start(), words[-1].start() + len(_bare(words[-1]))
 
     def _find(self, text: str) -> list[_Place]:
-        found = []
+        results = []
         for start, stop, number in number_places(text):
-            found.append(_Place(start, stop, _pool(number, stop - start), str(number)))
-        taken = {index for place in found for index in range(place.start, place.stop)}
+            results.append(_Place(start, stop, _pool(number, stop - start), str(number)))
+        taken = {index for place in results for index in range(place.start, place.stop)}
         end = 0
         for sentence in split_sentences(text):
             start = text.index(sentence, end)
@@ -108,12 +108,12 @@ class ValueSlots:
             for run in name_runs(sentence, frozenset(), self._lower):
                 # The capital of a sentence's first word alone says nothing.
                 if run[0].start() or len(run) > 1 or _bare(run[0]).casefold() in self._inner:
-                    found += [
+                    results += [
                         _Place(start + first, start + last, "names", sentence[first:last].casefold())
                         for first, last in self._rare(run)
                         if not taken.intersection(range(start + first, start + last))
                     ]
-        return sorted(found)
+        return sorted(results)
 
 
 def _bare(word: re.Match[str]) -> str:

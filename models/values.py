@@ -249,8 +249,8 @@ def _numbers(text: str) -> list[Number]:
 
 def number_places(text: str) -> list[tuple[int, int, Decimal]]:
     """Return (start, end, number) of the digits of each number of a text."""
-    found = (match for match in _NUMBER.finditer(text) if match["digits"])
-    return [(*match.span("digits"), _decimal(match["digits"]).normalize()) for match in found]
+    result = (match for match in _NUMBER.finditer(text) if match["digits"])
+    return [(*match.span("digits"), _decimal(match["digits"]).normalize()) for match in result]
 
 
 def _decimal(digits: str) -> Decimal:

@@ -127,8 +127,8 @@ def open_safetensors(path: Path) -> WeightsFile:
 
     def tensor(name: str) -> Tensor:
         with safe_open(path, framework="pt") as file:
-            found: Tensor = file.get_tensor(name).clone()
-        return found
+            result: Tensor = file.get_tensor(name).clone()
+        return result
 
     return WeightsFile(path, shapes, tensor)
 
@@ -227,10 +227,10 @@ def library_fields(kind: str, config: object) -> dict[str, Any]:
 
 def stated_dropouts(stated: Mapping[str, Any], names: Iterable[str], file: Path) -> dict[str, float]:
     """Return which of the dropouts a configuration states. Raises ValueError: one is no number from 0 to below 1."""
-    found = {name: stated[name] for name in names if stated.get(name) is not None}
-    for name, value in found.items():
+    result = {name: stated[name] for name in names if stated.get(name) is not None}
+    for name, value in result.items():
         check_dropout(value, f"{name} in {file}")
-    return found
+    return result
 
 
 def put_weights(model: nn.Module, path: Path, value: Callable[[str, Tensor], Tensor | None]) -> None:
@@ -239,8 +239,8 @@ def put_weights(model: nn.Module, path: Path, value: Callable[[str, Tensor], Ten
     ValueError: a value is not finite; nothing was put."""
     weights, values = model.state_dict(), dict[str, Tensor]()
     for name, tensor in weights.items():
-        if (found := value(name, tensor)) is not None:
-            values[name] = found.to(tensor.dtype)
+        if (result := value(name, tensor)) is not None:
+            values[name] = result.to(tensor.dtype)
             check_finite(name, values[name], path)
     for name, tensor in weights.items():
         if name in values and not tensor.is_meta:

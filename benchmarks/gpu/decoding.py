@@ -20,7 +20,7 @@ def compare(system: BenchmarkedSystem, device: torch.device) -> dict[str, Any]:
     model = system.model().eval().to(device)
     batch = system.equal_articles(scale.decoded).source
     settings = SearchSettings(min_length=scale.decoded_tokens, max_length=scale.decoded_tokens)
-    found: dict[str, Any] = {}
+    result: dict[str, Any] = {}
     summaries: dict[str, list[list[int]]] = {}
     for way, search, articles in (("ours", shared, scale.decoded), ("released", released, scale.decoded_plain)):
         # The same articles: those of a shorter batch are the first of a longer one.
@@ -30,6 +30,6 @@ def compare(system: BenchmarkedSystem, device: torch.device) -> dict[str, Any]:
         started = clock(device)
         summaries[way] = search(model, source, settings)
         finish(device)
-        found[way] = articles / (clock(device) - started)
+        result[way] = articles / (clock(device) - started)
     same = [ours == released for ours, released in zip(summaries["ours"], summaries["released"], strict=False)]
-    return {**found, "same": sum(same) / len(same)}
+    return {**result, "same": sum(same) / len(same)}

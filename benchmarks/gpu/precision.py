@@ -23,7 +23,7 @@ _ARTICLES = 8
 def compare(system: BenchmarkedSystem, device: torch.device) -> dict[str, Any]:
     """Return, for each way, the speed of updates of equal weights on one batch, and the differences."""
     batch = system.equal_articles(_ARTICLES)
-    found: dict[str, Any] = {}
+    result: dict[str, Any] = {}
     exact: tuple[float, Tensor] | None = None
     try:
         for way, (precision, products) in WAYS.items():
@@ -45,7 +45,7 @@ def compare(system: BenchmarkedSystem, device: torch.device) -> dict[str, Any]:
                 update(updater, batch, step + 2)
             finish(device)
             difference = abs(loss - exact[0]) / exact[0]
-            found[way] = {
+            result[way] = {
                 "tokens_per_second": system.scale.steps * batch.source_tokens / (clock(device) - started),
                 "loss_difference": difference,
                 "gradient_difference": float((gradient - exact[1]).norm() / exact[1].norm()),
@@ -53,4 +53,4 @@ def compare(system: BenchmarkedSystem, device: torch.device) -> dict[str, Any]:
             }
     finally:
         torch.set_float32_matmul_precision("highest")
-    return found
+    return result

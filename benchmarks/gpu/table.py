@@ -50,9 +50,9 @@ def _decoding(row: Row, machine: Row) -> str:
 def _precision(row: Row, machine: Row) -> str:
     cells = []
     for way in ("float32", "TF32", "bfloat16"):
-        found = row[way]
-        word = "agrees" if found["agrees"] else "DIFFERS"
-        cells.append(f"{found['tokens_per_second']:10,.0f} {found['loss_difference']:.0e} {word}")
+        result = row[way]
+        word = "agrees" if result["agrees"] else "DIFFERS"
+        cells.append(f"{result['tokens_per_second']:10,.0f} {result['loss_difference']:.0e} {word}")
     return " | ".join(cells)
 
 

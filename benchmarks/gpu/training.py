@@ -147,12 +147,12 @@ def compare_compiled(system: BenchmarkedSystem, device: torch.device) -> dict[st
     batch = system.equal_articles(2)
     objective = TokenObjective(system.model().to(device).train(), batch_tokens=system.scale.batch_tokens)
     explained = explain(objective.loss)(*objective.inputs(batch, device))
-    found: dict[str, Any] = {"graph_breaks": explained.graph_break_count}
+    result: dict[str, Any] = {"graph_breaks": explained.graph_break_count}
     torch.compiler.reset()
     if device.type == "cuda":  # compiling for a CPU takes longer than all other measurements together
         for name, compiled in (("off", False), ("on", True)):
-            found[name] = Side(system, device, compile=compiled).run()["tokens_per_second"]
-    return found
+            result[name] = Side(system, device, compile=compiled).run()["tokens_per_second"]
+    return result
 
 
 def largest_batch(system: BenchmarkedSystem, device: torch.device) -> dict[str, Any]:

@@ -50,8 +50,8 @@ def tiled(model: Summarizer, source: SourceBatch, settings: SearchSettings) -> l
 def released(model: Summarizer, source: SourceBatch, settings: SearchSettings) -> list[list[int]]:
     """Search one article at a time, as the program that was released with the model does."""
     if isinstance(model, ParallelTransformer):
-        return [_rerun_one(model, one, settings) for one in one_by_one(source)]
-    return [summary for one in one_by_one(source) for summary in tiled(model, one, settings)]
+        return [_rerun_one(model, item, settings) for item in one_by_one(source)]
+    return [summary for item in one_by_one(source) for summary in tiled(model, item, settings)]
 
 
 def one_by_one(source: SourceBatch) -> Iterator[SourceBatch]:

@@ -104,15 +104,15 @@ def main(
             judges["entailment"] = entailment(nli)
         if chat_url:
             judges["chat"] = chat(chat_url, model, scratch)
-        found = {name: judge(cases) for name, judge in judges.items()}
+        result = {name: judge(cases) for name, judge in judges.items()}
     columns = Columns.of(cases)
-    _tables(columns, found, SUPPORTED_AT)
-    _curve(columns, found["said"])
-    _calibration(columns, found["said"])
+    _tables(columns, result, SUPPORTED_AT)
+    _curve(columns, result["said"])
+    _calibration(columns, result["said"])
     _speed(verifier, cases)
     if left_out and taught is not None:
         _left_out(taught, cases)
-    return _missed(columns, found["said"] >= SUPPORTED_AT)
+    return _missed(columns, result["said"] >= SUPPORTED_AT)
 
 
 @dataclass(frozen=True)

@@ -39,11 +39,11 @@ class Case:
 
 def topics_of(passages: Iterable[BenchmarkPassage]) -> dict[str, LearningArticle]:
     """Return passages as topics: an article of wikigraph or the mini web is one, the others' articles are a passage."""
-    found: defaultdict[str, list[str]] = defaultdict(list)
+    result: defaultdict[str, list[str]] = defaultdict(list)
     for passage in passages:
         own = passage.corpus in {"wikigraph", "miniweb"}
-        found[f"{passage.corpus} {passage.article if own else ''}"].append(passage.text)
-    return {name: LearningArticle(texts) for name, texts in found.items()}
+        result[f"{passage.corpus} {passage.article if own else ''}"].append(passage.text)
+    return {name: LearningArticle(texts) for name, texts in result.items()}
 
 
 def made(passages: Sequence[BenchmarkPassage], count: int) -> Iterator[Case]:

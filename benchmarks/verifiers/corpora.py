@@ -83,9 +83,9 @@ def _of_lines(
 ) -> Iterator[BenchmarkPassage]:
     """Yield the usable texts of each line of a compressed file; the field `name` says which article they are of."""
     with gzip.open(file, "rt", encoding="utf-8") as lines:
-        for one in map(json.loads, lines):
-            usable = filter(_usable, texts(one))
-            yield from (BenchmarkPassage(corpus, one[name], text, _teaches(one[name])) for text in usable)
+        for item in map(json.loads, lines):
+            usable = filter(_usable, texts(item))
+            yield from (BenchmarkPassage(corpus, item[name], text, _teaches(item[name])) for text in usable)
 
 
 def _teaches(article: str) -> bool:

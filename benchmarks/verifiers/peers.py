@@ -59,7 +59,7 @@ def said(verifier: Verifier) -> Judge:
     def judge(cases: Sequence[Case]) -> NDArray[np.float64]:
         findings = [verifier.finding(case.sentence, case.passages) for case in cases]
         alone = {Support.SAID, Support.UNSUPPORTED}
-        return np.array([one.probability if one.support in alone else 0.0 for one in findings])
+        return np.array([finding.probability if finding.support in alone else 0.0 for finding in findings])
 
     return judge
 
@@ -68,8 +68,8 @@ def supported(verifier: Verifier) -> Judge:
     """Both tiers of our verifier: what one passage says, and what several passages say together."""
 
     def judge(cases: Sequence[Case]) -> NDArray[np.float64]:
-        found = (verifier.finding(case.sentence, case.passages).support for case in cases)
-        return np.array([support in {Support.SAID, Support.COMBINED} for support in found], np.float64)
+        result = (verifier.finding(case.sentence, case.passages).support for case in cases)
+        return np.array([support in {Support.SAID, Support.COMBINED} for support in result], np.float64)
 
     return judge
 

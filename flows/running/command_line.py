@@ -61,11 +61,11 @@ def as_written(given: Any) -> Any:
         return {name: as_written(value) for name, value in given.items()}
     if isinstance(given, list):
         parts: list[Any] = []
-        for one in given:
-            if isinstance(one, str):
-                parts += [part.strip() for part in one.split(",")] if one else []
+        for item in given:
+            if isinstance(item, str):
+                parts += [part.strip() for part in item.split(",")] if item else []
             else:
-                parts += one if isinstance(one, list) else [one]
+                parts += item if isinstance(item, list) else [item]
         return parts
     return None if given == "null" else given
 
@@ -246,9 +246,9 @@ def similar(name: str, names: Collection[str]) -> str:
         name = option.lstrip("-").replace("-", "_")
         return not any(name in names for names in _HELP["first"].values()), name  # those of the first screen come first
 
-    same_end = sorted((one for one in names if _last_word(one) == _last_word(wanted)), key=rank)
-    found = list(dict.fromkeys([*same_end[:3], *difflib.get_close_matches(wanted, names, n=3)]))
-    return f"; similar: {', '.join(found)}" if found else "; --help lists them"
+    same_end = sorted((name for name in names if _last_word(name) == _last_word(wanted)), key=rank)
+    results = list(dict.fromkeys([*same_end[:3], *difflib.get_close_matches(wanted, names, n=3)]))
+    return f"; similar: {', '.join(results)}" if results else "; --help lists them"
 
 
 def _last_word(option: str) -> str:

@@ -51,8 +51,8 @@ def _run(given: CommandLine, module: str, flow: str, walk: str) -> int:
     from flows.running.building import run_build  # here, because these take seconds
     from tasks.engine.shard import MACHINES
 
-    found = import_module(f"flows.{module}")
-    run = partial(run_build, given, getattr(found, flow), getattr(found, walk), only_stages=flow != "retrain")
+    result = import_module(f"flows.{module}")
+    run = partial(run_build, given, getattr(result, flow), getattr(result, walk), only_stages=flow != "retrain")
     if MACHINES not in os.environ:
         return run()
     from tasks.engine.torchrun import run_on_machines
@@ -376,7 +376,7 @@ def main() -> NoReturn:
 
 def _answer(program: str, tokens: list[str]) -> int:
     if tokens and tokens[0] in BUILDS and not {"-h", "--help"}.isdisjoint(tokens):
-        topics = [one for one in tokens[1:] if one not in ("-h", "--help", "ranker", "summarizer")]
+        topics = [token for token in tokens[1:] if token not in ("-h", "--help", "ranker", "summarizer")]
         try:
             usage = f"{program} [ranker|summarizer]" if program == "wikisum train" else program
             print_help(usage, CommandLine, topics, Console(highlight=False))
@@ -387,15 +387,15 @@ def _answer(program: str, tokens: list[str]) -> int:
     if tokens[:1] == ["--install-completion"]:
         _parse_docstrings_once()
     if "-" in tokens:  # standard input, which the library takes for an option unless it stands behind a `--`
-        tokens = [*(one for one in tokens if one not in ("-", "--")), "--", "-"]
+        tokens = [*(token for token in tokens if token not in ("-", "--")), "--", "-"]
     return app([*_whole_names(tokens)]) or 0
 
 
 def _whole_names(tokens: Sequence[str]) -> Iterator[str]:
     """Yield what was written, with `--writer NAME` as the setting that it is short for."""
-    for place, token in enumerate(tokens):
+    for index, token in enumerate(tokens):
         name, equals, value = token.partition("=")
-        alone = name == "--writer" and (equals or (place + 1 < len(tokens) and tokens[place + 1][:1] not in "-{"))
+        alone = name == "--writer" and (equals or (index + 1 < len(tokens) and tokens[index + 1][:1] not in "-{"))
         yield f"--writer.folder{equals}{value}" if alone else token
 
 

@@ -58,9 +58,9 @@ def edges_from(shown: Iterable[StageTaskRun | None]) -> set[RunInput]:
     """Return the task inputs that draw edges from stages; a sub-flow is one node in the graph of its parent."""
     current = current_flow_run()
     edges: set[RunInput] = set()
-    for one in shown:
-        if one is not None:
-            edges.add(TaskRunResult(id=one.task_run) if one.flow_run == current else FlowRunResult(id=one.flow_run))
+    for item in shown:
+        if item is not None:
+            edges.add(TaskRunResult(id=item.task_run) if item.flow_run == current else FlowRunResult(id=item.flow_run))
     return edges
 
 

@@ -48,8 +48,10 @@ def estimate(run: Run) -> dict[str, Estimate]:
         if result is not None:
             records += _records_of(run, plan.stage, DATASETS[result.stage])
         else:
-            found = (find_directory(run.store, f"{plan.stage}/{name[:-5]}") for name in _sampled(run.store, plan.stage))
-            records += [record for record in found if record is not None]
+            results = (
+                find_directory(run.store, f"{plan.stage}/{name[:-5]}") for name in _sampled(run.store, plan.stage)
+            )
+            records += [record for record in results if record is not None]
         seconds = sum(record.seconds for record in records) / len(records) if records else None
         left = plan.shards - plan.done
         estimates[plan.stage] = Estimate(seconds, None if left and seconds is None else left * (seconds or 0.0) / 3600)
@@ -174,11 +176,11 @@ def archive_line(run: Run, settings: CommonCrawlSettings) -> str | None:
         return None
     urls = _kept(frontier)
     passes = [result for name, result in run.stages.items() if name.startswith("captures-indexed")]
-    found = round(_left(pages) * (sum(map(_kept, passes)) if looked_up.complete else urls))
-    records = Reads(found, found * RECORD_BYTES)
+    kept = round(_left(pages) * (sum(map(_kept, passes)) if looked_up.complete else urls))
+    records = Reads(kept, kept * RECORD_BYTES)
     if settings.indexes:
         asked = round(_left(looked_up) * urls)
-        hours = (asked * settings.delay_seconds + found / settings.requests_per_second) / 3600
+        hours = (asked * settings.delay_seconds + kept / settings.requests_per_second) / 3600
         index = f"{asked:,} look-ups, one in {settings.delay_seconds:g} s"
         total = records
     else:
@@ -248,7 +250,7 @@ def _domain_lines(store: Store, frontier: StageResult, done: Collection[int], se
     records = frontier.in_order[::every]
     share = len(records) / max(1, len(frontier.shards))
     columns, delay = ["host", "host_shard", "drop_reason"], settings.host_delay_seconds
-    batches = (batch for one in records for batch in store.read_batches(one.path, one.written.sha256, columns))
+    batches = (batch for record in records for batch in store.read_batches(record.path, record.written.sha256, columns))
     loads = plan_hosts(batches, done=done, delay=delay, share=share, budget=settings.budget_domain_pages)
     if not loads:
         return []

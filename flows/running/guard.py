@@ -82,7 +82,7 @@ class RequestGuard:
             status, text = elsewhere
             return PlainTextResponse(text, status)
         given = headers.get("authorization", "").encode()
-        if self._expected and not sum(secrets.compare_digest(given, one.encode()) for one in self._expected):
+        if self._expected and not sum(secrets.compare_digest(given, item.encode()) for item in self._expected):
             asked = {"WWW-Authenticate": 'Basic realm="wikisum", charset="UTF-8"'}
             return PlainTextResponse("a password is needed", 401, headers=asked)
         return None

@@ -30,14 +30,14 @@ def check_machine(config: BuildConfig) -> None:
 
 def lacking(config: BuildConfig) -> list[str]:
     """Return all that a run would stop for at its start, the Prefect server among it."""
-    found = []
+    results = []
     checks: list[Check] = [*(_ON_A_CLUSTER if config.engine.kind == "dask" else _HERE), lambda _: check_prefect_api()]
     for check in checks:
         try:
             check(config)
         except (ValueError, FileNotFoundError, ConnectionError) as error:
-            found.append(str(error))
-    return found
+            results.append(str(error))
+    return results
 
 
 def _check_device(config: BuildConfig) -> None:

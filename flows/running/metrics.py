@@ -105,12 +105,12 @@ def _of_build(store: Store, build: Build) -> Iterator["GaugeMetricFamily"]:
     shards = {(name,): float(len(files)) for name, files in build.stages.items()}
     yield _gauge("stage_shards", f"shards {of}", ("stage",), shards)
     for field, label, text in (("drops", "reason", "rows refused"), ("tally", "of", "what else was counted")):
-        found = {
+        result = {
             (name, of_what): float(count)
             for name, counts in build.counts.items()
             for of_what, count in counts.get(field, {}).items()
         }
-        yield _gauge("stage_refused" if field == "drops" else "stage_tally", f"{text} {of}", ("stage", label), found)
+        yield _gauge("stage_refused" if field == "drops" else "stage_tally", f"{text} {of}", ("stage", label), result)
     yield _gauge("build_timestamp_seconds", "when the latest build finished", (), {(): _time(build.created)})
 
 

@@ -65,7 +65,7 @@ def read_operator(file: str | None, root: str | None) -> Operator:
     except ValidationError as error:
         first = error.errors()[0]
         raise ValueError(f"{file}: {'.'.join(map(str, first['loc']))}: {first['msg']}") from error
-    known = {one["name"] for one in _written()["deployments"]}
+    known = {item["name"] for item in _written()["deployments"]}
     for name in (*operator.schedules, *operator.parameters):
         if name not in known:
             raise ValueError(f"{file}: there is no deployment {name!r}, expected one of {', '.join(sorted(known))}")
@@ -99,16 +99,16 @@ def _change(deployment: _Deployment, operator: Operator) -> None:
     if schedule is not None:
         before = deployment.get("schedules") or [{"slug": _SLUG}]
         when = {"active": False} if schedule is False else {**schedule.model_dump(), "active": True}
-        deployment["schedules"] = [{**one, **when} for one in before if schedule or "cron" in one]
+        deployment["schedules"] = [{**item, **when} for item in before if schedule or "cron" in item]
 
 
 def on_the_server() -> dict[str, dict[str, Any]]:
     """Return deployment -> name of a parameter, or of a schedule's field -> its value, as the server has them."""
     with get_client(sync_client=True) as client:
-        found = client.read_deployments()
-    known = {one["name"] for one in _written()["deployments"]}
+        result = client.read_deployments()
+    known = {item["name"] for item in _written()["deployments"]}
     return {
-        one.name: dict(_flat("", one.parameters))
+        item.name: dict(_flat("", item.parameters))
         | {
             f"schedule {schedule.slug or 'without a slug'}": " ".join(
                 [
@@ -116,10 +116,10 @@ def on_the_server() -> dict[str, dict[str, Any]]:
                     "on" if schedule.active else "off",
                 ]
             )
-            for schedule in one.schedules
+            for schedule in item.schedules
         }
-        for one in found
-        if one.name in known
+        for item in result
+        if item.name in known
     }
 
 

@@ -100,7 +100,7 @@ class Session:
         from tasks.reporting.tensorboard import write_events  # here, because torch takes seconds to import
 
         assert report.record is not None
-        models = [one.record for one in self.run.directories.values() if one.record is not None]
+        models = [directory.record for directory in self.run.directories.values() if directory.record is not None]
         write_events(self.run.store, report.record, models, self.config.name, to)
 
     def publish_overview(self, build: Build) -> None:
@@ -109,8 +109,8 @@ class Session:
             return
         from tasks.reporting.overview import publish_overview  # here, so that worker processes do not load matplotlib
 
-        directories = {name: one.record for name, one in self.run.directories.items() if one.record is not None}
-        stages = {name: one.in_order for name, one in self.run.stages.items()}
+        directories = {name: item.record for name, item in self.run.directories.items() if item.record is not None}
+        stages = {name: item.in_order for name, item in self.run.stages.items()}
         publish_overview(build, self.config.name, stages, directories)
 
     def forget(self) -> None:

@@ -96,7 +96,7 @@ def add_api(
     @app.post("/api/summaries", status_code=202, summary="Ask for a summary")
     def start(wanted: RequestedSummary) -> Given:
         """It waits for its turn; watch /api/summaries/ID/events, then read /summary/ID/export.json."""
-        given = [source_of(one) for one in wanted.sources]
+        given = [source_of(source) for source in wanted.sources]
         return submitted(wanted.title, given, wanted.system, wanted.settings(settings))
 
     @app.get("/api/summaries", summary="Find kept summaries")
@@ -144,7 +144,7 @@ def add_api(
 
     @app.get("/api/openapi.json", include_in_schema=False)
     def document() -> dict[str, Any]:
-        routes = [one for one in app.routes if isinstance(one, APIRoute) and one.path.startswith("/api/")]
+        routes = [route for route in app.routes if isinstance(route, APIRoute) and route.path.startswith("/api/")]
         made = get_openapi(title="wikisum summaries", version="1", routes=routes)
         made.setdefault("components", {})["securitySchemes"] = {"password": {"type": "http", "scheme": "bearer"}}
         return made | {"security": [{"password": []}, {}]}

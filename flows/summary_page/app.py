@@ -50,7 +50,7 @@ def create_app(
 
     @app.exception_handler(RequestValidationError)
     async def invalid(request: Request, error: RequestValidationError) -> Response:
-        first, *others = [(_where(one["loc"]), one) for one in error.errors()]
+        first, *others = [(_where(item["loc"]), item) for item in error.errors()]
         where, fault = first
         if fault["type"] == "json_invalid" or not where:
             return JSONResponse({"detail": "expected JSON, as /api describes it, with its Content-Type"}, 422)
@@ -131,5 +131,5 @@ def add_results(
         if job.summary is None or number not in job.pages:
             raise HTTPException(404, "This source was not fetched.")
         page = job.pages[number]
-        text = next((one.text for one in job.summary.passages if one.number == passage), "")
+        text = next((item.text for item in job.summary.passages if item.number == passage), "")
         return inert_response(page.body, page.mime, page.charset, text)

@@ -28,10 +28,10 @@ def add_explorer(app: FastAPI, corpus: ExplorerCorpus) -> None:
         page = min(max(page, 1), 1_000_000)
         asked = CorpusQuery(of, text, chosen, **bounds, order=order, start=(page - 1) * _PAGE, count=_PAGE)
         try:
-            found = corpus.find(asked)
+            result = corpus.find(asked)
         except StorageError as error:
             raise HTTPException(404, str(error)) from error
-        pages = -(-found.matches // _PAGE)
+        pages = -(-result.matches // _PAGE)
         near = [number for number in range(page - _NEAR, page + _NEAR + 1) if 1 <= number <= pages]
 
         def address(**changed: Any) -> str:
@@ -39,7 +39,7 @@ def add_explorer(app: FastAPI, corpus: ExplorerCorpus) -> None:
             return f"/corpus?{urlencode({name: value for name, value in kept.items() if value not in (None, '')})}"
 
         around = {"page": page, "pages": sorted({1, *near, pages}) if pages > 1 else [], "address": address}
-        shown = {"corpus": corpus, "kind": KINDS[of], "asked": asked, "found": found, **around}
+        shown = {"corpus": corpus, "kind": KINDS[of], "asked": asked, "found": result, **around}
         return render("corpus.html.j2", **shown, explores=True)
 
     @app.get("/corpus/report")
@@ -73,12 +73,12 @@ def add_explorer(app: FastAPI, corpus: ExplorerCorpus) -> None:
     @app.get("/corpus/inert")
     def inert(url: str, host_shard: int, passage: str = "") -> Response:
         try:
-            found = read_page(corpus, host_shard, url)
+            result = read_page(corpus, host_shard, url)
         except StorageError as error:
             raise HTTPException(404, str(error)) from error
-        if found is None:
+        if result is None:
             raise HTTPException(404, "the corpus does not hold this page")
-        return inert_response(found.body, found.mime, found.charset, passage)
+        return inert_response(result.body, result.mime, result.charset, passage)
 
 
 def _number(given: str) -> float | None:

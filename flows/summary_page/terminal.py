@@ -46,7 +46,7 @@ def summarize(
         write_result(to_text(summary), None)  # what was made is not lost
         raise
     write_result(written, output)
-    _tell_unused({one.name: one.refused for one in summary.sources}, form, output)
+    _tell_unused({source.name: source.refused for source in summary.sources}, form, output)
     return 0 if summary.sentences else 1
 
 

@@ -54,11 +54,11 @@ def summary_view(summary: CitedSummary, choice: str, systems: Mapping[str, str])
     sources = []
     for source in summary.sources:
         paragraphs = [
-            {"text": one.text, "refused": one.refused, "marked": _marked(cited.get((source.number, position)))}
-            for position, one in enumerate(source.paragraphs)
+            {"text": item.text, "refused": item.refused, "marked": _marked(cited.get((source.number, position)))}
+            for position, item in enumerate(source.paragraphs)
             if position < _SHOWN_PARAGRAPHS or (source.number, position) in cited
         ]
-        usable = sum(one.refused is None for one in source.paragraphs)
+        usable = sum(paragraph.refused is None for paragraph in source.paragraphs)
         counts = {"left_out": len(source.paragraphs) - len(paragraphs), "cited": passages[source.number]}
         sources.append({"source": source, "paragraphs": paragraphs, "usable": usable, **counts})
     titles = {source.number: source.title or shown_url(source.name) for source in summary.sources}

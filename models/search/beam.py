@@ -54,12 +54,12 @@ def beam_search(
     model.eval()
     try:
         memory = model.encode(source) if memory is None else memory
-        found = _search(model, memory, source, settings, begin, rules, scorers, prompt, values)
+        result = _search(model, memory, source, settings, begin, rules, scorers, prompt, values)
     finally:
         model.train(was_training)
     if first is None:
-        return found
-    return [replace(one, tokens=one.tokens[1:], attention=one.attention[1:]) for one in found]
+        return result
+    return [replace(item, tokens=item.tokens[1:], attention=item.attention[1:]) for item in result]
 
 
 def search_ids(vocabulary: Vocabulary, settings: SearchSettings) -> dict[str, Any]:
@@ -112,13 +112,13 @@ def _search(
             row_bK = row_bK[unfinished]
         cache.reorder(row_bK.flatten())
         newest_R1 = alive.tokens[..., -1].reshape(-1, 1)
-    found = [hypothesis for hypothesis in best if hypothesis is not None]
+    results = [hypothesis for hypothesis in best if hypothesis is not None]
     if values is None:
-        return found
-    kept = [values.finished(article, hypothesis.tokens) for article, hypothesis in enumerate(found)]
+        return results
+    kept = [values.finished(article, hypothesis.tokens) for article, hypothesis in enumerate(results)]
     return [
         replace(hypothesis, tokens=hypothesis.tokens[:length], attention=hypothesis.attention[:length])
-        for hypothesis, length in zip(found, kept, strict=True)
+        for hypothesis, length in zip(results, kept, strict=True)
     ]
 
 

@@ -48,17 +48,17 @@ def token_log_probs(
     the model's own, in evaluation mode: what a search forbids keeps its share, so that a token in its place is
     unlikely. There is a hypothesis for each article of the memory."""
     start, device = vocabulary.target_start, memory.mask.device
-    found = []
+    results = []
     for article, hypothesis in enumerate(hypotheses):  # one at a time: [T, V] are many numbers
         if not hypothesis.tokens:  # nothing to decode
-            found.append(torch.zeros(0))
+            results.append(torch.zeros(0))
             continue
         tokens = torch.tensor([*start, *hypothesis.tokens], device=device)
         one = memory.select(torch.tensor([article], device=device))
         log_probs_TV = model.log_probs(model.decode(tokens[:-1].unsqueeze(0), one, attention=False))[0]
         chosen_T = log_probs_TV[len(start) - 1 :].gather(1, tokens[len(start) :].unsqueeze(1)).squeeze(1)
-        found.append(chosen_T.float().cpu())
-    return found
+        results.append(chosen_T.float().cpu())
+    return results
 
 
 def without_unlikely(hypothesis: Hypothesis, log_probs: Tensor, vocabulary: Vocabulary, least: float) -> Hypothesis:
@@ -67,9 +67,12 @@ def without_unlikely(hypothesis: Hypothesis, log_probs: Tensor, vocabulary: Voca
     written = list(written_sentences(hypothesis, log_probs, vocabulary))
     if not written:
         return hypothesis
-    enough = min(least, max(exp(one.log_prob) for one in written))
+    enough = min(least, max(exp(item.log_prob) for item in written))
     kept = [
-        index for one in written if exp(one.log_prob) >= enough for index in range(one.tokens.start, one.tokens.stop)
+        index
+        for item in written
+        if exp(item.log_prob) >= enough
+        for index in range(item.tokens.start, item.tokens.stop)
     ]
     return replace(hypothesis, tokens=[hypothesis.tokens[i] for i in kept], attention=hypothesis.attention[kept])
 

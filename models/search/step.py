@@ -224,10 +224,10 @@ def _collect(
     parent_b = parent_bK.gather(1, place_b[:, None]).squeeze(1)
     article = torch.arange(len(parent_b), device=parent_b.device)
     # The last row, the attention of the end token, belongs to no token of the summary.
-    found = attended.tokens[article, parent_b], attended.attention[article, parent_b, :length]
+    result = attended.tokens[article, parent_b], attended.attention[article, parent_b, :length]
     better_b, log_prob_b = score_b > ended.score, total_bC.gather(1, place_b[:, None]).squeeze(1)
     best = torch.cat((ended.best, score_bK), dim=1).topk(beam, dim=1).values
-    return _replaced(replace(ended, best=best), better_b, score_b, log_prob_b, *found)
+    return _replaced(replace(ended, best=best), better_b, score_b, log_prob_b, *result)
 
 
 def _replaced(
@@ -252,8 +252,8 @@ def _or_unfinished(ended: Ended, alive: Hypotheses, done_b: Tensor, settings: Se
     article, best_b = torch.arange(len(stuck_b), device=stuck_b.device), alive.log_probs.argmax(dim=1)
     log_prob_b = alive.log_probs[article, best_b]
     score_b = log_prob_b / settings.normaliser(max(alive.length, 1))
-    found = alive.tokens[article, best_b], alive.attention[article, best_b]
-    return _replaced(ended, stuck_b, score_b, log_prob_b, *found)
+    result = alive.tokens[article, best_b], alive.attention[article, best_b]
+    return _replaced(ended, stuck_b, score_b, log_prob_b, *result)
 
 
 def repeated_ngrams(tokens_bKt: Tensor, n: int, vocabulary_size: int) -> Tensor | None:

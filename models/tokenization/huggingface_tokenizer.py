@@ -220,14 +220,14 @@ def _roles(described: Mapping[str, Any]) -> Mapping[str, Sequence[str]]:
 
 def _types(described: Mapping[str, Any]) -> set[str]:
     """Return the types of what comes before and after the model: pre-tokenizers and decoders, nested ones included."""
-    found: set[str] = set()
+    results: set[str] = set()
     waiting = [described.get("pre_tokenizer"), described.get("decoder")]
     while waiting:
         part = waiting.pop()
         if isinstance(part, dict):
-            found.add(str(part.get("type")))
+            results.add(str(part.get("type")))
             waiting += [*part.get("pretokenizers", []), *part.get("decoders", [])]
-    return found - {"Sequence"}
+    return results - {"Sequence"}
 
 
 # Character -> byte of byte-level BPE: printable bytes stand for themselves, others for U+0100 and on.
@@ -247,10 +247,10 @@ def described_tokenizer(folder: Path) -> tuple[Path, dict[str, Any]]:
         return file, read_object(file)
     pieces, merges = folder / VOCABULARY, folder / MERGES
     if not (pieces.is_file() and merges.is_file()):
-        found = next((f"only {file.name}" for file in (pieces, merges) if file.is_file()), "none of them")
+        result = next((f"only {file.name}" for file in (pieces, merges) if file.is_file()), "none of them")
         raise ValueError(
             f"{folder}: expected a {TOKENIZER} in it, the file of a fast tokenizer, or {VOCABULARY} and {MERGES}, "
-            f"found {found}"
+            f"found {result}"
         )
     read_object(pieces)  # a fault of it is named as in other files
     try:

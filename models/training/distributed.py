@@ -126,10 +126,10 @@ def find_device(device: str, local: int = 0) -> torch.device:
     if device == "auto":
         device = "cuda" if torch.cuda.is_available() else "cpu"
     try:
-        found = torch.device("cuda", local) if device == "cuda" else torch.device(device)
-        torch.empty(0, device=found)
+        result = torch.device("cuda", local) if device == "cuda" else torch.device(device)
+        torch.empty(0, device=result)
     except (RuntimeError, AssertionError) as error:  # AssertionError: PyTorch was built without CUDA
         raise ValueError(
             f"device {device!r} is not available with PyTorch {torch.__version__}: expected auto, cpu, cuda or cuda:N"
         ) from error
-    return found
+    return result

@@ -133,7 +133,7 @@ def copy_loss(
     with `pad`, and `positions` as for `token_loss`; copy probabilities are not smoothed."""
     assert decoded.copied is not None
     positions = positions_of(target, pad) if positions is None else positions
-    hidden_MD, target_M = (one.flatten(0, 1).index_select(0, positions) for one in (decoded.hidden, target))
+    hidden_MD, target_M = (item.flatten(0, 1).index_select(0, positions) for item in (decoded.hidden, target))
     log_prob_M, evenly = _of_vocabulary(model, hidden_MD, target_M, spread=smoothing > 0)
     generated = log_prob_M.new_zeros(target.numel()).index_copy(0, positions, log_prob_M).view(target.shape)
     nll = -decoded.copied.log_prob(generated, target).flatten().index_select(0, positions).sum()
@@ -153,8 +153,8 @@ def _of_vocabulary(
     if len(hidden_MD) <= CHUNK:  # these logits are all there are; computing them again would save no memory
         return of_chunk(hidden_MD, target_M)
     parts = zip(torch.split(hidden_MD, CHUNK), torch.split(target_M, CHUNK), strict=True)
-    found = [checkpoint(of_chunk, *part, use_reentrant=False, preserve_rng_state=False) for part in parts]
-    return torch.cat([log_prob for log_prob, _ in found]), sum(evenly for _, evenly in found)
+    results = [checkpoint(of_chunk, *part, use_reentrant=False, preserve_rng_state=False) for part in parts]
+    return torch.cat([log_prob for log_prob, _ in results]), sum(evenly for _, evenly in results)
 
 
 @dataclass(eq=False)
@@ -195,7 +195,7 @@ class TokenObjective(Objective[Batch]):
 
     def inputs(self, batch: Batch, device: torch.device) -> tuple[SourceBatch, Tensor, Tensor]:
         """Return source, target and the positions to predict on the device."""
-        target, predicted = (one.to(device, non_blocking=True) for one in (batch.target, batch.predicted))
+        target, predicted = (item.to(device, non_blocking=True) for item in (batch.target, batch.predicted))
         return batch.source.to(device), target, predicted
 
     def loss(self, source: SourceBatch, target: Tensor, predicted: Tensor | None = None) -> tuple[Tensor, ...]:

@@ -105,12 +105,12 @@ class CitedSummary:
     @property
     def told(self) -> Sequence[SummarySentence]:
         """Its sentences but for what sources say differently."""
-        return [one for one in self.sentences if not one.sides]
+        return [sentence for sentence in self.sentences if not sentence.sides]
 
     @property
     def differing(self) -> Sequence[SummarySentence]:
         """A sentence for each thing of which sources say what differs."""
-        return [one for one in self.sentences if one.sides]
+        return [sentence for sentence in self.sentences if sentence.sides]
 
 
 @dataclass
@@ -130,21 +130,21 @@ class PassageNumbers:
         unsupported ones stay, and those go that state one side of what is told as a difference. `words`: of the
         sentences together, at most, but for the first one; None = no limit."""
         citer = Citer(title, self.texts)
-        stay = [one for one in citer.cite(summary) if not any(other.stated_in(one.sentence) for other in told)]
-        ends = accumulate(len(written_words(one.sentence)) for one in stay)
+        stay = [item for item in citer.cite(summary) if not any(other.stated_in(item.sentence) for other in told)]
+        ends = accumulate(len(written_words(item.sentence)) for item in stay)
         kept = len(stay) if words is None else max(1, sum(end <= words for end in ends))
-        found = [self._sentence(citer, one) for one in stay[:kept]]
-        return [replace(one, heading="" if number else heading) for number, one in enumerate(found)]
+        results = [self._sentence(citer, item) for item in stay[:kept]]
+        return [replace(one, heading="" if number else heading) for number, one in enumerate(results)]
 
     def differing(self, told: Sequence[Difference]) -> list[SummarySentence]:
         """Return a sentence for each thing of which sources say what differs, with a passage for each value."""
-        found = []
-        for one in told:
-            numbers = tuple(self._number(each.passage, each.sentence) for each in one.statements)
-            quotes = tuple(each.sentence for each in one.statements)
-            sides = tuple(f"{each.text} ({each.year})" if one.changed else each.text for each in one.statements)
-            found.append(SummarySentence(one.line, "combined", numbers, quotes, (), _EACH, sides=sides))
-        return found
+        results = []
+        for item in told:
+            numbers = tuple(self._number(each.passage, each.sentence) for each in item.statements)
+            quotes = tuple(each.sentence for each in item.statements)
+            sides = tuple(f"{each.text} ({each.year})" if item.changed else each.text for each in item.statements)
+            results.append(SummarySentence(item.line, "combined", numbers, quotes, (), _EACH, sides=sides))
+        return results
 
     def _sentence(self, citer: Citer, cited: CitedSentence) -> SummarySentence:
         quotes = tuple(citer.verifier.quote(cited.claim, text) for text in citer.texts(cited.ranks))

@@ -84,10 +84,10 @@ def to_cited_text(summary: CitedSummary) -> str:
         doubt = "" if sentence.supported else f" ({MARKS[sentence.verdict]})"
         numbers = "".join(f"[{number}]" for number in sentence.passages)
         sections[-1].append(f"{clean(sentence.text)} {numbers}{doubt}".rstrip())
-    lines = [clean(summary.title), *(" ".join(one).replace("\n ", "\n") for one in sections if one)]
+    lines = [clean(summary.title), *(" ".join(section).replace("\n ", "\n") for section in sections if section)]
     lines += _differences(summary)
     names = {source.number: source for source in summary.sources}
-    cited = [f"[{one.number}] {described(names[one.source])}, {one.place}" for one in summary.passages]
+    cited = [f"[{passage.number}] {described(names[passage.source])}, {passage.place}" for passage in summary.passages]
     return "\n\n".join([*lines, "\n".join(cited)]) + "\n"
 
 
@@ -141,9 +141,9 @@ def _side_by_side(difference: SummarySentence) -> str:
 def _differences(summary: CitedSummary) -> list[str]:
     """Return a line for each difference, with a number behind each side."""
     lines = []
-    for one in summary.differing:
-        sides = "; ".join(f"{clean(side)} [{number}]" for side, number, _ in one.stated)
-        lines.append(f"{clean(one.text.partition(':')[0])}: {sides}")
+    for item in summary.differing:
+        sides = "; ".join(f"{clean(side)} [{number}]" for side, number, _ in item.stated)
+        lines.append(f"{clean(item.text.partition(':')[0])}: {sides}")
     return lines
 
 

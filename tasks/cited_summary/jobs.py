@@ -145,7 +145,9 @@ class Jobs(Closing):
             job.title = job.summary.title
             # With what was read of them, in the same memory, so that writing again fetches nothing twice.
             read = [job.pages.get(number) for number in range(1, len(job.given) + 1)]
-            job.given = [replace(one, **vars(page)) if page else one for one, page in zip(job.given, read, strict=True)]
+            job.given = [
+                replace(item, **vars(page)) if page else item for item, page in zip(job.given, read, strict=True)
+            ]
             try:
                 self._keep(job)
             except StorageError:
@@ -228,7 +230,7 @@ class KeptSummaries:
         if job.summary is None:
             return
         asked = job.settings
-        sources = [replace(one, fetched=False) for one in job.summary.sources]  # their bytes are not kept
+        sources = [replace(source, fetched=False) for source in job.summary.sources]  # their bytes are not kept
         kept = _Kept(job.choice, asked.words, asked.language, asked.headings, replace(job.summary, sources=sources))
         self._store.write_bytes(_name(job.id), self._file.dump_json(kept, indent=1))
 
@@ -252,13 +254,13 @@ class KeptSummaries:
         """Return the summaries that contain every word of a search, in title, sentences or names of sources; the newest
         first. Raises StorageError: the root cannot be listed."""
         there = [name.removesuffix(".json") for name in self._store.sizes(FOLDER)]
-        for id_ in [one for one in there if one not in self._listed]:
+        for id_ in [item for item in there if item not in self._listed]:
             kept = self._read(id_)
             self._listed[id_] = None if kept is None else _listed(id_, kept.summary)
         words = search.casefold().split()
         listed = [line for id_ in there if (line := self._listed[id_]) is not None]
-        found = [entry for entry, text in listed if all(word in text for word in words)]
-        return sorted(found, key=lambda entry: entry.made, reverse=True)
+        results = [entry for entry, text in listed if all(word in text for word in words)]
+        return sorted(results, key=lambda entry: entry.made, reverse=True)
 
     def _read(self, id_: str) -> _Kept | None:
         if not _ID.fullmatch(id_):
@@ -270,8 +272,8 @@ class KeptSummaries:
 
 
 def _listed(id_: str, summary: CitedSummary) -> tuple[KeptEntry, str]:
-    texts = [one.text for one in summary.sentences]
-    names = [f"{one.name} {one.title or ''}" for one in summary.sources]
+    texts = [sentence.text for sentence in summary.sentences]
+    names = [f"{source.name} {source.title or ''}" for source in summary.sources]
     entry = KeptEntry(id_, summary.title, summary.made, summary.system, len(summary.sources), "".join(texts[:1]))
     return entry, " ".join([summary.title, *texts, *names]).casefold()
 

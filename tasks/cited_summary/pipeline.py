@@ -194,7 +194,7 @@ def _cited(
     begins = [pages[passage.source, passage.position] for passage in passages]
     citations = PassageNumbers([passage.text for passage in passages], places, begins)
     words = settings.words if system.summarizer else None  # the others were told
-    sentences = [one for heading, summary in sections for one in citations.of(title, summary, heading, told, words)]
+    sentences = [item for heading, summary in sections for item in citations.of(title, summary, heading, told, words)]
     return _Made(sentences, citations, left_out, told)
 
 
@@ -208,10 +208,10 @@ def _choose(
     """Return sentences of the passages as sections with their headings: one section without a heading, or one a
     heading. `headings`: of each passage; None for none. `told`: differences that no sentence may take sides on."""
     sections: dict[str, list[str]] = {}
-    for one in choose(title, passages, settings.words, language=settings.language, told=told):
-        sections.setdefault(headings[one.passage] if headings else "", []).append(one.text)
+    for item in choose(title, passages, settings.words, language=settings.language, told=told):
+        sections.setdefault(headings[item.passage] if headings else "", []).append(item.text)
     if not sections:  # without a whole sentence, the first words
-        return [("", Summary(first_words([one.text for one in passages], settings.words)))]
+        return [("", Summary(first_words([passage.text for passage in passages], settings.words)))]
     # On lines of their own, so that they are also cited one by one.
     return [(heading, Summary("\n".join(texts))) for heading, texts in sections.items()]
 

@@ -162,7 +162,7 @@ def suggest_title(documents: pa.Table, names: Sequence[str]) -> str:
     def shared(candidate: str) -> float:
         """The share of sources that have a word, added up over its words and held against their number and one more."""
         own = content_words(candidate)
-        return sum(word in one for word in own for one in words) / len(words) / (len(own) + 1)
+        return sum(word in item for word in own for item in words) / len(words) / (len(own) + 1)
 
     best = max(candidates, key=shared, default=PurePath(names[0]).stem.replace("_", " ") or names[0])
     return " ".join(best.split()[:_LONGEST])
@@ -174,14 +174,14 @@ def list_sources(
     """Return every source in the order given. `frontier`: FRONTIER rows, whose rank is the index of the source;
     `documents`: DOCUMENTS rows of the URLs that were fetched; `paragraphs`: PARAGRAPHS rows, kept and refused;
     `language`: that of the summary, if others are refused."""
-    found = {row["rank"]: row for row in frontier.to_pylist()}
+    result = {row["rank"]: row for row in frontier.to_pylist()}
     read = {row["url"]: row for row in documents.select(["url", "title", "reason", *_ORIGIN]).to_pylist()}
     texts: dict[str, list[Paragraph]] = {}
     for row in paragraphs.select(["url", "text", "drop_reason"]).to_pylist():
         texts.setdefault(row["url"], []).append(Paragraph(row["text"], row["drop_reason"]))
 
     def listed(number: int, one: GivenSource) -> SummarySource:
-        row = found.get(number - 1)
+        row = result.get(number - 1)
         if row is None:
             return SummarySource(number, one.name, refused=one.reason)
         if row["drop_reason"] is not None:

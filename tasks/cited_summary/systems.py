@@ -179,16 +179,16 @@ def _of_folder(folder: Path) -> SummarySystem:
         return system
     try:
         settings = json.loads((folder / SETTINGS).read_text(encoding="utf-8"))
-        found = {name: kind.model_validate(settings[name]) for name, kind in _SECTIONS.items() if name in settings}
+        result = {name: kind.model_validate(settings[name]) for name, kind in _SECTIONS.items() if name in settings}
     except (ValueError, TypeError) as error:
         other = f"Its {SETTINGS} is that of another version of this program ({type(error).__name__})."
         return replace(system, why=f"{why} {other}")
-    decoding: DecodingSettings = found.pop("decoding", _CAREFULLY)
+    decoding: DecodingSettings = result.pop("decoding", _CAREFULLY)
     alone: dict[str, Any] = {"checkpoint": 0}  # the export has one, and no attention predictor
     if decoding.guidance.reads_predictor:
         alone |= {"alignment": "none", "compressed_paragraphs": None}
     return replace(
-        system, words=settings.get("words", system.words), decoding=decoding.model_copy(update=alone), **found
+        system, words=settings.get("words", system.words), decoding=decoding.model_copy(update=alone), **result
     )
 
 

@@ -19,7 +19,7 @@ def meaning(systems: Iterable[str]) -> str:
     """Return what the marks of these systems' sentences say: what was tested, and how far it can be trusted."""
     copied = {system in _EXTRACTIVE for system in systems}
     told = ("tested", *["written"] * (False in copied), *["copied"] * (True in copied))
-    return " ".join(_WORDS[one] for one in told)
+    return " ".join(_WORDS[item] for item in told)
 
 
 def described(source: SummarySource) -> str:

@@ -94,9 +94,9 @@ def secret_in(variable: str | None, setting: str, what: str) -> str | None:
         return None
     secret = os.environ.get(variable, "")
     if not secret or not re.fullmatch(HEADER_TEXT, secret):
-        found = "something else" if secret else "none"
+        result = "something else" if secret else "none"
         raise ValueError(
             f"{setting} is {variable!r}: expected an environment variable that holds {what}, one line of ASCII; it "
-            f"holds {found}"
+            f"holds {result}"
         )
     return secret

@@ -136,15 +136,15 @@ class Run:
         jobs: list[Job] = []
         reason, explained = "", 0
         for shard in range(shards):
-            found = _digests(inputs, shard)
-            digests = _known(found)
+            results = _digests(inputs, shard)
+            digests = _known(results)
             key = None if digests is None else recipe.key(shard, digests)
             record = None if key is None else find_record(self.store, listing, recipe.name, shard, key)
             if record is not None:
                 records[shard] = record
                 continue
             if explained < _EXPLAINED and reason in ("", NEVER):  # of another shard there may be an earlier file
-                reason = reason_of_shard(self.store, infos, recipe, shard, key, found, inputs, name)
+                reason = reason_of_shard(self.store, infos, recipe, shard, key, results, inputs, name)
                 explained += 1
             if key is not None and digests is not None:
                 more = {"context": context or {}, "scratch": scratch, "lasting": lasting, "title": name}
@@ -165,11 +165,11 @@ class Run:
 
     def directory(self, recipe: Recipe, *, inputs: Inputs, context: Mapping[str, Any] | None = None) -> DirectoryResult:
         """Return a model or report, made if it is missing (not when planning); arguments and errors as of `stage`."""
-        name, found = recipe.name, _digests(inputs, 0)
-        digests = _known(found)
+        name, result = recipe.name, _digests(inputs, 0)
+        digests = _known(result)
         key = None if digests is None else recipe.key(0, digests)
         record = None if key is None else find_directory(self.store, directory_path(name, key))
-        reason = "" if record is not None else reason_of_directory(self.store, recipe, key, found, inputs)
+        reason = "" if record is not None else reason_of_directory(self.store, recipe, key, result, inputs)
         plan = StagePlan(name, 1, int(record is not None), int(key is None), reason)
         self.plans.append(plan)
         shown = None

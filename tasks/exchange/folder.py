@@ -36,13 +36,13 @@ class ExportFolder:
         names = self.target.names()
         if not names:
             return
-        found = next((self._read(name) for name in (_BEGUN, DONE) if self.target.exists(name)), None)
-        if found is None:
+        result = next((self._read(name) for name in (_BEGUN, DONE) if self.target.exists(name)), None)
+        if result is None:
             raise ValueError(f"{self.target.root} holds {names[0]!r} and no export: expected an empty or new folder")
-        changed = [name for name, value in self._description.items() if found.get(name) != value]
+        changed = [name for name, value in self._description.items() if result.get(name) != value]
         if changed:
             raise ValueError(
-                f"{self.target.root} holds an export with {changed[0]} {found.get(changed[0])!r}, not "
+                f"{self.target.root} holds an export with {changed[0]} {result.get(changed[0])!r}, not "
                 f"{self._description[changed[0]]!r}: give another folder"
             )
 

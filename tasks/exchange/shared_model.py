@@ -60,14 +60,14 @@ def choose_model(store: Store, which: str) -> ChosenModel:
         for stage in _STAGES
         if stage in build.stages
     ]
-    found: dict[str, dict[str, float]] = {}
+    result: dict[str, dict[str, float]] = {}
     articles = None
     if tables:
         for score in summarise_scores(pa.concat_tables(tables), SIGNIFICANCE, int(build.config.get("seed", 1))):
-            found.setdefault(score.metric, {})[score.system] = score.value.mean
+            result.setdefault(score.metric, {})[score.system] = score.value.mean
             articles = max(articles or 0, score.articles)
     return ChosenModel(
-        f"build {build.name}", build.name, record, build.config, _in_order(found), articles, build.created
+        f"build {build.name}", build.name, record, build.config, _in_order(result), articles, build.created
     )
 
 

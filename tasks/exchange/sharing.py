@@ -119,6 +119,6 @@ class HubTarget:
         except self._errors.LocalTokenNotFoundError as error:
             raise StorageError("nobody is logged in to the hub: run `hf auth login`, or set HF_TOKEN") from error
         except (self._errors.HTTPError, OSError, ValueError, RuntimeError) as error:  # RuntimeError: of an upload
-            causes = [str(one) or type(one).__name__ for one in (error, error.__cause__) if one is not None]
+            causes = [str(item) or type(item).__name__ for item in (error, error.__cause__) if item is not None]
             said = " ".join(": ".join(causes).split())
             raise StorageError(f"the hub {self._api.endpoint} could not be {done}, {self.name}: {said}") from error

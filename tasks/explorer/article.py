@@ -90,10 +90,10 @@ class ArticleView:
 def read_article(corpus: ExplorerCorpus, shard: int, article_id: str) -> ArticleView:
     """Return an article of a shard. Raises StorageError: there is no such article, or a file cannot be read."""
     this = [("article_id", "==", article_id)]
-    found = corpus.rows("articles", shard, _ARTICLE, this).to_pylist()
-    if not found:
+    result = corpus.rows("articles", shard, _ARTICLE, this).to_pylist()
+    if not result:
         raise StorageError(f"shard {shard} of build {corpus.build.name} has no article {article_id!r}")
-    article = found[0]
+    article = result[0]
     rows = _paragraphs(corpus, shard, this)
     ranked = sorted((row for row in rows if row["rank"] is not None), key=lambda row: int(row["rank"]))
     addresses = _addresses(corpus, shard, article_id)
@@ -112,7 +112,7 @@ def read_article(corpus: ExplorerCorpus, shard: int, article_id: str) -> Article
     for row in rows:
         number = numbers.get(row["url"], 0)
         passage = None if row["rank"] is None else passages.get((number, row["position"]))
-        cited_by = [one.system for one in written if any(passage in each.passages for each in one.sentences)]
+        cited_by = [item.system for item in written if any(passage in each.passages for each in item.sentences)]
         candidates.append(Candidate(**row, number=number or None, passage=passage, cited_by=cited_by))
     return ArticleView(article, addresses, candidates, written, citations.passages)
 
@@ -126,7 +126,7 @@ def differing(text: str, other: str) -> list[tuple[str, bool]]:
     def differs(word: str) -> bool:
         if any(letter.isdigit() for letter in word):
             return bool(missing(word, index))
-        letters = [place for place, sign in enumerate(word) if sign.isalnum()]
+        letters = [position for position, sign in enumerate(word) if sign.isalnum()]
         bare = word[letters[0] : letters[-1] + 1] if letters else ""
         return bare.removesuffix("'s").removesuffix("’s").casefold() in names
 

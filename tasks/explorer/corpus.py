@@ -107,15 +107,15 @@ class ExplorerCorpus:
         (matches,) = tables.execute(f"SELECT count(*) FROM {asked.kind} WHERE {where}", given).fetchone() or (0,)
         column, way = asked.order.removeprefix("-"), "DESC" if asked.order.startswith("-") else "ASC"
         first, last = (f"{column} {way}, rowid", f"found.{column} {way}, place") if column else ("rowid", "place")
-        found = tables.execute(
+        result = tables.execute(
             f"WITH found AS (SELECT *, rowid AS place FROM {asked.kind} WHERE {where} "
             f"ORDER BY {first} LIMIT ? OFFSET ?) "
             "SELECT found.* EXCLUDE (place), articles.title AS article FROM found "
             f"LEFT JOIN articles ON articles.article_id = found.article_id ORDER BY {last}",
             [*given, asked.count, asked.start],
         )
-        names = [column[0] for column in found.description]
-        rows = [dict(zip(names, row, strict=True)) for row in found.fetchall()]
+        names = [column[0] for column in result.description]
+        rows = [dict(zip(names, row, strict=True)) for row in result.fetchall()]
         counts = {}
         for name in kind.filters:
             where, given = _where(kind, asked, without=name)

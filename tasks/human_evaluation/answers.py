@@ -63,34 +63,34 @@ def read_answers(study: Study, files: Iterable[tuple[str, str]]) -> list[Answere
     another file; the message names file and place."""
     answered: dict[int, tuple[str, Answered]] = {}
     for name, text in files:
-        one = _read(study, name, text)
-        if one.rater in answered:
+        item = _read(study, name, text)
+        if item.rater in answered:
             raise ValueError(
-                f"{name} and {answered[one.rater][0]} are both of rater {one.rater}: expected one file each"
+                f"{name} and {answered[item.rater][0]} are both of rater {item.rater}: expected one file each"
             )
-        answered[one.rater] = (name, one)
+        answered[item.rater] = (name, item)
     if not answered:
         raise ValueError("no files of answers: expected one for each rater")
-    return [one for _, (_, one) in sorted(answered.items())]
+    return [item for _, (_, item) in sorted(answered.items())]
 
 
 def judgements(answered: Iterable[Answered]) -> list[Judgement]:
     """Return what best-worst answers and ratings say of each system."""
-    found = []
+    results = []
     for one in answered:
         for item, answer in one.items:
             choices = answer["choices"]
-            for place, system in enumerate(item.systems):
+            for index, system in enumerate(item.systems):
                 if "best" in choices:
-                    value = BEST if choices["best"] == place else WORST if choices["worst"] == place else NEITHER
-                    found.append(Judgement(one.rater, item.article.id, system, OVERALL, value))
+                    value = BEST if choices["best"] == index else WORST if choices["worst"] == index else NEITHER
+                    results.append(Judgement(one.rater, item.article.id, system, OVERALL, value))
                 else:
-                    found += [
+                    results += [
                         Judgement(one.rater, item.article.id, system, name.partition(" ")[2], float(value))
                         for name, value in choices.items()
-                        if name.partition(" ")[0] == str(place)
+                        if name.partition(" ")[0] == str(index)
                     ]
-    return found
+    return results
 
 
 def said(answered: Iterable[Answered]) -> list[RaterAnswer]:
@@ -172,9 +172,12 @@ def draft_mark(right: str, given: str) -> float:
 def draft_marks(study: Study, replies: Iterable[RaterAnswer]) -> Marked:
     """Return a mark for each different answer; that the text does not say is marked with 0 and not listed."""
     return {
-        (one.article, one.number, one.text): (draft_mark(study.questions[one.article][one.number].answer, one.text), "")
-        for one in replies
-        if one.text is not None
+        (reply.article, reply.number, reply.text): (
+            draft_mark(study.questions[reply.article][reply.number].answer, reply.text),
+            "",
+        )
+        for reply in replies
+        if reply.text is not None
     }
 
 
@@ -182,14 +185,14 @@ def apply_marks(replies: Iterable[RaterAnswer], marked: Marked) -> list[Judgemen
     """Return a judgement for each answer."""
     return [
         Judgement(
-            one.rater,
-            one.article,
-            one.system,
+            reply.rater,
+            reply.article,
+            reply.system,
             QUESTIONS,
-            WRONG if one.text is None else marked[one.article, one.number, one.text][0],
-            str(one.number),
+            WRONG if reply.text is None else marked[reply.article, reply.number, reply.text][0],
+            str(reply.number),
         )
-        for one in replies
+        for reply in replies
     ]
 
 

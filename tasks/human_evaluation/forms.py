@@ -97,7 +97,7 @@ def _payload(study: Study, rater: int) -> dict[str, Any]:
                 "title": item.article.title,
                 "reference": item.reference,
                 "texts": item.texts,
-                "questions": [one.question for one in item.questions],
+                "questions": [question.question for question in item.questions],
                 "sources": item.article.sources,
             }
             for item in study.items(rater)

@@ -30,7 +30,7 @@ def prepare_study(store: Store, build: Build, name: str, settings: StudySettings
         articles = _with_questions(summaries, systems, settings)
         file = folder / QUESTIONS
         if not file.exists():
-            asked = {one.id: drafts.draft_questions(one.title, one.lead) for one in articles}
+            asked = {article.id: drafts.draft_questions(article.title, article.lead) for article in articles}
             write_whole(file, drafts.to_csv(articles, asked))
             return (
                 f"{sum(map(len, asked.values()))} questions on {len(articles)} articles are drafted in {file}.\n"
@@ -42,8 +42,8 @@ def prepare_study(store: Store, build: Build, name: str, settings: StudySettings
         )
     else:
         ids = draw_articles(summaries.common(systems), settings.articles, settings.seed)
-        found = summaries.read(ids, systems, sources=sources)
-        articles, questions = [found[id_] for id_ in ids], {}
+        result = summaries.read(ids, systems, sources=sources)
+        articles, questions = [result[id_] for id_ in ids], {}
     study = make_study(settings, name=name, build=build.name, systems=systems, articles=articles, questions=questions)
     _write_study(study, folder)
     return describe(study, folder)
@@ -70,8 +70,8 @@ def _with_questions(summaries: Summaries, systems: tuple[str, ...], settings: St
     drawn: list[SampledArticle] = []
     order = draw_articles(candidates, len(candidates), settings.seed)
     for start in range(0, len(order), settings.articles):
-        found = summaries.read(order[start : start + settings.articles], systems, sources=False)
-        drawn += [one for one in found.values() if len(drafts.draft_questions(one.title, one.lead)) >= LEAST]
+        result = summaries.read(order[start : start + settings.articles], systems, sources=False)
+        drawn += [item for item in result.values() if len(drafts.draft_questions(item.title, item.lead)) >= LEAST]
         if len(drawn) >= settings.articles:
             return drawn[: settings.articles]
     raise ValueError(

@@ -89,7 +89,11 @@ def numbered_rows(text: str, name: str, columns: Sequence[str] = ()) -> Iterator
 
 def to_csv(articles: Sequence[SampledArticle], questions: Mapping[str, Sequence[Question]]) -> str:
     """Return the questions as a table that spreadsheets open."""
-    rows = ((one.id, one.title, asked.question, asked.answer) for one in articles for asked in questions[one.id])
+    rows = (
+        (article.id, article.title, asked.question, asked.answer)
+        for article in articles
+        for asked in questions[article.id]
+    )
     return csv_text(_COLUMNS, rows)
 
 

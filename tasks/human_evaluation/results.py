@@ -46,18 +46,18 @@ def score_study(folder: Path, study: Study, answered: Sequence[Answered]) -> tup
     if study.settings.task == "qa":
         replies = given.said(answered)
         marked, note = _marks(study, folder / MARKS, given.draft_marks(study, replies))
-        found = given.apply_marks(replies, marked)
+        result = given.apply_marks(replies, marked)
     else:
-        found = given.judgements(answered)
-    scores = score_judgements(found, study.settings.seed)
+        result = given.judgements(answered)
+    scores = score_judgements(result, study.settings.seed)
     written = sections(study, scores, answered, note)
-    rows = ((one.rater, one.article, one.system, one.measure, one.unit, f"{one.value:g}") for one in found)
+    rows = ((item.rater, item.article, item.system, item.measure, item.unit, f"{item.value:g}") for item in result)
     columns = ("rater", "article", "system", "measure", "question", "value")
     write_whole(folder / JUDGEMENTS, csv_text(columns, rows))
     write_whole(folder / PAGE, page(f"Human evaluation of {study.name}: {study.settings.task}", written))
-    missing = sorted(set(study.forms) - {one.rater for one in answered})
+    missing = sorted(set(study.forms) - {item.rater for item in answered})
     lacking = f"no answers yet of raters {', '.join(map(str, missing))}\n" if missing else ""
-    parts = [(one.rater, len(one.items), len(study.forms[one.rater])) for one in answered]
+    parts = [(item.rater, len(item.items), len(study.forms[item.rater])) for item in answered]
     told = [f"rater {rater} answered {some:,} of {every:,} articles\n" for rater, some, every in parts if some < every]
     return f"{summary(written[0].blocks)}\n{lacking}{''.join(told)}report: {folder / PAGE}", artifact(written)
 
@@ -88,10 +88,10 @@ def sections(
     study: Study, scores: Sequence[MeasureScores], answered: Sequence[Answered], note: str
 ) -> list[ReportSection]:
     """Return the sections of the report. Scores are one a measure; `note` is what to know of the marks, or empty."""
-    found = [results_section(study, scores, note), _pairs(scores), _raters(scores), _study(study, answered)]
+    results = [results_section(study, scores, note), _pairs(scores), _raters(scores), _study(study, answered)]
     if comments := _comments(answered):
-        found.insert(3, ReportSection("comments", "Comments of the raters", [blocks.Lines(comments)]))
-    return found
+        results.insert(3, ReportSection("comments", "Comments of the raters", [blocks.Lines(comments)]))
+    return results
 
 
 @section("results", "Human evaluation")
@@ -99,7 +99,7 @@ def results_section(study: Study, scores: Sequence[MeasureScores], note: str) ->
     """Return the scores of the systems, with the papers' below."""
     if note:
         yield blocks.Text(note)
-    yield from (blocks.Text(sentence(one)) for one in scores)
+    yield from (blocks.Text(sentence(score)) for score in scores)
     yield _table(scores)
     first = scores[0]
     values = {system: _scaled(first, first.means[system]) for system in first.systems}
@@ -137,16 +137,16 @@ def _table(scores: Sequence[MeasureScores]) -> blocks.Table:
     rows: list[Row] = []
     for system in scores[0].systems:
         cells: list[Cell | str | int] = [system]
-        for one in scores:
-            mean = one.means[system]
-            best = mean.mean == max(other.mean for other in one.means.values())
-            cells.append(_interval(one, mean, strong=best))
+        for item in scores:
+            mean = item.means[system]
+            best = mean.mean == max(other.mean for other in item.means.values())
+            cells.append(_interval(item, mean, strong=best))
         if len(scores) == 1:
-            fitted = None if one.strengths is None else one.strengths[system]
+            fitted = None if item.strengths is None else item.strengths[system]
             shown = NONE if fitted is None else Cell(f"{fitted.mean:+.2f}", f"{fitted.low:+.2f} to {fitted.high:+.2f}")
-            cells += [shown, one.judged[system]]
+            cells += [shown, item.judged[system]]
         rows.append(cells)
-    columns = ["system", *(_name(one.measure) for one in scores)]
+    columns = ["system", *(_name(score.measure) for score in scores)]
     if len(scores) == 1:
         columns += ["strength (Bradley-Terry)", "judgements"]
     unit = _unit(scores[0].measure)
@@ -156,20 +156,20 @@ def _table(scores: Sequence[MeasureScores]) -> blocks.Table:
 
 @section("pairs", "Pairs of systems")
 def _pairs(scores: Sequence[MeasureScores]) -> Iterator[Block]:
-    for one in scores:
+    for score in scores:
         rows: list[Row] = [
             [
-                Cell(f"{pair.better} - {pair.worse}", strong=one.significant(pair)),
-                _interval(one, pair.difference, "+"),
-                _shown(one.preferred.get((pair.better, pair.worse))),
+                Cell(f"{pair.better} - {pair.worse}", strong=score.significant(pair)),
+                _interval(score, pair.difference, "+"),
+                _shown(score.preferred.get((pair.better, pair.worse))),
                 _shown(pair.p_value),
                 _shown(pair.p_adjusted),
-                _shown(one.tukey.get(frozenset((pair.better, pair.worse)))),
+                _shown(score.tukey.get(frozenset((pair.better, pair.worse)))),
                 pair.articles,
             ]
-            for pair in one.comparisons
+            for pair in score.comparisons
         ]
-        yield blocks.Heading(_name(one.measure))
+        yield blocks.Heading(_name(score.measure))
         yield table_of(
             "Difference on the articles on which both were judged; head to head: share of the comparisons that the "
             "first won, ties as half (Shen et al. 2023); p by approximate randomisation over articles; Tukey's test, "
@@ -181,13 +181,13 @@ def _pairs(scores: Sequence[MeasureScores]) -> Iterator[Block]:
 
 @section("raters", "Raters")
 def _raters(scores: Sequence[MeasureScores]) -> Iterator[Block]:
-    for one in scores:
-        alpha = "unknown, because no text was judged twice" if one.alpha is None else f"{one.alpha:.3f}"
+    for score in scores:
+        alpha = "unknown, because no text was judged twice" if score.alpha is None else f"{score.alpha:.3f}"
         rows: list[Row] = [
             [str(who.rater), who.judgements, _shown(who.severity, "+.2f"), _shown(who.agreement, ".2f")]
-            for who in one.raters
+            for who in score.raters
         ]
-        yield blocks.Heading(_name(one.measure))
+        yield blocks.Heading(_name(score.measure))
         yield blocks.Text(f"Krippendorff's alpha (ordinal): {alpha}. 1 is full agreement, 0 that of chance.")
         yield table_of(
             "Severity: how far below the expected a rater's values are; agreement: rank correlation with the others",
@@ -199,7 +199,7 @@ def _raters(scores: Sequence[MeasureScores]) -> Iterator[Block]:
 @section("study", "The study")
 def _study(study: Study, answered: Sequence[Answered]) -> Iterator[Block]:
     settings = study.settings
-    partly = sum(len(one.items) < len(study.forms[one.rater]) for one in answered)
+    partly = sum(len(item.items) < len(study.forms[item.rater]) for item in answered)
     facts = {
         "study": study.id,
         "corpus": study.name,
@@ -218,14 +218,14 @@ def _study(study: Study, answered: Sequence[Answered]) -> Iterator[Block]:
 
 
 def _comments(answered: Sequence[Answered]) -> list[str]:
-    found = [
+    results = [
         f"rater {one.rater}, {item.article.title} ({', '.join(item.systems)}): {answer['comment']}"
         for one in answered
         for item, answer in one.items
         if answer.get("comment")
     ]
-    left_out = len(found) - _COMMENTS
-    return found[:_COMMENTS] + ([f"{left_out:,} more are in the files of answers"] if left_out > 0 else [])
+    left_out = len(results) - _COMMENTS
+    return results[:_COMMENTS] + ([f"{left_out:,} more are in the files of answers"] if left_out > 0 else [])
 
 
 def _name(measure: Measure) -> str:

@@ -70,8 +70,8 @@ def krippendorff_alpha(values: Sequence[Sequence[float]]) -> float | None:
 def by_unit(judgements: Sequence[Judgement]) -> dict[Unit, dict[int, float]]:
     """Return unit -> rater -> value, of judgements under one measure."""
     units: dict[Unit, dict[int, float]] = defaultdict(dict)
-    for one in judgements:
-        units[one.article, one.system, one.unit][one.rater] = one.value
+    for judgement in judgements:
+        units[judgement.article, judgement.system, judgement.unit][judgement.rater] = judgement.value
     return units
 
 
@@ -80,7 +80,7 @@ def rater_findings(judgements: Sequence[Judgement]) -> list[RaterFinding]:
     units = by_unit(judgements)
     severity = _severity(judgements)
     findings = []
-    for rater in sorted({one.rater for one in judgements}):
+    for rater in sorted({judgement.rater for judgement in judgements}):
         pairs = [
             (values[rater], float(np.mean([value for other, value in values.items() if other != rater])))
             for values in units.values()
@@ -88,20 +88,23 @@ def rater_findings(judgements: Sequence[Judgement]) -> list[RaterFinding]:
         ]
         varied = all(len(set(column)) > 1 for column in zip(*pairs, strict=True)) if pairs else False
         agreement = float(spearmanr(*zip(*pairs, strict=True)).statistic) if varied else None
-        count = sum(one.rater == rater for one in judgements)
+        count = sum(judgement.rater == rater for judgement in judgements)
         findings.append(RaterFinding(rater, count, severity.get(rater), agreement))
     return findings
 
 
 def _severity(judgements: Sequence[Judgement]) -> Mapping[int, float]:
     """Fit value = article and question + system - severity of the rater; severities add up to 0."""
-    raters = sorted({one.rater for one in judgements})
-    if len(raters) < 2 or len({one.value for one in judgements}) < 2 or _balanced(judgements):
+    raters = sorted({judgement.rater for judgement in judgements})
+    if len(raters) < 2 or len({judgement.value for judgement in judgements}) < 2 or _balanced(judgements):
         return {}
-    about = [(("unit", one.article, one.unit), ("system", one.system), ("rater", one.rater)) for one in judgements]
+    about = [
+        (("unit", judgement.article, judgement.unit), ("system", judgement.system), ("rater", judgement.rater))
+        for judgement in judgements
+    ]
     names = [name for part in zip(*about, strict=True) for name in sorted(set(part))]
     design = np.array([[name in row for name in names] for row in about], np.float64)
-    fitted, *_ = np.linalg.lstsq(design, np.array([one.value for one in judgements]), rcond=None)
+    fitted, *_ = np.linalg.lstsq(design, np.array([judgement.value for judgement in judgements]), rcond=None)
     effects = fitted[-len(raters) :]
     return {rater: float(effects.mean() - effect) for rater, effect in zip(raters, effects, strict=True)}
 
@@ -109,8 +112,8 @@ def _severity(judgements: Sequence[Judgement]) -> Mapping[int, float]:
 def _balanced(judgements: Sequence[Judgement]) -> bool:
     """Whether a rater's values on every article have the same sum, as a best and a worst choice have."""
     sums: dict[tuple[int, str], float] = defaultdict(float)
-    for one in judgements:
-        sums[one.rater, one.article] += one.value
+    for judgement in judgements:
+        sums[judgement.rater, judgement.article] += judgement.value
     return len(set(sums.values())) == 1
 
 
@@ -119,17 +122,19 @@ def wins(judgements: Sequence[Judgement], systems: Sequence[str]) -> Floats:
     texts are compared if a rater judged both on an article: with the best and the worst of three, all three pairs."""
     index = {system: number for number, system in enumerate(systems)}
     shown: dict[tuple[str, int, str], list[Judgement]] = defaultdict(list)
-    for one in judgements:
-        shown[one.article, one.rater, one.unit].append(one)
-    articles = {article: number for number, article in enumerate(sorted({one.article for one in judgements}))}
-    found = np.zeros((len(articles), len(systems), len(systems)))
+    for item in judgements:
+        shown[item.article, item.rater, item.unit].append(item)
+    articles = {
+        article: number for number, article in enumerate(sorted({judgement.article for judgement in judgements}))
+    }
+    result = np.zeros((len(articles), len(systems), len(systems)))
     for (article, *_), together in shown.items():
         for first, second in combinations(together, 2):
             i, j = index[first.system], index[second.system]
             share = 0.5 if first.value == second.value else float(first.value > second.value)
-            found[articles[article], i, j] += share
-            found[articles[article], j, i] += 1 - share
-    return found
+            result[articles[article], i, j] += share
+            result[articles[article], j, i] += 1 - share
+    return result
 
 
 def strengths(found: Floats, seed: int) -> list[Interval] | None:
@@ -201,21 +206,21 @@ def score_judgements(judgements: Sequence[Judgement], seed: int) -> list[Measure
     if not judgements:
         raise ValueError("expected at least 1 judgement to score, got 0")
     measures: dict[Measure, list[Judgement]] = defaultdict(list)
-    for one in judgements:
-        measures[one.measure].append(one)
-    return [_score(measure, found, seed) for measure, found in measures.items()]
+    for judgement in judgements:
+        measures[judgement.measure].append(judgement)
+    return [_score(measure, result, seed) for measure, result in measures.items()]
 
 
 def _score(measure: Measure, judgements: Sequence[Judgement], seed: int) -> MeasureScores:
     values: dict[str, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
-    for one in judgements:
-        values[one.system][one.article].append(one.value)
+    for item in judgements:
+        values[item.system][item.article].append(item.value)
     means = _means(values, seed)
     systems = sorted(means, key=lambda system: (-means[system].mean, system))
-    found = wins(judgements, systems)
-    total = found.sum(axis=0)
+    result = wins(judgements, systems)
+    total = result.sum(axis=0)
     met = total + total.T
-    fitted = strengths(found, seed)
+    fitted = strengths(result, seed)
     table = pa.Table.from_pylist(
         [
             {"article_id": article, "system": system, "metric": measure, "value": float(np.mean(given))}
@@ -227,7 +232,7 @@ def _score(measure: Measure, judgements: Sequence[Judgement], seed: int) -> Meas
     return MeasureScores(
         measure=measure,
         systems=systems,
-        articles=len({one.article for one in judgements}),
+        articles=len({judgement.article for judgement in judgements}),
         means=means,
         judged={system: sum(map(len, values[system].values())) for system in systems},
         strengths=None if fitted is None else dict(zip(systems, fitted, strict=True)),

@@ -84,7 +84,7 @@ def _parts(group: Group) -> list[Group]:
 
 
 def _places(order: Group) -> list[tuple[str, int]]:
-    return [(system, place) for place, system in enumerate(order)]
+    return [(system, index) for index, system in enumerate(order)]
 
 
 FORMAT = 1  # of key and answers

@@ -51,9 +51,9 @@ class Ngrams:
         if not len(wanted):
             return np.zeros(len(self.ends), bool)
         places = np.minimum(np.searchsorted(wanted, self.hashes), len(wanted) - 1)
-        found = np.concatenate([[0], np.cumsum(wanted[places] == self.hashes)])
+        result = np.concatenate([[0], np.cumsum(wanted[places] == self.hashes)])
         starts = np.concatenate([[0], self.ends[:-1]])
-        return found[self.ends] > found[starts]  # type: ignore[no-any-return]
+        return result[self.ends] > result[starts]  # type: ignore[no-any-return]
 
 
 def split_all(texts: Sequence[str], rule: WordRule) -> list[list[str]]:
@@ -178,8 +178,8 @@ def attach_words(paragraphs: pa.Table, twins: pa.Table, *, words: WordRule) -> p
     """Return TWIN_WORDS rows, by the shard of the later one: TWINS once each, with the words of the earlier one."""
     twins = distinct(twins)
     keys = _keys(twins, "of_article", "of_paragraph")
-    found = _word_sets(paragraphs, set(keys), words)
-    texts = {key: " ".join(sorted(of)) for key, of in found.items()}
+    result = _word_sets(paragraphs, set(keys), words)
+    texts = {key: " ".join(sorted(of)) for key, of in result.items()}
     named = twins.append_column("words", pa.array([texts[key] for key in keys], pa.large_string()))
     return named.select(TWIN_WORDS.schema.names).sort_by([("article_shard", "ascending")])
 
@@ -212,12 +212,12 @@ def value_words(text: str, rule: WordRule) -> list[str]:
     """Return the words of a text that belong to numbers and names, in order: a name has a capital letter, and no
     sentence begins with it unless another capital letter follows."""
     tokens = _TOKEN.findall(text)
-    found = [
+    results = [
         token
         for before, token, after in zip([".", *tokens], tokens, [*tokens[1:], "."], strict=False)
         if token[0].isdigit() or (token[0].isupper() and (before not in _ENDS or after[0].isupper()))
     ]
-    return split_words(" ".join(found), rule_for(text, rule))
+    return split_words(" ".join(results), rule_for(text, rule))
 
 
 def _kept(paragraphs: pa.Table) -> pa.Table:
@@ -234,7 +234,7 @@ def _word_sets(
 ) -> dict[Key, set[str]]:
     """Return the different words of the paragraphs and documents with these keys, or those that `of` chooses."""
     articles = {article for article, *_ in keys}
-    found: dict[Key, set[str]] = {}
+    result: dict[Key, set[str]] = {}
     for name, own in by_article(_kept(paragraphs)):
         if (article := int(name, 16)) not in articles:
             continue
@@ -246,8 +246,8 @@ def _word_sets(
                 wanted = {document, paragraph} & keys
                 words = of(text, rule_for(text, rule)) if wanted else []
                 for key in wanted:
-                    found.setdefault(key, set()).update(words)
-    return found
+                    result.setdefault(key, set()).update(words)
+    return result
 
 
 LEAD_WORDS = 13  # the n of the contamination study of Brown et al. 2020 (app. C); shorter runs are common phrases
@@ -257,11 +257,11 @@ _TEMPLATE_LEADS = 3  # leads with the same n-gram from which it is a template's,
 def collect_lead_ngrams(shards: Shards, *, words: WordRule) -> pa.Table:
     """Return LEAD_NGRAMS of the leads of the valid and test splits, shard by shard: 8 bytes for each word. An n-gram of
     `_TEMPLATE_LEADS` leads or more is left out."""
-    found = [np.zeros(0, np.uint64)]
+    results = [np.zeros(0, np.uint64)]
     for (articles,) in shards:
         leads = articles.filter(held_out(articles))["lead"].to_pylist()
-        found += [np.unique(Ngrams([lead], LEAD_WORDS).hashes) for lead in split_all(leads, words)]
-    hashes, leads_with = np.unique(np.concatenate(found), return_counts=True)
+        results += [np.unique(Ngrams([lead], LEAD_WORDS).hashes) for lead in split_all(leads, words)]
+    hashes, leads_with = np.unique(np.concatenate(results), return_counts=True)
     return pa.table([hashes[leads_with < _TEMPLATE_LEADS]], schema=LEAD_NGRAMS.schema)
 
 
@@ -287,10 +287,10 @@ def _with_lead(articles: pa.Table, paragraphs: pa.Table, wanted: np.ndarray, rul
     no_twin = dict.fromkeys(("in_article", "in_other", "in_held_out"), False)
     rows = []
     for article, _, own in join_by_article(training, _kept(paragraphs)):
-        found = Ngrams(split_all(own["text"].to_pylist(), rule), LEAD_WORDS).contain(wanted)
+        result = Ngrams(split_all(own["text"].to_pylist(), rule), LEAD_WORDS).contain(wanted)
         number = int(article, 16)
         rows += [
             {**no_twin, "article": number, "paragraph_id": id_, "whole": False, "lead": True}
-            for id_ in own["paragraph_id"].to_numpy()[found].tolist()
+            for id_ in own["paragraph_id"].to_numpy()[result].tolist()
         ]
     return pa.Table.from_pylist(rows, schema=OVERLAPS.schema)

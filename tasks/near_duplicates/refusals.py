@@ -50,8 +50,8 @@ def refuse_overlaps(paragraphs: pa.Table, overlaps: pa.Table, settings: AcrossSe
     ):
         chosen = reduce(pc.or_, (overlaps[column] for column in columns), pa.scalar(False))
         some = overlaps.filter(chosen) if columns else overlaps.slice(0, 0)
-        for found in some.select(["article", "paragraph_id", "whole"]).to_pylist():
-            place = places[found["article"], found["paragraph_id"]]
-            for row in documents[articles[place], urls[place]] if found["whole"] else (place,):
+        for result in some.select(["article", "paragraph_id", "whole"]).to_pylist():
+            place = places[result["article"], result["paragraph_id"]]
+            for row in documents[articles[place], urls[place]] if result["whole"] else (place,):
                 reasons[row] = reasons[row] or reason
     return with_values(paragraphs, "drop_reason", reasons)

@@ -20,11 +20,11 @@ def build_passages(
     learned = pc.and_(pc.is_null(articles["drop_reason"]), pc.not_equal(articles["split"], "test"))
     rows = []
     texts = paragraphs.filter(pc.is_null(paragraphs["drop_reason"])).select(["article_id", "url", "position", "text"])
-    for article, one, own in join_by_article(articles.filter(learned).select(["article_id", "split"]), texts):
+    for article, item, own in join_by_article(articles.filter(learned).select(["article_id", "split"]), texts):
         for page in _pages(own):
             sentences = [sentence for text in page for sentence in split_sentences(text)]
             encoded = (ids[: settings.passage_tokens] for ids in words.encode_batch(sentences) if ids)
-            split = one["split"][0].as_py()
+            split = item["split"][0].as_py()
             passages = packed(encoded, len, settings.passage_tokens)
             rows += [{"article_id": article, "split": split, "sentences": passage} for passage in passages]
     return pa.Table.from_pylist(rows, schema=PASSAGES.schema)

@@ -28,10 +28,10 @@ def check_installed(packages: Mapping[str, str], setting: str, extra: str = "jud
     """See that packages of an extra are there. `packages`: name -> version that it must have; "" = any; `setting`: name
     of the setting, for messages. Raises ValueError: one is not, or has another version."""
     for name, version in packages.items():
-        found = metadata.version(name) if importlib.util.find_spec(name) else "none"
-        if found == "none" or version not in ("", found):
+        result = metadata.version(name) if importlib.util.find_spec(name) else "none"
+        if result == "none" or version not in ("", result):
             raise ValueError(
-                f"{setting} is set: expected {f'{name} {version}'.strip()}, found {found}; it comes with the extra of "
+                f"{setting} is set: expected {f'{name} {version}'.strip()}, found {result}; it comes with the extra of "
                 f"this project, pip install 'wikisum[{extra}]'"
             )
 
@@ -169,15 +169,15 @@ def _pooling(folder: Path) -> str:
     modes |= {str(config["pooling_mode"])} if "pooling_mode" in config else set()
     (mode, *others) = sorted(modes) or ["none"]
     if others or mode not in _FLAGS.values():
-        found = " and ".join((mode, *others))
-        raise ValueError(f"{_SETTING} is {str(folder)!r}: expected pooling by cls or mean, got {found}")
+        result = " and ".join((mode, *others))
+        raise ValueError(f"{_SETTING} is {str(folder)!r}: expected pooling by cls or mean, got {result}")
     return mode
 
 
 def _modules(file: Path) -> dict[str, str]:
     """Return the folder of each module, by the last part of its class's name."""
     try:
-        return {str(one["type"]).rpartition(".")[2]: str(one["path"]) for one in json.loads(file.read_text("utf-8"))}
+        return {str(load["type"]).rpartition(".")[2]: str(load["path"]) for load in json.loads(file.read_text("utf-8"))}
     except (ValueError, KeyError, TypeError) as error:
         raise ValueError(f"{file}: expected a list of modules with type and path, but {error!r}") from error
 

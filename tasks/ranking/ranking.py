@@ -205,12 +205,12 @@ class FolderModel:
             article = chosen.article[start : start + len(texts)]
             start += len(texts)
             if titles_AD is None:
-                found = self._read([[chosen.titles[a] for a in article], texts], tokens)[:, 0].sigmoid()
+                result = self._read([[chosen.titles[a] for a in article], texts], tokens)[:, 0].sigmoid()
             else:
-                found = (self._read([[own.text_prompt + text for text in texts]], tokens) * titles_AD[article]).sum(
+                result = (self._read([[own.text_prompt + text for text in texts]], tokens) * titles_AD[article]).sum(
                     dim=1
                 )
-            scores.append(found)
+            scores.append(result)
         joined: NDArray[np.float32] = torch.cat(scores).numpy()
         return joined
 

@@ -37,15 +37,15 @@ def judge(parts: Sequence[Drawn], ranker: TrainedRanker, top: int) -> dict[str, 
     """Score every paragraph, and return `loss` (binary cross entropy of scores and labels, nats a paragraph) and
     `loss_floor`, the lowest possible; and means over articles of the mean ROUGE-2 recall of the `top` paragraphs by
     the ranker (`recall`), by tf-idf similarity with the title and by label, the highest possible; and their number."""
-    found: defaultdict[str, list[NDArray[np.float64]]] = defaultdict(list)
+    result: defaultdict[str, list[NDArray[np.float64]]] = defaultdict(list)
     for part in parts:
         scores = score_paragraphs(ranker, part.texts, part.titles, part.chosen.article, _VALIDATION_TOKENS)
-        found["loss"].append(_cross_entropy(part.labels, scores))
-        found["loss_floor"].append(_cross_entropy(part.labels, part.labels))
+        result["loss"].append(_cross_entropy(part.labels, scores))
+        result["loss_floor"].append(_cross_entropy(part.labels, part.labels))
         for name, order in (("", scores), ("similarity_", part.similarity), ("gold_", part.labels)):
-            found[f"{name}recall"].append(_top_mean(part, order, top))
-    means = {name: float(np.concatenate(values).mean()) for name, values in found.items()}
-    return {**means, "articles": sum(map(len, found["recall"]))}
+            result[f"{name}recall"].append(_top_mean(part, order, top))
+    means = {name: float(np.concatenate(values).mean()) for name, values in result.items()}
+    return {**means, "articles": sum(map(len, result["recall"]))}
 
 
 def collect_validation(

@@ -98,7 +98,7 @@ class KnownArticles:
             candidates.update(self._by_rare_word.get(word, ()))
         for word in self._rarest(article.words):
             candidates.update(self._by_word.get(word, ()))
-        total, found = self._weight(article.words), set()
+        total, result = self._weight(article.words), set()
         for number in candidates:
             known = self._articles[number]
             lighter, heavier = sorted((total, self._total[number]))
@@ -110,8 +110,8 @@ class KnownArticles:
                 if lighter < _LIGHT * heavier:
                     continue
             if self._weight(article.words & known.words) >= least * lighter > 0:
-                found.add(number)
-        return found
+                result.add(number)
+        return result
 
     def _rarest(self, words: frozenset[str]) -> list[str]:
         """Return the rarest words of a lead, one of which is in every lead that has the share `_ALIKE` of it."""

@@ -125,7 +125,7 @@ def find_kept_out(parts: pa.Table, frozen: Iterable[tuple[pa.Table]]) -> pa.Tabl
     are judged. They are a table apart, because it seldom changes, and articles are merged again only if it does."""
     known = KnownArticles((table for (table,) in frozen), [parts])
     learned = parts.filter(_learned_from(parts))
-    is_frozen = [bool(found) for found in known.recognise(learned)]
+    is_frozen = [bool(result) for result in known.recognise(learned)]
     refused = learned.filter(pa.array(is_frozen, pa.bool_())).select(ARTICLES.schema.names)
     refused = with_values(refused, "drop_reason", [ArticleReason.FROZEN_TEST_ARTICLE] * refused.num_rows)
     return refused.cast(ARTICLES.schema).sort_by([("article_id", "ascending"), ("lead", "ascending")])
@@ -140,8 +140,8 @@ def without_learned(candidates: pa.Table, corpus: Tables) -> pa.Table:
 def without(candidates: pa.Table, seen: Iterable[pa.Table], corpus: Iterable[tuple[pa.Table]]) -> pa.Table:
     """Return the ARTICLES rows that are none of those seen. `corpus` says which words are rare (`KnownArticles`)."""
     known = KnownArticles([candidates], (table for (table,) in corpus))
-    found = set[int]().union(*(numbers for table in seen for numbers in known.recognise(table)))
-    return candidates.filter(pa.array([number not in found for number in range(len(known))], pa.bool_()))
+    results = set[int]().union(*(numbers for table in seen for numbers in known.recognise(table)))
+    return candidates.filter(pa.array([number not in results for number in range(len(known))], pa.bool_()))
 
 
 def freeze_articles(shards: Shards, corpus: Tables, *, shard: int, of: int, articles: int, seed: int) -> pa.Table:

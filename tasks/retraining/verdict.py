@@ -58,8 +58,8 @@ def find_all_evidence(
     findings: list[MetricComparison] = []
     flaws: list[str] = []
     for split in champion:
-        found, wrong = find_evidence(split, champion[split], challenger[split], metrics, flips, seed)
-        findings += found
+        result, wrong = find_evidence(split, champion[split], challenger[split], metrics, flips, seed)
+        findings += result
         flaws += wrong
     several = list(dict.fromkeys(finding.split for finding in findings))
     if len(several) > 1:
@@ -78,8 +78,8 @@ def find_evidence(
     for metric in metrics:
         before, after = _values(champion, metric), _values(challenger, metric)
         both = sorted(before.keys() & after.keys())
-        if found := _flaws(f"{metric_name(metric)} on the {split} test split", before, after, len(both)):
-            flaws += found
+        if result := _flaws(f"{metric_name(metric)} on the {split} test split", before, after, len(both)):
+            flaws += result
         elif both:
             scores = np.array([[before[article], after[article], after[article] - before[article]] for article in both])
             means = [float(mean) for mean in scores.mean(axis=0)]
@@ -161,12 +161,14 @@ def decide(findings: Sequence[MetricComparison], flaws: Sequence[str], settings:
     if flaws := flaws or _unknown(findings, criteria):
         return Verdict(False, f"not comparable with the champion: {'; '.join(flaws)}", None, criteria, guarded=True)
     level, able = _level(findings, settings)
-    sought = [(one, _lacking(one, able, level, settings)) for one in findings if one.metric == settings.metric]
-    gained = [_gains([one]) for one, lack in sought if not lack]
+    sought = [
+        (finding, _lacking(finding, able, level, settings)) for finding in findings if finding.metric == settings.metric
+    ]
+    gained = [_gains([item]) for item, lack in sought if not lack]
     if not gained:
-        reason = min((one.p_better, lack) for one, lack in sought)[1]
+        reason = min((item.p_better, lack) for item, lack in sought)[1]
         return Verdict(False, reason, level, criteria, tuple(findings))
-    harmed = [one for one in findings if one.points < -_TOLERANCE and one.p_worse <= _HARM]
+    harmed = [finding for finding in findings if finding.points < -_TOLERANCE and finding.p_worse <= _HARM]
     if harmed:
         reason = f"{gained[0]}, but worse than the champion: {_gains(harmed)}"
         return Verdict(False, reason, level, criteria, tuple(findings), guarded=True)

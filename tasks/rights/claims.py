@@ -48,14 +48,14 @@ def page_claim(source: str, tree: html.HtmlElement) -> Claim | None:
     """Return the licence that a page claims for its own text, or None; no engine may have changed the tree."""
     if not may_name_licence(source):
         return None
-    found = {
+    result = {
         "rel-license": _linked(tree),
         "json-ld": json_ld_licences(tree),
         "rdfa": marked_licences(tree),
         "meta": _in_metas(tree),
         "statement": _stated(tree),
     }
-    return settle([Claim(licence, place) for place, licences in found.items() for licence in licences])
+    return settle([Claim(licence, place) for place, licences in result.items() for licence in licences])
 
 
 def settle(claims: Sequence[Claim]) -> Claim | None:
@@ -119,13 +119,13 @@ def _places(
 ) -> Iterator[tuple[html.HtmlElement, str, str, str]]:
     """Yield a block, the text before and after each licence in it, and the licence: those linked, then those named."""
     text = text_of(block)
-    found = []
+    results = []
     for link in links:
         licence = licence_of_url(link.get("href"))
         if licence is not None and block_of(link) is block:
             start = len(text_before(link, block))
-            found.append((start, start + len(text_of(link)), licence))
-    for start, end, name in [*found, *named_licences(text)]:
+            results.append((start, start + len(text_of(link)), licence))
+    for start, end, name in [*results, *named_licences(text)]:
         yield block, text[max(0, start - _AROUND) : start], text[end : end + _AROUND], name
 
 

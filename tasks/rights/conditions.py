@@ -64,7 +64,7 @@ class Condition:
 
 def parse_conditions(written: tuple[str, ...]) -> list[Condition]:
     """Return the conditions, those of rule sets in place of their name. Raises ValueError: one is no condition."""
-    return [_parsed(one) for name in written for one in RULE_SETS.get(name.strip().lower(), (name,))]
+    return [_parsed(item) for name in written for item in RULE_SETS.get(name.strip().lower(), (name,))]
 
 
 def for_training() -> Condition:
@@ -94,11 +94,11 @@ def _parsed(written: str) -> Condition:
         raise ValueError(f"{written!r} names no column: expected one of {', '.join([*_TEXTS, *_NUMBERS])}")
     if sign != "=":
         raise ValueError(f"{written!r} compares a text by {sign}: expected {name}=VALUE or {name}=VALUE|VALUE")
-    patterns = [one.strip().lower() for one in value.split("|")]
+    patterns = [item.strip().lower() for item in value.split("|")]
     if name != "terms":
         return Condition(_TEXTS[name], lambda document: _matches(document[name], patterns))
     known = (*TERMS, "unknown")
-    if unknown := [one for one in patterns if one not in known]:
+    if unknown := [pattern for pattern in patterns if pattern not in known]:
         raise ValueError(f"{written!r} names terms {unknown[0]!r}: expected some of {', '.join(known)}")
     return Condition(_TEXTS[name], lambda document: _terms(document["licence"]) in patterns)
 
@@ -120,7 +120,7 @@ def _number(written: str, name: str, sign: str, value: str) -> Condition:
 def _matches(value: str | list[str] | None, patterns: list[str]) -> bool:
     """Tell whether a text matches a pattern, or every text of a list does."""
     if isinstance(value, list):
-        return all(any(fnmatchcase(one.lower(), p) for p in patterns) for one in value) and (
+        return all(any(fnmatchcase(item.lower(), p) for p in patterns) for item in value) and (
             bool(value) or "none" in patterns
         )
     return any(fnmatchcase("unknown" if value is None else value.lower(), pattern) for pattern in patterns)

@@ -55,12 +55,12 @@ def licence_of(text: str) -> str | None:
 
 def named_licences(text: str) -> list[tuple[int, int, str]]:
     """Return start, end and identifier of every licence that a text names, in its order."""
-    found = [(m.start(), m.end(), name) for p in (_SHORT, _LONG) for m in p.finditer(text) if (name := _deed(m))]
-    found += [(m.start(), m.end(), "CC0-1.0") for m in _ZERO.finditer(text)]
-    found += [
+    results = [(m.start(), m.end(), name) for p in (_SHORT, _LONG) for m in p.finditer(text) if (name := _deed(m))]
+    results += [(m.start(), m.end(), "CC0-1.0") for m in _ZERO.finditer(text)]
+    results += [
         (m.start(), m.end(), f"OGL-UK-{m['version']}" if m["version"] else "OGL-UK") for m in _GOVERNMENT.finditer(text)
     ]
-    return sorted(found)
+    return sorted(results)
 
 
 def agreed(licences: set[str]) -> str | None:
@@ -103,8 +103,8 @@ _CREATIVE_COMMONS = re.compile(r"cc-by((?:-(?:nc|nd|sa))*)(?:-.*)?")
 def terms_of(licence: str) -> Terms:
     """Return what a licence, as SPDX writes it, allows: "free" of "CC-BY-SA-4.0"; NC with ND is "no-derivatives"."""
     name = re.sub(r"[\s_]+", "-", licence.strip().lower())
-    found = _CREATIVE_COMMONS.fullmatch(name)
-    parts = set(found[1].split("-")) if found is not None else set()
+    match = _CREATIVE_COMMONS.fullmatch(name)
+    parts = set(match[1].split("-")) if match is not None else set()
     if "nd" in parts:
         return "no-derivatives"
     if "nc" in parts:

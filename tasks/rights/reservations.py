@@ -59,23 +59,23 @@ def rights_headers(headers: Mapping[str, str]) -> list[str]:
 
 def header_reservations(headers: Iterable[str]) -> list[str]:
     """Return the signs among stored headers (`rights_headers`), each with its place, such as "header noai"."""
-    found: list[str] = []
+    results: list[str] = []
     for name, _, value in (header.partition(": ") for header in headers):
         if name == "tdm-reservation" and value.strip() == "1":
-            found.append("header tdm-reservation")
+            results.append("header tdm-reservation")
         elif name == "x-robots-tag":
-            found += [f"header {directive}" for directive in _no_ai(value)]
+            results += [f"header {directive}" for directive in _no_ai(value)]
         elif name in PREFERENCES:
-            found += [f"header {preference}" for preference in preferences(name, value)]
+            results += [f"header {preference}" for preference in preferences(name, value)]
         elif name == "link" and any(
             _RSL_TYPE in link.lower() and _LINK.match(f"<{link}") for link in value.split("<")[1:]
         ):
-            found.append(f"header {RSL}")
+            results.append(f"header {RSL}")
         elif name == "robots.txt":
-            found += [f"robots.txt {preference}" for preference in value.split(", ")]
+            results += [f"robots.txt {preference}" for preference in value.split(", ")]
         elif name in _FILE_NAMES:
-            found.append(f"{name} {_UNREAD}" if value == _UNREAD else name)
-    return found
+            results.append(f"{name} {_UNREAD}" if value == _UNREAD else name)
+    return results
 
 
 def reserves_training(sign: str) -> bool:
@@ -107,23 +107,23 @@ def header_licences(headers: Iterable[str]) -> list[str]:
 
 def page_reservations(tree: "html.HtmlElement") -> list[str]:
     """Return the signs in a page's own elements, such as "meta noai"."""
-    found: list[str] = []
+    results: list[str] = []
     for meta in tree.iter("meta"):
         name = (meta.get("name") or meta.get("http-equiv") or "").strip().lower()
         content = (meta.get("content") or "")[:_MOST]
         if name == "tdm-reservation" and content.strip() == "1":
-            found.append("meta tdm-reservation")
+            results.append("meta tdm-reservation")
         elif name in ("robots", "x-robots-tag"):
-            found += [f"meta {directive}" for directive in _no_ai(content)]
+            results += [f"meta {directive}" for directive in _no_ai(content)]
         elif name in PREFERENCES:
-            found += [f"meta {preference}" for preference in preferences(name, content)]
+            results += [f"meta {preference}" for preference in preferences(name, content)]
         elif _NAME.fullmatch(name) and _CRAWLER.search(name):
-            found += [f"meta {directive}" for directive in _no_ai(content, name)]
+            results += [f"meta {directive}" for directive in _no_ai(content, name)]
     for element in tree.iter("link", "script"):
         is_terms = element.tag == "script" or "license" in (element.get("rel") or "").lower().split()
         if is_terms and (element.get("type") or "").strip().lower() == _RSL_TYPE:
-            found.append(f"{element.tag} {RSL}")
-    return list(dict.fromkeys(found))
+            results.append(f"{element.tag} {RSL}")
+    return list(dict.fromkeys(results))
 
 
 def _no_ai(value: str, crawler: str = "*") -> Iterator[str]:

@@ -43,13 +43,13 @@ class PersonalData:
 
 def find_personal(text: str) -> list[PersonalData]:
     """Return the personal data of a text, in its order; none overlaps another."""
-    found: list[PersonalData] = []
+    results: list[PersonalData] = []
     end = 0
     for piece in sorted(_found(text), key=lambda piece: (piece.start, -piece.end)):
         if piece.start >= end:
-            found.append(piece)
+            results.append(piece)
             end = piece.end
-    return found
+    return results
 
 
 def count_personal(texts: Sequence[str]) -> dict[str, int]:

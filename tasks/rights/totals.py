@@ -46,12 +46,12 @@ class PageTotals:
             self.untrained += any(map(reserves_training, row["reservations"] or ()))
             self.signs.update(row["reservations"] or ())
             self.languages[row["language"] or "not sure"] += 1
-            found = row["personal"] or {}
-            self.personal.update({kind: found.get(kind) or 0 for kind in PERSONAL_DATA})
-            self.with_personal += any(found.values())
+            result = row["personal"] or {}
+            self.personal.update({kind: result.get(kind) or 0 for kind in PERSONAL_DATA})
+            self.with_personal += any(result.values())
 
     def __add__(self, other: "PageTotals") -> "PageTotals":
-        return PageTotals(*(getattr(self, one.name) + getattr(other, one.name) for one in fields(self)))
+        return PageTotals(*(getattr(self, field.name) + getattr(other, field.name) for field in fields(self)))
 
     def tables(self) -> list[tuple[str, Sequence[Sequence[str]]]]:
         """Return heading and rows of each table: a name, a number, and where it is of documents their share, %."""

@@ -62,7 +62,7 @@ def filled(template: Any, values: Mapping[str, Any]) -> Any:
         return values[name] if template == f"{{{name}}}" and name in values else template.format_map(values)
     if isinstance(template, Mapping):
         absent = [f"{{{name}}}" for name, value in values.items() if value is None]
-        return {name: filled(of, values) for name, of in template.items() if not any(one in of for one in absent)}
+        return {name: filled(of, values) for name, of in template.items() if not any(item in of for item in absent)}
     return template
 
 

@@ -86,12 +86,12 @@ class CollectionSource:
         """Return ranges of rows; a digest covers the rows, the name of their file and the settings. Raises ValueError
         also if two files have one name, or a file is empty or lacks a column."""
         recipe = json.dumps([FORMAT_VERSION, self.settings.model_dump(exclude={"paths"})])
-        found = []
+        results = []
         for number, path in enumerate(self._files()):
             for start, stop, digest in _ranges(path, self.layout.needed, recipe, self.partition_rows, _state(path)):
                 name = f"{path} rows {start + 1}-{stop}"
-                found.append(Partition(name, digest, number * _FILE + start, number * _FILE + stop))
-        return found
+                results.append(Partition(name, digest, number * _FILE + start, number * _FILE + stop))
+        return results
 
     def read(self, partition: Partition) -> Iterator[Article]:
         """Yield the articles of some rows; one that is not of the layout is refused (`malformed_row`)."""
@@ -203,11 +203,11 @@ def _parallel(path: Path) -> Iterator[tuple[bytes, bytes]]:
 
 def _whole(path: Path, start: int, stop: int) -> Iterator[Row]:
     """Yield a range of rows. Raises ValueError: the file is damaged or has become shorter."""
-    found = 0
+    result = 0
     for row in islice(rows(path), start, stop):
-        found += 1
+        result += 1
         yield row
-    if found < stop - start:
+    if result < stop - start:
         raise ValueError(f"{path}: expected rows {start + 1} to {stop}: it has become shorter")
 
 
@@ -265,12 +265,12 @@ def article_of(
     """Return the article of a row. `name`, of file and row, identifies it where its layout has no id; `split` is that
     of its file, for a row that names none. A paragraph has at most `paragraph_words`; None = a document is one
     paragraph. Raises ValueError: a column holds another kind of value."""
-    found = [document for column in layout.documents for document in _documents(row.get(column), layout, column)]
+    results = [document for column in layout.documents for document in _documents(row.get(column), layout, column)]
     documents = tuple(
         GivenDocument(
             url or f"document:{number}", title, tuple(_paragraphs(_broken(text, layout), layout, paragraph_words))
         )
-        for number, (text, title, url) in enumerate(found[: layout.most], 1)
+        for number, (text, title, url) in enumerate(results[: layout.most], 1)
     )
     summary = _broken(_string(row, layout.summary), layout)
     own = row.get(layout.id) if layout.id else None
@@ -293,8 +293,8 @@ def article_of(
 
 def split_of(name: str) -> str | None:
     """Return the split that a file's name says, None if it says none."""
-    found = _IN_NAME.search(name.lower())
-    return _SPLITS[found[1]] if found else None
+    match = _IN_NAME.search(name.lower())
+    return _SPLITS[match[1]] if match else None
 
 
 def _split(value: str) -> str | None:

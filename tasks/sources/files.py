@@ -175,7 +175,7 @@ def parsed(
     `refused` what stands for a malformed row, None = none may be. The file may have `allowed` of them; `every` are all
     its rows, read to count them only where there is one and some are allowed. Raises ValueError: there are more: names
     the first twenty of the part, and how many there are."""
-    found, number = Malformed(), 0
+    result, number = Malformed(), 0
     for place, row in rows:
         try:
             content = parser(row)
@@ -184,11 +184,11 @@ def parsed(
             if refused is not None and number <= allowed:
                 yield refused(place)
             else:
-                found.add(f"{named(place)}: {error}")
+                result.add(f"{named(place)}: {error}")
         else:
-            if not found.number:
+            if not result.number:
                 yield content
-    found.check(f"; the file has {number}, source.malformed allows {allowed}" if allowed else "")
+    result.check(f"; the file has {number}, source.malformed allows {allowed}" if allowed else "")
 
 
 def _number_among(rows: Iterable[R], parser: Callable[[R], object], wrong: type[ValueError]) -> int:

@@ -79,8 +79,10 @@ class KeptAnswers(Closing):
             if written and time.time_ns() - max(written) > _MOST_NS:
                 self._store.delete_folder(_FOLDER)
             self._answers = Answers(self._store.filesystem, self._store.path(_FOLDER), rows=_ANSWERS_A_FILE)
-        found = self._answers.get(url)
-        answer: dict[str, Any] | None = None if found is None else json.loads(zlib.decompress(base64.b64decode(found)))
+        result = self._answers.get(url)
+        answer: dict[str, Any] | None = (
+            None if result is None else json.loads(zlib.decompress(base64.b64decode(result)))
+        )
         return answer
 
     def add(self, url: str, answer: dict[str, Any]) -> None:

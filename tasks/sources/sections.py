@@ -90,10 +90,10 @@ class SectionsSource:
         entry = parse_line(SectionedLine, line)
         title, licence, reason = entry.title.replace("_", " "), self._wikitext.licence, self._rules.lead_reason
         topics = []
-        for one in entry.sections:
-            name, refused = f"{title} ({one.title})", reason(one.text)
-            topic = Article(name, one.text, one.refs or (), group=title, licence=licence, drop_reason=refused)
-            topics.append((one.title, topic))
+        for section in entry.sections:
+            name, refused = f"{title} ({section.title})", reason(section.text)
+            topic = Article(name, section.text, section.refs or (), group=title, licence=licence, drop_reason=refused)
+            topics.append((section.title, topic))
         return Article(title, entry.lead, licence=licence, drop_reason=reason(entry.lead)), entry.url, topics
 
 

@@ -154,11 +154,11 @@ class Tensor2TensorSource:
         """Return a partition for each shard number; its digest covers the bytes of both files. Raises ValueError also
         if a file of a pair is missing."""
         recipe = json.dumps([FORMAT_VERSION, self.settings.split, _LICENCE]).encode()
-        found = []
+        results = []
         for shard in self._shards():
             digest = _digest(shard, recipe, file_state(shard.urls), file_state(shard.content))
-            found.append(Partition(f"shard {shard.number} of {shard.of}", digest, shard.number, shard.number + 1))
-        return found
+            results.append(Partition(f"shard {shard.number} of {shard.of}", digest, shard.number, shard.number + 1))
+        return results
 
     def read(self, partition: Partition) -> Iterator[Article]:
         """Yield the articles of a shard in the order of its content, then those that have only URLs (`no_content`).
@@ -234,16 +234,16 @@ def _read_urls(path: Path) -> dict[str, tuple[str, tuple[str, ...]]]:
         raise ValueError(f"{path}: expected a JSON object of articles, but {error}") from error
     if not isinstance(entries, dict):
         raise ValueError(f"{path}: expected a JSON object of articles, got {type(entries).__name__}")
-    found, malformed = {}, Malformed()
+    result, malformed = {}, Malformed()
     for url, entry in entries.items():
         refs = entry.get("refs") if isinstance(entry, dict) else None
         if isinstance(refs, list) and all(isinstance(ref, str) for ref in refs):
             title = entry.get("title")
-            found[url] = title if isinstance(title, str) else "", tuple(refs)
+            result[url] = title if isinstance(title, str) else "", tuple(refs)
         else:
             malformed.add(f"{path}, entry {url!r}: expected an object with `refs`, a list of URLs, got {entry!r:.80}")
     malformed.check()
-    return found
+    return result
 
 
 def _read_content(record: bytes, location: str) -> tuple[str, str, str]:

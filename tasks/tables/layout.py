@@ -198,9 +198,9 @@ def rank_tests(measured: TableFigures) -> str:
     if not all(all(pair) for pair in pairs.values()):
         return "Hie-BART and BART were not both run: no Wilcoxon-Mann-Whitney test."
     tests = {metric_name(name): stats.mannwhitneyu(*pair) for name, pair in pairs.items()}
-    found = ", ".join(f"{name} p = {test.pvalue:.3f}" for name, test in tests.items())
+    result = ", ".join(f"{name} p = {test.pvalue:.3f}" for name, test in tests.items())
     return (
-        f"Wilcoxon-Mann-Whitney test of Hie-BART against BART: {found}; published, R-1 and R-L with p of .05 and .10."
+        f"Wilcoxon-Mann-Whitney test of Hie-BART against BART: {result}; published, R-1 and R-L with p of .05 and .10."
     )
 
 

@@ -32,16 +32,16 @@ def export_corpus(
     the store. Raises ValueError: the build's
     examples have slots, or could not be read back from the layout; StorageError: there is no such build, it has no
     graphs for json, or a file cannot be read or written."""
-    found = finished_build(store, build)
-    if "slot-examples" in found.stages:
+    result = finished_build(store, build)
+    if "slot-examples" in result.stages:
         raise ValueError(
-            f"the summarizer of build {found.name} reads names and numbers as slots, which other readers of shards do "
+            f"the summarizer of build {result.name} reads names and numbers as slots, which other readers of shards do "
             "not know: expected a build with --summarizer.no-slots"
         )
     target.check_writable()
     names = ("examples", "graphs") if layout == "json" else ("examples",)
-    stages = [finished_stage(store, found, name) for name in names]
-    words = Vocabulary.of(whole(finished_stage(store, found, "vocabulary").in_order[0]).read(store))
+    stages = [finished_stage(store, result, name) for name in names]
+    words = Vocabulary.of(whole(finished_stage(store, result, "vocabulary").in_order[0]).read(store))
     target.write_bytes(VOCABULARY_FILE, words.model)
     items = 0
     for shard in stages[0].shards:

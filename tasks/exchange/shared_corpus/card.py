@@ -150,7 +150,7 @@ def _shareable(settings: Mapping[str, Any]) -> Iterator[str]:
         if name in _PRIVATE or value in (None, "", [], ()):
             continue
         values = value if isinstance(value, list) else [value]
-        shown = [PurePath(one).name if isinstance(one, str) and "://" not in one else one for one in values]
+        shown = [PurePath(value).name if isinstance(value, str) and "://" not in value else value for value in values]
         yield f"`{name}: {', '.join(map(str, shown)).replace('`', '')}`"
 
 

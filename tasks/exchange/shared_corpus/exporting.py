@@ -89,9 +89,9 @@ def plan_files(shards: CorpusShards, group_bytes: int = GROUP_BYTES) -> tuple[li
     totals = {split: sum(split in splits for splits in used) for split in SPLITS.values()}
     numbers = dict.fromkeys(totals, 0)
     planned: list[FileGroup] = []
-    for group, found in zip(groups, used, strict=True):
+    for group, result in zip(groups, used, strict=True):
         files = {}
-        for split in (split for split in totals if split in found):
+        for split in (split for split in totals if split in result):
             files[split] = f"data/{split}-{numbers[split]:05d}-of-{totals[split]:05d}.parquet"
             numbers[split] += 1
         planned.append((group, files))

@@ -194,8 +194,8 @@ class CorpusShards:
         names = [name for name in ("paragraphs", "features", "ranked", "graphs") if tables[name] is not None]
         for _, rows, *matches in join_by_article(articles, *(tables[name] for name in names)):
             article = rows.to_pylist()[0]
-            found = {name: match.to_pylist() for name, match in zip(names, matches, strict=True)}
-            yield self._row(article, found, origins)
+            result = {name: match.to_pylist() for name, match in zip(names, matches, strict=True)}
+            yield self._row(article, result, origins)
 
     def _row(self, article: Row, found: Mapping[str, Sequence[Row]], origins: Mapping[Any, Any]) -> Row:
         row = {**article, "id": article["article_id"], "summary": article["lead"]}

@@ -75,10 +75,10 @@ def paragraphs_of(text: str) -> list[str]:
             lines = []
         if line.startswith(ITEM):
             blocks.append("")
-    for place, following in enumerate([*blocks, ""][1:]):
-        if not following and blocks[place].endswith(":"):  # its last sentence introduces what was removed
-            ends = [match.end() for match in _SENTENCE_END.finditer(blocks[place])]
-            blocks[place] = blocks[place][: max(ends, default=0)]
+    for index, following in enumerate([*blocks, ""][1:]):
+        if not following and blocks[index].endswith(":"):  # its last sentence introduces what was removed
+            ends = [match.end() for match in _SENTENCE_END.finditer(blocks[index])]
+            blocks[index] = blocks[index][: max(ends, default=0)]
     return list(filter(None, blocks))
 
 

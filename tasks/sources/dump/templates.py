@@ -102,8 +102,8 @@ def _percentage(arguments: Arguments) -> str:
 
 def _gauge(arguments: Arguments) -> str:
     """{{track gauge|1435mm}}: 1435 mm, without the conversion."""
-    found = re.fullmatch(r"([\d.,]+)\s?(mm|cm|m|in|ft)", arguments[1])
-    return f"{found[1]} {found[2]}" if found else ""
+    match = re.fullmatch(r"([\d.,]+)\s?(mm|cm|m|in|ft)", arguments[1])
+    return f"{match[1]} {match[2]}" if match else ""
 
 
 def _height(arguments: Arguments) -> str:
@@ -242,6 +242,6 @@ _CALLS: Mapping[str, Callable[..., str]] = {
 }
 _EXPANSIONS: Mapping[str, tuple[Callable[..., str], Sequence[Any]]] = {
     **{name: (_CALLS["money"], (sign,)) for name, sign in _SIGNS.items()},
-    **{name: (_CALLS[one["call"]], one.get("with", ())) for one in _DATA["expansion"] for name in one["names"]},
+    **{name: (_CALLS[item["call"]], item.get("with", ())) for item in _DATA["expansion"] for name in item["names"]},
     **{prefix.lower(): (_ship, (prefix,)) for prefix in _DATA["ships"]["prefixes"]},
 }

@@ -58,17 +58,17 @@ def title_in(row: Mapping[str, Any], column: str) -> str:
 
 def objects(value: Any, column: str) -> list[Mapping[str, Any]]:
     """Return a list of objects, as it stands or as JSON; none for null. Raises ValueError: it is something else."""
-    found = [] if value is None or value == "" else json.loads(value) if isinstance(value, str) else value
-    if isinstance(found, list) and all(isinstance(one, Mapping) for one in found):
-        return found
+    result = [] if value is None or value == "" else json.loads(value) if isinstance(value, str) else value
+    if isinstance(result, list) and all(isinstance(item, Mapping) for item in result):
+        return result
     raise ValueError(f"column {column!r}: expected a list of objects, got {value!r:.60}")
 
 
 def identifier_in(row: Mapping[str, Any], column: str) -> str | None:
     """Return the identifier of an object in a column as a string, or None."""
     holder = row.get(column)
-    found = holder.get("identifier") if isinstance(holder, Mapping) else None
-    return None if found is None else str(found)
+    result = holder.get("identifier") if isinstance(holder, Mapping) else None
+    return None if result is None else str(result)
 
 
 def of_enterprise(row: Mapping[str, Any]) -> dict[str, Any]:
@@ -76,8 +76,8 @@ def of_enterprise(row: Mapping[str, Any]) -> dict[str, Any]:
     identifiers, the number of the page, else that of its Wikidata entity, and a reason if it is no article; None for
     what a row lacks. Raises ValueError: it has no title, or its licences are something else."""
     page, licences = row.get("identifier"), row.get("license")
-    found = [licences] if isinstance(licences, Mapping) else objects(licences, "license")
-    names = (one.get("identifier") or one.get("name") or one.get("url") for one in found)
+    result = [licences] if isinstance(licences, Mapping) else objects(licences, "license")
+    names = (item.get("identifier") or item.get("name") or item.get("url") for item in result)
     return {
         "title": title_in(row, "name"),
         "reason": None if identifier_in(row, "namespace") in (None, "0") else ArticleReason.OTHER_NAMESPACE,
@@ -103,19 +103,19 @@ def cited_urls(links: Iterable[str], archived: Archived) -> list[str]:
     """Return the URLs that a rendered citation cites, in order. A link after the page of an identifier (a DOI) is no
     source. Where one link is the archived copy of its neighbour, the citation shows first the one that its editors
     chose, so `dead` keeps that one. `links` are those of the citation in order, wiki links included."""
-    found: list[str] = []
+    results: list[str] = []
     identifier = False
     for link in links:
         if not identifier and is_source(link):
-            found.append(f"https:{link}" if link.startswith("//") else link)
+            results.append(f"https:{link}" if link.startswith("//") else link)
         identifier = link.endswith(_IDENTIFIER)
-    originals = [url for url in found if not _is_archive(url)]
+    originals = [url for url in results if not _is_archive(url)]
     if archived == "after" or not originals:
-        return found
+        return results
     if archived == "never":
         return originals
     kept: list[str] = []
-    for url in found:
+    for url in results:
         if kept and _is_archive(kept[-1]) != _is_archive(url):
             copy, original = (kept[-1], url) if _is_archive(kept[-1]) else (url, kept[-1])
             bare = original.partition("://")[2].rstrip("/")
@@ -160,11 +160,11 @@ def structured_entry(row: Mapping[str, Any], settings: WikitextSettings) -> Ency
     if "abstract" not in row and "sections" not in row:
         raise ValueError(f"expected a column 'sections' or 'abstract', got {', '.join(map(str, row)) or 'none'}")
     references = objects(row.get("references"), "references")
-    urls = {str(one.get("identifier")): _reference_urls(one, settings) for one in references}
+    urls = {str(reference.get("identifier")): _reference_urls(reference, settings) for reference in references}
     cited = [url for section in sections for url in _section_urls(section, urls, settings)]
     return EncyclopediaPage(
         text=_structured_lead(sections, row.get("abstract")),
-        references=(*cited, *(url for found in urls.values() for url in found)),
+        references=(*cited, *(url for result in urls.values() for url in result)),
         **of_enterprise(row),
     )
 
@@ -196,7 +196,7 @@ def _section_urls(
     if name in settings.external_sections and not settings.external_links:
         return
     listing = inherited or name in settings.reference_sections or name in settings.external_sections
-    yield from (url for one in _listed(section, "citations") for url in urls.get(str(one.get("identifier")), ()))
+    yield from (url for item in _listed(section, "citations") for url in urls.get(str(item.get("identifier")), ()))
     if listing:
         yield from cited_urls(_urls_of_links(section), settings.archived)
     for part in _listed(section, "has_parts"):
@@ -210,11 +210,11 @@ def _reference_urls(reference: Part, settings: WikitextSettings) -> list[str]:
     # A map of Arrow is a list of pairs.
     pairs = metadata.items() if isinstance(metadata, Mapping) else metadata if isinstance(metadata, list) else ()
     fields = {str(name).replace("_", "-"): str(value) for name, value in pairs if value}
-    if found := [url for url in field_urls(fields, settings.archived) if is_source(url)]:
-        return found
+    if results := [url for url in field_urls(fields, settings.archived) if is_source(url)]:
+        return results
     for holder in (reference.get("text"), reference.get("source")):
-        if isinstance(holder, Mapping) and (found := cited_urls(_urls_of_links(holder), settings.archived)):
-            return found
+        if isinstance(holder, Mapping) and (results := cited_urls(_urls_of_links(holder), settings.archived)):
+            return results
     return []
 
 
@@ -264,7 +264,7 @@ def _megawika_lead(elements: list[Mapping[str, Any]]) -> Iterator[str]:
             return
         if element.get("type") == "paragraph":
             parts = objects(element.get("elements"), "elements: elements")
-            texts = (one.get("content") for one in parts if one.get("type") == "text")
+            texts = (part.get("content") for part in parts if part.get("type") == "text")
             yield one_line(text for text in texts if isinstance(text, str))
         else:
             yield ITEM
@@ -279,4 +279,4 @@ def _cited_within(value: Any) -> Iterator[str]:
         url = value.get("url")
         if str(value.get("type")).startswith("citation") and isinstance(url, str) and url:
             yield url
-        yield from _cited_within([one for one in value.values() if isinstance(one, list | Mapping)])
+        yield from _cited_within([item for item in value.values() if isinstance(item, list | Mapping)])

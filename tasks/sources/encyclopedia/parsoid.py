@@ -65,8 +65,8 @@ def _reason(document: html.HtmlElement) -> str | None:
 
 def _names(row: Mapping[str, Any], column: str) -> Iterator[str]:
     """Yield the names of templates or categories, without their namespace, which is in the wiki's language."""
-    for one in objects(row.get(column), column):
-        _, colon, name = str(one.get("name") or "").partition(":")
+    for item in objects(row.get(column), column):
+        _, colon, name = str(item.get("name") or "").partition(":")
         if colon:
             yield name
 
@@ -226,20 +226,20 @@ class _Links:
 
     def _take_templates(self, data: str) -> bool:
         """Take the URLs in the fields of an element's templates; return whether there was a citation."""
-        found = False
+        result = False
         for name, fields in _templates(data):
             if is_archive_template(name):
                 self._end_citation()
                 add_archived(self._urls, field_urls(fields, self._settings.archived), self._settings.archived)
-                found = True
+                result = True
             elif is_citation(name) or self._listing:
                 written = fields.values() if is_citation(name) else [fields[key] for key in fields if key.isdigit()]
                 urls = field_urls(fields, self._settings.archived) or links_in(" ".join(written))
                 if urls or is_citation(name):
                     self._end_citation()
                     self._urls += filter(is_source, urls)
-                    found = True
-        return found
+                    result = True
+        return result
 
 
 def _templates(data: str) -> Iterator[tuple[str, dict[str, str]]]:

@@ -115,7 +115,7 @@ class EncyclopediaSource:
     def _files(self) -> list[InputFile]:
         files = input_files(self.settings.paths, _SETTING, "data")
         kinds = [_kind(file.path) for file in files]
-        other = next((place for place, kind in enumerate(kinds) if kind != kinds[0]), None)
+        other = next((index for index, kind in enumerate(kinds) if kind != kinds[0]), None)
         if other is not None:
             raise ValueError(
                 f"{_SETTING}: expected files of one kind, got {kinds[0]} ({files[0].path}) and {kinds[other]} "
@@ -161,15 +161,15 @@ def _parquet_rows(file: InputFile, partition: Partition) -> Iterator[Row]:
 
 def _archived_lines(path: Path) -> Iterator[bytes]:
     """Yield the lines of an archive's files of JSON, without blank ones. Raises ValueError: it holds no such file."""
-    found = False
+    result = False
     with tarfile.open(path, "r|gz") as archive:
         for member in archive:
             if member.isfile() and member.name.lower().endswith(_LINES):
-                found = True
+                result = True
                 lines = archive.extractfile(member)
                 assert lines is not None
                 yield from filter(bytes.strip, lines)
-    if not found:
+    if not result:
         raise ValueError(f"{path}: expected an archive with files ending in {', '.join(_LINES)}, found none")
 
 
@@ -177,7 +177,7 @@ def _group_bytes(parquet: pq.ParquetFile) -> Iterator[tuple[int, int]]:
     """Yield first byte and byte after the last of each row group."""
     for number in range(parquet.num_row_groups):
         group = parquet.metadata.row_group(number)
-        columns = [group.column(place) for place in range(group.num_columns)]
+        columns = [group.column(index) for index in range(group.num_columns)]
         starts = [
             column.dictionary_page_offset if column.has_dictionary_page else column.data_page_offset
             for column in columns

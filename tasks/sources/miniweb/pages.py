@@ -211,7 +211,7 @@ class Pages:
         others, and the rest in any form, as if most writers were strangers."""
         held = self.world.wording(subject.kind, test=test)
         every = subject.kind.aspects if test else held
-        places = [place for place, aspect in enumerate(held) if bool(aspect.lead) == salient]
+        places = [index for index, aspect in enumerate(held) if bool(aspect.lead) == salient]
         order = Dice(self.world.seed, "told", subject.index).sample(places, len(places))
         for step in count():
             wording = every if step % 2 else held

@@ -138,10 +138,10 @@ class World:
         """Return the topics that may be used as a related one, best first."""
         if fact.profession:  # of the same country
             rank, first = PROFESSIONS.index(fact.profession), index - index % _COUNTRY_TOPICS
-            found = range(first + rank * len(KINDS), first + _COUNTRY_TOPICS, REGION_TOPICS)
+            result = range(first + rank * len(KINDS), first + _COUNTRY_TOPICS, REGION_TOPICS)
         else:
             first = index - index % REGION_TOPICS
-            found = range(first, first + REGION_TOPICS, len(KINDS))
-        topics = [first + _KIND_INDEX[fact.kind] for first in dice.sample(found, len(found))]
+            result = range(first, first + REGION_TOPICS, len(KINDS))
+        topics = [first + _KIND_INDEX[fact.kind] for first in dice.sample(result, len(result))]
         wanted = fact.last_parts
         return sorted(topics, key=lambda topic: bool(wanted) and self._parts(topic)[-1].strip() not in wanted)

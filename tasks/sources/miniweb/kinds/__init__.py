@@ -171,7 +171,7 @@ def _fact(written: Any) -> Fact:
         return fill(written, {"DAYS": _DAYS})
     fields: dict[str, Any] = dict(written)
     if "by" in fields:
-        return By(fields["by"], {value: _fact(one) for value, one in fields["table"].items()})
+        return By(fields["by"], {value: _fact(item) for value, item in fields["table"].items()})
     if "of" in fields:
         return Of(fields["of"], fields["fact"])
     if "near" in fields:
@@ -201,14 +201,14 @@ class TopicKind:
     @cached_property
     def aspects(self) -> tuple[Aspect, ...]:
         """The aspects of such a topic, in the order of the lead."""
-        found: list[str] = _ASPECT.findall(self.prose)
-        return tuple(Aspect(_CHANCES.get(text[0], 0.0), _forms(text, "=?"), _forms(text, "+-")) for text in found)
+        result: list[str] = _ASPECT.findall(self.prose)
+        return tuple(Aspect(_CHANCES.get(text[0], 0.0), _forms(text, "=?"), _forms(text, "+-")) for text in result)
 
     def divided(self, seed: int, share: float) -> tuple[tuple[Aspect, ...], tuple[Aspect, ...]]:
         """Return the aspects with the lines that every article may use, and with the `share` that is held back."""
         parts = []
-        for place, aspect in enumerate(self.aspects):
-            dice = Dice(seed, "held back", self.name, place)
+        for index, aspect in enumerate(self.aspects):
+            dice = Dice(seed, "held back", self.name, index)
             lead, told = _divided(aspect.lead, share, dice), _divided(aspect.told, share, dice)
             parts.append(
                 [aspect._replace(lead=of_lead, told=of_told) for of_lead, of_told in zip(lead, told, strict=True)]
