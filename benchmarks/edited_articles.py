@@ -4,7 +4,7 @@
 
 Of a mini web, `--frozen` articles are known, and each comes back renamed and edited in every way of `EDITS`; the other
 articles must not be taken for known ones. Whole leads are tried, and only their first two sentences, and the first
-alone, each with and without the references. Beside it stands the rule of equal leads. Thresholds of
+alone, each with and without the references. The peer is the rule of equal leads. Thresholds of
 `tasks/retraining/same_article.py` were chosen on seed 1. All leads of the file were looked at then, so its rows are not
 clean; every other lead is measured here. The exit status is 1 if a whole lead with its references is let in."""
 

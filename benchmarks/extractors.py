@@ -1,4 +1,4 @@
-"""Extractive systems on real prose, by every measure: concepts beside Lead, LexRank and the bound.
+"""Extractive systems on real prose, by every measure: concepts, Lead, LexRank and the bound.
 
     python -m benchmarks.extractors ROOT [--papers scisummnet_mds.jsonl.gz] [--leads freshwiki_lead.jsonl.gz] [--write]
 

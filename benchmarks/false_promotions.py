@@ -1,4 +1,4 @@
-"""How often a year of retraining promotes a challenger that is no better, and how many better ones it promotes.
+"""How often a year of retraining promotes a challenger that is not better, and how many better ones it promotes.
 
     python -m benchmarks.false_promotions [--years 2000] [--articles 4000] [--recent 2000] [--spread 6]
 
@@ -9,7 +9,7 @@ ones, which only the recent split contains. The champion keeps its random part o
 and on a week of the recent split until that week leaves the split. p-values are those of the normal distribution; the
 first line prints how far they are from the test in use.
 
-The exit status is 1 if challengers that are no better are promoted more often than the settings allow."""
+The exit status is 1 if challengers that are not better are promoted more often than the settings allow."""
 
 import math
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""What summaries that summarize nothing score, beside systems that do.
+"""What summaries that summarize nothing score, and systems that do.
 
     python -m benchmarks.fools ROOT [--count N]
 

@@ -96,7 +96,7 @@ def _label(texts: Sequence[str], truth: str) -> tuple[NDArray[np.float64], NDArr
     shares = []
     for words in split:
         share = sum(next(common) for _ in words) / max(len(words), 1)
-        # Content may stand elsewhere in the true text than in the page.
+        # Content may be elsewhere in the true text than in the page.
         shares.append(1.0 if share < 1 and len(words) >= 5 and f" {' '.join(words)} " in whole else share)
     return np.array(shares, dtype=np.float64), np.array([len(words) for words in split], dtype=np.float64)
 

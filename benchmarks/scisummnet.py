@@ -7,7 +7,7 @@ sentences of other papers that cite it, each a paragraph, and its own sections, 
 The abstract, of which most summaries take sentences, is left out of them.
 
 The records go to ROOT/records.jsonl; then `flows.reproduce_tables` trains and evaluates FT, HT, PHT and PHT with
-attention alignment beside Lead and LexRank, on two cores in some 20 minutes. After an interruption the same
+attention alignment, Lead and LexRank, on two cores in some 20 minutes. After an interruption the same
 command continues."""
 
 import gzip

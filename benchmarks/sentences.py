@@ -46,7 +46,7 @@ def counts(language: str, sentences: list[str], splitter: Splitter) -> tuple[int
 
 
 def _inner_ends(sentences: list[str]) -> set[int]:
-    """Return how many characters other than spaces stand before each boundary between two sentences."""
+    """Return how many characters other than spaces come before each boundary between two sentences."""
     lengths = [len("".join(sentence.split())) for sentence in sentences]
     return {sum(lengths[:number]) for number in range(1, len(lengths))}
 

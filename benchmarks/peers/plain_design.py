@@ -1,6 +1,6 @@
 """Every summarizer as released code computes it, from the same weights: the peer of `benchmarks.gpu`.
 
-What costs time in the released HT, and what `plain_design` puts in place of our savings:
+What costs time in the released HT, and what `plain_design` does without our savings:
 
 * attention weights are stored, in float32;
 * padding and absent paragraphs go through every layer;

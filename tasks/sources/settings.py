@@ -127,28 +127,23 @@ class WikitextSettings(Settings):
     (url-status=live, dead-url=no), as the encyclopedia itself links; after: it follows its URL; never: it is used only
     where there is no other URL"""
     external_links: bool = False
-    """take the links of the sections named in external_sections as references too"""
-    external_sections: tuple[str, ...] = tuple(_NAMES["external_sections"])
-    """sections whose links are not references"""
-    reference_sections: tuple[str, ...] = tuple(_NAMES["reference_sections"])
-    """sections in which every link is a reference"""
-    disambiguation_templates: tuple[str, ...] = tuple(_NAMES["disambiguation_templates"])
-    """templates that mark a page as a disambiguation, a name or a set index"""
-    disambiguation_suffixes: tuple[str, ...] = tuple(_NAMES["disambiguation_suffixes"])
-    """ends of titles of disambiguation pages"""
-    disambiguation_categories: tuple[str, ...] = tuple(_NAMES["disambiguation_categories"])
-    """categories of disambiguation pages"""
-    list_prefixes: tuple[str, ...] = tuple(_NAMES["list_prefixes"])
-    """how titles of pages begin that are lists"""
+    """take the links of the external_sections of `names` as references too"""
+    names: dict[str, tuple[str, ...]] = Field(default_factory=dict, validate_default=True)
+    """names of another wiki, as JSON, by kind: external_sections (whose links are no references), reference_sections
+    (in which every link is one), disambiguation_templates, disambiguation_suffixes (of titles),
+    disambiguation_categories, and list_prefixes (of titles of lists)"""
     licence: str = "CC BY-SA 4.0"
     """licence of the text"""
 
-    @field_validator(*_NAMES)
+    @field_validator("names")
     @classmethod
-    def _folded(cls, names: tuple[str, ...]) -> tuple[str, ...]:
-        if not all(name.strip() for name in names):  # every title begins and ends with it
-            raise ValueError(f"expected names, got an empty one among {names}")
-        return tuple(name.casefold() for name in names)
+    def _folded(cls, names: Mapping[str, tuple[str, ...]]) -> dict[str, tuple[str, ...]]:
+        """Add the defaults of the kinds that are not given, and fold all names."""
+        if unknown := sorted(names.keys() - _NAMES.keys()):
+            raise ValueError(f"names has {unknown[0]!r}: expected {', '.join(_NAMES)}")
+        if not all(name.strip() for kind in names.values() for name in kind):  # every title begins and ends with it
+            raise ValueError(f"expected names, got an empty one among {dict(names)}")
+        return {kind: tuple(name.casefold() for name in names.get(kind, _NAMES[kind])) for kind in _NAMES}
 
 
 EncyclopediaLayout = Literal["structured", "megawika", "html"]

@@ -6,6 +6,7 @@ import pytest
 from pydantic import ValidationError
 
 from flows.config import PRESETS, BuildConfig, merge
+from flows.running.command_line import options
 from tasks.summarization.settings import TrainingSettings
 
 
@@ -226,3 +227,8 @@ def test_imported_paragraphs_are_compared_only_if_that_is_asked() -> None:
     assert not BuildConfig.model_validate(imported).across.on
     with pytest.raises(ValidationError, match="imported paragraphs are ranked and encoded"):
         BuildConfig.model_validate({**imported, "across": {"leakage": "leads"}})
+
+
+def test_there_are_no_more_settings_than_before() -> None:
+    """The number may only fall. What no paper, machine, corpus, budget or language asks for is a constant."""
+    assert len(list(options(BuildConfig))) <= 269

@@ -203,11 +203,11 @@ class CitedUrls:
 
     def _section_urls(self, section: WikitextSection) -> Iterator[str]:
         names = {plain_heading(name) for name in section.path}
-        if not names.isdisjoint(self._settings.external_sections):
+        if not names.isdisjoint(self._settings.names["external_sections"]):
             if self._settings.external_links:
                 yield from self._urls_of(section.text)
             return
-        listing = not names.isdisjoint(self._settings.reference_sections)
+        listing = not names.isdisjoint(self._settings.names["reference_sections"])
         position = 0
         for reference in references_of(section.text):
             yield from self._outside(section.text[position : reference.start], listing=listing)

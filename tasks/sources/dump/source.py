@@ -40,17 +40,17 @@ class PageRules:
 
     def __init__(self, settings: WikitextSettings) -> None:
         self._settings = settings
-        self._templates = frozenset(settings.disambiguation_templates)
-        self._categories = frozenset(settings.disambiguation_categories)
+        self._templates = frozenset(settings.names["disambiguation_templates"])
+        self._categories = frozenset(settings.names["disambiguation_categories"])
 
     def page_reason(self, title: str, templates: Iterable[str] = (), categories: Iterable[str] = ()) -> str | None:
         """Return why a page is not an article: list, disambiguation, or None. Names of templates and categories are
         without their namespace."""
         folded = title.casefold()
-        if folded.startswith(self._settings.list_prefixes):
+        if folded.startswith(self._settings.names["list_prefixes"]):
             return ArticleReason.LIST
         if (
-            folded.endswith(self._settings.disambiguation_suffixes)
+            folded.endswith(self._settings.names["disambiguation_suffixes"])
             or any(_folded(name) in self._templates for name in templates)
             or any(_folded(name) in self._categories for name in categories)
         ):
@@ -100,7 +100,7 @@ class ArticleReader:
             return
         text = without_comments(page.text)
         citations = CitedUrls(text, self._settings)
-        apparatus = {*self._settings.external_sections, *self._settings.reference_sections}
+        apparatus = {*self._settings.names["external_sections"], *self._settings.names["reference_sections"]}
         for section in split_sections(text)[1:]:
             path = " / ".join(plain_prose(name, self.site) for name in section.path)
             listing = not apparatus.isdisjoint(plain_heading(name) for name in section.path)

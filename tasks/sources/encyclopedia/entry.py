@@ -193,9 +193,9 @@ def _section_urls(
 ) -> Iterator[str]:
     """Yield the URLs that a section and its subsections cite; in a list of references every link is one."""
     name = plain_heading(str(section.get("name") or ""))
-    if name in settings.external_sections and not settings.external_links:
+    if name in settings.names["external_sections"] and not settings.external_links:
         return
-    listing = inherited or name in settings.reference_sections or name in settings.external_sections
+    listing = inherited or name in settings.names["reference_sections"] or name in settings.names["external_sections"]
     yield from (url for item in _listed(section, "citations") for url in urls.get(str(item.get("identifier")), ()))
     if listing:
         yield from cited_urls(_urls_of_links(section), settings.archived)

@@ -163,9 +163,9 @@ def _section_urls(
     section: html.HtmlElement, notes: Mapping[str, list[str]], settings: WikitextSettings, *, listing: bool
 ) -> Iterator[str]:
     name = _heading(section)
-    if name in settings.external_sections and not settings.external_links:
+    if name in settings.names["external_sections"] and not settings.external_links:
         return
-    listing = listing or name in settings.reference_sections or name in settings.external_sections
+    listing = listing or name in settings.names["reference_sections"] or name in settings.names["external_sections"]
     for child in section:
         if child.tag == "section":
             yield from _section_urls(child, notes, settings, listing=listing)

@@ -48,7 +48,12 @@ REFUSED: list[tuple[Callable[..., Any], dict[str, Any], str]] = [
     (WebSearchSettings, {**GOOGLE, "results": 20}, "search.results is 20: expected at most 10"),
     (WebSearchSettings, {"delay_seconds": float("inf")}, "finite number"),
     (SourceSettings, {"mediawiki": {"api": "en.wikipedia.org"}}, f"{URL}, got 'en.wikipedia.org'"),
-    (SourceSettings, {"wikitext": {"list_prefixes": ["list of ", ""]}}, "expected names, got an empty one"),
+    (SourceSettings, {"wikitext": {"names": {"list_prefixes": ["list of ", ""]}}}, "expected names, got an empty one"),
+    (
+        SourceSettings,
+        {"wikitext": {"names": {"lists": ["list of "]}}},
+        "names has 'lists': expected external_sections, ",
+    ),
 ]
 
 
