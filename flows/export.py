@@ -14,6 +14,7 @@ def export(
     page_text: str = "licensed",
     model: str | None = None,
     push: str | None = None,
+    layout: str = "parquet",
 ) -> str:
     """Export a corpus or model to the folder `to` and return what happened.
 
@@ -24,8 +25,9 @@ def export(
         columns: some of summary, urls, documents, labels, ranked, graphs, separated by commas; empty: all there are.
         page_text: documents whose text is exported: licensed, free, all or none.
         model: export its summarizer in place of a corpus: a version, champion, a build or latest.
-        push: repository (ORG/NAME) of the Hugging Face Hub that gets it too."""
-    return share(Sharing(root, to, build, columns, page_text, model, push), tell=print)
+        push: repository (ORG/NAME) of the Hugging Face Hub that gets it too.
+        layout: parquet, or the examples as shards: pt (ranked WikiSum) or json (GraphSum)."""
+    return share(Sharing(root, to, build, columns, page_text, model, push, layout), tell=print)
 
 
 def run(sharing: Sharing, *, dry_run: bool) -> None:

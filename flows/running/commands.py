@@ -191,13 +191,17 @@ def export(
         str | None, Parameter(help="export its summarizer instead: a version, champion, a build, latest")
     ] = None,
     push: Annotated[str | None, Parameter(help="then upload it to this repository (ORG/NAME) of Hugging Face")] = None,
+    layout: Annotated[
+        Literal["parquet", "pt", "json"],
+        Parameter(help="pt, json: examples and vocabulary as shards of ranked WikiSum (Liu & Lapata) or GraphSum"),
+    ] = "parquet",
     dry_run: DryRun = False,
 ) -> None:
     """Export a corpus, or with --model a summarizer, as a folder that other people's tools read; resumable."""
     from flows.export import run
     from tasks.exchange.sharing import Sharing
 
-    run(Sharing(root, to, build, columns, page_text, model, push), dry_run=dry_run)
+    run(Sharing(root, to, build, columns, page_text, model, push, layout), dry_run=dry_run)
 
 
 app.command(judge)

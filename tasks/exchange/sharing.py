@@ -5,11 +5,12 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 from pydantic import ValidationError
 
 from storage.errors import StorageError
+from storage.formats.ranked_wikisum import Layout
 from storage.root import check_root
 from storage.store import Store
 from tasks.exchange.shared_corpus.exporting import export_corpus
@@ -29,6 +30,8 @@ class Sharing:
     # Whose summarizer is exported instead: a version's number, `champion`, a build's name, `latest`
     model: str | None = None
     push: str | None = None  # ORG/NAME on the Hugging Face hub; None = the folder stays here
+    # parquet | pt (ranked WikiSum of Liu & Lapata 2019) | json (GraphSum, with graphs), of examples and vocabulary
+    layout: str = "parquet"
 
 
 def share(sharing: Sharing, *, dry_run: bool = False, tell: Callable[[str], None] = lambda line: None) -> str:
@@ -38,6 +41,8 @@ def share(sharing: Sharing, *, dry_run: bool = False, tell: Callable[[str], None
     if sharing.model is not None and (sharing.build, sharing.columns) != (None, None):
         raise ValueError("--build and --columns choose a corpus, --model a summarizer: expected one or the other")
     settings = _settings(sharing)
+    if sharing.layout != "parquet":
+        return _share_ranked(sharing, dry_run=dry_run, tell=tell)
     if sharing.push is not None and "://" in sharing.to:
         raise ValueError(f"--push uploads a local folder, --to is {sharing.to}: expected a folder of this machine")
     store, target = Store(sharing.root), Store(sharing.to)
@@ -54,6 +59,19 @@ def share(sharing: Sharing, *, dry_run: bool = False, tell: Callable[[str], None
         return done
     tell(done)
     return f"pushed to {hub.push(Path(target.base))}, which only its owners see until they open it"
+
+
+def _share_ranked(sharing: Sharing, *, dry_run: bool, tell: Callable[[str], None]) -> str:
+    if dry_run or (sharing.columns, sharing.model, sharing.push) != (None, None, None):
+        raise ValueError(
+            f"--layout {sharing.layout} writes the examples of a build: expected no --columns, --model, --push and "
+            "--dry-run"
+        )
+    from tasks.exchange.ranked_wikisum.exporting import export_shards  # here, because it loads torch
+
+    store = Store(sharing.root)
+    check_root(store)
+    return export_shards(store, Store(sharing.to), cast(Layout, sharing.layout), "WIKI", sharing.build, tell)
 
 
 def _settings(sharing: Sharing) -> SharedCorpusSettings:

@@ -24,12 +24,12 @@ from tasks.exchange.ranked_wikisum.importing import marks_of
 VOCABULARY_FILE = "spm.model"
 
 
-def export_corpus(
+def export_shards(
     store: Store, target: Store, layout: Layout, dataset: str, build: str | None, tell: Callable[[str], None]
-) -> None:
-    """Write the missing ranked shards of a build, the latest if None, in files whose names begin with `dataset`.
-    `target` gets them, the vocabulary, and below `records` what each was made from; `tell` gets a line on each shard of
-    the store. Raises ValueError: the build's
+) -> str:
+    """Write the missing ranked shards of a build, the latest if None, in files whose names begin with `dataset`; return
+    what was written. `target` gets them, the vocabulary, and below `records` what each was made from; `tell` gets a
+    line on each shard of the store. Raises ValueError: the build's
     examples have slots, or could not be read back from the layout; StorageError: there is no such build, it has no
     graphs for json, or a file cannot be read or written."""
     result = finished_build(store, build)
@@ -52,7 +52,7 @@ def export_corpus(
         end = f"{left}{', done before' if done else ''}"
         tell(f"{shard + 1} of {len(stages[0].shards)}: {files}, {record['items']:,} items{end}")
         items += record["items"]
-    tell(f"{items:,} items and {VOCABULARY_FILE} in {target.root}")
+    return f"{items:,} items and {VOCABULARY_FILE} in {target.root}"
 
 
 def items_of(examples: pa.Table, graphs: pa.Table | None, words: Vocabulary) -> Iterator[tuple[str, RankedItem]]:

@@ -18,15 +18,16 @@ from hypothesis import strategies as st
 
 from models.vocabulary import Vocabulary
 from storage.builds import latest_build
+from storage.errors import StorageError
 from storage.formats.ranked_wikisum import ShardFile, write_item
 from storage.schemas import ARTICLES, EXAMPLES, GRAPHS
 from storage.store import Store
 from tasks.engine.recipe import every
 from tasks.engine.stage import Executor, Run, StageFailedError
-from tasks.exchange.ranked_wikisum.__main__ import main
 from tasks.exchange.ranked_wikisum.exporting import items_bytes, items_of, mark_sentences
 from tasks.exchange.ranked_wikisum.importing import import_corpus, import_examples, import_graphs, item_id, marks_of
 from tasks.exchange.ranked_wikisum.settings import ImportSettings
+from tasks.exchange.sharing import Sharing, share
 from tasks.summarization.training import train_summarizer
 from tests.tasks.summarization import summarizer_examples as ours
 
@@ -66,8 +67,11 @@ def item(words: Vocabulary, title: str, **changed: Any) -> dict[str, Any]:
     }
 
 
-def run(*arguments: str | Path) -> int:
-    return main([str(argument) for argument in arguments])
+def export(to: Path, root: Path, layout: str = "pt", **more: Any) -> list[str]:
+    """Export, and return what is said meanwhile and at the end."""
+    lines: list[str] = []
+    lines.append(share(Sharing(str(root), str(to), layout=layout, **more), tell=lines.append))
+    return lines
 
 
 def import_to(root: Path, folder: Path, vocabulary: Path | None = None, **more: Any) -> None:
@@ -234,13 +238,7 @@ def test_json_that_is_no_shard_is_named(
         import_graphs(released, folder=str(tmp_path), file=file)
 
 
-def test_what_a_user_can_get_wrong_is_said(
-    folder: Path, tmp_path: Path, released: Vocabulary, capsys: pytest.CaptureFixture[str]
-) -> None:
-    def error(*arguments: str | Path) -> str:
-        assert run(*arguments) == 1
-        return capsys.readouterr().err
-
+def test_what_a_user_can_get_wrong_is_said(folder: Path, tmp_path: Path, released: Vocabulary) -> None:
     root = tmp_path / "root"
     with pytest.raises(ValueError, match="no shards in"):
         import_to(root, tmp_path / "none", folder / "spm.model")
@@ -248,23 +246,25 @@ def test_what_a_user_can_get_wrong_is_said(
         import_to(root, folder, folder / "spm.other")
     with pytest.raises(StageFailedError, match="expected a serialized SentencePiece model"):
         import_to(root, folder, folder / "WIKI.valid.0.pt")
-    assert "does not exist" in error(tmp_path / "out", "--root", tmp_path / "none")
+    with pytest.raises(StorageError, match="does not exist"):
+        export(tmp_path / "out", tmp_path / "none")
     (folder / "WIKI.train.0.json").write_text("[]")
     with pytest.raises(ValueError, match="expected the shards of one dataset in"):
         import_to(root, folder)
     import_to(root, folder, layout="pt")
-    assert "has no stage graphs" in error(tmp_path / "out", "--root", root, "--layout", "json")
-    assert "no build 'x'" in error(tmp_path / "out", "--root", root, "--build", "x")
-    with pytest.raises(SystemExit, match="2"):
-        run(tmp_path / "out", "--root", root, "--name", "a/b")
-    assert "--name is 'a/b': expected letters, digits, _ and - alone" in capsys.readouterr().err
+    with pytest.raises(ValueError, match="has no stage graphs"):
+        export(tmp_path / "out", root, "json")
+    with pytest.raises(StorageError, match="no build 'x'"):
+        export(tmp_path / "out", root, build="x")
+    with pytest.raises(ValueError, match="--layout pt writes the examples of a build: expected no --columns, --model"):
+        export(tmp_path / "out", root, model="champion")
 
 
 def test_the_release_comes_back_item_by_item(folder: Path, tmp_path: Path) -> None:
     """Files are numbered by the store's shards, and items come in order of article id; nothing else is different."""
     root, out = tmp_path / "root", tmp_path / "out"
     import_to(root, folder)
-    assert run(out, "--root", root) == 0
+    export(out, root)
     pairs = {
         "WIKI.valid.0.pt": "WIKI.valid.0.pt",
         "WIKI.test.1.pt": "WIKI.test.0.pt",
@@ -299,7 +299,7 @@ def test_our_corpus_goes_out_with_sentence_marks_and_comes_back_equal(tmp_path: 
     assert drawn.schema == GRAPHS.schema
     assert {str(astuple_of(row)) for row in drawn.to_pylist()} == {str(astuple_of(row)) for row in graphs.to_pylist()}
     out = tmp_path / "out"
-    assert run(out, "--root", root, "--layout", "json") == 0
+    export(out, root, "json")
     (first,) = json.loads((out / "WIKI.test.0.json").read_bytes())
     assert first["sim_graph"] == [[1, 0.5, 0], [0.5, 1, 0], [0, 0, 1]]
 
@@ -308,22 +308,18 @@ def astuple_of(row: dict[str, Any]) -> tuple[Any, ...]:
     return row["nodes"], row["similarity"], row["discourse"]
 
 
-def test_export_skips_what_is_done_and_clears_what_went(
-    folder: Path, tmp_path: Path, released: Vocabulary, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_export_skips_what_is_done_and_clears_what_went(folder: Path, tmp_path: Path, released: Vocabulary) -> None:
     root, out = tmp_path / "root", tmp_path / "out"
     import_to(root, folder)
-    assert run(out, "--root", root) == 0
+    export(out, root)
     before = files_of(out)
-    capsys.readouterr()
-    assert run(out, "--root", root) == 0
-    assert capsys.readouterr().out.count("done before") == 4
+    assert sum("done before" in line for line in export(out, root)) == 4
     assert files_of(out) == before
     (out / "WIKI.train.2.pt").unlink()
     (folder / "WIKI.test.0.pt").rename(folder / "WIKI.test.9.pt")
     (folder / "WIKI.valid.0.pt").rename(folder / "WIKI.test.0.pt")
     import_to(root, folder)
-    assert run(out, "--root", root) == 0
+    export(out, root)
     shards = sorted(path.name for path in out.glob("*.pt"))
     assert shards == ["WIKI.test.0.pt", "WIKI.test.1.pt", "WIKI.train.2.pt", "WIKI.train.3.pt"]
 
