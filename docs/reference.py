@@ -39,7 +39,7 @@ _COUNTS = (
     "hosts|shards|threads|processes|connections|levels|hypotheses|checkpoints|people|results|weeks"
 )
 # What else people start.
-_MODULES = ("models", "tasks.crawl.warc_export", "tasks.sources.miniweb")
+_MODULES = ("models", "tasks.crawl.warc_export")
 
 
 def pages() -> dict[str, str]:
