@@ -1,7 +1,7 @@
 """The trial request to the language model that a build is to write with."""
 
 from flows.config import BuildConfig
-from storage.spending import Account
+from flows.running.estimates import account_of
 from tasks.engine.stage import Run
 
 
@@ -15,5 +15,5 @@ def try_writer(planned: Run, config: BuildConfig) -> str | None:
     from tasks.writing.trial import Trial  # here, because it takes seconds
 
     budget = settings.budget()
-    with Account(config.root, config.budget.limits).ledger() as budget.ledger:
+    with account_of(config).ledger() as budget.ledger:
         return Trial.run(settings, settings.words, settings.language, budget).line()
