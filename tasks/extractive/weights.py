@@ -38,7 +38,7 @@ class Logistic:
 
 
 @dataclass(frozen=True)
-class Trees:
+class RegressionTrees:
     """Boosted regression trees; the nodes of all trees are in one list."""
 
     base: float  # of the sum
@@ -74,7 +74,7 @@ class Weights:
     """What was learned: a model for each kind of concept, and for each target of a sentence."""
 
     concepts: Sequence[Logistic]
-    sentences: Sequence[Trees]
+    sentences: Sequence[RegressionTrees]
 
     def worth(self, pile: Pile) -> Worth:
         """Return what the concepts and sentences of a pile are worth."""
@@ -98,7 +98,7 @@ class Weights:
         try:
             plain = json.loads(text)
             concepts = [Logistic(**plain["concepts"][kind]) for kind in KINDS]
-            sentences = [Trees(**plain["sentences"][target]) for target in TARGETS]
+            sentences = [RegressionTrees(**plain["sentences"][target]) for target in TARGETS]
         except (KeyError, TypeError, ValueError) as error:
             raise ValueError(
                 f"these are no weights of an extractor: expected JSON of `to_json`, missing {error}"
@@ -190,7 +190,7 @@ def _logistic(features: Floats, said: NDArray[np.bool_]) -> Logistic:
     return Logistic(mean.tolist(), scale.tolist(), found.coef_[0].tolist(), float(found.intercept_[0]))
 
 
-def _trees(features: Floats, shares: Floats) -> Trees:
+def _trees(features: Floats, shares: Floats) -> RegressionTrees:
     from sklearn.ensemble import HistGradientBoostingRegressor
 
     model = HistGradientBoostingRegressor(
@@ -205,7 +205,7 @@ def _trees(features: Floats, shares: Floats) -> Trees:
     nodes, sizes = np.concatenate(trees), [len(tree) for tree in trees]
     roots = np.cumsum([0, *sizes[:-1]])
     leaf, start = nodes["is_leaf"] != 0, np.repeat(roots, sizes)
-    return Trees(
+    return RegressionTrees(
         float(model._baseline_prediction.item()),
         roots.tolist(),
         np.where(leaf, -1, nodes["feature_idx"]).tolist(),

@@ -7,7 +7,7 @@ import pytest
 from sklearn.ensemble import HistGradientBoostingRegressor
 
 from tasks.extractive.pile import KINDS, Pile, PilePassage
-from tasks.extractive.weights import LabelledPile, Logistic, Trees, Weights, _trees, learn, shipped
+from tasks.extractive.weights import LabelledPile, Logistic, RegressionTrees, Weights, _trees, learn, shipped
 
 NAMES = ["Ada Bell", "Carl Dorn", "Eva Falk", "Gus Holm", "Ida Juhl", "Kai Lund", "Mia Nord", "Ole Pihl"]
 
@@ -67,7 +67,7 @@ def test_trees_are_those_of_the_library() -> None:
 
 
 def test_trees_of_one_leaf() -> None:
-    assert Trees(0.5, [0], [-1], [0.25], [0], [0])(np.zeros((2, 3))).tolist() == [0.75, 0.75]
+    assert RegressionTrees(0.5, [0], [-1], [0.25], [0], [0])(np.zeros((2, 3))).tolist() == [0.75, 0.75]
 
 
 def test_weights_outlive_their_file() -> None:
