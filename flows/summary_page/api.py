@@ -1,4 +1,4 @@
-"""The HTTP API, which page and `wikisum summarize --watch` call: send files; ask for, watch, find, delete a summary."""
+"""The HTTP API, which the page and programs call: send files; ask for, watch, find, delete a summary."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
