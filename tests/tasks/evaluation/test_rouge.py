@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from rouge_score.rouge_scorer import RougeScorer
 from rouge_score.tokenize import tokenize
 
-from models.sentences import split_sentences
+from models.sentences import language_of, split_sentences
 from tasks.evaluation.metrics import COMPUTED, Score
 from tasks.evaluation.rouge import Reference, Sentences
 from tasks.text.ngrams import split_words, stem
@@ -29,7 +29,8 @@ TEXTS = st.lists(
 
 
 def library(target: str, summary: str) -> dict[str, tuple[float, float, float]]:
-    lines = ["\n".join(split_sentences(text)) for text in (target, summary)]
+    # The target decides how both are cut into sentences.
+    lines = ["\n".join(split_sentences(text, language_of(target))) for text in (target, summary)]
     return {
         kind + ("-stem" if stems else ""): tuple(score)
         for stems, scorer in LIBRARY.items()
@@ -42,6 +43,7 @@ def library(target: str, summary: str) -> dict[str, tuple[float, float, float]]:
 @example("", "")
 @example("one", "")
 @example("...", "one")
+@example("3.5 Zürich", "Zürich Zürich stop. 3.5")
 def test_equals_rouge_score(target: str, summary: str) -> None:
     mine = Reference(target).score(summary)
     assert {metric: (score.precision, score.recall, score.value) for metric, score in mine.items()} == library(
