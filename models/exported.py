@@ -11,9 +11,9 @@ from typing import Any, Literal
 import pyarrow as pa
 import torch
 
-from models.causal_folder import FAMILIES, check_base, check_family, folder_fields, load_base
+from models.causal_folder import FAMILIES, check_family, folder_fields, load_base
 from models.contract import Summarizer
-from models.registry import build_summarizer, configuration, from_config_dict
+from models.registry import build_summarizer, from_config_dict
 from models.search.beam import beam_search, search_ids
 from models.search.certainty import likely_summaries
 from models.search.settings import SearchSettings
@@ -142,15 +142,6 @@ def vocabulary_in(directory: Path) -> Vocabulary:
 def has_checkpoint(directory: Path) -> bool:
     """Whether a directory holds a model in Hugging Face's layout. Raises ValueError: its config.json is damaged."""
     return (directory / CONFIG).is_file() and "architectures" in read_config(directory)
-
-
-def check_causal(directory: Path) -> str:
-    """Return the preset of a directory's causal language model after looking at it; its weights are read once. Raises
-    ValueError: it cannot summarize, or a file is missing or damaged."""
-    vocabulary = vocabulary_in(directory)
-    preset, fields = _causal_fields(directory, vocabulary)
-    check_base(configuration(preset, vocabulary_size=vocabulary.size, pad=vocabulary.pad, **fields), directory)
-    return preset
 
 
 def _causal_fields(directory: Path, vocabulary: Vocabulary) -> tuple[str, dict[str, Any]]:

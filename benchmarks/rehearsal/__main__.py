@@ -1,6 +1,6 @@
 """A rehearsal at the web's size: planned whole, executed in a small part, extrapolated to one page.
 
-    python -m benchmarks.rehearsal FOLDER [--articles N] [--page benchmarks/rehearsal/README.md] [--core-hour DOLLARS ...]
+    python -m benchmarks.rehearsal FOLDER [--articles N] [--page benchmarks/rehearsal/README.md] [--core-hour DOLLARS]
 
 1. The plan of 1,000 shards of articles and 1,000 of hosts, by the wiring of a build (`plan`).
 2. What many shards add: opening a thousand files (`fan_in`).

@@ -16,7 +16,7 @@ from safetensors.torch import load_file, save_file
 from models.causal import Causal
 from models.causal_folder import FAMILIES as PRESET_OF
 from models.causal_folder import check_base, folder_fields, load_base
-from models.exported import check_causal, read_summarizer
+from models.exported import read_summarizer
 from models.layers.paragraphs import SourceBatch
 from models.registry import build_summarizer, configuration, from_config_dict, to_config_dict
 from models.search.beam import beam_search
@@ -291,14 +291,14 @@ FAULTS: dict[str, tuple[str, dict[str, Any], str]] = {  # file, its fields or {}
 @pytest.mark.parametrize("case", FAULTS)
 def test_a_folder_that_cannot_summarize_is_refused_in_a_line(tmp_path: Path, case: str) -> None:
     write_causal(tmp_path)
-    assert check_causal(tmp_path) == "llama"
+    assert read_summarizer(tmp_path).preset == "llama"
     file, fields, message = FAULTS[case]
     if fields:
         change(tmp_path / file, **fields)
     else:
         (tmp_path / file).unlink()
     with pytest.raises(ValueError, match=message) as refused:
-        check_causal(tmp_path)
+        read_summarizer(tmp_path)
     assert "\n" not in str(refused.value)
 
 
@@ -314,7 +314,7 @@ def test_a_template_that_cannot_ask_is_refused(tmp_path: Path, template: str) ->
     write_causal(tmp_path)
     (tmp_path / "chat_template.jinja").write_text(template)
     with pytest.raises(ValueError, match="the chat template in .* " + TEMPLATES[template].replace("|", r"\|")):
-        check_causal(tmp_path)
+        read_summarizer(tmp_path)
 
 
 def test_files_that_are_damaged_are_refused(tmp_path: Path) -> None:
@@ -325,13 +325,10 @@ def test_files_that_are_damaged_are_refused(tmp_path: Path) -> None:
     weights[name].view(-1)[0] = torch.nan
     save_file(weights, file, {"format": "pt"})
     with pytest.raises(ValueError, match=rf"expected finite numbers in {name} of .*, got 1 of "):
-        check_causal(tmp_path)
-    with pytest.raises(ValueError, match="expected finite numbers in"):
         read_summarizer(tmp_path)
     (tmp_path / "config.json").write_text("{")
-    for reader in (check_causal, read_summarizer):
-        with pytest.raises(ValueError, match=r"config\.json: expected JSON, but "):
-            reader(tmp_path)
+    with pytest.raises(ValueError, match=r"config\.json: expected JSON, but "):
+        read_summarizer(tmp_path)
 
 
 def test_what_a_folder_decides_is_json(tmp_path: Path) -> None:
