@@ -72,11 +72,10 @@ def predictions(
     inputs |= {} if read.graphs is None else {"graphs": same(read.graphs)}
     if predictor is not None:
         inputs["predictor"] = contents(predictor)
-    if settings.guidance.reads_scores or settings.verify:
+    if settings.guidance.reads_scores:
         inputs["ranked"] = same(ranked)
     named = {} if (system := system or session.system) is None else {"system": system}
-    notes = parser_notes() if settings.verify else {}
-    recipe = Recipe(schemas.PREDICTIONS, "tasks.summarization.decoding:decode_shard", settings, named, notes=notes)
+    recipe = Recipe(schemas.PREDICTIONS, "tasks.summarization.decoding:decode_shard", settings, named)
     context = {"progress": session.progress(session.named(progress)), "device": session.config.engine.device}
     shards, name = len(read.examples.shards), session.named(name)
     return results.Predictions(session.run.stage(recipe, shards=shards, inputs=inputs, context=context, name=name))

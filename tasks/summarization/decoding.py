@@ -18,7 +18,7 @@ from models.layers.paragraphs import SourceBatch
 from models.presets import check_predictable
 from models.registry import to_config_dict
 from models.search.beam import beam_search, search_ids
-from models.search.certainty import LikelySentence, likely_summaries, token_log_probs, written_sentences
+from models.search.certainty import likely_summaries
 from models.search.settings import SearchSettings
 from models.search.source_values import SourceValues, value_pieces
 from models.search.step import Hypothesis
@@ -32,8 +32,6 @@ from tasks.engine.torch_threads import torch_threads
 from tasks.summarization.directory import load_predictor, load_summarizer, with_graphs
 from tasks.summarization.examples import slots_of
 from tasks.summarization.settings import DecodingSettings
-from tasks.summarization.verified import VerifiedWriter, verified
-from tasks.verification.verifier import shipped
 
 _WRITTEN = ("summary", "tokens", "attention", "source_attention")  # columns that decoding fills
 _LENGTHS = ("max_paragraphs", "max_paragraph_tokens", "max_source_tokens")  # of the layout, that decoding may change
@@ -48,7 +46,7 @@ def decode_shard(
     *,
     graphs: pa.Table | None = None,  # GRAPHS rows of the shard, if the summarizer reads a graph
     predictor: Path | None = None,  # directory of the summarizer's attention predictor, if the settings need one
-    ranked: pa.Table | None = None,  # RANKED rows of the shard, if the settings need the ranker's scores or verify
+    ranked: pa.Table | None = None,  # RANKED rows of the shard, if the settings need the ranker's scores
     system: str | None = None,  # its name in the table; None = its preset, and its graph if it reads one
     device: str = "cpu",  # where the summarizer runs: auto | cpu | cuda | cuda:N
     progress: Callable[[Progress], None] | None = None,  # called after each batch
@@ -71,7 +69,6 @@ def decode_shard(
         check_predictable(to_config_dict(trained.model)["architecture"])
         attention = load_predictor(predictor, directory, device=next(trained.model.parameters()).device)
     scores = _scores(test, ranked) if settings.guidance.reads_scores else None
-    texts = _by_article(ranked, "text") if settings.verify else {}
     slots = slots_of(test)
     summaries: list[dict[str, Any]] = [{}] * len(rows)
     started, tokens = time.monotonic(), 0
@@ -80,7 +77,7 @@ def decode_shard(
         laid_out = [rows.example(row) for row in batch]
         source = source_batch(laid_out, rows.layout)
         batch_scores = None if scores is None else _scores_of([scores[row] for row in batch], laid_out, source)
-        hypotheses, written, lengths, looks = _decode(
+        hypotheses, lengths, looks = _decode(
             source, [slots[row] for row in batch], batch_scores, trained, attention, rows.layout, settings, search
         )
         for b, (row, example, hypothesis) in enumerate(zip(batch, laid_out, hypotheses, strict=True)):
@@ -88,12 +85,6 @@ def decode_shard(
             values = slots[row]
             text = fill(" ".join(trained.vocabulary.decode(hypothesis.tokens).split()), values)
             pieces = [fill(piece, values) for piece in trained.vocabulary.pieces(hypothesis.tokens)]
-            if settings.verify:
-                paragraphs = texts.get(test.column("article_id")[row].as_py(), [])
-                read = [paragraphs[rank] if rank < len(paragraphs) else "" for rank in ranks]
-                writer = VerifiedWriter(shipped(), test.column("title_text")[row].as_py(), read, settings.verify)
-                sentences = [one._replace(text=fill(one.text, values)) for one in written[b]]
-                text, pieces, hypothesis = verified(writer, hypothesis, pieces, sentences, trained.vocabulary)
             places = lengths.paragraph_mask[b].cpu()
             own = None if looks is None else looks[b][places][:, places].numpy()
             summaries[row] = _prediction(example, text, pieces, hypothesis, ranks, own)
@@ -149,8 +140,6 @@ def _check_inputs(settings: DecodingSettings, predictor: Path | None, ranked: pa
             f"alignment {settings.alignment!r} and compressed_paragraphs {settings.compressed_paragraphs} need "
             "predicted attention: expected the directory of an attention predictor, got none"
         )
-    if settings.verify and ranked is None:
-        raise ValueError("decoding.verify needs what was read: expected a table of ranked paragraphs, got none")
     if settings.guidance.reads_scores and ranked is None:
         raise ValueError(
             "alignment 'ranked' needs the ranker's scores: expected a table of ranked paragraphs, got none"
@@ -198,9 +187,9 @@ def _decode(
     layout: Layout,
     settings: DecodingSettings,
     search: SearchSettings,
-) -> tuple[list[Hypothesis], list[list[LikelySentence]], SourceBatch, Tensor | None]:
-    """Return the summaries of a batch, their sentences where these are to be verified, the source that was read,
-    perhaps compressed, and how much its paragraphs looked at each other, [B, P, P] if the summarizer says it."""
+) -> tuple[list[Hypothesis], SourceBatch, Tensor | None]:
+    """Return the summaries of a batch, the source that was read, perhaps compressed, and how much its paragraphs looked
+    at each other, [B, P, P] if the summarizer says it."""
     model, vocabulary = trained.model, trained.vocabulary
     device = next(model.parameters()).device
     source = source.to(device)
@@ -215,14 +204,8 @@ def _decode(
         hypotheses = beam_search(
             model, source, search, **ids, scorers=scorers, prompt=prompt, values=values, memory=memory
         )
-        written: list[list[LikelySentence]] = []
-        if settings.verify:
-            log_probs = token_log_probs(model, memory, hypotheses, vocabulary)
-            pairs = zip(hypotheses, log_probs, strict=True)
-            written = [list(written_sentences(one, of_tokens, vocabulary)) for one, of_tokens in pairs]
-        else:
-            hypotheses = likely_summaries(model, memory, hypotheses, vocabulary, settings.min_sentence_probability)
-    return hypotheses, written, source, None if looks is None else looks.cpu()
+        hypotheses = likely_summaries(model, memory, hypotheses, vocabulary, settings.min_sentence_probability)
+    return hypotheses, source, None if looks is None else looks.cpu()
 
 
 def _prediction(

@@ -244,9 +244,6 @@ class DecodingSettings(Settings):
     min_sentence_probability: float = Field(0.0, ge=0, lt=1)
     """sentences to which the summarizer gives a lower probability, 0-1, are left out of a summary, for what it doubts
     is less often true; the likeliest sentence stays. 0 = all stay"""
-    verify: float = Field(0.0, ge=0, lt=1)
-    """verifier's times model's probability, 0-1, with which a sentence stays in a summary; one below it gives way to
-    the sentences of the paragraphs read that hold its values. 0 = all stay"""
     prompt_title: bool = False
     """summaries begin with the title, as PHT's released decoder has it"""
     max_paragraphs: int | None = Field(None, ge=1, le=100_000)

@@ -25,7 +25,7 @@ SETTINGS = [
     "--source.miniweb.topics=60",
     *("--training.steps=160", "--training.validation-interval=20", "--training.accumulation=1"),
     *("--training.schedule=constant", "--training.learning-rate=0.003"),
-    *("--baselines.systems=lead,bertsumext", "--decoding.block-ngrams=3", "--decoding.beam=5", "--decoding.verify=0"),
+    *("--baselines.systems=lead,bertsumext", "--decoding.block-ngrams=3", "--decoding.beam=5"),
     "--training.log-interval=4",
 ]
 

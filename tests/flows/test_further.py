@@ -18,7 +18,7 @@ FT = '--further={"ft": {"summarizer": {"preset": "ft-small"}, "training": {"step
 
 @pytest.mark.integration
 def test_each_is_a_row_of_the_table(tmp_path: Path) -> None:
-    config = settings_of(f"--root={tmp_path}", f"--config={TINY}", "--decoding.verify=0", FT).build
+    config = settings_of(f"--root={tmp_path}", f"--config={TINY}", FT).build
     run = walk(config).run
     report = run.directories["reports"].record
     assert report is not None

@@ -13,7 +13,7 @@ from models.hierarchical import HierarchicalTransformer
 from models.layers.paragraphs import SourceBatch
 from models.search.step import Hypothesis
 from models.vocabulary import Vocabulary
-from storage.schemas import PREDICTIONS, RANKED
+from storage.schemas import PREDICTIONS
 from tasks.engine.progress import Progress
 from tasks.summarization.decoding import decode_shard
 from tasks.summarization.settings import DecodingSettings
@@ -63,23 +63,6 @@ def test_a_summarizer_writes_what_it_learned(learned: Path, beam: int) -> None:
     assert [(r.text.partition(" s")[0], r.share) for r in reports] == [("3 of 4", 0.75), ("4 of 4", 1.0)]
     tokens = sum(map(len, found.column("tokens").to_pylist()))
     assert str(reports[-1]).startswith(f"4 of 4 summaries, {tokens} tokens, ")
-
-
-def test_what_is_not_verified_gives_way_to_the_paragraphs_read(learned: Path) -> None:
-    table, never = examples("test"), SHORT.model_copy(update={"verify": 0.999})
-    said = {title: f"{title} was first seen in {year}." for year, title in enumerate(FACTS, start=1900)}
-    rows = [
-        {"article_id": f"test-{title}", "rank": rank, "text": text}
-        for title in FACTS
-        for rank, text in enumerate(["Nothing.", said[title], f"In {1900 + list(FACTS).index(title)} it rained."])
-    ]
-    ranked = pa.Table.from_pylist(rows, schema=RANKED.schema)
-    found = decode_shard(table, learned, never, ranked=ranked)
-    assert found.column("summary").to_pylist() == list(said.values())
-    for row in found.to_pylist():
-        assert row["attention"] == [[0.0, 1.0, 0.0]] * len(row["tokens"])
-    with pytest.raises(ValueError, match="expected a table of ranked paragraphs, got none"):
-        decode_shard(table, learned, never)
 
 
 def test_sentences_that_are_doubted_are_left_out(learned: Path, monkeypatch: pytest.MonkeyPatch) -> None:
