@@ -47,6 +47,7 @@ def summarize(
     sources: Sequence[str | Path],
     title: str = "",
     *,
+    question: str = "",
     words: int = 150,
     model: str | None = None,
     writer: str | None = None,
@@ -57,6 +58,7 @@ def summarize(
     Args:
         sources: URLs, files (HTML, PDF, Word, slides, OpenDocument, EPUB, text, Markdown) and folders of files.
         title: what the summary is about; empty: one is made of the sources.
+        question: about the topic; sentences of the sources, or `writer`, answer it instead of a summary.
         words: of the summary, at most (20 to 2,000).
         model: root of a build or folder of an exported model that writes; None: sentences of the sources are chosen.
         writer: folder or GGUF file of a language model that writes on this machine, or `local`: SmolLM2-135M-Instruct.
@@ -75,7 +77,7 @@ def summarize(
     settings = SummarySettings.model_validate({"words": words, "writer": writer})
     given = read_sources([str(source) for source in sources], settings.max_bytes, sys.stdin.buffer)
     report = progress or (lambda now: None)
-    return summarize_sources(title, given, find_system(model), settings, progress=report)[0]
+    return summarize_sources(title, given, find_system(model), settings, question=question, progress=report)[0]
 
 
 def verify(sentence: str, passages: Sequence[str], title: str = "") -> Finding:

@@ -75,3 +75,10 @@ def test_a_file_of_the_user_with_one_of_our_names_is_named(tmp_path: Path, name:
     )
     assert ended.returncode == 1
     assert f"Python finds {file}: rename that file" in ended.stderr.splitlines()[-1]
+
+
+def test_a_question_is_answered(tmp_path: Path) -> None:
+    notes = tmp_path / "notes.txt"
+    notes.write_text("The tower was built in 1847.\nThe last keeper of the tower was Ann Molloy.\n")
+    answer = wikisum.summarize([notes], title="Skerry Tower", question="Who was the keeper?")
+    assert [one.text for one in answer.sentences] == ["The last keeper of the tower was Ann Molloy."]

@@ -90,6 +90,7 @@ def summarize(
         str, Parameter(help="URLs, files (HTML, PDF, Word, EPUB, OpenDocument, slides, text), folders; - = stdin")
     ],
     title: Annotated[str, Parameter(help="topic in a few words; sources are ranked by it; default: suggested")] = "",
+    question: Annotated[str, Parameter(help="about the topic: an answer is written instead of a summary")] = "",
     model: Annotated[
         str | None, Parameter(help="root of a build, its registry, or a model; default: extractive")
     ] = None,
@@ -109,8 +110,8 @@ def summarize(
     settings: Section[SummarySettings] = SummarySettings(),  # noqa: B008 - it is frozen
 ) -> int:
     """Write a cited summary of web pages and files, in the terminal or on a local page."""
-    if serve and (sources or title):
-        raise ValueError("--serve takes sources and title on the page: expected none on the command line")
+    if serve and (sources or title or question):
+        raise ValueError("--serve takes sources, title and questions on the page: expected none on the command line")
     if form in {"docx", "pdf"} and output is None and not serve:
         raise ValueError(f"--format {form} is a file: expected --output, such as --output summary.{form}")
     if serve:
@@ -120,7 +121,7 @@ def summarize(
     print("loading ...", file=sys.stderr)  # the imports below take seconds
     from flows.summary_page.terminal import summarize
 
-    return summarize(title, sources, model, system, settings, form, output)
+    return summarize(title, question, sources, model, system, settings, form, output)
 
 
 @app.command

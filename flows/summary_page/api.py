@@ -11,7 +11,7 @@ from fastapi.responses import HTMLResponse
 from fastapi.routing import APIRoute
 from fastapi.sse import EventSourceResponse, ServerSentEvent
 
-from flows.summary_page.requested import RequestedSource, RequestedSummary, Uploads
+from flows.summary_page.requested import Question, RequestedSource, RequestedSummary, Uploads
 from flows.summary_page.views import Systems, render
 from tasks.cited_summary.jobs import Jobs, KeptEntry, KeptSummaries, SummaryJob, TooBusyError
 from tasks.cited_summary.pipeline import check_request
@@ -19,6 +19,7 @@ from tasks.cited_summary.settings import SummarySettings
 from tasks.cited_summary.sources import GivenSource
 
 _POLL_SECONDS = 0.2  # between looks at a summary that is watched
+_ANSWER_WORDS = 60  # of an answer to a question, at most
 
 
 @dataclass(frozen=True)
@@ -60,7 +61,9 @@ def add_api(
             raise HTTPException(422, f"source {wanted.number} of {wanted.summary}: it has {len(given)} sources")
         return given[wanted.number - 1]
 
-    def submitted(title: str, given: Sequence[GivenSource], system: str, asked: SummarySettings) -> Given:
+    def submitted(
+        title: str, given: Sequence[GivenSource], system: str, asked: SummarySettings, **of_question: str
+    ) -> Given:
         known = systems()
         if system not in known and system != "suitable":
             raise HTTPException(422, f"system is {system[:100]!r}: expected one of {', '.join(known)}")
@@ -68,7 +71,7 @@ def add_api(
             system = "extractive"
         try:
             check_request(given, asked)
-            return Given(jobs.submit(title.strip(), given, system, asked).id)
+            return Given(jobs.submit(title.strip(), given, system, asked, **of_question).id)
         except ValueError as error:
             raise HTTPException(422, str(error)) from error
         except TooBusyError as error:
@@ -107,7 +110,18 @@ def add_api(
     @app.post("/api/summaries/{id_}/again", status_code=202, summary="Write it again with another system")
     def again(job: Annotated[SummaryJob, Depends(job_of)], system: str) -> Given:
         """From the same sources, which are not fetched again if they are still there."""
-        return submitted(job.title, job.given, system, job.settings)
+        return submitted(job.title, job.given, system, job.settings, asked_of=job.asked_of, about=job.about)
+
+    @app.post("/api/summaries/{id_}/questions", status_code=202, summary="Ask a question about its sources")
+    def ask(job: Annotated[SummaryJob, Depends(job_of)], asked: Question) -> Given:
+        """The answer is read as a summary is: watch its events, then read its export. It is kept with the summary."""
+        if job.summary is None:
+            raise HTTPException(409, "there is no summary yet: ask once it is there")
+        if not asked.question.strip():
+            raise HTTPException(422, "question is empty: expected a question")
+        short = job.settings.model_copy(update={"words": _ANSWER_WORDS, "headings": False})
+        about = job.about or job.title
+        return submitted(asked.question, job.given, "suitable", short, asked_of=job.asked_of or job.id, about=about)
 
     @app.get("/api/summaries/{id_}", summary="How far it is")
     def progress(job: Annotated[SummaryJob, Depends(job_of)]) -> State:
@@ -135,10 +149,11 @@ def add_api(
 
     @app.delete("/api/summaries/{id_}", summary="Delete it")
     def delete(job: Annotated[SummaryJob, Depends(job_of)]) -> Given:
-        """Also its file on the root; one that is being made must be cancelled first."""
+        """Also the answers to questions about it, and their files; one that is being made must be cancelled first."""
         if not job.ended:
             raise HTTPException(409, "it is being made: cancel it first")
-        jobs.forget(job.id)
+        for id_ in (job.id, *(entry.id for entry in kept.questions(job.id))):
+            jobs.forget(id_)
         kept.delete(job.id)
         return Given(job.id)
 

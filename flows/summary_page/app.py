@@ -1,9 +1,10 @@
 """The application: what every request passes, the form, and a summary's page, exports, and sources as fetched."""
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from typing import Any
+from typing import Annotated, Any
+from urllib.parse import urlencode
 
-from fastapi import FastAPI, HTTPException, Request, Response
+from fastapi import FastAPI, HTTPException, Query, Request, Response
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import HTMLResponse, JSONResponse
 from fastapi.staticfiles import StaticFiles
@@ -16,6 +17,7 @@ from flows.summary_page.views import FOLDER, Systems, inert_response, render, su
 from tasks.cited_summary.exports import FORMATS
 from tasks.cited_summary.jobs import Jobs, KeptSummaries, SummaryJob
 from tasks.cited_summary.settings import LENGTHS, SummarySettings
+from tasks.cited_summary.table import MOST_QUESTIONS, asked_questions, source_table, to_csv
 from tasks.explorer.corpus import ExplorerCorpus
 from tasks.text.language import SUMMARIZED
 
@@ -100,7 +102,27 @@ def add_results(
     def result(id_: str) -> HTMLResponse:
         job = job_of(id_)
         view = None if job.summary is None else summary_view(job.summary, job.choice, systems())
-        return render("summary.html.j2", job=job, view=view, systems=systems(), **shared)
+        questions = kept.questions(job.asked_of or id_)
+        return render("summary.html.j2", job=job, view=view, questions=questions, systems=systems(), **shared)
+
+    @app.get("/summary/{id_}/table")
+    def table(id_: str, question: Annotated[list[str] | None, Query()] = None) -> HTMLResponse:
+        job, asked = job_of(id_), asked_questions(question or [])
+        if job.summary is None:
+            raise HTTPException(404, "There is no summary yet.")
+        values = {"questions": asked, "rows": source_table(job.summary, asked), "most": MOST_QUESTIONS}
+        query = urlencode([("question", one) for one in asked])
+        return render("table.html.j2", job=job, query=query, **values, **shared)
+
+    @app.get("/summary/{id_}/export.table.csv")
+    def table_csv(id_: str, question: Annotated[list[str], Query()]) -> Response:
+        summary = job_of(id_).summary
+        if summary is None:
+            raise HTTPException(404, "There is nothing to export yet.")
+        named = {"Content-Disposition": 'attachment; filename="sources.csv"'}
+        asked = asked_questions(question)
+        written = to_csv(asked, source_table(summary, asked))
+        return Response(written, media_type="text/csv; charset=utf-8", headers=named)
 
     @app.get("/summary/{id_}/export.{kind}")
     def export(id_: str, kind: str) -> Response:

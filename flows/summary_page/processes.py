@@ -31,7 +31,7 @@ class Processes(Closing):
         """Make a summary, or raise what `report` raises; ValueError, for people: it cannot be made."""
         process = self._idle.get()
         try:
-            made = process.ask((job.title, job.given, job.choice, job.settings), report)
+            made = process.ask((*job.topic, job.given, job.choice, job.settings), report)
         except BaseException:
             process.close()
             process = _Process(self._model)

@@ -71,6 +71,14 @@ class RequestedSummary(BaseModel):
         return usual.model_copy(update=own)
 
 
+class Question(BaseModel):
+    """A question about the sources of a summary."""
+
+    model_config = ConfigDict(extra="forbid", json_schema_extra={"example": {"question": "When was it built?"}})
+
+    question: str = Field(min_length=1, max_length=300, description="one question")
+
+
 class Uploads:
     """Files that were sent before the request that names them."""
 

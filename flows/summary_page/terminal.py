@@ -18,6 +18,7 @@ from tasks.writing.writer import check_writer
 
 def summarize(
     title: str,
+    question: str,
     sources: Sequence[str],
     model: str | None,
     system: Choice,
@@ -37,7 +38,9 @@ def summarize(
         if settings.writer is not None and system == "suitable":
             check_writer(settings.writer, settings.words)
         system_of, told = find_system(model), lambda now: _tell(now.share, now.text)
-        summary, _ = summarize_sources(title, given, system_of, settings, choice=system, progress=told)
+        summary, _ = summarize_sources(
+            title, given, system_of, settings, question=question, choice=system, progress=told
+        )
     except KeyboardInterrupt as end:
         raise KeyboardInterrupt("nothing was written") from end
     try:

@@ -18,12 +18,12 @@ def main(pipe: Connection) -> None:
 
     model = pipe.recv()
     while True:
-        title, given, choice, settings = pipe.recv()
+        title, question, given, choice, settings = pipe.recv()
         answer: Any
         try:
             with on_sigterm(_stop):  # at any other time there is nothing to remove, and the signal just ends it
                 system, how = chosen_system(model, choice)
-                answer = summarize(title, given, system, settings, choice=how, progress=pipe.send)
+                answer = summarize(title, given, system, settings, question=question, choice=how, progress=pipe.send)
         except StorageError as error:  # it names folders of this machine, which are for its log
             logging.error("a summary failed: %s", error)
             answer = ValueError("the models of the server cannot be read; its log says why")

@@ -101,6 +101,7 @@ class CitedSummary:
     notes: Sequence[str] = ()  # sentences on what a reader should know
     seconds: float = 0.0  # from the first fetch to the last citation
     made: str = ""  # UTC time, ISO 8601
+    about: str = ""  # the topic of which `title` is a question; empty where `title` is the topic
 
     @property
     def told(self) -> Sequence[SummarySentence]:

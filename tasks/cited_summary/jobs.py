@@ -39,9 +39,16 @@ class SummaryJob:
     progress: Progress = field(default_factory=lambda: Progress("waiting", 0.0))  # what is being done
     error: str = ""  # why it failed, for people
     summary: CitedSummary | None = None  # the result
+    asked_of: str = ""  # id of the summary of whose sources `title` is a question; "" = `title` is a topic
+    about: str = ""  # the topic of that summary
     pages: Mapping[int, SourcePage] = field(default_factory=dict)  # the sources as fetched, by number
     # set once nobody wants it any more; its work then ends at its next report
     cancelling: threading.Event = field(default_factory=threading.Event)
+
+    @property
+    def topic(self) -> tuple[str, str]:
+        """The topic, and the question about it; "" = none."""
+        return (self.about, self.title) if self.about else (self.title, "")
 
     @property
     def ended(self) -> bool:
@@ -89,9 +96,20 @@ class Jobs(Closing):
         self._jobs: OrderedDict[str, SummaryJob] = OrderedDict()  # oldest first
         self._lock = threading.Lock()
 
-    def submit(self, title: str, given: Sequence[GivenSource], choice: str, settings: SummarySettings) -> SummaryJob:
-        """Add a request at the end of the queue. Raises TooBusyError: the queue is full."""
-        job = SummaryJob(secrets.token_urlsafe(16), title, given, choice, settings)
+    def submit(
+        self,
+        title: str,
+        given: Sequence[GivenSource],
+        choice: str,
+        settings: SummarySettings,
+        *,
+        asked_of: str = "",
+        about: str = "",
+    ) -> SummaryJob:
+        """Add a request at the end of the queue; for the arguments see `SummaryJob`. Raises TooBusyError: the queue is
+        full."""
+        id_ = secrets.token_urlsafe(16)
+        job = SummaryJob(id_, title, given, choice, settings, asked_of=asked_of, about=about)
         with self._lock:
             if sum(other.state == "waiting" for other in self._jobs.values()) >= self._most_waiting:
                 raise TooBusyError(f"{self._most_waiting} summaries are waiting already: try again later")
@@ -202,6 +220,7 @@ class _Kept:
     language: LanguageCode | None
     headings: bool | None
     summary: CitedSummary
+    asked_of: str = ""
 
 
 @dataclass(frozen=True)
@@ -214,6 +233,7 @@ class KeptEntry:
     system: str
     sources: int  # how many were given
     begins: str  # the first sentence
+    asked_of: str = ""  # id of the summary of whose sources it answers a question
 
 
 class KeptSummaries:
@@ -230,8 +250,9 @@ class KeptSummaries:
         if job.summary is None:
             return
         asked = job.settings
-        sources = [replace(source, fetched=False) for source in job.summary.sources]  # their bytes are not kept
-        kept = _Kept(job.choice, asked.words, asked.language, asked.headings, replace(job.summary, sources=sources))
+        sources = [replace(one, fetched=False) for one in job.summary.sources]  # their bytes are not kept
+        summary = replace(job.summary, sources=sources)
+        kept = _Kept(job.choice, asked.words, asked.language, asked.headings, summary, job.asked_of)
         self._store.write_bytes(_name(job.id), self._file.dump_json(kept, indent=1))
 
     def get(self, id_: str) -> SummaryJob | None:
@@ -243,24 +264,36 @@ class KeptSummaries:
         settings = self._settings.model_copy(
             update={"words": kept.words, "language": kept.language, "headings": kept.headings}
         )
-        return SummaryJob(id_, kept.summary.title, given, kept.choice, settings, "done", summary=kept.summary)
+        job = SummaryJob(id_, kept.summary.title, given, kept.choice, settings, "done", summary=kept.summary)
+        job.asked_of, job.about = kept.asked_of, kept.summary.about
+        return job
 
     def delete(self, id_: str) -> None:
-        """Remove a summary if it is there."""
+        """Remove a summary, and the answers to questions that were asked of it, if it is there."""
         if _ID.fullmatch(id_):
+            for entry in self.questions(id_):
+                self._store.delete(_name(entry.id))
             self._store.delete(_name(id_))
+
+    def questions(self, id_: str) -> list[KeptEntry]:
+        """Return the questions that were asked of a summary, in the order in which they were answered."""
+        asked = [entry for entry, _ in self._entries() if entry.asked_of == id_]
+        return sorted(asked, key=lambda entry: entry.made)
 
     def find(self, search: str) -> list[KeptEntry]:
         """Return the summaries that contain every word of a search, in title, sentences or names of sources; the newest
-        first. Raises StorageError: the root cannot be listed."""
+        first. Answers to questions are with their summaries. Raises StorageError: the root cannot be listed."""
+        words = search.casefold().split()
+        found = [entry for entry, text in self._entries() if not entry.asked_of and all(word in text for word in words)]
+        return sorted(found, key=lambda entry: entry.made, reverse=True)
+
+    def _entries(self) -> list[tuple[KeptEntry, str]]:
+        """Return every kept summary with its text in lower case."""
         there = [name.removesuffix(".json") for name in self._store.sizes(FOLDER)]
         for id_ in [item for item in there if item not in self._listed]:
             kept = self._read(id_)
-            self._listed[id_] = None if kept is None else _listed(id_, kept.summary)
-        words = search.casefold().split()
-        listed = [line for id_ in there if (line := self._listed[id_]) is not None]
-        results = [entry for entry, text in listed if all(word in text for word in words)]
-        return sorted(results, key=lambda entry: entry.made, reverse=True)
+            self._listed[id_] = None if kept is None else _listed(id_, kept)
+        return [line for id_ in there if (line := self._listed[id_]) is not None]
 
     def _read(self, id_: str) -> _Kept | None:
         if not _ID.fullmatch(id_):
@@ -271,10 +304,13 @@ class KeptSummaries:
             return None
 
 
-def _listed(id_: str, summary: CitedSummary) -> tuple[KeptEntry, str]:
-    texts = [sentence.text for sentence in summary.sentences]
-    names = [f"{source.name} {source.title or ''}" for source in summary.sources]
-    entry = KeptEntry(id_, summary.title, summary.made, summary.system, len(summary.sources), "".join(texts[:1]))
+def _listed(id_: str, kept: _Kept) -> tuple[KeptEntry, str]:
+    summary = kept.summary
+    texts = [one.text for one in summary.sentences]
+    names = [f"{one.name} {one.title or ''}" for one in summary.sources]
+    entry = KeptEntry(
+        id_, summary.title, summary.made, summary.system, len(summary.sources), "".join(texts[:1]), kept.asked_of
+    )
     return entry, " ".join([summary.title, *texts, *names]).casefold()
 
 

@@ -25,6 +25,7 @@ from tasks.engine.progress import Progress
 from tasks.evaluation.metrics import Summary
 from tasks.extraction.documents import extract_documents
 from tasks.extraction.settings import ExtractSettings
+from tasks.extractive.answers import answers
 from tasks.extractive.choosing import choose
 from tasks.extractive.conflicts import Difference
 from tasks.extractive.pile import PilePassage
@@ -57,12 +58,14 @@ def summarize(
     system: SummarySystem,
     settings: SummarySettings,
     *,
+    question: str = "",
     choice: Choice = "suitable",
     progress: Report,
     connect_to: Mapping[str, str] | None = None,
 ) -> tuple[CitedSummary, dict[int, SourcePage]]:
     """Summarize sources under a title. `title`: the topic, by which paragraphs are ranked, "" = one is made of the
-    sources; `given`: those that cannot be used are in the result, with the reason; `choice`: whether the model of
+    sources; `given`: those that cannot be used are in the result, with the reason; `question`: about the topic, which
+    sentences of the sources or a language model answer instead of a summary; "" = none; `choice`: whether the model of
     `system` gives way to the extractive system: where it does not suit the sources or what it wrote (`doubts`), never,
     or in any case; `progress`: called at the start of each step, and about once a second while pages are fetched;
     `connect_to`: pattern of host -> `address:port` where its connections are made instead.
@@ -83,7 +86,7 @@ def summarize(
     documents = read_notes(pa.Table.from_batches(extracted, schema=DOCUMENTS.schema))
     progress(Progress("choosing paragraphs", 0.7))
     title = title.strip() or suggest_title(documents, [source.name for source in given])
-    topic = article(title)
+    topic = article(question or title)
     kept = system.paragraphs.model_copy(update={"filter": settings.filter})
     built = build_paragraphs(topic, documents, kept, words=system.words)
     paragraphs = pa.Table.from_batches(built, schema=PARAGRAPHS.schema)
@@ -91,13 +94,15 @@ def summarize(
     asked, texts = system, paragraphs["text"].filter(pc.is_null(paragraphs["drop_reason"])).to_pylist()
     if choice == "extractive" and (system.summarizer or system.writer or settings.writer):
         system = system.extractive("The extractive system was asked for.")
+    elif question and settings.writer is None:
+        system = system.extractive("Sentences of the sources answer the question.")
     elif choice == "suitable":
         system = system.written_by(settings.writer) if settings.writer else fitting(system, texts)
     number_of = {row["url"]: row["rank"] + 1 for row in frontier.to_pylist() if row["drop_reason"] is None}
     named = {number: source.title or source.name for number, source in enumerate(sources, 1)}
     notes, made, why = list[str](), None, None
     try:
-        made = _cited(topic, paragraphs, system, settings, number_of, named, progress)
+        made = _cited(title, question, topic, paragraphs, system, settings, number_of, named, progress)
         if choice == "suitable" and system.summarizer is not None and texts:
             why = doubts(
                 system.name, made.sentences, min(settings.words, sum(len(written_words(text)) for text in texts))
@@ -107,14 +112,17 @@ def summarize(
         notes.append(why)
     if made is None or why is not None:
         system = system.without_models(why or "")
-        made = _cited(topic, paragraphs, system, settings, number_of, named, progress)
-    if choice == "suitable" and asked.summarizer is not None and system.name == EXTRACTIVE and not notes:
+        made = _cited(title, question, topic, paragraphs, system, settings, number_of, named, progress)
+    if choice == "suitable" and asked.summarizer is not None and system.name == EXTRACTIVE and not (notes or question):
         notes.append(f"The trained model {asked.name} does not suit these sources: sentences of theirs are shown.")
     if settings.headings and system.summarizer is not None:
         notes.append(f"{system.name} writes no headings.")
     made.sentences += made.citations.differing(made.told)
-    notes += _notes(made, [source.refused for source in sources])
-    cited = CitedSummary(title, system.name, system.why, made.sentences, made.citations.passages, sources, notes)
+    notes += _notes(made, [source.refused for source in sources], question=bool(question))
+    about, passages = title if question else "", made.citations.passages
+    cited = CitedSummary(
+        question or title, system.name, system.why, made.sentences, passages, sources, notes, about=about
+    )
     bodies = {
         number_of[row["url"]]: SourcePage(row["mime"], row["charset"], row["body"])
         for row in pages.select(["url", "mime", "charset", "body"]).to_pylist()
@@ -149,6 +157,8 @@ class _Made:
 
 
 def _cited(
+    title: str,
+    question: str,
     topic: pa.Table,
     paragraphs: pa.Table,
     system: SummarySystem,
@@ -162,7 +172,7 @@ def _cited(
     progress(Progress("ranking paragraphs", begun))
     features = pa.Table.from_batches(compute_features(topic, paragraphs, system.words), schema=FEATURES.schema)
     ranked = rank_paragraphs(topic, paragraphs, features, system.ranker, system.ranking)
-    title, left_out = topic["title"][0].as_py(), 0
+    left_out = 0
     rows = ranked.select(["text", "url", "position"]).to_pylist()
     passages = [PilePassage(row["text"], row["url"], row["position"]) for row in rows]
     pages = {
@@ -176,6 +186,10 @@ def _cited(
         progress(Progress(writing, begun + 0.03))
         if system.summarizer is not None:
             sections = [("", _write(topic, ranked, system, system.summarizer))]
+        elif system.writer is None and question:
+            found = [one.text for one in answers(question, passages, title)]
+            sections = [("", Summary("\n".join(found)))]
+            told = [one for one in told if any(map(one.stated_in, found))]
         elif system.writer is None:
             headings = [named[number] for number, _ in places] if settings.headings else None
             sections = _choose(title, passages, settings, headings, told)
@@ -184,7 +198,7 @@ def _cited(
                 system.writer, words=settings.words, language=settings.language, headings=settings.headings
             ) as writer:
                 written = writer.write(
-                    title,
+                    question or title,
                     [passage.text for passage in passages],
                     lambda now: progress(Progress(f"{writing}: {now}", begun + 0.05)),
                 )
@@ -230,9 +244,12 @@ def _write(topic: pa.Table, ranked: pa.Table, system: SummarySystem, summarizer:
     return Summary(row["summary"], tokens=row["tokens"], attention=np.array(row["attention"], np.float32))
 
 
-def _notes(made: _Made, refused: Sequence[str | None]) -> Iterator[str]:
+def _notes(made: _Made, refused: Sequence[str | None], *, question: bool) -> Iterator[str]:
     if unused := sum(reason is not None for reason in refused):
         yield f"{unused} of {_count(len(refused), 'source')} could not be used; the list of sources says why."
+    if question and not made.sentences and made.citations.texts:
+        yield "No sentence of the sources answers this question."
+        return
     if not made.sentences:
         yield "There is no summary, because no paragraph of the sources could be used."
         return

@@ -43,7 +43,13 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         connect_to = {"good.test": web.address, "closed.test": "127.0.0.1:9"}
         with page_server(
             work=lambda job, report: summarize(
-                job.title, job.given, find_system(None), settings, progress=report, connect_to=connect_to
+                job.topic[0],
+                job.given,
+                find_system(None),
+                settings,
+                question=job.topic[1],
+                progress=report,
+                connect_to=connect_to,
             ),
             settings=settings,
             corpus=corpus,
@@ -266,6 +272,47 @@ def test_a_corpus_is_searched_and_a_sentence_followed_to_its_page(page: Page, ad
     page.locator("a.cite").first.click()
     page.get_by_role("link", name="in the page as fetched").click()
     expect(page.frame_locator("iframe").locator("#cited-passage")).to_contain_text("Thomas Ridley")
+
+
+@pytest.mark.parametrize(("scheme", "width"), [("light", 1280), ("dark", 768), ("light", 360)])
+def test_questions_are_asked_with_the_keyboard_and_put_into_a_table(
+    browser: Browser, address: str, axe_faults: Callable[[Page], list[str]], scheme: str, width: int
+) -> None:
+    context = browser.new_context(viewport={"width": width, "height": 800}, color_scheme=scheme)
+    page = context.new_page()
+    page.goto(address)
+    page.get_by_label("Title").fill(TITLE)
+    page.get_by_label("Web addresses").fill("http://good.test/today")
+    page.get_by_role("button", name="Summarize").click()
+    page.get_by_label("Ask a question").focus()
+    page.keyboard.type("Who was the last keeper?")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("heading", level=1)).to_have_text("Who was the last keeper?")
+    expect(page.get_by_role("heading", level=1)).to_be_focused()
+    expect(page.locator("ol.sentences li")).to_have_count(1)
+    expect(page.locator("ol.sentences li")).to_contain_text("Ann Molloy")
+    expect(page.locator(".support.said")).to_have_count(1)
+    assert axe_faults(page) == []
+    page.get_by_label("Ask a question").fill("Which bank lent the money?")
+    page.get_by_role("button", name="Ask", exact=True).click()
+    expect(page.locator(".note")).to_have_text("No sentence of the sources answers this question.")
+    page.get_by_role("link", name=TITLE).click()
+    expect(page.locator("dt")).to_have_text(["Who was the last keeper?", "Which bank lent the money?"])
+    page.get_by_role("link", name="Table of sources and questions").click()
+    page.get_by_label("Question").fill("How high is the tower?")
+    page.keyboard.press("Enter")
+    page.get_by_label("Another question").fill("Who built it?")
+    page.keyboard.press("Enter")
+    expect(page.locator("tbody td")).to_have_count(2)
+    expect(page.locator("tbody td").first).to_contain_text("The tower is 31 metres high")
+    expect(page.locator("tbody td").last).to_have_text("no answer")
+    assert axe_faults(page) == []
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    written = context.request.get(f"{address}{page.get_by_role('link', name='CSV').get_attribute('href')}").text()
+    assert written.splitlines()[0].endswith("source,How high is the tower?,Who built it?")
+    page.get_by_role("row").last.get_by_role("link").click()
+    expect(page.locator("#source-1")).to_have_attribute("open", "")
+    context.close()
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

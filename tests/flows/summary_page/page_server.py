@@ -38,7 +38,8 @@ def page_server(
 
     def made_here(job: SummaryJob, report: Report) -> tuple[CitedSummary, dict[int, SourcePage]]:
         system, how = chosen_system(model, job.choice)
-        return summarize(job.title, job.given, system, job.settings, choice=how, progress=report)
+        title, question = job.topic
+        return summarize(title, job.given, system, job.settings, question=question, choice=how, progress=report)
 
     port = free_port("127.0.0.1")
     with TemporaryDirectory() as folder:

@@ -124,7 +124,7 @@ def test_ctrl_c_ends_everything_and_writes_nothing(tmp_path: Path) -> None:
         (["--format", "odt", "x"], 2, 'Invalid value "odt" for --format. Choose from: "txt", "cited.txt"'),
         (["--format", "pdf", "x"], 1, "--format pdf is a file: expected --output, such as --output summary.pdf"),
         (["--titel", "x"], 2, "--titel: no such option; similar: --title"),
-        (["--serve", "x"], 1, "--serve takes sources and title on the page"),
+        (["--serve", "x"], 1, "--serve takes sources, title and questions on the page"),
     ],
 )
 def test_a_wrong_value_is_answered_before_anything_is_loaded(

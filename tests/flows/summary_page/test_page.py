@@ -77,6 +77,59 @@ def test_a_file_becomes_a_cited_summary_and_the_rest_says_why_not(page: str, sum
     assert "etc/" not in shown
 
 
+def test_an_answer_is_kept_with_its_summary_and_goes_with_it(page: str) -> None:
+    asked = made(page, sources=[{"text": "The tower was built in 1847.\nThe keeper of the tower was Ann Molloy."}])
+    id_ = asked.rpartition("/")[2]
+
+    def answered(of: str, question: str) -> str:
+        answer = post(f"{page}/api/summaries/{of}/questions", json={"question": question})
+        assert answer.status_code == 202, answer.text
+        number = str(answer.json()["id"])
+        wait_until(lambda: get(f"{page}/api/summaries/{number}").json()["state"] == "done", "the answer")
+        return number
+
+    first = answered(id_, "Who was the keeper?")
+    second = answered(first, "When was the tower built?")  # asked on the page of an answer: of the same summary
+    answer = get(f"{page}/summary/{first}/export.json").json()
+    assert [one["text"] for one in answer["sentences"]] == ["The keeper of the tower was Ann Molloy."]
+    assert (answer["title"], answer["about"], answer["sentences"][0]["verdict"]) == (
+        "Who was the keeper?",
+        TITLE,
+        "said",
+    )
+    for address in (asked, f"{page}/summary/{second}"):
+        shown = get(address).text
+        assert "The keeper of the tower was Ann Molloy." in shown
+        assert "When was the tower built?" in shown
+    listed = [one["id"] for one in get(f"{page}/api/summaries").json()]
+    assert id_ in listed
+    assert not {first, second} & set(listed)
+    for number, (question, status) in enumerate({"": 422, "  ": 422, "x" * 301: 422}.items()):
+        assert post(f"{page}/api/summaries/{id_}/questions", json={"question": question}).status_code == status, number
+    assert requests.delete(f"{page}/api/summaries/{id_}", timeout=PATIENCE).status_code == 200
+    jobs = [get(f"{page}/summary/{one}").status_code for one in (id_, first, second)]
+    assert jobs == [404, 404, 404]
+
+
+def test_a_table_of_sources_and_questions(page: str) -> None:
+    asked = made(
+        page,
+        sources=[
+            {"text": "The tower was built in 1847.", "name": "a<b"},
+            {"text": "It rained on the island for a week in the autumn."},
+        ],
+    )
+    shown = get(f"{asked}/table", params={"question": ["When was the tower built?", "", "<i>Who?</i>"]})
+    cells = [cell.text_content().split() for cell in html.fromstring(shown.text).iterfind(".//td")]
+    assert cells == [["The", "tower", "was", "built", "in", "1847.", "paragraph", "1"], *[["no", "answer"]] * 3]
+    assert "<i>" not in shown.text
+    written = get(f"{asked}/export.table.csv", params={"question": "When was the tower built?"})
+    assert written.headers["Content-Type"] == "text/csv; charset=utf-8"
+    rows = written.content.decode("utf-8-sig").splitlines()
+    assert rows == ["source,When was the tower built?", "a<b,The tower was built in 1847.", "pasted text,"]
+    assert get(f"{page}/summary/none/table").status_code == 404
+
+
 def test_hostile_files_stay_inert(summary: str) -> None:
     inert = get(f"{summary}/inert/3?passage=1")
     assert inert.headers["Content-Security-Policy"].startswith("sandbox; default-src 'none'")

@@ -38,4 +38,4 @@ def test_a_trained_model_and_a_language_model_are_not_asked_for_together(tmp_pat
     source.write_text("The mill was built in 1874.")
     settings = SummarySettings(writer=WriterSettings(url="http://127.0.0.1:9/v1", model="m"))
     with pytest.raises(ValueError, match="--system model is the trained model of --model, and m is the"):
-        summarize("Mill", [str(source)], None, "model", settings, "txt", None)
+        summarize("Mill", "", [str(source)], None, "model", settings, "txt", None)

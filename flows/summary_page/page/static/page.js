@@ -198,6 +198,26 @@ for (const again of document.querySelectorAll("[data-system]")) {
   });
 }
 
+// A question about the sources; its answer is a page of its own.
+const ask = document.getElementById("ask");
+if (ask) {
+  const button = ask.querySelector("button");
+  ask.addEventListener("submit", async (event) => {
+    event.preventDefault();
+    button.disabled = true;
+    try {
+      const body = JSON.stringify({ question: ask.elements.question.value });
+      show(await post(`/api/summaries/${ask.dataset.job}/questions`, body, "application/json"));
+    } catch (error) {
+      ask.querySelector("[role=status]").textContent = `Not asked: ${error.message}`;
+      button.disabled = false;
+    }
+  });
+  window.addEventListener("pageshow", () => {
+    button.disabled = false;
+  });
+}
+
 // Deleting takes two clicks on the same button.
 for (const button of document.querySelectorAll("[data-delete]")) {
   button.addEventListener("click", async () => {
@@ -283,6 +303,8 @@ for (const link of document.querySelectorAll("a.back")) {
 }
 const target = location.hash.startsWith("#passage-") && document.getElementById(location.hash.slice(1));
 if (target) reveal(target);
+const opened = location.hash.startsWith("#source-") && document.getElementById(location.hash.slice(1));
+if (opened) opened.open = true;
 
 // Coming from the form, the reader starts at the heading.
 const heading = document.getElementById("heading");
