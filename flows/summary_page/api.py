@@ -11,7 +11,7 @@ from fastapi.responses import HTMLResponse
 from fastapi.routing import APIRoute
 from fastapi.sse import EventSourceResponse, ServerSentEvent
 
-from flows.summary_page.requested import Question, RequestedSource, RequestedSummary, Uploads
+from flows.summary_page.requested import RequestedAnswer, RequestedSource, RequestedSummary, Uploads
 from flows.summary_page.views import Systems, render
 from tasks.cited_summary.jobs import Jobs, KeptEntry, KeptSummaries, SummaryJob, TooBusyError
 from tasks.cited_summary.pipeline import check_request
@@ -113,7 +113,7 @@ def add_api(
         return submitted(job.title, job.given, system, job.settings, asked_of=job.asked_of, about=job.about)
 
     @app.post("/api/summaries/{id_}/questions", status_code=202, summary="Ask a question about its sources")
-    def ask(job: Annotated[SummaryJob, Depends(job_of)], asked: Question) -> Given:
+    def ask(job: Annotated[SummaryJob, Depends(job_of)], asked: RequestedAnswer) -> Given:
         """The answer is read as a summary is: watch its events, then read its export. It is kept with the summary."""
         if job.summary is None:
             raise HTTPException(409, "there is no summary yet: ask once it is there")

@@ -71,7 +71,7 @@ class RequestedSummary(BaseModel):
         return usual.model_copy(update=own)
 
 
-class Question(BaseModel):
+class RequestedAnswer(BaseModel):
     """A question about the sources of a summary."""
 
     model_config = ConfigDict(extra="forbid", json_schema_extra={"example": {"question": "When was it built?"}})

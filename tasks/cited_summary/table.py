@@ -15,7 +15,7 @@ _FORMULA = ("=", "+", "-", "@", "\t", "\r")  # what makes a spreadsheet run a ce
 
 
 @dataclass(frozen=True)
-class Cell:
+class QuotedAnswer:
     """The sentence of a source that answers a question."""
 
     text: str
@@ -23,11 +23,11 @@ class Cell:
 
 
 @dataclass(frozen=True)
-class Row:
+class SourceRow:
     """A source and its answers."""
 
     source: SummarySource
-    cells: Sequence[Cell | None]  # one a question; None where no sentence answers it
+    cells: Sequence[QuotedAnswer | None]  # one a question; None where no sentence answers it
 
 
 def asked_questions(questions: Sequence[str]) -> list[str]:
@@ -36,24 +36,24 @@ def asked_questions(questions: Sequence[str]) -> list[str]:
     return list(dict.fromkeys(filter(None, asked)))[:MOST_QUESTIONS]
 
 
-def source_table(summary: CitedSummary, questions: Sequence[str]) -> list[Row]:
+def source_table(summary: CitedSummary, questions: Sequence[str]) -> list[SourceRow]:
     """Return a row for each source that could be used."""
     about = summary.about or summary.title
     return [
-        Row(source, [_cell(source, question, about) for question in questions])
+        SourceRow(source, [_cell(source, question, about) for question in questions])
         for source in summary.sources
         if source.refused is None
     ]
 
 
-def _cell(source: SummarySource, question: str, about: str) -> Cell | None:
+def _cell(source: SummarySource, question: str, about: str) -> QuotedAnswer | None:
     used = [position for position, one in enumerate(source.paragraphs) if one.refused is None]
     passages = [PilePassage(source.paragraphs[position].text) for position in used]
     best = answers(question, passages, about, most=1)
-    return Cell(best[0].text, place_of(used[best[0].passage], None)) if best else None
+    return QuotedAnswer(best[0].text, place_of(used[best[0].passage], None)) if best else None
 
 
-def to_csv(questions: Sequence[str], rows: Sequence[Row]) -> str:
+def to_csv(questions: Sequence[str], rows: Sequence[SourceRow]) -> str:
     """Return the table as CSV, with a byte order mark, by which spreadsheets know the encoding."""
     file = io.StringIO()
     writer = csv.writer(file)

@@ -33,7 +33,7 @@ _WORDS = re.compile(r"[^\W_]+")
 
 
 @dataclass(frozen=True)
-class Answer:
+class AnsweringSentence:
     """A sentence that answers a question."""
 
     text: str  # the sentence, on one line
@@ -50,7 +50,7 @@ class _Question:
     values: frozenset[Value]  # that the question has itself
 
 
-def answers(question: str, passages: Sequence[PilePassage], title: str = "", most: int = 2) -> list[Answer]:
+def answers(question: str, passages: Sequence[PilePassage], title: str = "", most: int = 2) -> list[AnsweringSentence]:
     """Return the sentences that answer a question, best first; none where no sentence meets half of it.
 
     `title`: what the passages are about; `most`: sentences at most."""
@@ -66,7 +66,7 @@ def answers(question: str, passages: Sequence[PilePassage], title: str = "", mos
         score = _met(asked, weights, own, about | _stems(before))
         if asked.wanted is not None and not _has_value(text, asked):
             score *= _WITHOUT_VALUE
-        scored.append(Answer(text, number, score))
+        scored.append(AnsweringSentence(text, number, score))
     scored.sort(key=lambda answer: -answer.score)
     enough = max(_LEAST, _NEAR_BEST * scored[0].score)
     return [answer for answer in scored[:most] if answer.score >= enough]

@@ -2,7 +2,7 @@ import csv
 import io
 
 from tasks.cited_summary.cited import CitedSummary, Paragraph, SummarySource
-from tasks.cited_summary.table import Cell, asked_questions, source_table, to_csv
+from tasks.cited_summary.table import QuotedAnswer, asked_questions, source_table, to_csv
 
 QUESTIONS = ["When was the tower built?", "Who was the keeper?"]
 SOURCES = [
@@ -16,8 +16,8 @@ SUMMARY = CitedSummary("Skerry Tower", "concepts", "", [], [], SOURCES)
 def test_a_row_for_each_source_that_was_used_and_a_cell_for_each_question() -> None:
     rows = source_table(SUMMARY, QUESTIONS)
     assert [row.source.number for row in rows] == [1, 3]
-    assert rows[0].cells == [Cell("The tower was built in 1874.", "paragraph 2"), None]
-    assert rows[1].cells == [None, Cell("The keeper was Ann Lee.", "paragraph 1")]
+    assert rows[0].cells == [QuotedAnswer("The tower was built in 1874.", "paragraph 2"), None]
+    assert rows[1].cells == [None, QuotedAnswer("The keeper was Ann Lee.", "paragraph 1")]
 
 
 def test_a_spreadsheet_runs_no_cell() -> None:
