@@ -1,7 +1,11 @@
 # One image for the worker and for training. Packages come from the index that pip is configured for: its own, or the
 # one of --build-arg PIP_INDEX_URL=... . Where another index holds the build of torch that is wanted (a small one
 # without CUDA, say), name it with --build-arg TORCH_INDEX=... ; torch alone is taken from there.
-FROM python:3.11-slim-bookworm
+# The tag always names the newest build of the base image, with its security updates. To build on the same one each time,
+# give its digest: --build-arg BASE=python:3.11-slim-bookworm@sha256:... . This file names no digest, because we never
+# pulled that image.
+ARG BASE=python:3.11-slim-bookworm
+FROM ${BASE}
 
 ARG PIP_INDEX_URL
 ARG TORCH_INDEX
