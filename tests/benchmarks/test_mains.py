@@ -12,6 +12,7 @@ PROJECT = Path(__file__).parents[2]
 SMALL: dict[str, list[str]] = {
     "columnar_index": ["--rows", "20000", "--urls", "1000"],
     "crawl": ["--pages", "100", "--hosts", "5", "--rounds", "1"],
+    "edited_articles": ["--seeds", "3", "--topics", "300", "--frozen", "60"],
     "false_promotions": ["--years", "20", "--articles", "200", "--recent", "100"],
     "labels": ["--rounds", "1"],
     "near_duplicates": ["--shards", "1", "--articles", "12"],
@@ -25,7 +26,7 @@ OF_SHARED_DATA: dict[str, list[str]] = {
 }
 ELSEWHERE = {
     **dict.fromkeys(("orchestration", "stages", "scisummnet"), "its parts, in a file beside"),
-    **dict.fromkeys(("crawl_memory", "edited_articles", "twelve_weeks"), "minutes at its smallest size"),
+    **dict.fromkeys(("crawl_memory", "twelve_weeks"), "minutes at its smallest size"),
     **dict.fromkeys(("extractors", "fools", "paragraph_quality"), "needs the root of a build"),
     "main_text": "minutes, of the pages that its classifier learns from",
     "extraction": "minutes, with the peers that only its own extra installs",

@@ -106,6 +106,21 @@ def test_a_pointer_of_before_is_no_pointer_of_now(tmp_path: Path) -> None:
         check_whole(store)
 
 
+def test_a_run_that_loses_the_inventory_begins_no_new_one(tmp_path: Path) -> None:
+    """A new one would list only what is written after the loss. Of an empty root the first file begins one."""
+    store = filled(tmp_path / "lost")
+    store.delete(FORMAT_FILE)
+    with pytest.raises(MissingFilesError, match="the root's format and inventory, is gone, but builds/"):
+        enlist(store, VERSION)
+    assert not store.exists(FORMAT_FILE)
+    new = Store(str(tmp_path / "new"))
+    new.write_bytes(VERSION, b"{}")
+    enlist(new, VERSION)
+    inventory = read_inventory(new)
+    assert inventory is not None
+    assert inventory.files == {VERSION: ""}
+
+
 @pytest.mark.parametrize("folder", ["registry", "builds", "registry/versions"])
 def test_whole_folders_are_missed_too(tmp_path: Path, folder: str) -> None:
     store = filled(tmp_path)
