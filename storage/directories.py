@@ -274,8 +274,8 @@ class _Snapshots:
 
     def _checkpoints(self) -> dict[str, tuple[int, int]]:
         """Return the checkpoints by name, with what tells one from another of that name."""
-        found = ((path.name, path.stat()) for path in sorted((self.folder / _CHECKPOINTS).glob(_CHECKPOINT)))
-        return {name: (stat.st_ino, stat.st_mtime_ns) for name, stat in found}
+        result = ((path.name, path.stat()) for path in sorted((self.folder / _CHECKPOINTS).glob(_CHECKPOINT)))
+        return {name: (stat.st_ino, stat.st_mtime_ns) for name, stat in result}
 
     def _digest(self, path: Path) -> str:
         stat = path.stat()

@@ -114,17 +114,19 @@ def plan_pruning(store: Store, keep: int, *, retrained: bool = False) -> Pruning
     names = _kept_builds(store, builds, counted, keep, [version.build for version in versions])
     files = {name: _manifest(listing, name) for build in builds for name in build.names}
     finished = {name: listing[file].mtime for name, file in files.items()}
-    damaged = {files[one.names[0]]: one.problem for one in builds if one.build is None and one.names[0] in names}
+    damaged = {
+        files[build.names[0]]: build.problem for build in builds if build.build is None and build.names[0] in names
+    }
     damaged |= {version_path(number): unread[number] for number in numbers if number in unread}
     # What was written until then stays, as a damaged manifest may name it; goes if no manifest names it; goes as trash.
     held = max((listing[file].mtime for file in damaged if file in listing), default=_NEVER)
     unfinished = _NEVER if retrained or len(counted) < keep else finished[counted[-keep].names[0]]
     trash = _NEVER if retrained or not builds else finished[builds[-1].names[-1]]
     names |= {name for name, written in finished.items() if written <= held}
-    needed = _named([one.build for one in builds if one.build and names.intersection(one.names)], versions)
+    needed = _named([build.build for build in builds if build.build and names.intersection(build.names)], versions)
     if (frozen := read_frozen(store)) is not None:
         needed.update((*frozen.articles, *frozen.paragraphs))
-    others = [one.build for one in counted if one.build and not names.intersection(one.names)]
+    others = [item.build for item in counted if item.build and not names.intersection(item.names)]
     named = _named(others, every_version.values())
     manifests = {name for build in counted for name in build.names} - names
 
@@ -196,19 +198,19 @@ def _read_versions(store: Store) -> tuple[dict[int, Version], dict[int, str]]:
 
 def _distinct_builds(store: Store) -> list[_Distinct]:
     """Return all builds, sorted by their newest manifests, oldest first."""
-    found: dict[str, _Distinct] = {}
+    result: dict[str, _Distinct] = {}
     for name in sorted({*build_names(store), *(aside := build_names(store, SET_ASIDE))}):
         try:
             if name in aside:
                 raise DamagedFieldsError("it was set aside")
             build = read_build(store, name)
         except DamagedFieldsError as error:  # it ages like any other build
-            found[name] = _Distinct((name,), None, str(error))
+            result[name] = _Distinct((name,), None, str(error))
             continue
         content = json.dumps([build.stages, build.models, build.report], sort_keys=True)
-        before = found.pop(content, None)
-        found[content] = _Distinct((*(before.names if before else ()), name), build)
-    return list(found.values())
+        before = result.pop(content, None)
+        result[content] = _Distinct((*(before.names if before else ()), name), build)
+    return list(result.values())
 
 
 def _kept_builds(

@@ -10,7 +10,7 @@ _HIDDEN = "//***@"
 def holds_secret(text: str) -> bool:
     """Whether a text has a URL with a password, or of HTTP with anything before an @, which is a token there."""
     return any(
-        ":" in one[1] or _is_http(text[max(0, one.start() - 6) : one.start()]) for one in _USER_INFO.finditer(text)
+        ":" in item[1] or _is_http(text[max(0, item.start() - 6) : item.start()]) for item in _USER_INFO.finditer(text)
     )
 
 
@@ -25,7 +25,7 @@ def redacted_values(value: Any) -> Any:
         case str():
             return redacted(value)
         case list():
-            return [redacted_values(one) for one in value]
+            return [redacted_values(item) for item in value]
         case dict():
             return {name: redacted_values(one) for name, one in value.items()}
     return value

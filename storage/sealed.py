@@ -34,11 +34,11 @@ def of_kind(kind: type[Kind], fields: Mapping[str, Any]) -> Kind:
     """Return a dataclass made of those of the fields that it has. A field that it does not have was written by a newer
     version, which is no reason to forget the others. Raises ValueError: a field is missing that has no default."""
     members = dataclasses.fields(kind)  # type: ignore[arg-type]
-    needed = (one.name for one in members if one.default is MISSING and one.default_factory is MISSING)
+    needed = (member.name for member in members if member.default is MISSING and member.default_factory is MISSING)
     missing = [name for name in needed if name not in fields]
     if missing:
         raise ValueError(f"it has no field {missing[0]!r}: expected the fields of a {kind.__name__}")
-    return kind(**{one.name: fields[one.name] for one in members if one.name in fields})
+    return kind(**{member.name: fields[member.name] for member in members if member.name in fields})
 
 
 def _digest(fields: Mapping[str, Any]) -> str:

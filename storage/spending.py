@@ -92,8 +92,8 @@ class Ledger:
                 own[what] += amount  # type: ignore[assignment]
             changed = [month] if amount > 0 else self._take_back(what, -amount)
             if self._store.is_local or time.monotonic() - self._written >= self._wait:
-                for one in changed:
-                    self._write(one)
+                for item in changed:
+                    self._write(item)
 
     def close(self) -> None:
         """Write what is not on an object store yet."""

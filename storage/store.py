@@ -134,8 +134,8 @@ class Store:
 
     def files(self, folder: str = "") -> dict[str, pafs.FileInfo]:
         """Return every file below the root or a folder: name -> size and time."""
-        found = (info for info in self._listed(folder, recursive=True) if info.type == pafs.FileType.File)
-        return {info.path[len(self.base) :].lstrip("/"): info for info in found}
+        result = (info for info in self._listed(folder, recursive=True) if info.type == pafs.FileType.File)
+        return {info.path[len(self.base) :].lstrip("/"): info for info in result}
 
     def no_files(self) -> list[str]:
         """Return the paths below the root, if it is local, that are folders, pipes or devices."""

@@ -66,22 +66,22 @@ def verify(
     not answer; call it again to go on."""
     infos = store.files()
     listing = {name: info.size for name, info in infos.items()}
-    found = _interrupted(store, "{}/{}".format(*part)) if repair else _begun(part)
+    result = _interrupted(store, "{}/{}".format(*part)) if repair else _begun(part)
     pending = [
         name
-        for name in _pending(infos, found)
+        for name in _pending(infos, result)
         if int(hashlib.sha256(name.encode()).hexdigest()[:8], 16) % part[1] == part[0]
     ]
     described = _described(pending, listing)
-    of_files, of_bytes = found.files + len(described), found.bytes + sum(listing[file] for file in described)
-    started, earlier, reported = time.monotonic(), (found.bytes, found.seconds), 0.0
+    of_files, of_bytes = result.files + len(described), result.bytes + sum(listing[file] for file in described)
+    started, earlier, reported = time.monotonic(), (result.bytes, result.seconds), 0.0
 
     def report() -> None:
-        rate = (found.bytes - earlier[0]) / max(time.monotonic() - started, 1e-9)
-        left = (of_bytes - found.bytes) / rate if rate else 0.0
+        rate = (result.bytes - earlier[0]) / max(time.monotonic() - started, 1e-9)
+        left = (of_bytes - result.bytes) / rate if rate else 0.0
         progress(
-            f"{found.files:,} of {of_files:,} files, {found.bytes / 1e6:,.1f} of {of_bytes / 1e6:,.1f} MB at "
-            f"{rate / 1e6:,.1f} MB/s, about {left:,.0f} s left; {len(found.damaged)} damaged"
+            f"{result.files:,} of {of_files:,} files, {result.bytes / 1e6:,.1f} of {of_bytes / 1e6:,.1f} MB at "
+            f"{rate / 1e6:,.1f} MB/s, about {left:,.0f} s left; {len(result.damaged)} damaged"
         )
 
     pool = ThreadPoolExecutor(workers, thread_name_prefix="verify")
@@ -89,39 +89,39 @@ def verify(
         for name, (files, size, damages, unread) in zip(
             pending, pool.map(lambda name: _check(store, name, listing), pending), strict=True
         ):
-            found.files += files
-            found.bytes += size
-            for file in _described([name], found.damaged):  # what an interrupted pass found of it
-                del found.damaged[file]
-                found.advice.pop(file, None)
-            found.damaged |= unread
-            found.advice |= dict.fromkeys(unread, _UNREAD)
+            result.files += files
+            result.bytes += size
+            for file in _described([name], result.damaged):  # what an interrupted pass found of it
+                del result.damaged[file]
+                result.advice.pop(file, None)
+            result.damaged |= unread
+            result.advice |= dict.fromkeys(unread, _UNREAD)
             for damage in damages:
-                found.damaged[damage.path] = damage.problem
+                result.damaged[damage.path] = damage.problem
                 if repair and damage.path != name:
                     set_aside(store, damage)
                 if repair:
                     store.delete(name)
-            found.after = max(found.after, name)
+            result.after = max(result.after, name)
             if time.monotonic() - reported > _REPORT_SECONDS:
                 reported = time.monotonic()
                 report()
                 if repair:
-                    _save(store, found, earlier[1] + reported - started)
+                    _save(store, result, earlier[1] + reported - started)
     except BaseException:
         if repair:
-            _save(store, found, earlier[1] + time.monotonic() - started)
+            _save(store, result, earlier[1] + time.monotonic() - started)
         raise
     finally:
         pool.shutdown(cancel_futures=True)
     for name, problem, advice in check_naming_files(store, listing, repair=repair, accept_loss=accept_loss):
-        found.damaged[name], found.advice[name] = problem, advice
-    found.seconds = round(earlier[1] + time.monotonic() - started, 3)
-    of_files, of_bytes = found.files, found.bytes  # the listing also counted files that a killed writer left
+        result.damaged[name], result.advice[name] = problem, advice
+    result.seconds = round(earlier[1] + time.monotonic() - started, 3)
+    of_files, of_bytes = result.files, result.bytes  # the listing also counted files that a killed writer left
     report()
     if repair:
         store.delete(JOURNAL)
-    return found
+    return result
 
 
 def _check(
@@ -210,10 +210,10 @@ def _interrupted(store: Store, part: str) -> Verification:
     """Return the pass over this part that was interrupted within a day, or a new one."""
     now = time.time()
     with suppress(FileNotFoundError, ValueError):
-        found = of_kind(Verification, unseal(store.read_bytes(JOURNAL)))
-        if found.part == part and 0 <= now - found.begun <= _CONTINUED_SECONDS:
-            found.earlier = found.files
-            return found
+        result = of_kind(Verification, unseal(store.read_bytes(JOURNAL)))
+        if result.part == part and 0 <= now - result.begun <= _CONTINUED_SECONDS:
+            result.earlier = result.files
+            return result
     return Verification(begun=now, part=part)
 
 

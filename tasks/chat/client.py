@@ -144,9 +144,9 @@ class ChatClient(Closing):
         models = _models(body)
         if not models:  # a server without a list
             return None
-        mine = next((one for one in models if self._is_asked_for(str(one["id"]))), None)
+        mine = next((model for model in models if self._is_asked_for(str(model["id"]))), None)
         if mine is None:
-            self._try(", ".join(str(one["id"]) for one in models[:10]))
+            self._try(", ".join(str(model["id"]) for model in models[:10]))
             return None
         places = (mine, mine.get("meta"))
         said = (place.get(name) for place in places if isinstance(place, dict) for name in _CONTEXTS)
@@ -229,7 +229,7 @@ def chat_url(url: str) -> str:
 
 def _models(body: bytes) -> list[dict[str, Any]]:
     try:
-        found = json.loads(body)["data"]
-        return [one for one in found if isinstance(one, dict) and "id" in one]
+        result = json.loads(body)["data"]
+        return [item for item in result if isinstance(item, dict) and "id" in item]
     except (ValueError, KeyError, TypeError, RecursionError):
         return []

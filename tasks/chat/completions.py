@@ -149,7 +149,9 @@ def _text(message: Mapping[str, Any]) -> str:
     """Return what a message says: its text, the texts of its parts (Mistral), or what it hands to a tool."""
     content = message.get("content")
     if isinstance(content, list):
-        parts = [one for one in content if isinstance(one, dict) and one.get("type") in ("text", "output_text", None)]
+        parts = [
+            item for item in content if isinstance(item, dict) and item.get("type") in ("text", "output_text", None)
+        ]
         content = "".join(text for part in parts if isinstance(text := part.get("text"), str))
     if isinstance(content, str) and content:
         return content
@@ -163,7 +165,7 @@ def _text(message: Mapping[str, Any]) -> str:
 
 def _thought(message: Mapping[str, Any]) -> str:
     thoughts = (message.get(name) for name in ("reasoning_content", "reasoning", "thinking"))
-    return next((one for one in thoughts if isinstance(one, str) and one), "")
+    return next((thought for thought in thoughts if isinstance(thought, str) and thought), "")
 
 
 def _without_text(message: Mapping[str, Any], cut: bool) -> str:
@@ -199,7 +201,7 @@ def _words(found: Any) -> str:
 
 def _short(words: str) -> str:
     """Return a server's words on one line of printable characters."""
-    return "".join(one for one in " ".join(words.split())[:_MOST_WORDS] if one.isprintable())
+    return "".join(item for item in " ".join(words.split())[:_MOST_WORDS] if item.isprintable())
 
 
 def _holds(words: str, kind: str) -> bool:

@@ -343,10 +343,10 @@ def look_up_in_file(
     lookups = lookups.sort_by([("key", "ascending"), ("url", "ascending")]).combine_chunks()
     encoded = lookups.column("key").chunk(0).dictionary_encode()  # of sorted keys, so its values are sorted too
     with RemoteFiles(settings, connect_to) as remote, open_table(file, remote) as parquet:
-        found = list(_found(parquet, encoded.dictionary))
-    if not found:
+        results = list(_found(parquet, encoded.dictionary))
+    if not results:
         return CAPTURES.schema.empty_table()
-    rows = pa.concat_tables(found, promote_options="permissive")
+    rows = pa.concat_tables(results, promote_options="permissive")
     rows = _with_targets(rows, encoded.dictionary, settings.allowed_hosts)
     if file.has_no_pages:
         rows = rows.filter(rows.column("redirect").is_valid())

@@ -50,8 +50,8 @@ class Places:
     def get(self, url: str) -> Place | None:
         """Return the place of a URL, or None."""
         wanted = (self._digest(url),)
-        found = self._table.execute("select segment, offset from places where digest = ?", wanted).fetchone()
-        return None if found is None else Place(*found)
+        result = self._table.execute("select segment, offset from places where digest = ?", wanted).fetchone()
+        return None if result is None else Place(*result)
 
     def put(self, url: str, place: Place) -> bool:
         """Store the place of a URL; return whether it had none."""

@@ -67,7 +67,7 @@ class PathPattern:
         self._ends = written.endswith("$")
         pieces = written.removesuffix("$").split("*")
         whole = len(pieces) - self._ends  # a piece that the end follows has no text after it
-        pieces = [_piece(piece) if place < whole else comparable(piece) for place, piece in enumerate(pieces)]
+        pieces = [_piece(piece) if index < whole else comparable(piece) for index, piece in enumerate(pieces)]
         # its length, by which the more specific of two patterns is known (RFC 9309, 2.2.2)
         self.octets = sum(map(len, pieces)) + len(pieces) - 1 + self._ends
         self._first, *self._others = pieces
@@ -268,8 +268,8 @@ class Robots:
             matching = [(pattern.octets, refused) for pattern, refused in of_paths if pattern.matches(path)]
             longest = max(matching, default=(0, ""))[0]
             of_path = [refused for octets, refused in matching if octets == longest and refused]
-            found = ", ".join(dict.fromkeys([*everywhere, *of_path]))
-            return [ROBOTS_TXT + found] if found else []
+            result = ", ".join(dict.fromkeys([*everywhere, *of_path]))
+            return [ROBOTS_TXT + result] if result else []
 
         return entries
 
@@ -319,10 +319,10 @@ def read_rules(body: bytes, user_agent: str, name: str = "a robots.txt") -> Robo
         text = text[: max(text.rfind("\n"), text.rfind("\r")) + 1]
     group = group_for(user_agent.partition("/")[0], text)
     wildcards = [pattern.count("*") for _, pattern in group.rules if "*" in pattern]
-    found, most = (len(group.rules), len(wildcards), sum(wildcards)), (MAX_RULES, MAX_WILDCARD_RULES, MAX_WILDCARDS)
-    if any(number > limit for number, limit in zip(found, most, strict=True)):
+    result, most = (len(group.rules), len(wildcards), sum(wildcards)), (MAX_RULES, MAX_WILDCARD_RULES, MAX_WILDCARDS)
+    if any(number > limit for number, limit in zip(result, most, strict=True)):
         message = "%s has %d rules for us, %d of them with %d wildcards: expected at most %d, %d and %d; it is refused"
-        logger.warning(message, name, *found, *most)
+        logger.warning(message, name, *result, *most)
         return Robots(PageReason.ROBOTS_TOO_COMPLEX)
     uses = tuple(group.uses)
     if len(uses) > _MOST_USES or sum(path.count("*") for path, _ in uses) > _MOST_USES:

@@ -155,8 +155,8 @@ def registered_domain(host: str) -> str:
     whose users have names below theirs, such as `github.io`) does not count: one operator serves them all. An address,
     and a name that no registry knows (`localhost`, `a.test`), is its own domain. `host`: host[:port] of a URL in normal
     form."""
-    found = tld.get_fld(f"http://{host}/", fail_silently=True, search_private=False)
-    return found or _without_port(host).strip("[]")
+    result = tld.get_fld(f"http://{host}/", fail_silently=True, search_private=False)
+    return result or _without_port(host).strip("[]")
 
 
 def within_budget(

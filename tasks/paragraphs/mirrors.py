@@ -55,7 +55,7 @@ class LeadNgrams:
         if len({ngram for _, ngram in shared}) <= threshold * len(self._ngrams):
             return [False] * len(texts)
         ends = list(accumulate(map(len, words)))
-        reached = {bisect_right(ends, place) for start, _ in shared for place in range(start, start + NGRAM_WORDS)}
+        reached = {bisect_right(ends, index) for start, _ in shared for index in range(start, start + NGRAM_WORDS)}
         return [number in reached or self._is_piece(own) for number, own in enumerate(words)]
 
     def _shared(self, words: Sequence[str]) -> Iterator[tuple[int, tuple[str, ...]]]:

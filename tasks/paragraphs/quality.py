@@ -78,10 +78,10 @@ class PatternSet:
 
     def candidates(self, text: str) -> list[int]:
         """Return the numbers of the patterns that a text may have, each once; all that it has are among them."""
-        found: list[int] = []
+        results: list[int] = []
         with self._lock:
-            self._database.scan(_encoded(text), match_event_handler=lambda number, *_: found.append(number))
-        return found
+            self._database.scan(_encoded(text), match_event_handler=lambda number, *_: results.append(number))
+        return results
 
 
 _HEADING_WORDS = 9  # no heading that announces such a section is longer
@@ -99,9 +99,9 @@ def sections(texts: Sequence[str], refused: Sequence[bool]) -> list[str | None]:
     for i, (text, is_refused) in enumerate(zip(texts, refused, strict=True)):
         if is_refused and len(text) < 80 and text.count(" ") < _HEADING_WORDS:
             name = _EDGES.sub("", text)
-            found = next((kind for kind, heading in _headings() if heading.fullmatch(name)), None)
-            if found:
-                kind, since = found, i
+            match = next((kind for kind, heading in _headings() if heading.fullmatch(name)), None)
+            if match:
+                kind, since = match, i
         if kind == "others" and i - since > _LIST:
             kind = None
         result.append(kind)
@@ -161,7 +161,7 @@ def columns() -> dict[str, int]:
     """Return the column of each feature in `page_features`: those of the text alone, of the page, and of headings. The
     file of weights has their order; a new feature is first written there, with any numbers."""
     names = read_data("tasks.paragraphs", "quality_weights.toml")["features"]
-    return {name: place for place, name in enumerate(names)}
+    return {name: index for index, name in enumerate(names)}
 
 
 @cache
@@ -184,8 +184,8 @@ def junk_probabilities(texts: Sequence[str], refused: Sequence[bool], language: 
         return [0.0] * len(texts)
     intercept, (means, scales, weights) = _weights()
     scores = intercept + ((page_features(texts, refused) - means) / scales) @ weights
-    found = iter((1 / (1 + np.exp(-scores))).tolist())
-    return [0.0 if no else next(found) for no in refused]
+    result = iter((1 / (1 + np.exp(-scores))).tolist())
+    return [0.0 if no else next(result) for no in refused]
 
 
 def find_junk(
@@ -309,8 +309,8 @@ def _text_features(text: str, words: Sequence[str], capitalised: int) -> list[fl
         read = lower if is_folded else text
         if rate is None:
             row[column] = float(mark.search(read) is not None)
-        elif found := len(mark.findall(read)):
-            row[column], row[rate] = 1.0, min(10 * found / count, _MOST)
+        elif result := len(mark.findall(read)):
+            row[column], row[rate] = 1.0, min(10 * result / count, _MOST)
     of_references = sum(row[columns()[name]] for name in _OF_REFERENCES)
     row[:15] = (  # as the file of weights has them
         length,

@@ -152,18 +152,18 @@ def pipeline_label(pipeline: str, types: Collection[str]) -> str:
     """Return name and version of a pipeline and of spaCy, for records and the report. Raises ValueError: it does not
     find all given types, or cannot be used."""
     if pipeline == RULES:  # spaCy itself is not needed to say so, and takes seconds to import
-        found, label = set(ENTITY_TYPES), f"{RULES} {VERSION}"
+        result, label = set(ENTITY_TYPES), f"{RULES} {VERSION}"
     else:
         nlp = load_pipeline(pipeline)
-        found = {label for labels in nlp.pipe_labels.values() for label in labels}
+        result = {label for labels in nlp.pipe_labels.values() for label in labels}
         label = f"{nlp.meta['lang']}_{nlp.meta['name']} {nlp.meta['version']}"
     for name in types:
-        if name not in found:
+        if name not in result:
             raise ValueError(
                 f"graphs.entity_types contains {name!r}: expected types that the pipeline {pipeline!r} finds, "
-                f"{', '.join(sorted(found))}"
+                f"{', '.join(sorted(result))}"
             )
-    if pipeline == RULES and set(types) != found:
+    if pipeline == RULES and set(types) != result:
         raise ValueError(
             f"graphs.entity_types is {', '.join(types)}: the pipeline {RULES!r} finds no types, so expected all of "
             f"{', '.join(ENTITY_TYPES)}, or a trained pipeline"

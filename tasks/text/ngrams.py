@@ -55,8 +55,8 @@ def ngrams(words: Sequence[str], n: int) -> Iterator[tuple[str, ...]]:
 def places_of(words: Iterable[str]) -> dict[str, int]:
     """Return for each word the set of its places, as the bits of an integer."""
     places: dict[str, int] = {}
-    for place, word in enumerate(words):
-        places[word] = places.get(word, 0) | 1 << place
+    for index, word in enumerate(words):
+        places[word] = places.get(word, 0) | 1 << index
     return places
 
 

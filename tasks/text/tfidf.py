@@ -70,9 +70,9 @@ class BM25:
         for word, times in Counter(query).items():
             if (column := self._vocabulary.get(word)) is not None:
                 holding = slice(*self._counts.indptr[column : column + 2])
-                texts, found = self._counts.indices[holding], self._counts.data[holding]
+                texts, result = self._counts.indices[holding], self._counts.data[holding]
                 weight = np.log(1 + (len(scores) - len(texts) + 0.5) / (len(texts) + 0.5))
-                scores[texts] += times * weight * found * (K1 + 1) / (found + self._saturation[texts])
+                scores[texts] += times * weight * result * (K1 + 1) / (result + self._saturation[texts])
         return scores
 
 

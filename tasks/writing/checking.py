@@ -36,7 +36,7 @@ class Written:
 
     def summary(self) -> Summary:
         """Return all sentences, without headings."""
-        return as_summary([one for _, sentences in self.sections for one in sentences], self.read)
+        return as_summary([sentence for _, sentences in self.sections for sentence in sentences], self.read)
 
 
 class Checker:
@@ -54,7 +54,7 @@ class Checker:
         """Return the sentences with their support; right citations stay, wrong ones are replaced."""
         drafts = [Draft(self._citer.untitled(draft.text), draft.ranks) for draft in drafts]
         checked = self._verified(drafts)
-        return checked if self._entailment is None else [self._entailed(one, self._entailment) for one in checked]
+        return checked if self._entailment is None else [self._entailed(item, self._entailment) for item in checked]
 
     def lacking(self, text: str) -> list[str]:
         """Return the names, numbers and dates of a text that neither the title nor a passage has."""
@@ -72,22 +72,22 @@ class Checker:
         others = [rank for rank in range(len(self._sent)) if (rank,) != one.draft.ranks]
         if entailment([(premise(self._title, cited), text)])[0, 0] > ENTAILED:
             return one
-        found = entailment([(premise(self._title, [self._sent[rank]]), text) for rank in others])[:, 0]
-        for place in (place for place in np.argsort(-found, kind="stable") if found[place] > ENTAILED):
+        result = entailment([(premise(self._title, [self._sent[rank]]), text) for rank in others])[:, 0]
+        for place in (place for place in np.argsort(-result, kind="stable") if result[place] > ENTAILED):
             (again,) = self._verified([Draft(text, (others[place],))])
             if again.supported and again.draft.ranks == (others[place],):
                 return again
         return Checked(one.draft, False, reason="no passage entails this")
 
     def _checked(self, draft: Draft, cited: CitedSentence) -> Checked:
-        found = Draft(draft.text, cited.ranks)
+        result = Draft(draft.text, cited.ranks)
         if cited.verdict == "not judged" and not self._judged:
-            return Checked(found, True)  # the passages are of that script, too, and people are told
+            return Checked(result, True)  # the passages are of that script, too, and people are told
         said = cited.verdict in {"said", "combined"}
         # The verifier compares word by word: of a name it knows, it may take another order for the same.
         if said and not missing(draft.text, self._evidence):
-            return Checked(found, True)
-        return Checked(found, False, not said, self._reason(draft))
+            return Checked(result, True)
+        return Checked(result, False, not said, self._reason(draft))
 
     def _reason(self, draft: Draft) -> str:
         if nowhere := self.lacking(draft.text):

@@ -52,13 +52,13 @@ def write_one_by_one(
         good = list(_said(title, passage, texts, entailment))
         left_out += len(texts) - len(good)
         kept = without_repeats([*kept, *(Draft(text, (rank,)) for text in good)])
-        length = sum(len(one.text.split()) for one in kept)
+        length = sum(len(item.text.split()) for item in kept)
         if length >= words:
             break
     # The reader's mark is of all passages together: a sentence that fails there would be shown with a doubt.
     checked = Checker(title, passages, sent, entailment).check(kept)
-    left_out += sum(not one.supported for one in checked)
-    drafts = [one.draft for one in checked if one.supported]
+    left_out += sum(not item.supported for item in checked)
+    drafts = [item.draft for item in checked if item.supported]
     if not drafts:
         raise fault
     return Written([("", in_order(title, drafts))], sent, 0, left_out, models)
@@ -67,27 +67,27 @@ def write_one_by_one(
 def _said(title: str, passage: str, texts: Sequence[str], entailment: Entailment | None) -> Iterator[str]:
     """Yield the sentences that a passage says: the verifier finds them there, and they add no word to it."""
     known = _stems(f"{title} {passage}")
-    for one in Checker(title, [passage], 1, entailment).check([Draft(text, (0,)) for text in texts]):
+    for item in Checker(title, [passage], 1, entailment).check([Draft(text, (0,)) for text in texts]):
         # Small models get wrong what no check of names and numbers sees ("a historic landmark"), with words of theirs.
-        if one.supported and _stems(one.draft.text) <= known:
-            yield one.draft.text
+        if item.supported and _stems(item.draft.text) <= known:
+            yield item.draft.text
 
 
 def without_repeats(drafts: Sequence[Draft]) -> list[Draft]:
     """Return drafts without those of which another one has all words; of equals the first stays."""
-    every = [_stems(one.text) for one in drafts]
+    every = [_stems(draft.text) for draft in drafts]
 
     def repeats(place: int) -> bool:
         mine = every[place]
         return any(mine < other or (mine == other and at < place) for at, other in enumerate(every) if at != place)
 
-    return [one for place, one in enumerate(drafts) if not repeats(place)]
+    return [item for place, item in enumerate(drafts) if not repeats(place)]
 
 
 def in_order(title: str, drafts: Sequence[Draft]) -> list[Draft]:
     """Return drafts with the first one that says what the subject is at the head, the others as they are."""
-    first = next((one for one in drafts if _defines(one.text, title)), None)
-    return list(drafts) if first is None else [first, *(one for one in drafts if one is not first)]
+    first = next((draft for draft in drafts if _defines(draft.text, title)), None)
+    return list(drafts) if first is None else [first, *(draft for draft in drafts if draft is not first)]
 
 
 def _defines(sentence: str, title: str) -> bool:

@@ -81,10 +81,13 @@ def read_sentences(answer: str, passages: int, *, cut: bool = False) -> list[Dra
     every = _objects(text, _TEXTS)
     if not every and not _BEGINS.search(text):
         text = _MARKUP.sub("", _FOOTNOTE.sub("", _FENCE.sub("", text)))
-        every = [_Said(one) for one in split_sentences(_AFTER_STOP.sub(r"\2\1", _canonical(text, passages)))]
+        every = [
+            _Said(split_sentence)
+            for split_sentence in split_sentences(_AFTER_STOP.sub(r"\2\1", _canonical(text, passages)))
+        ]
     drafts = list[Draft]()
-    for one in every:
-        drafts += _drafts(one, passages)
+    for item in every:
+        drafts += _drafts(item, passages)
     unfinished = every and (cut or not every[-1].whole)
     if drafts and unfinished and not _ENDED.search(drafts[-1].text):
         drafts.pop()
@@ -101,11 +104,11 @@ def read_whole_sentences(answer: str, *, cut: bool = False) -> list[str]:
 def read_sections(answer: str, passages: int) -> list[tuple[str, tuple[int, ...]]]:
     """Return headings and ranks of an outline's sections, each passage in one; those without any are left out."""
     sections, used = [], set[int]()
-    for one in _objects(_spoken(answer), ("heading",)):
-        ranks = tuple(n - 1 for n in dict.fromkeys(_whole(one.numbers)) if 1 <= n <= passages and n - 1 not in used)
+    for item in _objects(_spoken(answer), ("heading",)):
+        ranks = tuple(n - 1 for n in dict.fromkeys(_whole(item.numbers)) if 1 <= n <= passages and n - 1 not in used)
         used.update(ranks)
         if ranks:
-            sections.append((" ".join(_plain(one.text).split())[:_HEADING], ranks))
+            sections.append((" ".join(_plain(item.text).split())[:_HEADING], ranks))
     return sections
 
 
@@ -155,8 +158,8 @@ def _walk(value: Any, names: Sequence[str], depth: int) -> Iterator[_Said]:
         inner = _objects(value, names) if _BEGINS.match(value.strip()) else []
         yield from inner or [_Said(value)]
     elif isinstance(value, list):
-        for one in value:
-            yield from _walk(one, names, depth - 1)
+        for item in value:
+            yield from _walk(item, names, depth - 1)
     elif isinstance(value, dict):
         text = next((value[name] for name in names if isinstance(value.get(name), str)), None)
         if text is not None:
@@ -164,9 +167,9 @@ def _walk(value: Any, names: Sequence[str], depth: int) -> Iterator[_Said]:
             inner = _objects(text, names) if _BEGINS.match(text.strip()) else []
             yield from inner or [_Said(text, numbers)]
             return
-        for one in value.values():
-            if isinstance(one, list | dict) or (isinstance(one, str) and _BEGINS.match(one.strip())):
-                yield from _walk(one, names, depth - 1)
+        for item in value.values():
+            if isinstance(item, list | dict) or (isinstance(item, str) and _BEGINS.match(item.strip())):
+                yield from _walk(item, names, depth - 1)
 
 
 def _scanned(text: str, names: Sequence[str]) -> Iterator[_Said]:
@@ -220,8 +223,8 @@ def _expanded(numbers: str) -> Iterator[int]:
 def _whole(given: Any) -> list[int]:
     """Return the whole numbers of a list, written as numbers or as text."""
     every = given if isinstance(given, list | tuple) else [given]
-    digits = [str(one) for one in every if isinstance(one, int | str) and not isinstance(one, bool)]
-    return [int(one) for one in digits if re.fullmatch(r"[0-9]{1,6}", one)]
+    digits = [str(item) for item in every if isinstance(item, int | str) and not isinstance(item, bool)]
+    return [int(digit) for digit in digits if re.fullmatch(r"[0-9]{1,6}", digit)]
 
 
 def _plain(text: str) -> str:
@@ -238,6 +241,6 @@ def _unquoted(text: str) -> str:
 
 def _is_language(text: str) -> bool:
     """Whether a sentence has letters, and more of them than other signs."""
-    signs = [one for one in text if not one.isspace()]
-    letters = sum(one.isalpha() or not one.isascii() for one in signs)
+    signs = [item for item in text if not item.isspace()]
+    letters = sum(sign.isalpha() or not sign.isascii() for sign in signs)
     return letters >= 4 and letters >= _LETTERS * len(signs)

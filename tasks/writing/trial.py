@@ -26,7 +26,7 @@ class Trial:
     @property
     def kept(self) -> int:
         """How many sentences a passage says."""
-        return sum(one.supported for one in self.checked)
+        return sum(item.supported for item in self.checked)
 
     @classmethod
     def run(cls, settings: WriterSettings, words: int, language: str | None, budget: Budget | None = None) -> "Trial":
@@ -62,10 +62,12 @@ class Trial:
         yield f"model: {answer.model or 'without a name'}, context: {self.context:,} tokens"
         yield f"tokens: {answer.read:,} read, {answer.written:,} written{cut}; {self.seconds:.1f} s"
         yield f"sentences: {len(self.checked)} read, {self.kept} kept"
-        for one in self.checked:
-            numbers = ", ".join(str(rank + 1) for rank in one.draft.ranks)
+        for item in self.checked:
+            numbers = ", ".join(str(rank + 1) for rank in item.draft.ranks)
             yield (
-                f"kept [{numbers}]: {one.draft.text}" if one.supported else f"refused ({one.reason}): {one.draft.text}"
+                f"kept [{numbers}]: {item.draft.text}"
+                if item.supported
+                else f"refused ({item.reason}): {item.draft.text}"
             )
         if not self.checked:
             yield f"the answer, of which nothing could be read: {answer.text[:500]!r}"

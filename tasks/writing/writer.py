@@ -209,10 +209,12 @@ class _Summary:
             planned = read_sections(self.ask(asked, words, SECTIONS).text, len(self._sent))[:number]
         if not planned:
             yield "", every, words
-        for place, (heading, ranks) in enumerate(planned, 1):
-            lacking = [one for one in self._checker.lacking(heading) if not _HEADINGS.issuperset(one.lower().split())]
+        for index, (heading, ranks) in enumerate(planned, 1):
+            lacking = [
+                item for item in self._checker.lacking(heading) if not _HEADINGS.issuperset(item.lower().split())
+            ]
             true = heading and not lacking
-            yield heading if true else f"Part {place}", ranks, words // len(planned)
+            yield heading if true else f"Part {index}", ranks, words // len(planned)
 
     def _sentences(self, request: list[Message], ranks: frozenset[int], words: int) -> list[Draft]:
         """Return the sentences of a section that are shown, each once."""
@@ -222,11 +224,11 @@ class _Summary:
         if failed or not checked:
             self._said("mending")
             faults = [(checked[number].draft.text, checked[number].reason) for number in failed]
-            told = mend_messages([(one.text, one.ranks) for one in written], faults or [("", _UNREADABLE)])
+            told = mend_messages([(item.text, item.ranks) for item in written], faults or [("", _UNREADABLE)])
             try:
-                there = {one.draft.text for one in checked}  # some models write the whole summary again
+                there = {item.draft.text for item in checked}  # some models write the whole summary again
                 answer = self._read(self.ask([*request, *told], words, SENTENCES), ranks)
-                again = [one for one in answer if one.text not in there]
+                again = [item for item in answer if item.text not in there]
                 better = self._checker.check(again)
                 if not checked:
                     checked = better
@@ -237,7 +239,7 @@ class _Summary:
             except NoAnswerError:
                 if len(failed) == len(checked):
                     raise
-        return [one.draft for one in checked if self._stays(one)]
+        return [item.draft for item in checked if self._stays(item)]
 
     def _stays(self, one: Checked) -> bool:
         """Whether a sentence is shown: not if it fails, unless such are marked, and not if it was said before."""
@@ -253,7 +255,7 @@ class _Summary:
 
     def _read(self, answer: ChatAnswer, ranks: frozenset[int]) -> list[Draft]:
         drafts = read_sentences(answer.text, len(self._sent), cut=answer.cut)
-        return [replace(one, ranks=tuple(rank for rank in one.ranks if rank in ranks)) for one in drafts]
+        return [replace(draft, ranks=tuple(rank for rank in draft.ranks if rank in ranks)) for draft in drafts]
 
     def _said(self, doing: str) -> None:
         self._doing, self._reported = doing, time.monotonic()
