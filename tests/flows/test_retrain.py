@@ -21,7 +21,7 @@ from flows.retrain import challenge, updated_corpus
 from flows.running.session import Session, planning_session
 from flows.stages import intake
 from flows.stages.results import Articles, Compared, Features, VocabularyTable
-from flows.stages.texts import Corpus
+from flows.stages.texts import CorpusStages
 from flows.stages.versions import earlier_test_articles, freeze, held_out_splits, judge, train_challenger
 from storage import schemas
 from storage.builds import SUMMARIZER, Build, build_names, save_build
@@ -151,9 +151,9 @@ def no_paragraphs() -> pa.Table:
     return schemas.PARAGRAPHS.schema.empty_table()
 
 
-def corpus_of(articles: StageResult, paragraphs: StageResult) -> Corpus:
+def corpus_of(articles: StageResult, paragraphs: StageResult) -> CorpusStages:
     """A corpus of which only articles and paragraphs are read."""
-    return Corpus(Articles(articles), Compared(paragraphs), Features(articles), VocabularyTable(articles))
+    return CorpusStages(Articles(articles), Compared(paragraphs), Features(articles), VocabularyTable(articles))
 
 
 def test_no_version_is_judged_on_nothing(tmp_path: Path) -> None:
