@@ -2,12 +2,14 @@
 
 import hashlib
 import os
+import re
 import shutil
 import signal
 import subprocess
 import sys
 import uuid
 from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -19,7 +21,7 @@ from flows.verify import verify_root
 from storage.backup import back_up, restore
 from storage.builds import Build, pinned_builds, save_build
 from storage.errors import StorageError
-from storage.generations import check, read_generations
+from storage.generations import Generation, check, new_name, read_generations
 from storage.inventory import CHAMPION, FORMAT_FILE, read_inventory, take_stock, write_off
 from storage.pruning import carry_out, plan_pruning
 from storage.registry import (
@@ -221,6 +223,14 @@ def re_name(name: str) -> str:
     return rf"{name}|{Path(name).name}"
 
 
+@pytest.mark.parametrize("ahead", [60, 61])
+def test_a_generation_is_named_a_second_after_a_newer_one(ahead: int) -> None:
+    """Such as that of a machine whose clock is a minute ahead."""
+    now = datetime.now(UTC)
+    newest, expected = (f"{now + timedelta(seconds=seconds):%Y%m%d-%H%M%S}" for seconds in (ahead, ahead + 1))
+    assert new_name({newest: Generation("a", now.isoformat(), {})}) == expected
+
+
 def test_a_flipped_byte_in_the_backup_is_found_and_the_next_backup_mends_it(tmp_path: Path) -> None:
     root, to = tmp_path / "root", tmp_path / "copy"
     store = worked_on(root)
@@ -230,7 +240,7 @@ def test_a_flipped_byte_in_the_backup_is_found_and_the_next_backup_mends_it(tmp_
     shutil.rmtree(root / "registry")
     with pytest.raises(StorageError, match=r"2 damaged\n") as raised:
         backup_flow.fn("no root", str(to), check=True)
-    assert f"its content has changed; it is {CHAMPION} of " in str(raised.value)
+    assert re.search(rf"its content has changed; it is {CHAMPION} of \S+$", str(raised.value), re.MULTILINE)
     assert f"it is gone; it is {VERSION} of " in str(raised.value)
     with pytest.raises(StorageError, match=rf"{CHAMPION} was not copied: ") as raised:
         restore_command(copy=str(to), root=str(root))
