@@ -47,6 +47,12 @@ def test_what_a_passing_failure_says_of_the_host(answer: Answer, failed: bool, r
     assert (result.host_failed, result.answer is not None) == (failed, ended)
 
 
+@pytest.mark.parametrize("reason", [PageReason.DNS_ERROR, PageReason.TLS_ERROR, PageReason.TOO_LARGE])
+def test_a_lasting_failure_is_not_tried_again(reason: PageReason) -> None:
+    fault = FetchError(reason, URL)
+    assert stepped(fault, retries=3).answer is fault
+
+
 @pytest.mark.parametrize("status", [200, 404, 410])
 def test_a_final_answer_shows_that_the_host_is_up(status: int) -> None:
     assert stepped(response(status)).host_failed is False
