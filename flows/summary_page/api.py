@@ -11,8 +11,9 @@ from fastapi.responses import HTMLResponse
 from fastapi.routing import APIRoute
 from fastapi.sse import EventSourceResponse, ServerSentEvent
 
-from flows.summary_page.requested import RequestedAnswer, RequestedSource, RequestedSummary, Uploads
+from flows.summary_page.requested import ChangedSentences, RequestedAnswer, RequestedSource, RequestedSummary, Uploads
 from flows.summary_page.views import Systems, render
+from tasks.cited_summary.editing import edited
 from tasks.cited_summary.jobs import Jobs, KeptEntry, KeptSummaries, SummaryJob, TooBusyError
 from tasks.cited_summary.pipeline import check_request
 from tasks.cited_summary.settings import SummarySettings
@@ -122,6 +123,18 @@ def add_api(
         short = job.settings.model_copy(update={"words": _ANSWER_WORDS, "headings": False})
         about = job.about or job.title
         return submitted(asked.question, job.given, "suitable", short, asked_of=job.asked_of or job.id, about=about)
+
+    @app.put("/api/summaries/{id_}/sentences", summary="Change its sentences")
+    def change(job: Annotated[SummaryJob, Depends(job_of)], changed: ChangedSentences) -> Given:
+        """Drop, move or write sentences anew: each is checked again, and keeps or loses its mark."""
+        if job.summary is None:
+            raise HTTPException(409, "there is no summary yet: change it once it is there")
+        try:
+            job.summary = edited(job.summary, changed.sentences)
+        except ValueError as error:
+            raise HTTPException(422, str(error)) from error
+        kept.save(job)
+        return Given(job.id)
 
     @app.get("/api/summaries/{id_}", summary="How far it is")
     def progress(job: Annotated[SummaryJob, Depends(job_of)]) -> State:

@@ -79,6 +79,16 @@ class RequestedAnswer(BaseModel):
     question: str = Field(min_length=1, max_length=300, description="one question")
 
 
+class ChangedSentences(BaseModel):
+    """The sentences of a summary as a reader wants them."""
+
+    model_config = ConfigDict(extra="forbid", json_schema_extra={"example": {"sentences": ["It was lit in 1901."]}})
+
+    sentences: list[Annotated[str, Field(max_length=2000)]] = Field(
+        max_length=200, description="in order; each is checked again"
+    )
+
+
 class Uploads:
     """Files that were sent before the request that names them."""
 

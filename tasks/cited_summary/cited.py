@@ -114,6 +114,19 @@ class CitedSummary:
         return [sentence for sentence in self.sentences if sentence.sides]
 
 
+def support_note(sentences: Sequence[SummarySentence]) -> str | None:
+    """Return a sentence on how many sentences the sources support; None where they support all."""
+    supported = sum(sentence.supported for sentence in sentences)
+    if supported == len(sentences):
+        return None
+    return f"{supported} of {counted(len(sentences), 'sentence')} supported by the sources; the others are marked."
+
+
+def counted(number: int, what: str) -> str:
+    """Return a number with its noun: "1 sentence", "2 sentences"."""
+    return f"{number:,} {what}{'' if number == 1 else 's'}"
+
+
 @dataclass
 class PassageNumbers:
     """Numbers the passages of one article as they are cited."""
@@ -141,7 +154,7 @@ class PassageNumbers:
         """Return a sentence for each thing of which sources say what differs, with a passage for each value."""
         results = []
         for item in told:
-            numbers = tuple(self._number(each.passage, each.sentence) for each in item.statements)
+            numbers = tuple(self.number(each.passage, each.sentence) for each in item.statements)
             quotes = tuple(each.sentence for each in item.statements)
             sides = tuple(f"{each.text} ({each.year})" if item.changed else each.text for each in item.statements)
             results.append(SummarySentence(item.line, "combined", numbers, quotes, (), _EACH, sides=sides))
@@ -149,7 +162,7 @@ class PassageNumbers:
 
     def _sentence(self, citer: Citer, cited: CitedSentence) -> SummarySentence:
         quotes = tuple(citer.verifier.quote(cited.claim, text) for text in citer.texts(cited.ranks))
-        numbers = tuple(self._number(rank, quote) for rank, quote in zip(cited.ranks, quotes, strict=True))
+        numbers = tuple(self.number(rank, quote) for rank, quote in zip(cited.ranks, quotes, strict=True))
         missing = tuple[str, ...]()
         if cited.verdict in _TESTED:
             tested = _TESTED[cited.verdict]
@@ -165,8 +178,9 @@ class PassageNumbers:
                 tested = "its names and numbers are there, but no passage says this"
         return SummarySentence(cited.sentence, cited.verdict, numbers, quotes, missing, tested)
 
-    def _number(self, rank: int, quote: str) -> int:
-        """Return the number of a passage, a new one on its first citation, and note what is quoted of it."""
+    def number(self, rank: int, quote: str) -> int:
+        """Return the number of a passage, a new one on its first citation, and note what is quoted of it. `rank`: its
+        index in `texts`."""
         number = self._numbers.setdefault(rank, len(self.passages) + 1)
         if number > len(self.passages):
             source, position = self.places[rank]

@@ -254,6 +254,7 @@ class KeptSummaries:
         summary = replace(job.summary, sources=sources)
         kept = _Kept(job.choice, asked.words, asked.language, asked.headings, summary, job.asked_of)
         self._store.write_bytes(_name(job.id), self._file.dump_json(kept, indent=1))
+        self._listed.pop(job.id, None)
 
     def get(self, id_: str) -> SummaryJob | None:
         """Return a summary as if it had just been made; None if there is none of that id. Its sources are the texts

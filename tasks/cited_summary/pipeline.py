@@ -16,7 +16,7 @@ from models.words import written_words
 from storage.schemas import DOCUMENTS, FEATURES, PARAGRAPHS
 from tasks.chat.client import ChatError
 from tasks.chat.completions import NoAnswerError
-from tasks.cited_summary.cited import CitedSummary, PassageNumbers, SummarySentence
+from tasks.cited_summary.cited import CitedSummary, PassageNumbers, SummarySentence, counted, support_note
 from tasks.cited_summary.reading import article, fetch, list_sources, read_notes, suggest_title
 from tasks.cited_summary.settings import Choice, SummarySettings
 from tasks.cited_summary.sources import GivenSource
@@ -74,7 +74,7 @@ def summarize(
     ValueError: there is no source, or there are too many, or the model cannot be used."""
     check_request(given, settings)
     started = time.monotonic()
-    progress(Progress(f"reading {_count(len(given), 'source')}", 0.02))
+    progress(Progress(f"reading {counted(len(given), 'source')}", 0.02))
     frontier, pages = fetch(
         title,
         given,
@@ -246,20 +246,14 @@ def _write(topic: pa.Table, ranked: pa.Table, system: SummarySystem, summarizer:
 
 def _notes(made: _Made, refused: Sequence[str | None], *, question: bool) -> Iterator[str]:
     if unused := sum(reason is not None for reason in refused):
-        yield f"{unused} of {_count(len(refused), 'source')} could not be used; the list of sources says why."
+        yield f"{unused} of {counted(len(refused), 'source')} could not be used; the list of sources says why."
     if question and not made.sentences and made.citations.texts:
         yield "No sentence of the sources answers this question."
         return
     if not made.sentences:
         yield "There is no summary, because no paragraph of the sources could be used."
         return
-    supported = sum(sentence.supported for sentence in made.sentences)
-    if supported < len(made.sentences):
-        every = _count(len(made.sentences), "sentence")
-        yield f"{supported} of {every} supported by the sources; the others are marked."
+    if note := support_note(made.sentences):
+        yield note
     if made.left_out:
-        yield f"{_count(made.left_out, 'sentence')} left out, because no passage says so."
-
-
-def _count(number: int, what: str) -> str:
-    return f"{number:,} {what}{'' if number == 1 else 's'}"
+        yield f"{counted(made.left_out, 'sentence')} left out, because no passage says so."

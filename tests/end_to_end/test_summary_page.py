@@ -275,6 +275,40 @@ def test_a_corpus_is_searched_and_a_sentence_followed_to_its_page(page: Page, ad
 
 
 @pytest.mark.parametrize(("scheme", "width"), [("light", 1280), ("dark", 768), ("light", 360)])
+def test_sentences_are_changed_with_the_keyboard(
+    browser: Browser, address: str, axe_faults: Callable[[Page], list[str]], scheme: str, width: int
+) -> None:
+    context = browser.new_context(viewport={"width": width, "height": 800}, color_scheme=scheme)
+    page = context.new_page()
+    page.goto(address)
+    page.get_by_label("Title").fill(TITLE)
+    page.get_by_label("Web addresses").fill("http://good.test/today")
+    page.get_by_role("button", name="Summarize").click()
+    texts = page.locator("ol.sentences .text")
+    expect(texts).to_have_count(2)
+    first, second = texts.all_inner_texts()
+    page.get_by_role("button", name="Edit").press("Enter")
+    expect(page.get_by_label("Sentence", exact=True).first).to_be_focused()
+    assert axe_faults(page) == []
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    page.get_by_role("button", name="drop").first.press("Enter")
+    expect(page.get_by_label("Sentence", exact=True)).to_have_count(1)
+    page.get_by_role("button", name="Keep as it was").press("Enter")
+    expect(page.get_by_role("button", name="Edit")).to_be_focused()
+    page.get_by_role("button", name="Edit").press("Enter")
+    expect(page.get_by_label("Sentence", exact=True)).to_have_count(2)
+    page.get_by_role("button", name="move down").first.press("Enter")
+    page.get_by_label("Sentence", exact=True).last.fill("The tower is 45 metres high.")
+    page.get_by_role("button", name="Check and save").press("Enter")
+    expect(texts).to_have_text([second, "The tower is 45 metres high."])
+    expect(page.locator(".support.not-supported")).to_have_count(1)
+    expect(page.locator(".support.said")).to_have_count(1)
+    expect(page.get_by_text("A reader changed this summary; its sentences were checked again.")).to_be_visible()
+    assert first != second
+    context.close()
+
+
+@pytest.mark.parametrize(("scheme", "width"), [("light", 1280), ("dark", 768), ("light", 360)])
 def test_questions_are_asked_with_the_keyboard_and_put_into_a_table(
     browser: Browser, address: str, axe_faults: Callable[[Page], list[str]], scheme: str, width: int
 ) -> None:

@@ -111,6 +111,26 @@ def test_an_answer_is_kept_with_its_summary_and_goes_with_it(page: str) -> None:
     assert jobs == [404, 404, 404]
 
 
+def test_sentences_are_changed_checked_again_and_kept(page: str) -> None:
+    asked = made(page, sources=[{"text": "The tower was built in 1847.\nThe keeper of the tower was Ann Molloy."}])
+    address = f"{page}/api/summaries/{asked.rpartition('/')[2]}/sentences"
+    lie = "The keeper of the tower was Tom Grey."
+
+    def change(*sentences: str) -> requests.Response:
+        return requests.put(address, json={"sentences": sentences}, timeout=PATIENCE)
+
+    assert change(lie, "The tower was built in 1847.").status_code == 200
+    kept = get(f"{asked}/export.json").json()
+    assert [(one["text"], one["verdict"]) for one in kept["sentences"]] == [
+        (lie, "not supported"),
+        ("The tower was built in 1847.", "said"),
+    ]
+    assert any(one["begins"] == lie for one in get(f"{page}/api/summaries").json())
+    assert change(" ").status_code == 422
+    assert change("x" * 2_001).status_code == 422
+    assert get(f"{asked}/export.json").json() == kept
+
+
 def test_a_table_of_sources_and_questions(page: str) -> None:
     asked = made(
         page,

@@ -198,6 +198,46 @@ for (const again of document.querySelectorAll("[data-system]")) {
   });
 }
 
+// Sentences are changed, moved and dropped in a form; the server checks them again.
+const edit = document.getElementById("edit");
+if (edit) {
+  const open = document.getElementById("edit-open");
+  const status = edit.querySelector("[role=status]");
+  const as_it_was = edit.querySelector("ol").innerHTML;
+  const show_form = (shown) => {
+    edit.hidden = !shown;
+    open.setAttribute("aria-expanded", String(shown));
+    if (shown) edit.querySelector("textarea").focus();
+    else open.focus();
+  };
+  open.addEventListener("click", () => show_form(edit.hidden));
+  edit.addEventListener("click", (event) => {
+    const { move, close } = event.target.dataset;
+    if (close !== undefined) {
+      edit.querySelector("ol").innerHTML = as_it_was;
+      return show_form(false);
+    }
+    const row = event.target.closest("li");
+    if (!move || !row) return undefined;
+    const next = row.nextElementSibling || row.previousElementSibling;
+    if (move === "up") row.previousElementSibling?.before(row);
+    if (move === "down") row.nextElementSibling?.after(row);
+    if (move === "out") row.remove();
+    return (move === "out" ? next?.querySelector("textarea") ?? edit.querySelector("[data-close]") : event.target).focus();
+  });
+  edit.addEventListener("submit", async (event) => {
+    event.preventDefault();
+    const sentences = [...edit.querySelectorAll("textarea")].map((area) => area.value);
+    status.textContent = "checking";
+    try {
+      const address = `/api/summaries/${edit.dataset.job}/sentences`;
+      show(await post(address, JSON.stringify({ sentences }), "application/json", "PUT"));
+    } catch (error) {
+      status.textContent = `Not saved: ${error.message}`;
+    }
+  });
+}
+
 // A question about the sources; its answer is a page of its own.
 const ask = document.getElementById("ask");
 if (ask) {

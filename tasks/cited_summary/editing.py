@@ -1,0 +1,46 @@
+"""A summary that a reader changed: sentences were dropped, moved or written anew, and each is checked again."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from tasks.cited_summary.cited import CitedSummary, PassageNumbers, SummarySentence, support_note
+from tasks.evaluation.metrics import Summary
+
+EDITED = "A reader changed this summary; its sentences were checked again."
+
+
+def edited(summary: CitedSummary, sentences: Sequence[str]) -> CitedSummary:
+    """Return a summary with other sentences, cited and marked as those of a system are. What sources say differently
+    stays. Raises ValueError: there is no sentence."""
+    lines = [line for sentence in sentences if (line := " ".join(sentence.split()))]
+    if not lines:
+        raise ValueError("there is no sentence: expected at least one, or delete the summary")
+    used = [
+        (source.number, position, paragraph.text)
+        for source in summary.sources
+        for position, paragraph in enumerate(source.paragraphs)
+        if paragraph.refused is None
+    ]
+    pages = {(passage.source, passage.position): passage.page for passage in summary.passages}
+    places = [(number, position) for number, position, _ in used]
+    citations = PassageNumbers([text for *_, text in used], places, [pages.get(place) for place in places])
+    headings = {sentence.text: sentence.heading for sentence in summary.told}
+    told = citations.of(summary.about or summary.title, Summary("\n".join(lines)))
+    told = [replace(sentence, heading=headings.get(sentence.text, "")) for sentence in told]
+    differing = [_renumbered(sentence, summary, citations, places) for sentence in summary.differing]
+    notes = [note for note in summary.notes if note not in (EDITED, support_note(summary.sentences))]
+    checked = [*told, *differing]
+    notes += [EDITED, *filter(None, [support_note(checked)])]
+    return replace(summary, sentences=checked, passages=citations.passages, notes=notes)
+
+
+def _renumbered(
+    sentence: SummarySentence, summary: CitedSummary, citations: PassageNumbers, places: Sequence[tuple[int, int]]
+) -> SummarySentence:
+    """Return a sentence with the numbers that its passages have now."""
+    cited = {passage.number: (passage.source, passage.position) for passage in summary.passages}
+    numbers = [
+        citations.number(places.index(cited[number]), quote)
+        for number, quote in zip(sentence.passages, sentence.quotes, strict=True)
+    ]
+    return replace(sentence, passages=tuple(numbers))
