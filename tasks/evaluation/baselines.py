@@ -55,7 +55,7 @@ def predict_baselines(
                 summary = first_words(unrepeated(texts[i] for i in _by_lexrank(texts, rule)), length)
             elif system == "concepts":
                 chosen = choose(title, passages, length, weights=_weights(training))
-                summary = " ".join(one.text for one in chosen) or first_words([title, *texts], length)
+                summary = " ".join(item.text for item in chosen) or first_words([title, *texts], length)
             elif system == "greedy-rouge2":
                 plain = rule_for(target)  # as it is scored
                 best = best_rouge2(split_words(target, plain), [split_words(text, plain) for text in texts])
@@ -74,7 +74,7 @@ def predict_baselines(
 # The last one is kept: the jobs of a process read the same training articles.
 @lru_cache(maxsize=1)
 def _filler(training: Shards, read: int | None) -> Filler:
-    return Filler((title, lead, [one.text for one in own[:read]]) for title, lead, own in _learned(training))
+    return Filler((title, lead, [item.text for item in own[:read]]) for title, lead, own in _learned(training))
 
 
 @lru_cache(maxsize=1)

@@ -71,10 +71,10 @@ class ChatJudge(Closing):
         except NoAnswerError as fault:
             self.unmarked[fault.reason] += 1
             return None
-        found = read_marks(answer.text)
-        if found is None:
+        result = read_marks(answer.text)
+        if result is None:
             self.unmarked["bad_answer"] += 1
-        return found
+        return result
 
 
 def read_marks(text: str) -> JudgeMarks | None:

@@ -147,15 +147,15 @@ class Citer:
 
     def _cite(self, sentence: str, claim: str, read: int, prior: Floats | None) -> CitedSentence:
         shares = () if prior is None else tuple(map(float, prior))
-        found = self.verifier.finding(claim, self._paragraphs[:read], self._title, prior)
+        result = self.verifier.finding(claim, self._paragraphs[:read], self._title, prior)
 
         def of(ranks: tuple[int, ...], verdict: Verdict, missing: Sequence[Value] = ()) -> CitedSentence:
             names = tuple(written(value, claim) for value in missing)
             looked = tuple(shares[rank] for rank in ranks if shares)
-            return CitedSentence(sentence, claim, ranks, looked, verdict, names, found.objection or "")
+            return CitedSentence(sentence, claim, ranks, looked, verdict, names, result.objection or "")
 
-        if found.support in _SUPPORTED:
-            return of(found.passages, _SUPPORTED[found.support])
+        if result.support in _SUPPORTED:
+            return of(result.passages, _SUPPORTED[result.support])
         words = self.support.words(claim)
         overlaps = np.array([overlap(words, paragraph_words) for paragraph_words in self._words[:read]])
         weights = overlaps if prior is None else overlaps * prior
@@ -164,7 +164,7 @@ class Citer:
         else:
             ranks = self._best_one(claim, weights, overlaps)
         missing = self.support.missing(self.texts(ranks), values)
-        if found.support is Support.UNJUDGED:
+        if result.support is Support.UNJUDGED:
             return of(ranks, "not judged", missing)
         return of(ranks, "partly" if ranks else "not supported", missing)
 

@@ -108,8 +108,8 @@ def entailing_pages(table: Floats, pages: Sequence[str], threshold: float) -> fl
     """Return how many pages entail a sentence, on average (NED). `table`: as in `summac`; `pages`: the page that each
     of the N texts stands in; `threshold`: a page entails a sentence where its score, -1 to 1, is above."""
     places: dict[str, list[int]] = {}
-    for place, page in enumerate(pages):
-        places.setdefault(page, []).append(place)
+    for index, page in enumerate(pages):
+        places.setdefault(page, []).append(index)
     counts = np.zeros(len(table))
     for own in places.values():
         entailed, contradicted = table[:, own].max(axis=1).T

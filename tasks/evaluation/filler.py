@@ -77,8 +77,8 @@ class _Gap:
         scores: defaultdict[str, float] = defaultdict(float)
         for place in places:
             if shape != _WORDS or place.value in self.values:
-                found = _SHARPNESS * math.fsum(self._weights.get(name, 0.0) for name in place.features)
-                scores[place.value] += math.exp(min(found, 50.0))
+                result = _SHARPNESS * math.fsum(self._weights.get(name, 0.0) for name in place.features)
+                scores[place.value] += math.exp(min(result, 50.0))
         if not scores:
             return 0.0, ""
         value = max(scores, key=scores.__getitem__)
@@ -168,7 +168,7 @@ class Filler:
 
     def _places(self, paragraphs: Iterable[Sequence[Tokens]]) -> Mapping[str, Sequence[SlotPlace]]:
         """Return the values in an article's paragraphs by shape."""
-        found: defaultdict[str, list[SlotPlace]] = defaultdict(list)
+        result: defaultdict[str, list[SlotPlace]] = defaultdict(list)
         for paragraph in paragraphs:
             every = [_signs(sentence) for sentence in paragraph]
             naming = [_SUBJECT in signs for signs in every]
@@ -178,12 +178,12 @@ class Filler:
                 for start, token in enumerate(sentence):
                     if isinstance(token, Gap):
                         features = around.union(_around(signs, start, start + 1))
-                        found[token.shape].append(SlotPlace(token.value, frozenset(features)))
+                        result[token.shape].append(SlotPlace(token.value, frozenset(features)))
                     for end in range(start + 1, min(start + _LONGEST, len(signs)) + 1):
                         if (value := " ".join(signs[start:end])) in self._values:
                             features = around.union(_around(signs, start, end))
-                            found[_WORDS].append(SlotPlace(value, frozenset(features)))
-        return found
+                            result[_WORDS].append(SlotPlace(value, frozenset(features)))
+        return result
 
     def _read(self, title: str, texts: Iterable[str]) -> list[list[Tokens]]:
         """Return the sentences of each text, with names and numbers as gaps; pronouns of persons are those of men."""
@@ -191,34 +191,34 @@ class Filler:
 
     def _cut(self, sentence: str, title: str) -> Tokens:
         names = [word for word in _TOKEN.findall(title) if word[0].isupper()]  # of those as long, the first is the name
-        found: Tokens = []
-        for place, word in enumerate(_TOKEN.findall(sentence.replace(title, max(names, key=len, default=title)))):
-            last = found[-1] if found else None
+        results: Tokens = []
+        for index, word in enumerate(_TOKEN.findall(sentence.replace(title, max(names, key=len, default=title)))):
+            last = results[-1] if results else None
             if word[0].isdigit():
-                found.append(Gap(_YEAR if len(word) == 4 and word.isdigit() else _NUMBER, word))
-            elif word[0].isupper() and (place or word.lower() not in self._small):
+                results.append(Gap(_YEAR if len(word) == 4 and word.isdigit() else _NUMBER, word))
+            elif word[0].isupper() and (index or word.lower() not in self._small):
                 is_name = isinstance(last, Gap) and last.shape in (_NAME, _SUBJECT)
                 value = f"{last.value} {word}" if is_name and isinstance(last, Gap) else word
                 gap = Gap(_SUBJECT if set(names).issuperset(value.split()) else _NAME, value)
-                found[len(found) - is_name :] = [gap]
+                results[len(results) - is_name :] = [gap]
             else:
-                small = word if place else word.lower()
-                found.append(_MALE.get(small, small))
-        return found
+                small = word if index else word.lower()
+                results.append(_MALE.get(small, small))
+        return results
 
 
 def _with_words(sentence: Tokens, copied: Collection[str], own: str) -> Tokens:
     """Return a lead's sentence with the words that come from its paragraphs as gaps too, as long as they stand there in
     one run."""
-    found: Tokens = []
+    results: Tokens = []
     signs = _signs(sentence)
     start = 0
     while start < len(signs):
         ends = [end for end in range(start + 1, min(start + _LONGEST, len(signs)) + 1) if signs[end - 1] in copied]
         end = max((end for end in ends if _is_run(signs[start:end], copied, own)), default=0)
-        found.append(Gap(_WORDS, " ".join(signs[start:end])) if end else sentence[start])
+        results.append(Gap(_WORDS, " ".join(signs[start:end])) if end else sentence[start])
         start = max(end, start + 1)
-    return found
+    return results
 
 
 def _is_run(words: Sequence[str], copied: Collection[str], own: str) -> bool:

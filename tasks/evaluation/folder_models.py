@@ -33,7 +33,7 @@ class EntailmentModel:
     @torch.inference_mode()
     def __call__(self, pairs: Sequence[Pair]) -> Floats:
         """Return [N, 2], P(entailment) and P(contradiction) of each of N pairs, 0-1."""
-        found = np.zeros((len(pairs), len(self._labels)), dtype=np.float32)
+        result = np.zeros((len(pairs), len(self._labels)), dtype=np.float32)
         # Pairs of like length stand in a batch, the longest first, for memory runs out there.
         order = sorted(range(len(pairs)), key=lambda place: -sum(map(len, pairs[place])))
         with self._lock:
@@ -48,5 +48,5 @@ class EntailmentModel:
                     return_tensors="pt",
                 )
                 logits = self._model(**tokens.to(self._model.device)).logits
-                found[places] = logits.softmax(dim=-1)[:, self._labels].cpu().numpy()
-        return found
+                result[places] = logits.softmax(dim=-1)[:, self._labels].cpu().numpy()
+        return result

@@ -58,7 +58,7 @@ COMPUTED = {section: [metric.name for metric in metrics] for section, metrics in
 def first_times(sentences: Sequence[str]) -> list[bool]:
     """Return for each sentence whether its words, in this order, are in no sentence before it."""
     words = [tuple(split_words(sentence, "unicode")) for sentence in sentences]
-    return [one not in words[:number] for number, one in enumerate(words)]
+    return [item not in words[:number] for number, item in enumerate(words)]
 
 
 def known_metric(name: str) -> str:
@@ -71,7 +71,7 @@ def known_metric(name: str) -> str:
 def deciding_metric(name: str) -> str:
     """Return the name of a metric by which systems and versions can be ranked: a share, higher is better. Raises
     ValueError: there is no metric of that name, or its figure only describes, or lower is better."""
-    fit = [one.name for one in METRICS.values() if (one.better, one.unit) == ("higher", "percent")]
+    fit = [item.name for item in METRICS.values() if (item.better, item.unit) == ("higher", "percent")]
     if known_metric(name) not in fit:
         raise ValueError(f"{name!r} cannot decide which of two systems is better, expected one of: {', '.join(fit)}")
     return name

@@ -112,7 +112,7 @@ def summarise_scores(scores: pa.Table, settings: Significance, seed: int) -> lis
 
     intervals = _together(samples, columns, triples)
     return [
-        SystemScore(system, metric, len(values), value, *(None if np.isnan(one.mean) else one for one in others))
+        SystemScore(system, metric, len(values), value, *(None if np.isnan(item.mean) else item for item in others))
         for (system, metric, values), (value, *others) in zip(cells, intervals, strict=True)
     ]
 

@@ -151,13 +151,13 @@ class Truth:
             if all(self.right(*value) for value in reading.values):
                 return reading
         others = [kind.name for kind in KINDS if kind.name != self.kind]
-        found = (
+        result = (
             written
             or self._readings(text, others, paraphrases=False)
             or reworded
             or self._readings(text, others, paraphrases=True)
         )
-        return max(found, key=itemgetter(0))[1] if found else None
+        return max(result, key=itemgetter(0))[1] if result else None
 
     def _readings(self, text: str, kinds: Iterable[str], *, paraphrases: bool) -> list[tuple[int, Reading]]:
         """Return how much of a plain sentence each form explains, and the reading, for the forms that match."""

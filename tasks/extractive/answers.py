@@ -109,11 +109,11 @@ def _weights(asked: _Question, held: Sequence[frozenset[str]]) -> list[float]:
 
 def _met(asked: _Question, weights: Sequence[float], own: frozenset[str], context: frozenset[str]) -> float:
     """Return the share of the question's weight that a sentence has, itself or in its context."""
-    found = (
+    result = (
         weight * max(_likeness(keys, own), _BY_CONTEXT * _likeness(keys, context))
         for keys, weight in zip(asked.words, weights, strict=True)
     )
-    return sum(found) / sum(weights)
+    return sum(result) / sum(weights)
 
 
 def _likeness(keys: frozenset[str], others: frozenset[str]) -> float:

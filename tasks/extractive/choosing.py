@@ -105,8 +105,8 @@ def of_pile(
 def _continued(pile: Pile, chosen: Sequence[PileSentence], length: int) -> list[PileSentence]:
     """Return the sentences, each with those right behind it in its passage that begin with a pronoun, need nothing else
     and have a name, number or date, while words are left."""
-    left = length - sum(len(one.words) for one in chosen)
-    known = {(one.passage, one.place) for one in chosen}
+    left = length - sum(len(item.words) for item in chosen)
+    known = {(item.passage, item.place) for item in chosen}
     behind: dict[tuple[int, int], list[PileSentence]] = {place: [] for place in known}
     head = last = (-1, -1)
     telling = set(pile.concepts[KINDS.index("value")].sentence.tolist())
@@ -118,7 +118,7 @@ def _continued(pile: Pile, chosen: Sequence[PileSentence], length: int) -> list[
         elif follows and last == (one.passage, one.place - 1) and number in telling and len(one.words) <= left:
             behind[head].append(one)
             last, left = place, left - len(one.words)
-    return [each for one in chosen for each in (one, *behind[one.passage, one.place])]
+    return [each for item in chosen for each in (item, *behind[item.passage, item.place])]
 
 
 def _is_sentence(sentence: PileSentence) -> bool:
@@ -148,9 +148,9 @@ def _greedy(
     rates = (rules.word, rules.bigram, rules.value)
     costs = (0.0, 0.0, rules.unlikely)
     adds = np.concatenate([rate * (p - cost) for rate, p, cost in zip(rates, worth.concepts, costs, strict=True)])
-    occurrences = np.concatenate([one.sentence for one in pile.concepts])
-    starts = np.cumsum([0, *(len(one.names) for one in pile.concepts)])
-    columns = np.concatenate([one.concept + start for one, start in zip(pile.concepts, starts[:-1], strict=True)])
+    occurrences = np.concatenate([concept.sentence for concept in pile.concepts])
+    starts = np.cumsum([0, *(len(concept.names) for concept in pile.concepts)])
+    columns = np.concatenate([item.concept + start for item, start in zip(pile.concepts, starts[:-1], strict=True)])
     # [N, C] which sentence holds which concept, the kinds one after another
     holds = sparse.csr_array((np.ones(len(columns)), (occurrences, columns)), shape=(len(able), starts[-1]))
     names: dict[str, int] = {}
@@ -177,7 +177,7 @@ def _greedy(
 def _definition(pile: Pile, able: NDArray[np.bool_], merit: Floats) -> int | None:
     """Return the sentence that says what the subject is, or else the best one that names it; None without any."""
     subject = words_of(subject_of(pile.title))
-    naming = [n for n, one in enumerate(pile.sentences) if able[n] and names_subject(one.text, pile.title)]
+    naming = [n for n, item in enumerate(pile.sentences) if able[n] and names_subject(item.text, pile.title)]
     defining = []
     for number in naming:
         text = pile.sentences[number].text

@@ -104,11 +104,11 @@ class Difference:
         also as a pronoun at the beginning, or as one of its nouns."""
         first, words = self.statements[0], words_of(sentence)
         verbs = [verb for verb, slot in _SLOTS.items() if slot == first.slot]
-        nouns = frozenset[str]().union(*(one.nouns for one in self.statements))
+        nouns = frozenset[str]().union(*(statement.nouns for statement in self.statements))
         of = not nouns.isdisjoint(words) or words[:1] in (["it"], ["he"], ["she"])
         if not of or not set(verbs or words_of(first.slot)[-1:]) & set(words):
             return False
-        values = [one.value for one in self.statements]
+        values = [statement.value for statement in self.statements]
         if verbs:  # "built in 1874" tells a side also of two days of that year
             values = [Value("number", Decimal(str(_date(value)[0]))) for value in values]
         held = ValueIndex([sentence])
@@ -133,10 +133,10 @@ def differences(title: str, passages: Sequence[PilePassage]) -> list[Difference]
     slot for which one source has two values: it is not one that has a single value."""
     slots: defaultdict[tuple[str, str], list[Statement]] = defaultdict(list)
     for number, passage in enumerate(passages):
-        for one in statements(title, passage.text, number):
-            slots[one.subject, one.slot].append(one)
-    found = [_difference(told, [passages[one.passage].source for one in told]) for told in slots.values()]
-    return [one for one in found if one is not None]
+        for statement in statements(title, passage.text, number):
+            slots[statement.subject, statement.slot].append(statement)
+    results = [_difference(told, [passages[item.passage].source for item in told]) for told in slots.values()]
+    return [item for item in results if item is not None]
 
 
 def statements(title: str, text: str, passage: int = 0) -> Iterator[Statement]:
@@ -159,11 +159,11 @@ def statements(title: str, text: str, passage: int = 0) -> Iterator[Statement]:
         mentioned = list(re.finditer(rf"(?<!\w){re.escape(subject)}(?!\w)", line, re.IGNORECASE))
         for match in mentioned[:1]:
             nouns |= _kinds(line[match.end() :])
-        named = [one for one in _NAMED.finditer(line) if one[0].casefold() != subject.casefold()]
+        named = [item for item in _NAMED.finditer(line) if item[0].casefold() != subject.casefold()]
         for match in (*mentioned, *named):
             own = frozenset(nouns if match in mentioned else {match[0].split()[-1].lower()})
             for slot, figure, clause, may_change in _told(line[: match.start()], match[0], line[match.end() :]):
-                values = [one for one in find_values(figure) if one.kind != "name"]
+                values = [value for value in find_values(figure) if value.kind != "name"]
                 if len(values) == 1:
                     years = set(_YEAR.findall(line)) if may_change else set()
                     year = int(years.pop()) if len(years) == 1 else None
@@ -197,20 +197,20 @@ def _numbered(
     of: re.Match[str] | None, name: str, after: str, match: re.Match[str]
 ) -> Iterator[tuple[str, str, str, bool]]:
     """Yield the same of the figures behind a verb: "carries 24 cars and 150 passengers"."""
-    found = match.groupdict() | (of.groupdict() if of else {})
-    if not FUNCTION_WORDS.isdisjoint((found.get("kind") or "").split()):
+    result = match.groupdict() | (of.groupdict() if of else {})
+    if not FUNCTION_WORDS.isdisjoint((result.get("kind") or "").split()):
         return  # "is a mill in a valley that has 12 farms"
-    verb = f"{found['what'] or _CAN[found['can']]}{found.get('most') or ''}"
+    verb = f"{result['what'] or _CAN[result['can']]}{result.get('most') or ''}"
     begin, figures = match.start("value"), [match]
     while further := None if of else _FURTHER.match(after, figures[-1].end()):
         figures.append(further)
-    units = [one["unit"] or "" for one in figures]
+    units = [figure["unit"] or "" for figure in figures]
     if _OTHER_FIGURE.match(after, figures[-1].end()) or any(each.partition(" ")[0] in FUNCTION_WORDS for each in units):
         return  # "24 cars, 26 in summer"
-    for one, unit in zip(figures, units, strict=True):
+    for item, unit in zip(figures, units, strict=True):
         if unit or verb.endswith(" of"):
-            clause = f"{f'The {verb} ' if of else ''}{name}{after[:begin]}{after[one.start('value') : one.end()]}"
-            yield f"{verb} {unit}", one["value"], clause, True
+            clause = f"{f'The {verb} ' if of else ''}{name}{after[:begin]}{after[item.start('value') : item.end()]}"
+            yield f"{verb} {unit}", item["value"], clause, True
 
 
 def _dated(before: str, name: str, after: str, begins: bool) -> tuple[str, str, str, bool] | None:
@@ -236,7 +236,7 @@ def _difference(told: Sequence[Statement], sources: Sequence[str]) -> Difference
             different.append(one)
     if len(different) < 2:
         return None
-    years = [one.year for one in different]
+    years = [item.year for item in different]
     changed = None not in years and len(set(years)) == len(years)
     return Difference(sorted(different, key=lambda one: one.year or 0) if changed else different, changed)
 

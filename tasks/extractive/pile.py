@@ -65,7 +65,7 @@ class Concepts:
     def of(cls, held: Sequence[Collection[Hashable]]) -> "Concepts":
         """Number what each of N sentences holds, which must be in an order that is the same everywhere."""
         numbers: dict[Hashable, int] = {}
-        concept = [numbers.setdefault(one, len(numbers)) for each in held for one in each]
+        concept = [numbers.setdefault(item, len(numbers)) for each in held for item in each]
         sentence = np.repeat(np.arange(len(held)), list(map(len, held)))
         return cls(list(numbers), sentence.astype(np.int64), np.array(concept, np.int64))
 
@@ -87,9 +87,9 @@ class Pile:
         # [P] tf-idf similarity of each passage with the title
         self.similarity: Floats = TfIdf(tokens).similarity(title_words) if passages else np.zeros(0)
         self.sentences = [
-            _sentence(text, number, place)
+            _sentence(text, number, index)
             for number, passage in enumerate(texts)
-            for place, sentence in enumerate(split_sentences(passage))
+            for index, sentence in enumerate(split_sentences(passage))
             if (text := cut(" ".join(sentence.split())))
         ]
         context = ValueIndex([title, *texts])
@@ -99,12 +99,14 @@ class Pile:
             lambda one: find_values(one.text, context),
         )
         # Of each kind of `KINDS`
-        self.concepts = tuple(Concepts.of([find(one) for one in self.sentences]) for find in held)
+        self.concepts = tuple(Concepts.of([find(sentence) for sentence in self.sentences]) for find in held)
 
 
 def bigrams(tokens: Sequence[str]) -> list[tuple[str, str]]:
     """Return the pairs of neighbouring words, but for those of two function words."""
-    return [(one, other) for one, other in pairwise(tokens) if one not in FUNCTION_WORDS or other not in FUNCTION_WORDS]
+    return [
+        (item, other) for item, other in pairwise(tokens) if item not in FUNCTION_WORDS or other not in FUNCTION_WORDS
+    ]
 
 
 def _sentence(text: str, passage: int, place: int) -> PileSentence:
@@ -200,9 +202,9 @@ def concept_features(pile: Pile, places: SentencePlaces, kind: int) -> Floats:
         return np.bincount(columns, of[rows], size) / count
 
     def most(of: NDArray[np.floating]) -> Floats:
-        found = np.full(size, -np.inf)
-        np.maximum.at(found, columns, of[rows])
-        return found
+        result = np.full(size, -np.inf)
+        np.maximum.at(result, columns, of[rows])
+        return result
 
     in_passages = _distinct(columns, places.passage[rows], len(pile.passages))
     in_sources = np.bincount(_distinct(columns, places.source[rows], places.sources)[0], minlength=size)

@@ -81,8 +81,10 @@ class SlotDifference(Difference):
         """Return whether a sentence has one of the values, and all words that the sides share."""
         held = ValueIndex([sentence])
         own = _stems(sentence)
-        shared = frozenset.intersection(*(_stems(one.sentence) for one in self.statements))
-        has_value = any(one.value in held or one.value in find_values(sentence) for one in self.statements)
+        shared = frozenset.intersection(*(_stems(statement.sentence) for statement in self.statements))
+        has_value = any(
+            statement.value in held or statement.value in find_values(sentence) for statement in self.statements
+        )
         return has_value and all(any(_same(word, other) for other in own) for word in shared)
 
     def left_out_of(self, sentence: str) -> str:
@@ -93,19 +95,19 @@ class SlotDifference(Difference):
 def contradictions(title: str, passages: Sequence[PilePassage]) -> list[Difference]:
     """Return what sources say differently: what `conflicts.py` reads of a name, then slots with different values."""
     of_names = differences(title, passages)
-    known = {(side.passage, side.sentence) for one in of_names for side in one.statements}
+    known = {(side.passage, side.sentence) for difference in of_names for side in difference.statements}
     by_unit: defaultdict[str, list[Proposition]] = defaultdict(list)
     for number, passage in enumerate(passages):
         for one in propositions(title, passage.text, number):
             by_unit[one.unit].append(one)
-    found: list[Difference] = []
+    results: list[Difference] = []
     for one, other in (pair for group in by_unit.values() for pair in combinations(group, 2)):
         sides = {(each.sentence.passage, each.sentence.text) for each in (one, other)}
         same_source = passages[one.sentence.passage].source == passages[other.sentence.passage].source
         if not same_source and not sides <= known and differ(one, other):
-            found.append(SlotDifference([_statement(one), _statement(other)], changed=False))
+            results.append(SlotDifference([_statement(one), _statement(other)], changed=False))
             known |= sides
-    return [*of_names, *sorted(found, key=lambda one: one.statements[0].passage)]
+    return [*of_names, *sorted(results, key=lambda one: one.statements[0].passage)]
 
 
 def _statement(one: Proposition) -> Statement:

@@ -79,9 +79,9 @@ class Weights:
     def worth(self, pile: Pile) -> Worth:
         """Return what the concepts and sentences of a pile are worth."""
         places = SentencePlaces(pile)
-        found = [model(concept_features(pile, places, kind)) for kind, model in enumerate(self.concepts)]
-        features = sentence_features(pile, places, found)
-        return Worth(found, np.column_stack([model(features) for model in self.sentences]))
+        results = [model(concept_features(pile, places, kind)) for kind, model in enumerate(self.concepts)]
+        features = sentence_features(pile, places, results)
+        return Worth(results, np.column_stack([model(features) for model in self.sentences]))
 
     def to_json(self) -> str:
         """Return the weights as JSON, four digits a number: the last ones tell of no topic."""
@@ -132,8 +132,8 @@ class LabelledPile:
         places, tokens = SentencePlaces(pile), split_words(lead, "unicode")
         known: tuple[Any, ...] = (frozenset(tokens), frozenset(pairwise(tokens)), ValueIndex([lead]))
         said = [
-            np.array([name in one for name in concepts.names], np.bool_)
-            for concepts, one in zip(pile.concepts, known, strict=True)
+            np.array([name in item for name in concepts.names], np.bool_)
+            for concepts, item in zip(pile.concepts, known, strict=True)
         ]
         features = [concept_features(pile, places, kind) for kind in range(len(KINDS))]
         sentences = len(pile.sentences)
@@ -153,9 +153,9 @@ def learn(examples: Sequence[LabelledPile]) -> Weights:
     for own, other in (halves, halves[::-1]):
         concepts = _concepts(other)
         for number, example in enumerate(own):
-            found = [model(features) for model, features in zip(concepts, example.features, strict=True)]
+            results = [model(features) for model, features in zip(concepts, example.features, strict=True)]
             drawn = _drawn(len(example.pile.sentences), _SENTENCES, number)
-            rows.append(sentence_features(example.pile, SentencePlaces(example.pile), found)[drawn])
+            rows.append(sentence_features(example.pile, SentencePlaces(example.pile), results)[drawn])
             targets.append(example.shares[drawn])
     features, shares = np.vstack(rows), np.vstack(targets)
     return Weights(_concepts(examples), [_trees(features, shares[:, target]) for target in range(len(TARGETS))])
@@ -186,8 +186,8 @@ def _logistic(features: Floats, said: NDArray[np.bool_]) -> Logistic:
         raise ValueError("the leads say all or nothing of what the passages say: expected leads of the same topics")
     mean, scale = features.mean(axis=0), features.std(axis=0)
     scale[scale < 1e-9] = 1.0
-    found = LogisticRegression(C=0.1, max_iter=300, tol=1e-3).fit((features - mean) / scale, said)
-    return Logistic(mean.tolist(), scale.tolist(), found.coef_[0].tolist(), float(found.intercept_[0]))
+    result = LogisticRegression(C=0.1, max_iter=300, tol=1e-3).fit((features - mean) / scale, said)
+    return Logistic(mean.tolist(), scale.tolist(), result.coef_[0].tolist(), float(result.intercept_[0]))
 
 
 def _trees(features: Floats, shares: Floats) -> RegressionTrees:

@@ -108,7 +108,7 @@ def attention_picture(attention: SummaryAttention) -> bytes:
     starts = range(0, drawn, width)
     # Names from outside: a character that the font lacks is replaced.
     names = [_shown(label) for label in labels]
-    heads = (one if len(one) <= _TOKEN else f"{one[: _TOKEN - 1]}…" for one in attention.tokens[:drawn])
+    heads = (token if len(token) <= _TOKEN else f"{token[: _TOKEN - 1]}…" for token in attention.tokens[:drawn])
     tokens = list(map(_shown, heads))
 
     def strip(axes: Axes, start: int) -> None:

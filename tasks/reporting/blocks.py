@@ -168,7 +168,7 @@ _Given = ParamSpec("_Given")
 def table_of(caption: str, columns: Sequence[str], rows: Iterable[Row], numbers: range | None = None) -> Table:
     """Return a table, of cells, texts or whole numbers; `numbers`: the columns of numbers, None = all but the first."""
     cells = [
-        [one if isinstance(one, Cell) else Cell(f"{one:,}" if isinstance(one, int) else one) for one in row]
+        [item if isinstance(item, Cell) else Cell(f"{item:,}" if isinstance(item, int) else item) for item in row]
         for row in rows
     ]
     return Table(caption, columns, cells, frozenset(range(1, len(columns)) if numbers is None else numbers))

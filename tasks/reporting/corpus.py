@@ -82,14 +82,14 @@ def across_section(
     overlaps: Iterable[tuple[pa.Table, ...]], counts: Mapping[str, Mapping[str, Any]]
 ) -> Iterator[Block]:
     """What articles share, by the rows of `overlaps`, a shard in memory at a time, and what of it was refused."""
-    found: Counter[tuple[bool, str]] = Counter()
+    result: Counter[tuple[bool, str]] = Counter()
     articles: Counter[tuple[bool, str]] = Counter()  # that have such a row
     for (shard,) in overlaps:
         for whole in _KINDS:
             kind = shard.filter(pc.equal(shard["whole"], whole))
             for relation in WORDS["relations"]:
                 some = kind.filter(kind[relation])
-                found[whole, relation] += some.num_rows
+                result[whole, relation] += some.num_rows
                 articles[whole, relation] += pc.count_distinct(some["article"]).as_py()
     given = counts.get("paragraphs", {})
     kept = given.get("rows", 0) - sum(given.get("drops", {}).values())
@@ -98,8 +98,8 @@ def across_section(
         for relation, meaning in WORDS["relations"].items():
             if not (whole and relation == "lead"):  # leads are looked for in paragraphs
                 key = (whole, relation)
-                share = NONE if whole else share_cell(found[key], kept, digits=2)
-                rows.append([f"{name} {meaning}", found[key], share, articles[key]])
+                share = NONE if whole else share_cell(result[key], kept, digits=2)
+                rows.append([f"{name} {meaning}", result[key], share, articles[key]])
     refused = counts.get("compared", {}).get("drops", {})
     leaks, copies = (f"{refused.get(reason, 0):,}" for reason in (AcrossReason.LEAK, AcrossReason.NEAR_DUPLICATE))
     yield Text(WORDS["legends"]["across"])

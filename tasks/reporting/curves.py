@@ -38,8 +38,8 @@ def model_curves(name: str, directory: Path) -> list[Curve]:
     path = directory / METRICS
     lines = read_metrics(path) if path.is_file() else []
     curves = [
-        Curve(one["name"], one["title"], one["label"], {name: _points(lines, *of) for name, *of in one["series"]})
-        for one in read_data("tasks.reporting", "curves.toml")[kind]
+        Curve(item["name"], item["title"], item["label"], {name: _points(lines, *of) for name, *of in item["series"]})
+        for item in read_data("tasks.reporting", "curves.toml")[kind]
     ]
     return [curve for curve in curves if any(curve.series.values())]
 

@@ -83,7 +83,7 @@ def _samples(
         urls = best["url"].to_pylist()
         citer = Citer(article["title"], best["text"].to_pylist(), [article["lead"]])
         summaries = [_written(row, urls, citer) for row in rows.to_pylist()]
-        graph_rows = [row for one in graph for row in one.to_pylist()]
+        graph_rows = [row for item in graph for row in item.to_pylist()]
         lead = blocks.Quote(*shorten(article["lead"]))
         yield Sample(article["title"], lead, summaries, graph_rows[0] if graph_rows else None)
 
@@ -94,10 +94,10 @@ def _written(row: Mapping[str, Any], urls: list[str], citer: Citer) -> SampleSum
     cited = citer.cite(Summary(shown, tokens=row["tokens"], attention=weights))
     attention = lay_out(shown, row["tokens"], weights, urls, cited)
     sentences = []
-    for one in cited:
-        shares = one.shares or [None] * len(one.ranks)
-        citations = [Citation(rank, urls[rank], share) for rank, share in zip(one.ranks, shares, strict=True)]
-        sentences.append(SampleSentence(one.sentence, citations, doubt(one)))
+    for item in cited:
+        shares = item.shares or [None] * len(item.ranks)
+        citations = [Citation(rank, urls[rank], share) for rank, share in zip(item.ranks, shares, strict=True)]
+        sentences.append(SampleSentence(item.sentence, citations, doubt(item)))
     return SampleSummary(sentences, sources(weights, urls), left_out, row["system"], attention)
 
 
@@ -142,7 +142,7 @@ def samples_section(samples: Samples) -> Iterator[Block]:
         yield from _shown(first)
         if others:
             title = f"Summaries by {', '.join(one.system for one in others)}"
-            yield blocks.Folded(title, [block for one in others for block in _shown(one)])
+            yield blocks.Folded(title, [block for item in others for block in _shown(item)])
 
 
 def _shown(written: SampleSummary) -> Iterator[Block]:
@@ -155,7 +155,7 @@ def attention_section(samples: Samples) -> Iterator[Block]:
     """Paragraph attention over time of every sample summary whose system has attention."""
     pictures: list[Block] = []
     for article in samples.articles:
-        drawn = [(one.system, one.attention) for one in article.written if one.attention is not None]
+        drawn = [(item.system, item.attention) for item in article.written if item.attention is not None]
         if drawn:
             pictures.append(blocks.Heading(article.title))
         for system, attention in drawn:

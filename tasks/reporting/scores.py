@@ -120,8 +120,8 @@ def table1(ranking_scores: pa.Table) -> Table1:
     measured: dict[str, dict[int, float]] = {method: {} for method in PUBLISHED_TABLE1}
     for row in means:
         measured.setdefault(row["method"], {})[row["paragraphs"]] = 100 * row["rouge_l_recall_mean"]
-    found = {method: by_cutoff for method, by_cutoff in measured.items() if by_cutoff}
-    return Table1(pc.count_distinct(test["article_id"]).as_py(), found)
+    result = {method: by_cutoff for method, by_cutoff in measured.items() if by_cutoff}
+    return Table1(pc.count_distinct(test["article_id"]).as_py(), result)
 
 
 @section("table1", "Ranking paragraphs")
@@ -151,7 +151,7 @@ def table1_section(found: Table1) -> Iterator[Block]:
 def headline_section(ranking: Ranking) -> Iterator[Block]:
     """What a person can quote: three figures of the best trained system, and how it compares."""
     scored = [metric for metric in _QUOTED if metric in ranking.metrics]
-    metrics = [one for one in scored if not (one == "said" and "facts-sentences" in scored)][:_FIGURES]
+    metrics = [item for item in scored if not (item == "said" and "facts-sentences" in scored)][:_FIGURES]
     trained, baseline = _best_systems(ranking)
     system = trained or baseline
     if system is not None:

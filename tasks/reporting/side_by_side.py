@@ -29,7 +29,7 @@ def compared_builds(store: Store, names: Sequence[str], seed: int = 1) -> list[R
     two names or more than six, or one is there twice; StorageError: a build is missing or damaged."""
     if not 2 <= len(set(names)) == len(names) <= _MOST:
         raise ValueError(f"builds are {', '.join(names) or 'none'}: expected 2 to {_MOST} different names")
-    builds = {chr(ord("A") + place): read_build(store, name) for place, name in enumerate(names)}
+    builds = {chr(ord("A") + index): read_build(store, name) for index, name in enumerate(names)}
     return [_settings(builds), _scores(store, builds, seed), _curves(store, builds), _changed(store, builds)]
 
 
@@ -62,15 +62,15 @@ def _scores(store: Store, builds: dict[str, Build], seed: int) -> ReportSection:
 def _curves(store: Store, builds: dict[str, Build]) -> Iterator[Block]:
     """Yield a picture of each quantity with a line of each build: that of the validation, or else the first."""
     for model in _MODELS:
-        found: dict[str, tuple[Curve, dict[str, Points]]] = {}
+        result: dict[str, tuple[Curve, dict[str, Points]]] = {}
         for letter, build in builds.items():
             path = build.models.get(f"models/{model}")
             for curve in stored_curves(store, model, path) if path else ():
                 lines = {name: points for name, points in curve.series.items() if points}
-                found.setdefault(curve.name, (curve, {}))[1][letter] = lines.get("validation") or next(
+                result.setdefault(curve.name, (curve, {}))[1][letter] = lines.get("validation") or next(
                     iter(lines.values())
                 )
-        for curve, series in found.values():
+        for curve, series in result.values():
             yield Picture(curve.title, curve_picture(replace(curve, series=series)))
 
 

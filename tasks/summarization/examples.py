@@ -199,12 +199,12 @@ def causal_fields(settings: SummarizerSettings, vocabulary: Vocabulary) -> dict[
     if settings.pretrained is None or find_preset(settings.preset).architecture != "causal":
         return {}
     lengths = {"paragraph": settings.max_paragraph_tokens, "summary": settings.max_target_tokens}
-    found = folder_fields(settings.pretrained, vocabulary, **lengths)
-    if (preset := FAMILIES[found["family"]]) != settings.preset:
+    result = folder_fields(settings.pretrained, vocabulary, **lengths)
+    if (preset := FAMILIES[result["family"]]) != settings.preset:
         raise ValueError(
-            f"summarizer.pretrained is {settings.pretrained!r}, of model_type {found['family']!r}: expected "
+            f"summarizer.pretrained is {settings.pretrained!r}, of model_type {result['family']!r}: expected "
             f"summarizer.preset {preset!r}, got {settings.preset!r}"
         )
-    limit = min(settings.overrides.get("source_tokens", found["source_tokens"]), found["source_tokens"])
-    found |= {**settings.overrides, "source_tokens": limit}
-    return found if found["lora_rank"] else {**found, "folder": None}
+    limit = min(settings.overrides.get("source_tokens", result["source_tokens"]), result["source_tokens"])
+    result |= {**settings.overrides, "source_tokens": limit}
+    return result if result["lora_rank"] else {**result, "folder": None}

@@ -90,8 +90,8 @@ def train_extractor(
         write_bytes_atomically(directory / VOCABULARY, words.model)
         record = {"architecture": EXTRACTOR, "config": asdict(model.config), "layout": asdict(layout)}
         write_json_atomically(directory / CONFIG, record)
-    found = outcome(result, model)
-    return {**found, "validation_loss": found.pop("validation_nll"), **started, "published": list(FILES)}
+    results = outcome(result, model)
+    return {**results, "validation_loss": results.pop("validation_nll"), **started, "published": list(FILES)}
 
 
 class ExtractionObjective(Objective[Batch]):
@@ -117,13 +117,13 @@ class ExtractionObjective(Objective[Batch]):
 
     def batches(self, start: Position) -> Iterator[Batch]:
         """Yield the stream's batches that have a sentence, without end. Raises ValueError: an epoch has none."""
-        found = False
+        result = False
         for batch in self.stream.batches(start):
             labelled = self._labelled(batch)
             if self.units(labelled):
-                found = True
+                result = True
                 yield labelled
-            elif not found and batch.following.epoch > start.epoch + 1:
+            elif not result and batch.following.epoch > start.epoch + 1:
                 raise ValueError("expected sentences to extract, found none in what is read of the training articles")
 
     def units(self, batch: Batch) -> int:

@@ -251,8 +251,8 @@ def train_summarizer(
 
 def validation_examples(shards: Shards, graph: Graph, articles: int) -> pa.Table:
     """Return the first `articles` rows of the split `valid`."""
-    found = SplitShards(shards, "valid", graph).first(articles)
-    return EXAMPLES.schema.empty_table() if found is None else found
+    result = SplitShards(shards, "valid", graph).first(articles)
+    return EXAMPLES.schema.empty_table() if result is None else result
 
 
 def _start_from(model: Summarizer, directory: Path, vocabulary: Vocabulary) -> None:
@@ -285,9 +285,9 @@ def _evaluator(
     references = [Reference(lead, _ROUGE) for lead in chosen.column("target_text").to_pylist()]
 
     def evaluate(model: Summarizer) -> Mapping[str, float]:
-        found = beam_search(model, source.to(ranks.device), settings, **search_ids(vocabulary, settings))
-        pairs = zip(found, slots, references, strict=True)
-        scores = [reference.score(fill(vocabulary.decode(one.tokens), values)) for one, values, reference in pairs]
+        result = beam_search(model, source.to(ranks.device), settings, **search_ids(vocabulary, settings))
+        pairs = zip(result, slots, references, strict=True)
+        scores = [reference.score(fill(vocabulary.decode(item.tokens), values)) for item, values, reference in pairs]
         return {metric: float(np.mean([score[metric].value for score in scores])) for metric in _ROUGE}
 
     return evaluate

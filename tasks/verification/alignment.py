@@ -35,19 +35,19 @@ class Window:
 
     def span(self, passage: ParsedText) -> list[int]:
         """Return all places of its sentences."""
-        return [place for number in self.sentences for place in range(*passage.bounds[number])]
+        return [index for number in self.sentences for index in range(*passage.bounds[number])]
 
 
 def matches(sentence: ParsedText, passage: ParsedText) -> Matches:
     """Return for each content word of a sentence the places of the passage that hold it, with how surely they do."""
-    found: Matches = []
+    results: Matches = []
     for place in sentence.content:
         here: dict[int, float] = {}
         for sign, quality in sentence.words[place].signs.items():
             for other in passage.index.get(sign, ()):
                 here.setdefault(other, quality)
-        found.append(here)
-    return found
+        results.append(here)
+    return results
 
 
 def longest_gap(found: Matches) -> int:

@@ -75,19 +75,19 @@ def _holding(predicate: "Token", sources: Iterable["Doc"]) -> list[Frames]:
     where none has the predicate itself."""
     words = [token for token in _clause(predicate).subtree if token.pos_ in _CONTENT and token.i != predicate.i]
     best = 0
-    found: list[Frames] = []
+    results: list[Frames] = []
     for source in sources:
         frames = clause_frames(source)
         for token in source:
             if _same(predicate, token):
                 there = list(_clause(token).subtree)
                 shared = sum(any(_same(word, other) for other in there) for word in words)
-                best, found = (shared, []) if shared > best else (best, found)
+                best, results = (shared, []) if shared > best else (best, results)
                 planned = _is_planned(token) and not _is_planned(predicate) and predicate.tag_ in _PAST
                 held = frames[token.i] | ({Frame.UNCERTAIN} if planned else _NO_FRAME)
-                found += [held] if shared == best else []
-    if found or predicate.dep_ == "ccomp":
-        return found
+                results += [held] if shared == best else []
+    if results or predicate.dep_ == "ccomp":
+        return results
     return [around for source in sources if (around := _around(words, source)) is not None]
 
 

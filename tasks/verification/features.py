@@ -45,18 +45,18 @@ def features(sentence: ParsedText, passage: ParsedText, weigh: Weigh) -> list[fl
     much a word in lower case tells, from 0."""
     words = [sentence.words[place] for place in sentence.content]
     weights = word_weights(words, weigh)
-    found = matches(sentence, passage)
-    single, pair = windows(found, weights, passage)
+    result = matches(sentence, passage)
+    single, pair = windows(result, weights, passage)
     one = _window(sentence, passage, single, weights)
     two = one if pair is single else _window(sentence, passage, pair, weights)
     every = sum(weights)
-    whole = sum(w * max(places.values(), default=0.0) for places, w in zip(found, weights, strict=True)) / every
+    whole = sum(w * max(places.values(), default=0.0) for places, w in zip(result, weights, strict=True)) / every
     return [
         *one,
         *two,
         whole,
         sum(value not in passage.evidence for value in sentence.values),
-        *unseen(sentence, passage, found),
+        *unseen(sentence, passage, result),
         two[0] - one[0],
         *_second(passage, pair, weights),
         len(sentence.words),
@@ -172,13 +172,13 @@ def _opposites(sentence: ParsedText, passage: ParsedText, window: Window) -> tup
 def _heads(text: ParsedText, place: int) -> list[int]:
     """Return the content words that a negator or bound is about: the first ones after it in its sentence."""
     word = text.words[place]
-    found: list[int] = []
+    results: list[int] = []
     for after in range(place + 1, min(place + 1 + _SCOPE, len(text.words))):
-        if text.words[after].sentence != word.sentence or len(found) == _HEADS:
+        if text.words[after].sentence != word.sentence or len(results) == _HEADS:
             break
         if text.words[after].kind:
-            found.append(after)
-    return found
+            results.append(after)
+    return results
 
 
 def _negation(sentence: ParsedText, passage: ParsedText, window: Window) -> tuple[float, float, float]:
@@ -288,7 +288,7 @@ def _subject(
     sentence: ParsedText, passage: ParsedText, window: Window, weights: Sequence[float]
 ) -> tuple[float, float]:
     """Return how much of the sentence's first words the window has, and how far before its other words."""
-    names = [n for n, place in enumerate(sentence.content) if sentence.words[place].kind is WordKind.NAME]
+    names = [n for n, index in enumerate(sentence.content) if sentence.words[index].kind is WordKind.NAME]
     # Names that follow the first one at once are as far from their numbers among the names.
     first = [n for among, n in enumerate(names) if sentence.content[n] - among == sentence.content[names[0]]]
     if not names or names[0] >= 2:

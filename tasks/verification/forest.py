@@ -57,17 +57,17 @@ class Forest:
             trees, min_samples_leaf=6, max_leaf_nodes=400, max_features=0.35, random_state=seed, n_jobs=1
         )
         model.fit(rows, true, sample_weight=weights)
-        found = [estimator.tree_ for estimator in model.estimators_]
-        starts = np.cumsum([0, *(tree.node_count for tree in found)])
+        results = [estimator.tree_ for estimator in model.estimators_]
+        starts = np.cumsum([0, *(tree.node_count for tree in results)])
         children = [
             np.stack([tree.children_left, tree.children_right], axis=1) + start
-            for tree, start in zip(found, starts, strict=False)
+            for tree, start in zip(results, starts, strict=False)
         ]
         place = list(model.classes_).index(True)
         return cls(
             roots=starts[:-1].astype(np.int32),
-            feature=np.concatenate([np.maximum(tree.feature, _LEAF) for tree in found]).astype(np.int16),
-            threshold=np.concatenate([tree.threshold for tree in found]).astype(np.float32),
+            feature=np.concatenate([np.maximum(tree.feature, _LEAF) for tree in results]).astype(np.int16),
+            threshold=np.concatenate([tree.threshold for tree in results]).astype(np.float32),
             children=np.concatenate(children).astype(np.int32),
-            share=np.concatenate([tree.value[:, 0, place] for tree in found]).astype(np.float16),
+            share=np.concatenate([tree.value[:, 0, place] for tree in results]).astype(np.float16),
         )

@@ -49,11 +49,11 @@ def framed(sentence: str) -> tuple[Framed, ...]:
     """Return the parts of an English sentence that have a frame."""
     tokens = [(match[0], match.start(), match.end()) for match in _TOKEN.finditer(sentence)]
     words = [word if word == "May" else word.lower().replace("’", "'") for word, _, _ in tokens]  # the month
-    found = []
+    results = []
     for frame, first, last in _spans(words):
         if first < last <= len(tokens):
-            found.append(Framed(frame, tokens[first][1], tokens[last - 1][2]))
-    return tuple(dict.fromkeys(found))
+            results.append(Framed(frame, tokens[first][1], tokens[last - 1][2]))
+    return tuple(dict.fromkeys(results))
 
 
 def frames_named(sentence: str) -> frozenset[Frame]:
@@ -66,15 +66,15 @@ def frames_named(sentence: str) -> frozenset[Frame]:
 def _spans(words: Sequence[str]) -> Iterator[tuple[Frame, int, int]]:
     """Yield frames with the first token that they hold, and the one after the last."""
     end = len(words)
-    for place, word in enumerate(words):
+    for index, word in enumerate(words):
         key = stem(word)
         if word in _table()["adverbs"]:
             yield _table()["adverbs"][word], 0, end
-        if word in _table()["modals"] and words[place + 1 : place + 2] not in ([], ["not"], ["n't"]):
-            yield _table()["modals"][word], *_clause(words, place)
-        if word in _table()["conditions"] and not _is_quoted_question(words, place):
-            yield _table()["conditions"][word], 0 if place == 0 or word != "whether" else place + 1, end
-        yield from _governed(words, place, key)
+        if word in _table()["modals"] and words[index + 1 : index + 2] not in ([], ["not"], ["n't"]):
+            yield _table()["modals"][word], *_clause(words, index)
+        if word in _table()["conditions"] and not _is_quoted_question(words, index):
+            yield _table()["conditions"][word], 0 if index == 0 or word != "whether" else index + 1, end
+        yield from _governed(words, index, key)
     yield from _speakers(words)
     yield from _openings(words)
     yield from _around_all(words)
@@ -144,24 +144,24 @@ def _around_all(words: Sequence[str]) -> Iterator[tuple[Frame, int, int]]:
     end = len(words)
     if words[:1] and words[0] in {"should", "had", "were"} and "," in words:
         yield Frame.UNCERTAIN, 0, end
-    for place, pair in enumerate(pairwise(words)):
+    for index, pair in enumerate(pairwise(words)):
         if pair[0] in {"was", "were"} and pair[1] == "to":
-            yield Frame.UNCERTAIN, place + 2, end
+            yield Frame.UNCERTAIN, index + 2, end
         elif pair[0] == "neither":
-            yield Frame.DENIED, place + 1, end
-        elif pair == ("has", "it") and words[place + 2 : place + 3] == ["that"]:
-            yield Frame.REPORTED, place + 3, end
+            yield Frame.DENIED, index + 1, end
+        elif pair == ("has", "it") and words[index + 2 : index + 3] == ["that"]:
+            yield Frame.REPORTED, index + 3, end
         elif pair[0] in {"nearly", "almost"} and pair[1].endswith("ed"):
-            yield Frame.UNCERTAIN, place + 1, _clause(words, place)[1]
+            yield Frame.UNCERTAIN, index + 1, _clause(words, index)[1]
 
 
 def _speakers(words: Sequence[str]) -> Iterator[tuple[Frame, int, int]]:
     """Yield what comes before "..., he said" or "..., according to her", and after "According to her, ..."."""
     end = len(words)
-    for place in range(end - 1):
-        if words[place] == "according" and words[place + 1] == "to":
-            comma = next((n for n in range(place, min(place + _OPENING, end)) if words[n] == ","), end)
-            yield (Frame.REPORTED, comma + 1, end) if place == 0 and comma < end else (Frame.REPORTED, 0, place)
+    for index in range(end - 1):
+        if words[index] == "according" and words[index + 1] == "to":
+            comma = next((n for n in range(index, min(index + _OPENING, end)) if words[n] == ","), end)
+            yield (Frame.REPORTED, comma + 1, end) if index == 0 and comma < end else (Frame.REPORTED, 0, index)
     last = max((n for n in range(end) if words[n] in {",", *_QUOTES}), default=-1)
     tail = words[last + 1 :]
     speaks = [word for word in tail if _table()["verbs"].get(stem(word)) is Frame.REPORTED]
@@ -172,12 +172,12 @@ def _speakers(words: Sequence[str]) -> Iterator[tuple[Frame, int, int]]:
 def _openings(words: Sequence[str]) -> Iterator[tuple[Frame, int, int]]:
     """Yield what follows "In the novel, ...", and all of what ends with "in the novel"."""
     table = _table()["fiction"]
-    for place, word in enumerate(words):
-        if word in table and place > 1 and "in" in words[max(place - 4, 0) : place]:
-            inside = words[max(place - 4, 0) : place]
+    for index, word in enumerate(words):
+        if word in table and index > 1 and "in" in words[max(index - 4, 0) : index]:
+            inside = words[max(index - 4, 0) : index]
             if not _SMALL["before_fiction"].isdisjoint(inside):
-                opening = max(place - 4, 0) == 0 and words[0] == "in"
-                yield (Frame.FICTIONAL, place + 1, len(words)) if opening else (Frame.FICTIONAL, 0, place)
+                opening = max(index - 4, 0) == 0 and words[0] == "in"
+                yield (Frame.FICTIONAL, index + 1, len(words)) if opening else (Frame.FICTIONAL, 0, index)
 
 
 def _clause(words: Sequence[str], place: int) -> tuple[int, int]:

@@ -72,8 +72,8 @@ def _shared(claim: ParsedText, text: str) -> int:
 
 def _superlatives(words: Sequence[str]) -> list[int]:
     return [
-        place
-        for place, word in enumerate(words)
+        index
+        for index, word in enumerate(words)
         if word in _WORDS["first_ranks"]
         or (len(word) > 4 and word.endswith("est") and word not in _WORDS["no_superlatives"])
     ]
@@ -143,9 +143,9 @@ def _other_time(claim: ParsedText, source: ParsedText) -> bool:
 
 def _moved_to_present(own: Sequence[str], theirs: Sequence[str]) -> bool:
     """Tell whether an "is" has the same neighbours as a "was" of the source, where no "is" has them."""
-    for place, word in enumerate(own):
-        if word in _PAST_OF and 0 < place < len(own) - 1:
-            beside = (own[place - 1], own[place + 1])
+    for index, word in enumerate(own):
+        if word in _PAST_OF and 0 < index < len(own) - 1:
+            beside = (own[index - 1], own[index + 1])
             here = {theirs[n] for n in range(1, len(theirs) - 1) if (theirs[n - 1], theirs[n + 1]) == beside}
             if _PAST_OF[word] in here and word not in here:
                 return True
@@ -154,9 +154,9 @@ def _moved_to_present(own: Sequence[str], theirs: Sequence[str]) -> bool:
 
 def _numbers(text: ParsedText) -> dict[str, list[int]]:
     places: dict[str, list[int]] = {}
-    for place, word in enumerate(text.words):
+    for index, word in enumerate(text.words):
         if word.kind is WordKind.NUMBER:
-            places.setdefault(word.key, []).append(place)
+            places.setdefault(word.key, []).append(index)
     return places
 
 

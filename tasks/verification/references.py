@@ -47,15 +47,15 @@ def _about_subject(passage: str, subject: str) -> str:
 @lru_cache(maxsize=_REMEMBERED)
 def _antecedents(passage: str) -> tuple[tuple[str, str | None], ...]:
     """Return each sentence of a passage with the name that its first pronoun stands for; None where it is not sure."""
-    found: list[tuple[str, str | None]] = []
+    results: list[tuple[str, str | None]] = []
     before: str | None = None
     for sentence in read(passage).sentences:
         begins = _PRONOUN.match(sentence) or _POSSESSIVE.match(sentence)
         plural = sentence.startswith(("They ", "Their "))
         name = before if begins and not plural else None
-        found.append((sentence, name))
+        results.append((sentence, name))
         before = _only_name(sentence) if not begins else (name if not list(_others(sentence, 0)) else None)
-    return tuple(found)
+    return tuple(results)
 
 
 def _only_name(sentence: str) -> str | None:

@@ -69,28 +69,28 @@ def _arguments(text: ParsedText, verb: int) -> tuple[set[int], set[int]]:
     """Return the content words that do what a verb says, and those to which it is done."""
     start, end = text.bounds[text.words[verb].sentence]
     left: list[int] = []
-    for place in range(verb - 1, start - 1, -1):
-        word = text.words[place]
-        if len(left) == _ARGUMENTS or word.text == "to" or (text.joints[place] < text.joints[verb] and left):
+    for index in range(verb - 1, start - 1, -1):
+        word = text.words[index]
+        if len(left) == _ARGUMENTS or word.text == "to" or (text.joints[index] < text.joints[verb] and left):
             break
-        if text.joints[place] < text.joints[verb] and text.words[place + 1].text not in _WHO:
+        if text.joints[index] < text.joints[verb] and text.words[index + 1].text not in _WHO:
             break
         if word.text in _STOPS:
             left = []  # what stands before is the head, what stood after belongs to it
         elif word.kind in _THINGS:
-            left.append(place)
+            left.append(index)
     right: list[int] = []
     by = False
-    for place in range(verb + 1, end):
-        word = text.words[place]
-        if len(right) == _ARGUMENTS or text.joints[place] > text.joints[verb] or (word.text in _STOPS and right):
+    for index in range(verb + 1, end):
+        word = text.words[index]
+        if len(right) == _ARGUMENTS or text.joints[index] > text.joints[verb] or (word.text in _STOPS and right):
             break
         if word.text == "by" and not right:
             by = True
         elif word.text in _STOPS:
             break
         elif word.kind in _THINGS:
-            right.append(place)
+            right.append(index)
     if any(text.words[p].text in BE for p in range(max(verb - 3, start), verb)):
         return set(right if by else ()), set(left)
     return (set(right), set(left)) if by else (set(left), set(right))
@@ -111,18 +111,18 @@ def _limits(sentence: ParsedText, passage: ParsedText, pairs: Pairs) -> tuple[fl
 def _limit(text: ParsedText, place: int) -> str:
     """Return what the words right before a number make of it: over, under, about, all or nothing."""
     sentence = text.words[place].sentence
-    found = ""
+    result = ""
     for before in range(place - 1, max(place - 1 - BEFORE, -1), -1):
         word = text.words[before]
         if word.sentence != sentence or word.kind is WordKind.NUMBER:
             break
-        if found in {"over", "under"} and word.text in {"no", "not"}:
-            return "under" if found == "over" else "over"
+        if result in {"over", "under"} and word.text in {"no", "not"}:
+            return "under" if result == "over" else "over"
         limit = next((name for name, words in LIMITS.items() if word.text in words), "")
-        found = found or limit
-        if not found and word.kind:
+        result = result or limit
+        if not result and word.kind:
             break
-    return found
+    return result
 
 
 def _maybe_lost(sentence: ParsedText, passage: ParsedText, pairs: Pairs) -> float:
@@ -142,8 +142,8 @@ def _moved(sentence: ParsedText, passage: ParsedText, pairs: Pairs) -> float:
     """Return how many numbers stand beside a word to which in the passage an unsaid one like them is nearer."""
     count = 0
     said = {passage.words[there].key for _, there in pairs}
-    for one, two in pairwise(pairs):
-        for (value, at), (word, beside) in ((one, two), (two, one)):
+    for item, two in pairwise(pairs):
+        for (value, at), (word, beside) in ((item, two), (two, item)):
             if sentence.words[value].kind is WordKind.NUMBER and sentence.words[word].kind is WordKind.WORD:
                 far = abs(at - beside)
                 start, end = passage.bounds[passage.words[beside].sentence]
@@ -177,9 +177,9 @@ def _times(sentence: ParsedText, passage: ParsedText, pairs: Pairs) -> float:
 
 def _time_words(text: ParsedText) -> Iterator[tuple[int, bool]]:
     """Yield the places of words that put one thing before another, and whether it is what stands before them."""
-    for place, word in enumerate(text.words):
+    for index, word in enumerate(text.words):
         if word.text in _FORWARD or word.text in _BACKWARD:
-            yield place, word.text in _FORWARD
+            yield index, word.text in _FORWARD
 
 
 def _following(text: ParsedText, place: int) -> str:

@@ -104,7 +104,7 @@ def in_phrases(sentence: str, dice: Dice) -> str:
 
 def _replacing(found: str) -> list[str]:
     written = (found, f"{found[:1].lower()}{found[1:]}")
-    return next(phrases()[key] for one in written for key in (one, f"{one}{BEFORE_NUMBER}") if key in phrases())
+    return next(phrases()[key] for item in written for key in (item, f"{item}{BEFORE_NUMBER}") if key in phrases())
 
 
 def _in_phrases(sentence: str, following: str, dice: Dice) -> Iterator[str]:

@@ -121,29 +121,29 @@ class Verifier:
         either has no content words, where words stand right after themselves that do not in the passage ("was was"),
         for sentences in scripts without capitals, which are not judged, and where the passage has the words and says
         something else (`objections.py`)."""
-        found = np.zeros(len(pairs))
+        result = np.zeros(len(pairs))
         rows, places, gaps = [], [], []
-        for place, (sentence, passage) in enumerate(pairs):
+        for position, (sentence, passage) in enumerate(pairs):
             own, other = read(sentence), read(passage)
             if not own.content or not other.content or not measurable(sentence):
                 continue
             if own.lines <= other.lines:
-                found[place] = 1.0
+                result[position] = 1.0
             elif not own.repeats or own.repeats <= other.repeats:  # of a passage, only where they are asked
                 rows.append(features(own, other, self.weigh))
-                places.append(place)
+                places.append(position)
                 gaps.append(longest_gap(matches(own, other)) if rows[-1][_COVERED] < 1 else 0)
         if rows:
             table = np.array(rows, np.float32)
             refused = table[:, _UNSEEN].any(axis=1) | (table[:, _COVERED] < _LEAST_COVERED)
             refused |= np.array(gaps) > _LONGEST_GAP
-            found[places] = np.where(refused, 0.0, self._forest.probabilities(table))
+            result[places] = np.where(refused, 0.0, self._forest.probabilities(table))
         for (sentence, passage), index in zip(pairs, range(len(pairs)), strict=True):
-            if self.said_at <= found[index] < 1:
+            if self.said_at <= result[index] < 1:
                 evidence = gather(read(sentence), [read(passage)], self.weigh)
                 if evidence is not None and self.objection(sentence, [passage], evidence) is not None:
-                    found[index] = 0.0
-        return found
+                    result[index] = 0.0
+        return result
 
     def finding(
         self,

@@ -81,12 +81,12 @@ def groups(key: str) -> frozenset[int]:
 def signs(key: str, *, number: bool) -> Mapping[Hashable, float]:
     """Return by what the same word may be known elsewhere, and how surely, 0-1: its stem, its groups of synonyms, and
     its family; of a number only itself."""
-    found: dict[Hashable, float] = {key: _BY_STEM}
+    result: dict[Hashable, float] = {key: _BY_STEM}
     if not number:
-        found |= dict.fromkeys(groups(key), _BY_GROUP)
+        result |= dict.fromkeys(groups(key), _BY_GROUP)
         if (shared := family(key)) is not None:
-            found[shared,] = _BY_FAMILY  # another thing than a stem of these letters
-    return found
+            result[shared,] = _BY_FAMILY  # another thing than a stem of these letters
+    return result
 
 
 @lru_cache(maxsize=65_536)
@@ -111,31 +111,31 @@ def related(key: str, other: str) -> bool:
 
 @cache
 def _synonyms() -> dict[str, frozenset[int]]:
-    found: dict[str, set[int]] = {}
+    result: dict[str, set[int]] = {}
     for number, line in enumerate(_lines("synonyms.txt")):
         for word in line.split():
-            found.setdefault(stem(word), set()).add(number)
-    return {key: frozenset(numbers) for key, numbers in found.items()}
+            result.setdefault(stem(word), set()).add(number)
+    return {key: frozenset(numbers) for key, numbers in result.items()}
 
 
 @cache
 def antonyms() -> dict[str, list[str]]:
     """Return the words that turn a sentence round: by each, as written, those that say the opposite."""
-    found: dict[str, list[str]] = {}
+    result: dict[str, list[str]] = {}
     for line in _lines("antonyms.txt"):
         one, other = (side.split() for side in line.split("|"))
         for words, opposed in ((one, other), (other, one)):
             for word in words:
-                found.setdefault(word, []).extend(opposed)
-    return found
+                result.setdefault(word, []).extend(opposed)
+    return result
 
 
 @cache
 def _opposed() -> dict[str, set[str]]:
-    found: dict[str, set[str]] = {}
+    result: dict[str, set[str]] = {}
     for word, opposed in antonyms().items():
-        found.setdefault(stem(word), set()).update(map(stem, opposed))
-    return {key: keys - {key} for key, keys in found.items()}
+        result.setdefault(stem(word), set()).update(map(stem, opposed))
+    return {key: keys - {key} for key, keys in result.items()}
 
 
 BEFORE_NUMBER = " #"  # ends a phrase that is meant only where a number follows
@@ -144,12 +144,12 @@ BEFORE_NUMBER = " #"  # ends a phrase that is meant only where a number follows
 @cache
 def phrases() -> dict[str, list[str]]:
     """Return the phrases that may stand for one another as they are written: by each, those that may replace it."""
-    found: dict[str, list[str]] = {}
+    result: dict[str, list[str]] = {}
     for line in _lines("phrases.txt"):
         replaced, *only = (side.split(" | ") for side in line.split(" > "))
         for phrase in replaced:
-            found.setdefault(phrase, []).extend(other for other in chain(replaced, *only) if other != phrase)
-    return found
+            result.setdefault(phrase, []).extend(other for other in chain(replaced, *only) if other != phrase)
+    return result
 
 
 def _lines(name: str) -> list[str]:
@@ -217,7 +217,7 @@ class ParsedText:
     @cached_property
     def content(self) -> list[int]:
         """Places of the words that are no function words."""
-        return [place for place, word in enumerate(self.words) if word.kind]
+        return [index for index, word in enumerate(self.words) if word.kind]
 
     @cached_property
     def bounds(self) -> list[tuple[int, int]]:
@@ -238,10 +238,10 @@ class ParsedText:
         """What stands right after itself: runs of one to three words, in lower case."""
         texts = [word.text for word in self.words]
         runs = {
-            tuple(texts[place : place + size])
+            tuple(texts[index : index + size])
             for size in (1, 2, 3)
-            for place in range(len(texts) - 2 * size + 1)
-            if texts[place : place + size] == texts[place + size : place + 2 * size]
+            for index in range(len(texts) - 2 * size + 1)
+            if texts[index : index + size] == texts[index + size : index + 2 * size]
         }
         return frozenset(run for run in runs if not _DOUBLED.issuperset(run))
 
@@ -259,7 +259,7 @@ class ParsedText:
     @cached_property
     def leading(self) -> list[list[int]]:
         """Places of the first content words of each sentence, which mostly name its subject."""
-        return [[place for place in range(*bounds) if self.words[place].kind][:_LEADING] for bounds in self.bounds]
+        return [[index for index in range(*bounds) if self.words[index].kind][:_LEADING] for bounds in self.bounds]
 
     @cached_property
     def stems(self) -> frozenset[str]:
@@ -308,12 +308,12 @@ def read(text: str) -> ParsedText:
 def _words(sentence: str, number: int) -> Iterator[Word]:
     matches = [match[0] for match in _WORD.finditer(sentence)]
     skip = False
-    for place, raw in enumerate(matches):
+    for index, raw in enumerate(matches):
         if skip:
             skip = False
             continue
         lower = raw.lower().replace("’", "'")
-        following = matches[place + 1].lower() if place + 1 < len(matches) else ""
+        following = matches[index + 1].lower() if index + 1 < len(matches) else ""
         value = _number(lower)
         if value is not None and not (lower == "one" and (following in _NO_CONTENT or not following)):
             if following.rstrip("s") in _SCALES:
@@ -324,12 +324,12 @@ def _words(sentence: str, number: int) -> Iterator[Word]:
             yield Word(lower, ordinal, WordKind.NUMBER if lower[0].isdigit() else WordKind.WORD, number)
         elif lower[0].isdigit():
             yield Word(lower, lower, WordKind.NUMBER, number)
-        elif raw == "May" and (place or following[:1].isdigit()):
+        elif raw == "May" and (index or following[:1].isdigit()):
             yield Word(_MAY, _MAY, WordKind.NAME, number)
         elif lower in _NO_CONTENT:
             yield Word(lower, stem(lower), WordKind.FUNCTION, number)
         else:
-            inner = place > 0 or (following and matches[1][0].isupper() and lower not in OPENERS)
+            inner = index > 0 or (following and matches[1][0].isupper() and lower not in OPENERS)
             name = raw[0].isupper() and bool(inner)
             yield Word(lower, stem(lower), WordKind.NAME if name else WordKind.WORD, number)
 
