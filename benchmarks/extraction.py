@@ -91,7 +91,7 @@ def scores_of(pages: Sequence[LabelledPage], texts: Sequence[str]) -> Mapping[st
     for page, text in zip(pages, texts, strict=True):
         result = score(page, text)
         by_kind[page.kind].append(result)
-        if page.kind not in ("news", "plain"):
+        if not page.kind.startswith(("news", "plain", "bare")):
             by_kind["wcxb"].append(result)
     return dict(sorted(by_kind.items(), key=lambda item: -len(item[1])))
 

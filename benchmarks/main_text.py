@@ -3,8 +3,8 @@
 Every page's blocks are labelled with the share of their words that the true text has, by the longest common
 sequence of words (`diff` of the system). Sites are dealt to five folds; the pages of a fold are judged by a model of
 the other four, with the code and thresholds of `tasks/extraction/main_text.py`. Small plain pages made of the same
-paragraphs (`benchmarks/plain_pages.py`) are learned from too. `--write` learns from all pages and writes the file that
-is shipped.
+paragraphs (`benchmarks/plain_pages.py`) are learned from too. A model of its own learns from the same pages without
+their design (kinds `bare ...`) and judges those. `--write` learns from all pages and writes the files that are shipped.
 
     python -m benchmarks.main_text ../shared/data/wcxb ../shared/data/extraction --write"""
 
@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 
 from benchmarks.extraction import print_scores, scores_of
 from benchmarks.frame import command
-from benchmarks.plain_pages import Parts, plain_page
+from benchmarks.plain_pages import Parts, bare_page, plain_page
 from benchmarks.web_pages import LabelledPage, read_news, read_wcxb
 from tasks.extraction import main_text
 from tasks.extraction.block_features import Rows, features
@@ -42,7 +42,7 @@ _FOLDS = 5
 _PLAIN = 1000  # small plain pages
 _MOST = 250  # blocks of a page that are learned from; longer pages are sampled
 _ROUNDS = 150
-_WEIGHTS = {"news": 4.0, "plain": 0.5}  # of a page; the few pages of news stand for many
+_WEIGHTS = {"news": 4.0, "bare news": 4.0, "plain": 0.5}  # of a page; the few pages of news stand for many
 _PARAMETERS = {
     "objective": "cross_entropy",
     "learning_rate": 0.1,
@@ -112,6 +112,17 @@ def _common(words: Sequence[str], true: Sequence[str]) -> list[bool]:
     return [sign == "+" for sign in answer.stdout]
 
 
+def bare_example(page: LabelledPage) -> Example:
+    """Return what is learned from a page without its design."""
+    tree = parse(decode(page.html, None))
+    html = ""
+    if tree is not None:
+        title = page_title(tree) or ""
+        show(tree)
+        html = bare_page(tree, title)
+    return example(replace(page, html=html.encode(), kind=f"bare {page.kind}"))
+
+
 def plain_examples(examples: Sequence[Example], seed: int = 0) -> list[Example]:
     """Return examples of small plain pages made of the paragraphs of others, each of the site of its paragraphs."""
     choose = random.Random(seed)
@@ -159,6 +170,14 @@ def fit(examples: Iterable[Example]) -> lightgbm.Booster:
     return lightgbm.train(_PARAMETERS, data, _ROUNDS)
 
 
+def fitted(examples: Sequence[Example]) -> dict[bool, lightgbm.Booster]:
+    """Learn the model of pages with classes and that of pages without any (key True); small plain pages teach both."""
+    return {
+        False: fit(one for one in examples if not one.page.kind.startswith("bare")),
+        True: fit(one for one in examples if one.page.kind.startswith(("bare", "plain"))),
+    }
+
+
 def folds_of(sites: Sequence[str]) -> list[int]:
     """Deal sites to folds, and return each page's."""
     names = sorted(set(sites))
@@ -172,8 +191,9 @@ _shared: list[tuple[Example, int]] = []  # examples and their folds, which forke
 
 def _held_out(fold: int) -> dict[int, str]:
     """Return the extracted text of each page of a fold, by its number, with a model of the others."""
-    model = Trees(fit([item for item, its in _shared if its != fold]).model_to_string())
-    with patch.object(main_text, "_model", lambda: model):
+    learned = fitted([item for item, its in _shared if its != fold])
+    models = {bare: Trees(model.model_to_string()) for bare, model in learned.items()}
+    with patch.object(main_text, "_model", models.__getitem__):
         return {
             number: "\n".join(extract(item.page.html, "text/html", None, ExtractSettings()).paragraphs)
             for number, (item, its) in enumerate(_shared)
@@ -184,21 +204,22 @@ def _held_out(fold: int) -> dict[int, str]:
 def main(wcxb: Path, news: Path, *, write: bool = False, processes: int = 2) -> None:
     """Print the scores of pages of sites not learned from; `write`: learn from all, and write the shipped file."""
     with ProcessPoolExecutor(processes) as pool:
-        examples = list(pool.map(example, [*read_wcxb(wcxb), *read_news(news)], chunksize=16))
-    examples += plain_examples(examples)
+        pages = [*read_wcxb(wcxb), *read_news(news)]
+        designed, bare = (list(pool.map(made, pages, chunksize=16)) for made in (example, bare_example))
+    examples = [*designed, *bare, *plain_examples(designed)]
     if write:
-        text = fit(examples).model_to_string()
-        path = Path(main_text.__file__).with_name(main_text.MODEL)
-        path.write_bytes(gzip.compress(text.encode("ascii"), 9, mtime=0))
-        print(f"{path}: {path.stat().st_size:,} bytes")
+        for kind, model in fitted(examples).items():
+            path = Path(main_text.__file__).with_name(main_text.MODELS[kind])
+            path.write_bytes(gzip.compress(model.model_to_string().encode("ascii"), 9, mtime=0))
+            print(f"{path}: {path.stat().st_size:,} bytes")
         return
     _shared[:] = zip(examples, folds_of([example.page.site for example in examples]), strict=True)
     texts: dict[int, str] = {}
     with ProcessPoolExecutor(processes, get_context("fork")) as pool:
         for part in pool.map(_held_out, range(_FOLDS)):
             texts |= part
-    pages = [example.page for example in examples]
-    print_scores("ours, cross-validated by site", scores_of(pages, [texts[number] for number in range(len(pages))]))
+    judged = [example.page for example in examples]
+    print_scores("ours, cross-validated by site", scores_of(judged, [texts[number] for number in range(len(judged))]))
 
 
 if __name__ == "__main__":

@@ -1,10 +1,14 @@
-"""Small plain pages made of the paragraphs of real ones: layouts that a corpus of large sites lacks, from which the
-classifier of main text learns too (`benchmarks/main_text.py`)."""
+"""Small plain pages made of the paragraphs of real ones, and real pages without their design: layouts that a corpus of
+large sites lacks, from which the classifiers of main text learn too (`benchmarks/main_text.py`)."""
 
 import html
 import random
 from collections.abc import Sequence
 from dataclasses import dataclass
+
+from lxml.html import HtmlElement
+
+from tasks.extraction.blocks import Page, read_page
 
 _MENU = [
     "Home",
@@ -149,3 +153,36 @@ def _surroundings(parts: Parts, choose: random.Random) -> tuple[str, str]:
         text = f"<p>© 2026 {html.escape(parts.title[:20])} Society</p><ul>{links}</ul>"
         after += choose.choice(_FEET).format(text)
     return before, after
+
+
+_KEPT_TAGS = frozenset({"h1", "h2", "h3", "h4", "h5", "h6", "pre", "li"})
+_LINK = 0.7  # of a block's characters in links: all of it becomes one
+
+
+def bare_page(tree: HtmlElement, title: str) -> str:
+    """Return the HTML of a page without its design, as tools make it that save a page as Markdown. All its blocks are
+    headings, paragraphs and items of lists with their links and without classes, also those of navigation and footers.
+    `visible.show` took from the tree what is hidden."""
+    page = read_page(tree, around=True)
+    body = ""
+    for block in page.blocks:
+        count = len(block.text) if block.linked >= _LINK * len(block.text) else block.linked
+        link, rest = html.escape(block.text[:count]), html.escape(block.text[count:])
+        text = f'<a href="/x">{link}</a>{rest}' if count else rest
+        tag = _tag(page, block.element)
+        body += f"<ul><li>{text}</li></ul>" if tag == "li" else f"<{tag}>{text}</{tag}>"
+    body = body.replace("</ul><ul>", "")
+    head = html.escape(title)
+    return f"<html><head><title>{head}</title></head><body><h1>{head}</h1>{body}</body></html>"
+
+
+def _tag(page: Page, at: int) -> str:
+    """Return the tag that an element's text gets: that of the nearest element around it that Markdown has."""
+    while at >= 0:
+        element = page.elements[at]
+        if element.tag in _KEPT_TAGS:
+            return element.tag
+        if element.tag in ("td", "th", "p"):
+            break
+        at = element.parent
+    return "p"

@@ -68,6 +68,11 @@ class Page:
     elements: list[Element] = field(default_factory=list)
     declared: frozenset[str] = frozenset()  # those of `KINDS` that it says it is
 
+    @property
+    def bare(self) -> bool:
+        """Whether none of its elements has a class, as those of HTML made of Markdown or of another format."""
+        return not any(element.name.removeprefix(element.tag).strip() for element in self.elements)
+
 
 KINDS = ("article", "product", "forum", "list", "faq", "og_article")
 """What a page may declare that it is, by the types of schema.org and of Open Graph."""
@@ -100,11 +105,11 @@ _ITEM_TYPES = etree.XPath("//@itemtype")
 _OG_TYPES = etree.XPath("//meta[@property='og:type']/@content")
 
 
-def read_page(tree: html.HtmlElement) -> Page:
-    """Return the blocks of a page."""
+def read_page(tree: html.HtmlElement, around: bool = False) -> Page:
+    """Return the blocks of a page; `around`: those of its navigation, footers and dialogs too."""
     body = tree.find("body")
     body = tree if body is None else body
-    page = _Walk(_NEVER | _AROUND).over(body)
+    page = _Walk(_NEVER if around else _NEVER | _AROUND).over(body)
     if sum(len(block.text) for block in page.blocks) < _LITTLE:
         page = _Walk(_NEVER).over(body)
     page.declared = declared(tree)

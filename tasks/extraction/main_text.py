@@ -1,12 +1,14 @@
 """The main text of a page: its blocks that a classifier of their looks and surroundings takes for content.
 
 The classifier is boosted trees (Friedman 2001; LightGBM), learned from pages of seven kinds and from small plain ones
-(`benchmarks/main_text.py`). Of a page's blocks those are taken that have the greatest expected F1 of words (Lewis
+(`benchmarks/main_text.py`). That of pages without any class, such as those made of Markdown, was learned from the same
+pages without their design. Of a page's blocks those are taken that have the greatest expected F1 of words (Lewis
 1995); of a page that declares itself an article only those that are very likely or also weigh enough without anything
 learned (`density.py`), and no teasers of other articles."""
 
 import gzip
 import re
+import tomllib
 from collections import Counter
 from functools import cache
 from importlib.resources import files
@@ -21,7 +23,7 @@ from tasks.extraction.density import dense
 from tasks.extraction.trees import Trees
 
 Probabilities = NDArray[np.float64]
-MODEL = "main_text.txt.gz"
+MODELS = {False: "main_text.txt.gz", True: "main_text_bare.txt.gz"}  # by whether the page has no classes
 _LEAST = 0.4  # a block of less probability is taken only where the page has none of more
 _AGREED = 0.7  # F1 of words, from which an article's text is what both the classifier and density take
 _SURE = 0.8  # a block of such probability is content whatever density says
@@ -34,6 +36,10 @@ _DOCUMENT, _PLAIN, _PART = 1500, 0.95, 0.7  # words; share that density takes; p
 _PROSE_DOCUMENTS = ((1500, 0.8, 0.5), (3000, 0.8, 0.7), (10_000, 0.3, 0.7))  # words of prose; their share; part
 _PROSE_WORDS = 12  # of a paragraph, at least
 _SENTENCE_END = re.compile(r"[.!?][\"”’)\]]{0,3}(?:\d{1,3}|\[\d{1,3}\])?\Z")  # also before the mark of a note
+_WORDS = tomllib.loads(files("tasks.extraction").joinpath("main_text.toml").read_text(encoding="utf-8"))
+_TALK = re.compile("|".join(_WORDS["talk"]), re.IGNORECASE)
+_TALKING = 0.05  # such short blocks for each paragraph of prose, from which a page is readers talking
+_SHORT = 80  # characters
 _LONG = 90  # words of a paragraph; most comments are shorter
 _LINKS = 0.7  # of a block's characters: it is a list of links, or the headline of another article
 _CELL = 100  # characters; the cells of a row are one line where none is longer
@@ -41,14 +47,15 @@ _MOST_BLOCKS = 50_000  # of a page; what follows is left out
 
 
 @cache
-def _model() -> Trees:
-    packed = files("tasks.extraction").joinpath(MODEL).read_bytes()
+def _model(bare: bool) -> Trees:
+    packed = files("tasks.extraction").joinpath(MODELS[bare]).read_bytes()
     return Trees(gzip.decompress(packed).decode("ascii"))
 
 
 def load() -> None:
-    """Read the classifier, so that the first page need not wait for it."""
-    _model()
+    """Read the classifiers, so that the first page need not wait for them."""
+    for bare in MODELS:
+        _model(bare)
 
 
 def main_text(tree: html.HtmlElement, title: str, tables: bool = True) -> list[str]:
@@ -59,7 +66,7 @@ def main_text(tree: html.HtmlElement, title: str, tables: bool = True) -> list[s
     if not page.blocks:
         return []
     weighed = dense(page)
-    probability = _model().predict(features(page, title, weighed))
+    probability = _model(page.bare).predict(features(page, title, weighed))
     return lines(page, taken(page, probability, weighed), tables)
 
 
@@ -82,7 +89,7 @@ def taken(page: Page, probability: Probabilities, weighed: NDArray[np.bool_]) ->
     if page.declared & _ARTICLES and not page.declared & _SEVERAL:
         learned &= ~_teasers(page, words * learned)
     document = _document(page, words, learned, weighed)  # by what the classifier itself takes
-    if not any(element.name.removeprefix(element.tag).strip() for element in page.elements):
+    if page.bare:
         learned = _plainly(page, words, learned, weighed)
     return learned | document
 
@@ -90,17 +97,19 @@ def taken(page: Page, probability: Probabilities, weighed: NDArray[np.bool_]) ->
 def _plainly(
     page: Page, words: NDArray[np.float64], learned: NDArray[np.bool_], weighed: NDArray[np.bool_]
 ) -> NDArray[np.bool_]:
-    """Return what to take of a page whose elements have no classes. The classifier has seen few such pages: it takes
-    headlines of other articles, which are links that density leaves out, and misses long paragraphs of prose between
-    those that it takes."""
+    """Return what to take of a page whose elements have no classes. Long paragraphs of prose between those that the
+    classifier takes are added. Where it takes more prose than other text, links that density leaves out are headlines
+    of other articles, and not taken."""
     links = np.array([block.linked >= _LINKS * len(block.text) for block in page.blocks])
     prose = weighed & np.array([_is_prose(block) for block in page.blocks])
+    result: NDArray[np.bool_] = learned
+    if 2 * words[learned & prose].sum() > words[learned].sum():
+        result = learned & (weighed | ~links)
     inside = np.flatnonzero(learned & prose)
-    if not len(inside):
-        return learned
-    missed = prose & (words >= _LONG)
-    missed[: inside[0]] = missed[inside[-1] :] = False
-    result: NDArray[np.bool_] = (learned & (weighed | ~links)) | missed
+    if len(inside) and not _is_talk(page, int(prose.sum())):
+        missed = prose & (words >= _LONG)
+        missed[: inside[0]] = missed[inside[-1] :] = False
+        result = result | missed
     return result
 
 
@@ -108,8 +117,11 @@ def _document(
     page: Page, words: NDArray[np.float64], learned: NDArray[np.bool_], weighed: NDArray[np.bool_]
 ) -> NDArray[np.bool_]:
     """Return the text of a long plain document, such as a book or a report on one page, or at least its prose; nothing
-    of other pages. The classifier has seen few pages without any design, and takes a part of their paragraphs."""
+    of other pages. The classifier has seen few pages without any design, and takes a part of their paragraphs. Comments
+    of readers are long too: a page that has many is not a document."""
     prose = weighed & np.array([_is_prose(block) for block in page.blocks])
+    if _is_talk(page, int(prose.sum())):
+        return np.zeros_like(prose)
     dense_words, prose_words = words[weighed].sum(), words[prose].sum()
     if dense_words >= max(_DOCUMENT, _PLAIN * words.sum()) and words[weighed & learned].sum() < _PART * dense_words:
         return weighed
@@ -119,6 +131,12 @@ def _document(
         for least, share, part in _PROSE_DOCUMENTS
     )
     return prose if found else np.zeros_like(prose)
+
+
+def _is_talk(page: Page, paragraphs: int) -> bool:
+    """Tell by the short blocks around comments, such as "Reply", whether readers wrote much of a page's paragraphs."""
+    answers = sum(len(block.text) < _SHORT and _TALK.search(block.text) is not None for block in page.blocks)
+    return answers > _TALKING * paragraphs
 
 
 def _is_prose(block: Block) -> bool:

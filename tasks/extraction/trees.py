@@ -16,7 +16,7 @@ class Trees:
     """Boosted trees as LightGBM writes them."""
 
     def __init__(self, text: str) -> None:
-        """Read them. Raises ValueError: the text is no model; OSError: the library is missing."""
+        """Read them. Raises ValueError: the text is not a model; OSError: the library is missing."""
         self._library = ctypes.CDLL(_path())
         self._library.LGBM_GetLastError.restype = ctypes.c_char_p
         self._handle = ctypes.c_void_p()

@@ -1,8 +1,9 @@
 import numpy as np
 import pytest
 
+from tasks.extraction import main_text as module
 from tasks.extraction.blocks import read_page
-from tasks.extraction.main_text import taken
+from tasks.extraction.main_text import main_text, taken
 from tasks.extraction.markup import parse
 
 LONG = "The weir was built by the people of the vale in the spring of 1874, and it stands to this day. " * 3
@@ -90,3 +91,54 @@ def test_a_page_without_classes_is_read_by_density_too(attribute, kept):
     probabilities = np.array([0.9, 0.1, 0.2, 0.2, 0.9, 0.8, 0.8])
     dense = np.array([1, 0, 1, 1, 1, 0, 0], dtype=bool)
     assert taken(page, probabilities, dense).astype(int).tolist() == kept
+
+
+def test_links_of_a_list_without_classes_are_its_text():
+    link = "<li><a href='/'>The mill in the valley has a new owner and a new wheel</a></li>"
+    tree = parse(f"<html><body><p>{LONG}</p><ul>{link * 6}</ul></body></html>")  # 60 words, and 72 in links
+    assert tree is not None
+    dense = np.arange(7) == 0
+    assert taken(read_page(tree), np.full(7, 0.9), dense).all()
+
+
+class Sure:
+    """A classifier that takes all blocks for content."""
+
+    def predict(self, rows: np.ndarray) -> np.ndarray:
+        return np.ones(len(rows))
+
+
+@pytest.mark.parametrize(
+    ("body", "bare"),
+    [
+        (f"<h1>Weir</h1><p>{LONG}</p>", True),
+        (f"<h1>Weir</h1><p id='text'>{LONG}</p>", True),
+        (f"<div><p>{LONG}</p><div class='side'></div></div>", False),
+    ],
+)
+def test_a_page_without_classes_has_a_classifier_of_its_own(body, bare, monkeypatch):
+    asked = []
+    monkeypatch.setattr(module, "_model", lambda kind: asked.append(kind) or Sure())
+    tree = parse(f"<html><body>{body}</body></html>")
+    assert tree is not None
+    assert LONG.strip() in main_text(tree, "Weir")
+    assert asked == [bare]
+
+
+@pytest.mark.parametrize(("answers", "count"), [(2, 42), (3, 10)])  # of 40 paragraphs; more than one in twenty
+def test_what_readers_write_is_no_document_however_long_it_is(answers, count):
+    body = f"<p>{LONG}</p>" * 40 + "<p>Lorne says:</p>" * answers
+    tree = parse(f"<html><body>{body}</body></html>")
+    assert tree is not None
+    page = read_page(tree)
+    probabilities = np.full(len(page.blocks), 0.1)
+    probabilities[:10] = 0.99
+    assert taken(page, probabilities, np.ones(len(page.blocks), dtype=bool)).sum() == count
+
+
+def test_long_comments_between_others_are_not_taken():
+    comment = f"<p>{LONG * 2}</p>"
+    tree = parse(f"<html><body>{comment}<p>Log in to reply</p>{comment}<p>Reply</p>{comment}</body></html>")
+    assert tree is not None
+    probabilities, dense = np.array([0.9, 0.1, 0.2, 0.1, 0.9]), np.ones(5, dtype=bool)
+    assert taken(read_page(tree), probabilities, dense).tolist() == [True, False, False, False, True]

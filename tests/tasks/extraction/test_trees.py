@@ -8,10 +8,12 @@ import numpy as np
 import pytest
 
 from tasks.extraction.block_features import names
-from tasks.extraction.main_text import MODEL
+from tasks.extraction.main_text import MODELS
 from tasks.extraction.trees import Trees
 
-TEXTS = {name: gzip.decompress(files("tasks.extraction").joinpath(name).read_bytes()).decode() for name in (MODEL,)}
+TEXTS = {
+    name: gzip.decompress(files("tasks.extraction").joinpath(name).read_bytes()).decode() for name in MODELS.values()
+}
 
 
 @pytest.mark.parametrize("text", TEXTS.values(), ids=TEXTS.keys())
