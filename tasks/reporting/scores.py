@@ -260,7 +260,7 @@ def scores_section(
 def short_score_table(ranking: Ranking) -> blocks.Table:
     """Return the table for the terminal: truth, ROUGE-1, -2 and -L, and the interval of the headline metric."""
     suffix = "-stem" if ranking.headline.endswith("-stem") else ""
-    truth = ("values-input", "values-right", "values-recalled", "said", "facts-sentences", "subject-named")
+    truth = ("values-input", "values-right", "values-recalled", "said", "copied", "facts-sentences", "subject-named")
     wanted = [*truth, *[f"{metric}{suffix}" for metric in ("rouge1", "rouge2", "rougeL")]]
     chosen = [metric for metric in wanted if metric in ranking.metrics]
     if ranking.headline not in chosen:
