@@ -25,8 +25,8 @@ _FP32, _ADAM = 4, 16  # bytes of a weight; and with its gradient and both moment
 def dry_run(preset: str, tokens: int, target: int) -> str:
     """Run one article of so many source and `target` tokens, in equal documents, through a preset at its published
     vocabulary size; a preset that reads fewer cuts it. Return the shapes of logits [1, T, V] and attention [1, T, P],
-    and what weights and the forward pass of a training step need, in words. Raises ValueError: there is no such
-    preset, its library is missing, its decoder has fewer positions than `target`, or `tokens` are not enough for the
+    and what weights and the forward pass of a training step need, in words. Raises ValueError: the preset is
+    not known, its library is missing, its decoder has fewer positions than `target`, or `tokens` are not enough for the
     documents."""
     if tokens < DOCUMENTS or target < 1:
         raise ValueError(f"expected at least {DOCUMENTS} source tokens and 1 target token, got {tokens} and {target}")
@@ -51,8 +51,8 @@ def dry_run(preset: str, tokens: int, target: int) -> str:
 
 
 def kept_bytes(model: Summarizer, source: SourceBatch, target: Tensor) -> int:
-    """Return the bytes that a forward pass keeps for the backward pass, each storage once, weights left out. On a GPU
-    it is the allocator's peak that counts; this is what autograd stores."""
+    """Return the bytes that a forward pass keeps for the backward pass, each storage once, weights left out. The
+    allocator's peak counts on a GPU; this is what autograd stores."""
     weights = {parameter.untyped_storage().data_ptr() for parameter in model.parameters()}
     storages: dict[int, Tensor] = {}
 

@@ -35,9 +35,9 @@ _WORDS, _OUTPUTS = "model.embed_tokens.weight", "lm_head.weight"
 
 def folder_fields(folder: str | Path, vocabulary: Vocabulary, *, paragraph: int, summary: int) -> dict[str, Any]:
     """Return the fields of a `CausalConfig` that a folder decides, with adapters of its weights. Room is left for a
-    summary of so many tokens; what is left of the context beside the request's own words is for paragraphs, and must
-    suffice for one of `paragraph` tokens. Raises ValueError: it is no causal model of a known family, has no chat
-    template, or too short a context."""
+    summary of so many tokens; what is left of the context after the request's own words is for paragraphs, and must
+    suffice for one of `paragraph` tokens. Raises ValueError: its model is not causal, its family is not known, it has
+    no chat template, or too short a context."""
     folder = Path(folder)
     check_library("causal")
     stated, file = check_family(folder), folder / CONFIG
@@ -73,7 +73,8 @@ def folder_fields(folder: str | Path, vocabulary: Vocabulary, *, paragraph: int,
 
 
 def check_family(folder: Path) -> dict[str, Any]:
-    """Return what a folder's configuration states. Raises ValueError: it is no causal model of a known family."""
+    """Return what a folder's configuration states. Raises ValueError: the model is not causal, or of an
+    unknown family."""
     stated = read_config(folder)
     family = stated.get("model_type")
     if not is_causal(stated) or family not in FAMILIES:
@@ -86,7 +87,7 @@ def check_family(folder: Path) -> dict[str, Any]:
 
 def request_tokens(folder: Path, vocabulary: Vocabulary) -> dict[str, Any]:
     """Return the token ids around title and paragraphs in a request, as the folder's chat template has it. Raises
-    ValueError: there is no chat template, it leaves a part of the request out, or ends answers otherwise."""
+    ValueError: the chat template is missing, leaves a part of the request out, or ends answers otherwise."""
     transformers = importlib.import_module("transformers")
     tokenizer = transformers.PreTrainedTokenizerFast.from_pretrained(folder, local_files_only=True)
     if not tokenizer.chat_template:
@@ -151,7 +152,7 @@ def load_base(model: Any, folder: str | Path) -> None:
         model, file.path, lambda name, _: file.tensor(name) if name == _OUTPUTS or not config.four_bit else None
     )
     if not config.four_bit:
-        # Its table is no weight, and on the device "meta" it was left without values.
+        # Its table is not a weight, and on the device "meta" it was left without values.
         model.model.rotary_emb = type(model.model.rotary_emb)(config=model.model.config)
         return
     _check_four_bit()
@@ -182,7 +183,7 @@ def _names(model: Any, file: WeightsFile) -> list[str]:
     """Return the names of the model's weights, which are those of the file. Raises ValueError: a weight is missing,
     left over or of another shape."""
     own = {name: tuple(tensor.shape) for name, tensor in model.state_dict().items()}
-    # Old releases keep a table of positions, which is no weight.
+    # Old releases keep a table of positions, which is not a weight.
     left = [name for name in file.shapes if name not in (*own, _OUTPUTS) and not name.endswith("rotary_emb.inv_freq")]
     check_complete(file, [name for name in own if name not in file.shapes], left)
     for name, shape in own.items():

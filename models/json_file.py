@@ -30,7 +30,7 @@ def read_object(file: Path) -> dict[str, Any]:
 
 def length_penalty(folder: str | Path) -> float | None:
     """Return the exponent of the length by which the folder's makers divide a log-probability; None = unstated. Raises
-    ValueError: a file is no JSON object, or states something else than a number from 0."""
+    ValueError: a file is not a JSON object, or has something other than a number from 0."""
     for name in _GENERATION:
         file = Path(folder) / name
         stated = read_object(file).get("length_penalty") if file.is_file() else None

@@ -1,4 +1,4 @@
-"""Every summarizer of the papers by name, and a small one of each kind for laptops; `presets.toml` beside this file has
+"""Every summarizer of the papers by name, and a small one of each kind for laptops; `presets.toml` in this folder has
 them, each number with its source."""
 
 import importlib.util
@@ -73,7 +73,7 @@ def _over(base: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]
 
 PRESETS = _read()
 
-# By key of `models.registry.ARCHITECTURES`; what each list is about stands beside it.
+# By key of `models.registry.ARCHITECTURES`; the comment at each list says what it is about.
 _ABLE: dict[str, list[str]] = _DOCUMENT["architectures"]
 PREDICTABLE, COPYING = tuple(_ABLE["predictable"]), tuple(_ABLE["copying"])
 SOURCE_LIMITED, OF_TRANSFORMERS = tuple(_ABLE["source_limited"]), tuple(_ABLE["of_transformers"])
@@ -81,7 +81,7 @@ LEARNED_POSITIONS: dict[str, int] = _DOCUMENT["learned_positions"]
 
 
 def find_preset(name: str) -> Preset:
-    """Return the preset called `name`. Raises ValueError: there is no such preset."""
+    """Return the preset called `name`. Raises ValueError: the preset is not known."""
     if name not in PRESETS:
         raise ValueError(f"unknown preset {name!r}, expected one of: {', '.join(PRESETS)}")
     return PRESETS[name]
@@ -89,7 +89,7 @@ def find_preset(name: str) -> Preset:
 
 def sees_sentences(name: str, overrides: Mapping[str, Any]) -> bool:
     """Tell whether a preset, with these fields of its configuration changed, sees sentences: by some of its heads
-    (Akiyama et al. 2021, sec. 3.3) or by segments (BERTSUM). Raises ValueError: there is no such preset."""
+    (Akiyama et al. 2021, sec. 3.3) or by segments (BERTSUM). Raises ValueError: the preset is not known."""
     preset = find_preset(name)
     return preset.architecture == "bertsum" or bool({**preset.settings, **overrides}.get("sentence_heads"))
 

@@ -70,7 +70,7 @@ class ValueSlots:
                 self.values[letter] = max(forms, key=lambda form: forms[form])
 
     def cut(self, text: str) -> str:
-        """Return a text with slots in place of the values that have one."""
+        """Return a text with each value that has a slot replaced by it."""
         if not self._letters:
             return text
         text = _without_slots(text)
@@ -129,7 +129,7 @@ def _pool(number: Decimal, digits: int) -> str:
 
 
 def fill(text: str, values: Mapping[str, str]) -> str:
-    """Return a text with values in place of their slots."""
+    """Return a text with each slot replaced by its value."""
     return _SLOT.sub(lambda slot: values.get(slot[0], ""), _PARTED.sub(r"\1", text))
 
 

@@ -3,7 +3,7 @@ and shapes are read first, then one tensor at a time.
 
 A file is mapped into memory, and pages of it that were read count as used while the mapping lasts. So safetensors are
 opened anew for every tensor: loading needs the memory of the model and of its largest tensor. Large models are divided
-into several files, which an index beside them names."""
+into several files, which an index in their folder names."""
 
 import hashlib
 import json
@@ -87,7 +87,7 @@ def load_weights(model: nn.Module, path: Path) -> None:
 
 
 def weights_digest(path: Path) -> str:
-    """Return the SHA-256 of a file of weights, hex. Raises ValueError: there is no such file."""
+    """Return the SHA-256 of a file of weights, hex. Raises ValueError: the file is missing."""
     try:
         with path.open("rb") as file:
             return hashlib.file_digest(file, "sha256").hexdigest()
@@ -154,13 +154,13 @@ def open_pickled(path: Path) -> WeightsFile:
 
 
 def open_sharded(path: Path, open_file: Callable[[Path], WeightsFile]) -> WeightsFile:
-    """Open the files that an index names, which says which tensor is in which. Raises ValueError: the index is no
-    index, a file that it names is missing or damaged, or has not what it says."""
+    """Open the files that an index names, which says which tensor is in which. Raises ValueError: the index is
+    damaged, a file that it names is missing or damaged, or lacks what the index lists."""
     places = read_object(path).get("weight_map")
     if not isinstance(places, dict) or not places:
         raise ValueError(f"expected a weight_map of tensors to files in {path}, got {str(places)[:80]!r}")
     for file in places.values():
-        # Only files beside the index: another path could lead anywhere on this machine.
+        # Only files in the folder of the index: another path could lead anywhere on this machine.
         if not isinstance(file, str) or Path(file).name != file or not (path.parent / file).is_file():
             raise ValueError(f"expected the file {file!r}, which {path} names, beside it")
     files = {file: open_file(path.parent / file) for file in sorted(set(places.values()))}
@@ -210,8 +210,8 @@ def _check_kinds(path: Path, kinds: Mapping[str, str], expected: tuple[str, ...]
 
 
 def read_config(folder: Path) -> dict[str, Any]:
-    """Return what the configuration of a folder in Hugging Face's layout states. Raises ValueError: there is no such
-    folder, or its configuration cannot be read."""
+    """Return what the configuration of a folder in Hugging Face's layout states. Raises ValueError: the folder is
+    missing, or its configuration cannot be read."""
     file = folder / CONFIG
     if not file.is_file():
         raise ValueError(
@@ -226,7 +226,7 @@ def library_fields(kind: str, config: object) -> dict[str, Any]:
 
 
 def stated_dropouts(stated: Mapping[str, Any], names: Iterable[str], file: Path) -> dict[str, float]:
-    """Return which of the dropouts a configuration states. Raises ValueError: one is no number from 0 to below 1."""
+    """Return which of the dropouts a configuration states. Raises ValueError: one is not a number from 0 to below 1."""
     result = {name: stated[name] for name in names if stated.get(name) is not None}
     for name, value in result.items():
         check_dropout(value, f"{name} in {file}")

@@ -1,4 +1,4 @@
-"""The marks of notes and references that stand in a page's prose: "signed [3, 4].", "signed.12 The", "men12 who"."""
+"""The marks of notes and references in a page's prose: "signed [3, 4].", "signed.12 The", "men12 who"."""
 
 import re
 from collections import Counter
@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 _WORD = re.compile(r"[^\W\d_]+")
 _BEFORE_NUMBER = re.compile(r"(?<![^\W\d_])[^\W\d_]+(?= \d)")
-# What follows a number in brackets tells it from a link in Markdown and from an element of an array.
+# What follows a number in brackets separates it from a link in Markdown and from an element of an array.
 _BRACKETED = re.compile(
     r"\[(?:(?:(?:note|nb) )?[1-9]\d{0,2}(?:[,–-] ?\d{1,3}){0,20}|citation needed)\](?=[\s.,;:!?)\"”’\[]|$)(?! ?=)",
     re.MULTILINE,
@@ -18,7 +18,7 @@ _GLUED = re.compile(
 )
 _NOTED = re.compile(r"(?<![^\W_])(?P<word>[^\W\d_]*[^\W\d_]{2})(?P<end>[.,;!?]?[\"”’)]?[.,;]?)\Z")
 _REACH = 30  # characters before a number within which its word begins
-_SHORTEST = 4  # letters of a word that has a number of a note, where no mark stands between
+_SHORTEST = 4  # letters of a word that has a number of a note, without a mark between
 _ABBREVIATED = re.compile(
     "apr|art|aug|cap|chaps?|chs|dec|eqs?|feb|figs?|jan|jul|jun|mar|nos?|nov|oct|pp|sec|sept?|sect|ver|vols?",
     re.IGNORECASE,
@@ -29,8 +29,8 @@ _NEAR = 4  # marks before and after a mark, among which the number before or aft
 def without_reference_marks(lines: Sequence[str]) -> list[str]:
     """Return the lines of a document without the marks of notes and references in them. A number in brackets is one
     after a word that does not need it. A number glued to a word or to the end of a sentence is one only if a mark near
-    it has the number before or after its own, on another word: "Windows10" and "area14" count nothing. Where no other
-    mark stands between, the word must stand elsewhere without a number, and nowhere before one ("Table 3")."""
+    it has the number before or after its own, on another word: "Windows10" and "area14" count nothing. Without
+    another mark between, the word must occur elsewhere without a number, and nowhere before one ("Table 3")."""
     text = "\n".join(lines)
     bracketed = ((match, text[max(0, match.start() - _REACH) : match.start()]) for match in _BRACKETED.finditer(text))
     spans = [
@@ -65,7 +65,7 @@ def _notes(text: str) -> Iterator[tuple[int, int]]:
 
 
 def _may_be(number: re.Match[str], noted: re.Match[str]) -> bool:
-    """Tell whether a note may stand there: on a whole word in lower case, or after a sentence, before a new one."""
+    """Tell whether a note may be there: on a whole word in lower case, or after a sentence, before a new one."""
     word, end = noted["word"], noted["end"].rstrip('"”’)')[-1:]
     if not noted["end"]:
         return len(word) >= _SHORTEST and word[1:].islower()

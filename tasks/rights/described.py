@@ -51,7 +51,7 @@ def text_before(link: html.HtmlElement, block: html.HtmlElement) -> str:
 
 
 def in_caption(element: html.HtmlElement) -> bool:
-    """Tell whether an element stands in a figure or its caption, or is the credit beside a picture."""
+    """Tell whether an element is in a figure or its caption, or is the credit of a picture."""
     own = block_of(element)
     for outer in _outwards(element):
         if outer.tag in ("body", "main", "article", "html"):

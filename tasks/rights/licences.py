@@ -1,7 +1,7 @@
 """Open licences by name: the address or the words of a licence, turned into an identifier of SPDX.
 
 Jurisdictions and missing versions are kept as written, so that no page is said to claim more than it does:
-`CC-BY-SA-3.0-US`, and `CC-BY-SA` where no version stands beside it (which SPDX does not know).
+`CC-BY-SA-3.0-US`, and `CC-BY-SA` without a version (which SPDX does not know).
 
 What a licence allows follows from its name. A free one allows everybody to share the text and to change it, if need be
 with the author's name (BY) or under the same licence (SA). NC forbids commercial use, ND sharing what has been changed;

@@ -1,7 +1,7 @@
 """Who does what to whom, which number counts what, and what comes first: where a sentence and a window disagree.
 
 There is no parser: words that look like verbs have the content words before and after them as arguments, "by" and a
-form of "be" exchange these, and small words such as "at least" or "may" belong to what stands after them."""
+form of "be" exchange these, and small words such as "at least" or "may" belong to what follows them."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -17,7 +17,7 @@ _STOPS = frozenset(small_words("prepositions"))
 _THINGS = frozenset([WordKind.NAME, WordKind.WORD])
 _WHO = frozenset(["who", "which", "that"])
 _ARGUMENTS = 3  # content words on one side of a verb that may be its argument
-BEFORE = 4  # words before a number or verb among which its bound stands
+BEFORE = 4  # words before a number or verb that may hold its bound
 _YEAR = re.compile(r"1[0-9]{3}|20[0-9]{2}")
 _FORWARD = frozenset(["before", "until"])
 _BACKWARD = frozenset(["after", "since", "once", "following"])
@@ -52,7 +52,7 @@ def _roles(sentence: ParsedText, passage: ParsedText, pairs: Pairs) -> tuple[flo
 
 
 def _acts(text: ParsedText, place: int) -> bool:
-    """Tell whether a word looks like a verb where it stands."""
+    """Tell whether a word looks like a verb in its place."""
     word = text.words[place]
     if word.kind is not WordKind.WORD:
         return False
@@ -76,7 +76,7 @@ def _arguments(text: ParsedText, verb: int) -> tuple[set[int], set[int]]:
         if text.joints[index] < text.joints[verb] and text.words[index + 1].text not in _WHO:
             break
         if word.text in _STOPS:
-            left = []  # what stands before is the head, what stood after belongs to it
+            left = []  # the part before is the head, the part after belongs to it
         elif word.kind in _THINGS:
             left.append(index)
     right: list[int] = []
@@ -139,7 +139,7 @@ def _maybe_lost(sentence: ParsedText, passage: ParsedText, pairs: Pairs) -> floa
 
 
 def _moved(sentence: ParsedText, passage: ParsedText, pairs: Pairs) -> float:
-    """Return how many numbers stand beside a word to which in the passage an unsaid one like them is nearer."""
+    """Return how many numbers are next to a word to which in the passage an unsaid one like them is nearer."""
     count = 0
     said = {passage.words[there].key for _, there in pairs}
     for item, two in pairwise(pairs):
@@ -159,7 +159,7 @@ def _like(text: ParsedText, one: int, other: int) -> bool:
 
 
 def _times(sentence: ParsedText, passage: ParsedText, pairs: Pairs) -> float:
-    """Return how many words such as "before" the window has the other way round beside what is said."""
+    """Return how many words such as "before" the window has in another order than the claim."""
     turned = 0
     for place, forward in _time_words(sentence):
         left = [q for p, q in pairs if p < place]
@@ -176,7 +176,7 @@ def _times(sentence: ParsedText, passage: ParsedText, pairs: Pairs) -> float:
 
 
 def _time_words(text: ParsedText) -> Iterator[tuple[int, bool]]:
-    """Yield the places of words that put one thing before another, and whether it is what stands before them."""
+    """Yield the places of words that put one thing before another, and whether it comes before them."""
     for index, word in enumerate(text.words):
         if word.text in _FORWARD or word.text in _BACKWARD:
             yield index, word.text in _FORWARD
