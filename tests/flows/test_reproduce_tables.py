@@ -95,7 +95,7 @@ def test_the_builds_summarizer_and_summaries_have_the_recipes_they_had(tmp_path:
     decoding = [job for job in jobs if job.stage == "predictions" and "directory" in job.digests]
     for job in decoding:
         assert job.recipe.fields(0) == build.decoding.recipe()
-        assert set(job.digests) == {"examples", "graphs", "directory", "ranked"}
+        assert set(job.digests) == {"examples", "graphs", "directory"}
     assert len(decoding) == 2
 
 
@@ -164,7 +164,7 @@ def test_a_build_trains_the_predictor_that_its_search_asks_for(tmp_path: Path) -
     assert added == {"models/attention-summarizer", "predictions", "scores", "reports"}
     for job in jobs:
         if job.stage == "predictions" and "directory" in job.digests:
-            assert set(job.digests) == {"examples", "directory", "predictor", "ranked"}
+            assert set(job.digests) == {"examples", "directory", "predictor"}
     _, jobs = walked(config(decoding={"alignment": "ranked"}), report, tmp_path)
     assert not [job for job in jobs if job.stage == "models/attention-summarizer"]
     decoding = [job for job in jobs if job.stage == "predictions" and "directory" in job.digests]
