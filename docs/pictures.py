@@ -23,6 +23,7 @@ from typing import Any
 import requests
 from PIL import Image
 from playwright.sync_api import Page, sync_playwright
+from prefect.client.orchestration import SyncPrefectClient
 
 from flows.running.prefect_setup import deploy
 from storage.builds import build_names, latest_build
@@ -84,9 +85,8 @@ class Product:
 
     def ask(self, path: str, body: Mapping[str, Any]) -> list[dict[str, Any]]:
         """Return what Prefect's API answers."""
-        answer = requests.post(f"{self.prefect}/api/{path}", json=body, timeout=WAIT_SECONDS)
-        answer.raise_for_status()
-        result: list[dict[str, Any]] = answer.json()
+        with SyncPrefectClient(f"{self.prefect}/api") as client:  # which sends the token against forged requests
+            result: list[dict[str, Any]] = client.request("POST", f"/{path}", json=body).json()
         return result
 
 
