@@ -46,9 +46,9 @@ def test_it_extracts_first_and_then_writes(tmp_path: Path) -> None:
     extracting = losses(tmp_path, "extractor", "train", "loss")
     assert len(extracting) == 10  # lines of four steps: a quarter of the summarizer's
     assert extracting[-1] < extracting[0] - 0.05
-    writing = losses(tmp_path, "summarizer", "validation", "nll")
-    assert len(writing) == 8
-    assert writing[-1] < writing[0] - 0.5
+    assert len(losses(tmp_path, "summarizer", "validation", "nll")) == 8
+    writing = losses(tmp_path, "summarizer", "train", "nll")  # of 60 topics it learns by heart
+    assert writing[-1] < writing[0] - 2
     rows = pa.concat_tables(
         pq.read_table(file, columns=["article_id", "system", "summary"])
         for file in tmp_path.rglob("*.parquet")

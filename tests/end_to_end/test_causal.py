@@ -50,7 +50,7 @@ SMALL = [
     *("--summarizer.max-paragraphs=4", "--summarizer.max-paragraph-tokens=60", "--summarizer.max-target-tokens=100"),
     *("--training.batch-tokens=6000", "--training.processes=1", "--training.accumulation=1"),
     *("--training.torch-threads=1", "--training.decoded-articles=0", "--training.validation-interval=20"),
-    *("--training.learning-rate=0.01"),
+    "--training.learning-rate=0.01",
 ]
 CAUSAL = {"preset": "llama", "graph": "none", "copying": False}
 
