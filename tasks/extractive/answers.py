@@ -15,14 +15,13 @@ from models.sentences import split_sentences
 from models.values import Value, find_values
 from tasks.engine.data_files import read_data
 from tasks.extractive.pile import PilePassage
-from tasks.text.content_words import content_words
+from tasks.text.content_words import FUNCTION_WORDS
 from tasks.verification.words import family, groups, stem
 
 _DATA = read_data("tasks.extractive", "answers.toml")
-_WANTS: Mapping[str, str] = _DATA["wants"]
 _MEASURES = {word: words.split() for word, words in _DATA["measures"].items()}
+_WANTS: Mapping[str, str] = {**_DATA["wants"], **{f"how {word}": "number" for word in _MEASURES}}
 _ASKING = frozenset(_DATA["asking"].split())
-
 _YEARS = range(1000, 2100)
 _BY_CONTEXT = 0.5  # what a word counts that only the title or the passage before the sentence has
 _RELATED = 0.85  # what a synonym or another form of a word counts
@@ -76,12 +75,10 @@ def _read(question: str) -> _Question:
     words = [word.casefold() for word in _WORDS.findall(question)]
     begins = (" ".join(words[:count]) for count in (2, 1))
     wanted = next((_WANTS[begin] for begin in begins if begin in _WANTS), None)
-    if wanted == "number" and words[:1] == ["how"] and words[1:2] not in (["many"], ["much"]):
-        wanted = "number" if words[1] in _MEASURES else None
     meant = [
         frozenset(stem(each) for each in _MEASURES.get(word, [word]))
         for word in dict.fromkeys(words)
-        if word not in _ASKING and word in content_words(word)
+        if word not in _ASKING | FUNCTION_WORDS
     ]
     return _Question(tuple(meant), wanted, frozenset(find_values(question)))
 

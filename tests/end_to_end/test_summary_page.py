@@ -274,16 +274,21 @@ def test_a_corpus_is_searched_and_a_sentence_followed_to_its_page(page: Page, ad
     expect(page.frame_locator("iframe").locator("#cited-passage")).to_contain_text("Thomas Ridley")
 
 
-@pytest.mark.parametrize(("scheme", "width"), [("light", 1280), ("dark", 768), ("light", 360)])
-def test_sentences_are_changed_with_the_keyboard(
-    browser: Browser, address: str, axe_faults: Callable[[Page], list[str]], scheme: str, width: int
-) -> None:
-    context = browser.new_context(viewport={"width": width, "height": 800}, color_scheme=scheme)
-    page = context.new_page()
+def summarized(browser: Browser, address: str, scheme: str, width: int) -> Page:
+    """A page of so many pixels, in light or dark, on which a summary was asked for."""
+    page = browser.new_context(viewport={"width": width, "height": 800}, color_scheme=scheme).new_page()
     page.goto(address)
     page.get_by_label("Title").fill(TITLE)
     page.get_by_label("Web addresses").fill("http://good.test/today")
     page.get_by_role("button", name="Summarize").click()
+    return page
+
+
+@pytest.mark.parametrize(("scheme", "width"), [("light", 1280), ("dark", 768), ("light", 360)])
+def test_sentences_are_changed_with_the_keyboard(
+    browser: Browser, address: str, axe_faults: Callable[[Page], list[str]], scheme: str, width: int
+) -> None:
+    page = summarized(browser, address, scheme, width)
     texts = page.locator("ol.sentences .text")
     expect(texts).to_have_count(2)
     first, second = texts.all_inner_texts()
@@ -305,19 +310,14 @@ def test_sentences_are_changed_with_the_keyboard(
     expect(page.locator(".support.said")).to_have_count(1)
     expect(page.get_by_text("A reader changed this summary; its sentences were checked again.")).to_be_visible()
     assert first != second
-    context.close()
+    page.context.close()
 
 
 @pytest.mark.parametrize(("scheme", "width"), [("light", 1280), ("dark", 768), ("light", 360)])
 def test_questions_are_asked_with_the_keyboard_and_put_into_a_table(
     browser: Browser, address: str, axe_faults: Callable[[Page], list[str]], scheme: str, width: int
 ) -> None:
-    context = browser.new_context(viewport={"width": width, "height": 800}, color_scheme=scheme)
-    page = context.new_page()
-    page.goto(address)
-    page.get_by_label("Title").fill(TITLE)
-    page.get_by_label("Web addresses").fill("http://good.test/today")
-    page.get_by_role("button", name="Summarize").click()
+    page = summarized(browser, address, scheme, width)
     page.get_by_label("Ask a question").focus()
     page.keyboard.type("Who was the last keeper?")
     page.keyboard.press("Enter")
@@ -342,11 +342,11 @@ def test_questions_are_asked_with_the_keyboard_and_put_into_a_table(
     expect(page.locator("tbody td").last).to_have_text("no answer")
     assert axe_faults(page) == []
     assert page.evaluate("document.documentElement.scrollWidth") <= width
-    written = context.request.get(f"{address}{page.get_by_role('link', name='CSV').get_attribute('href')}").text()
+    written = page.context.request.get(f"{address}{page.get_by_role('link', name='CSV').get_attribute('href')}").text()
     assert written.splitlines()[0].endswith("source,How high is the tower?,Who built it?")
     page.get_by_role("row").last.get_by_role("link").click()
     expect(page.locator("#source-1")).to_have_attribute("open", "")
-    context.close()
+    page.context.close()
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

@@ -69,6 +69,8 @@ def test_the_first_answer(question: str, answer: str) -> None:
         "Which bank lent the money?",
         "",
         "Who is it?",
+        "How?",
+        "How much?",
     ],
 )
 def test_what_no_sentence_answers(question: str) -> None:
@@ -92,6 +94,17 @@ def test_the_subject_need_not_be_repeated() -> None:
     (found,) = answers("When did Harrow Mill close?", [PilePassage(sentence)], "Harrow Mill")
     assert found.text == sentence
     assert answers("When did Harrow Mill close?", [PilePassage(sentence)], "Lunn Brewery") == []
+
+
+@given(
+    st.lists(
+        st.sampled_from(["how", "many", "much", "tall", "when", "which", "year", "who", "is", "the", "tower", "?"]),
+        max_size=4,
+    )
+)
+def test_unfinished_questions_are_read(words: list[str]) -> None:
+    for one in answers(" ".join(words), PASSAGES, TITLE):
+        assert one.text in PASSAGES[one.passage].text
 
 
 @given(st.text(max_size=60), st.lists(st.text(max_size=80), max_size=4))
