@@ -154,7 +154,7 @@ def _run_form(page: Page, product: Product) -> None:
     (result,) = product.ask("deployments/filter", {"deployments": {"name": {"any_": ["build-wikisum"]}}})
     page.goto(f"{product.prefect}/deployments/deployment/{result['id']}/run")
     page.get_by_text("Parameters").first.wait_for()
-    page.locator("textarea").first.fill("data")  # in place of a path of this machine
+    page.locator("textarea").first.fill("data")  # instead of a path of this machine
     page.wait_for_timeout(5000)
 
 
