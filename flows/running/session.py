@@ -151,8 +151,8 @@ def holding(store: Store) -> Iterator[None]:
 def session(config: BuildConfig) -> Iterator[Session]:
     """Join the session of the flow around this one, or open one: check and lock the root, start the embedded web.
     Raises ValueError: the configuration is not that of the flow around, or the machine lacks what a setting names (with
-    FileNotFoundError and ConnectionError as `check_machine` says); StorageError: the root cannot be written or has
-    another format; RootBusyError: another run still holds it after the wait."""
+    FileNotFoundError and ConnectionError as `check_machine` says). StorageError: the root cannot be written or has
+    another format. RootBusyError: another run still holds it after the wait."""
     outer = _current.get()
     if outer is not None:
         other = outer.config

@@ -181,9 +181,9 @@ class _SourceOfValues:
 
 
 class SourceValues:
-    """Which tokens may come next in summaries of a batch of articles. `pieces`: of the vocabulary; `source`: the batch;
+    """Which tokens may come next in summaries of a batch of articles. `pieces`: of the vocabulary. `source`: the batch.
     `may_be_cut`: tells of the number of tokens of a paragraph, and of all together, whether its end may be cut off
-    (`Layout.may_be_cut`); `slots`: what the slots of each article stand for (`ValueSlots.values`)."""
+    (`Layout.may_be_cut`). `slots`: what the slots of each article stand for (`ValueSlots.values`)."""
 
     def __init__(
         self,

@@ -206,7 +206,7 @@ class Trainer(Generic[Item]):
 
     def run(self) -> TrainingResult:
         """Train until all steps are done, the data or the patience ends, or the time is up. Raises TrainingStopped: by
-        SIGTERM; a checkpoint was saved; TrainingError: too many gradients in a row were not finite, or memory ran out;
+        SIGTERM; a checkpoint was saved. TrainingError: too many gradients in a row were not finite, or memory ran out.
         ValueError: the directory contains a run with other settings, or the examples cannot be batched."""
         if not self._resumed:
             self.resume()

@@ -1,7 +1,7 @@
-"""The first stages: articles as read, and one table per shard without duplicates (Liu & Lapata 2019, sec. 4); and the
-stage `given`: documents that a source itself contains, in the same layout as those of the crawl.
+"""The first stages: articles as read, and one table per shard without duplicates (Liu & Lapata 2019, sec. 4). The stage
+`given` has documents that a source itself contains, in the same layout as those of the crawl.
 
-Leads become plain prose: without captions and whatever else stands between the sentences of a copied page."""
+Leads become plain prose, without captions and other text between the sentences of a copied page."""
 
 import json
 import re
@@ -39,9 +39,10 @@ _TEX = "{\\displaystyle"
 
 
 def is_caption(line: str) -> bool:
-    """Tell whether a line is the caption of a picture, although it ends in a full stop. It is if its first sentence has
-    no finite verb, and begins with what pictures are ("Map of ..."), says what somebody is seen doing ("Workers closing
-    a lock."), when it was taken, where in the picture something is or by what a chart counts. Only in English."""
+    """Tell whether a line is the caption of a picture, although it ends in a full stop. The first sentence of a caption
+    has no finite verb. It begins with a kind of picture ("Map of ..."), or says what somebody is seen doing ("Workers
+    closing a lock."). Or it says when the picture was taken, where in it something is, or what a chart counts by. Only
+    in English."""
     if len(line.split()) > _LONGEST:
         return False
     first = first_sentence(line)
@@ -56,10 +57,10 @@ def target_of(article: Article) -> str:
 def clean_lead(text: str) -> str:
     """Return the sentences of a lead, its paragraphs separated by line breaks.
 
-    Removed are edit links, table rows, footnote marks with their pages, editors' notes, pronunciation, the source of
-    formulas, lines that send the reader to other pages, captions, lines in
-    which no sentence ends (list items, table headings), and a line ending in a colon that introduces such lines. If no
-    sentence ends in the whole lead, as in texts that have lost their full stops, its lines are kept."""
+    This removes edit links, table rows, footnote marks with their pages, editors' notes, pronunciation and the source
+    of formulas. It also removes lines that send the reader to other pages, captions, lines in which no sentence ends
+    (list items, table headings), and a line ending in a colon that introduces such lines. If no sentence ends in the
+    whole lead, as in texts that have lost their full stops, its lines are kept."""
     written = (line for line in text.splitlines() if not _NOT_PROSE.fullmatch(line))
     without_marks = (_without_tex(_MARKS.sub("", _PAGES.sub(" ", line))) for line in written)
     plain = (mend(" ".join(line.split())) for line in without_marks)
@@ -139,9 +140,9 @@ def intake_articles(
 
 
 def merge_articles(parts: pa.Table, kept_out: pa.Table | None = None) -> pa.Table:
-    """Return the ARTICLES of one shard, sorted by id. Of several usable articles with one id the first is kept, the
-    others get the reason `duplicate_title`. `parts` are INTAKE rows from every partition, in their order; `kept_out`
-    ARTICLES rows that must not be used in training, with their reason (rows of the test split are kept)."""
+    """Return the ARTICLES of one shard, sorted by id. If several usable articles have one id, the first is kept, and
+    the others get the reason `duplicate_title`. `parts` are INTAKE rows from every partition, in their order;
+    `kept_out` ARTICLES rows that must not be used in training, with their reason (rows of the test split are kept)."""
     order = pc.sort_indices(
         parts.append_column("place", pa.array(range(parts.num_rows), pa.int64())),
         sort_keys=[("article_id", "ascending"), ("place", "ascending")],
@@ -179,7 +180,8 @@ def drop_reason(article: Article, lead: str, *, search_will_follow: bool) -> str
 
 
 def _split(article: Article, seed: int) -> str:
-    """Return the source's split, else one by a stable hash of the group, or of its identity if there is no group."""
+    """Return the source's split, else one by a stable hash of the group, or of the identity of an article without a
+    group."""
     if article.split is not None:
         if article.split not in SPLITS:
             raise ValueError(f"article {article.title!r}: split {article.split!r}, expected one of {', '.join(SPLITS)}")

@@ -11,7 +11,7 @@ from tasks.engine.data_files import read_data
 _CHARACTERS = 3  # a token, at least: English has 4, and the budget must not be exceeded
 _MOST_WORDS = 300  # characters of a server's own words
 _LOOP = 120  # characters that a looping model repeats
-_LOOPS = 4  # times that they stand in what was written last
+_LOOPS = 4  # times that they occur in what was written last
 _LAST = 4_000  # characters of what was written last
 _CHECKED = 400  # characters between two looks for a loop
 _REFUSALS: dict[str, list[str]] = read_data("tasks.chat", "servers.toml")["refusals"]
@@ -29,7 +29,7 @@ Message = Mapping[str, str]
 
 
 class NoAnswerError(Exception):
-    """There is no answer to one request; `reason` says why, and `words` are the server's own, or empty."""
+    """A request got no answer; `reason` says why, and `words` are the server's own, or empty."""
 
     def __init__(self, reason: str, words: str = "") -> None:
         super().__init__(f"{reason}: {words}" if words else reason)
@@ -67,7 +67,7 @@ def refused(status: int, body: bytes) -> NoAnswerError:
 
 def completion(found: Any, asked: Sequence[Message]) -> ChatAnswer:
     """Return the answer that a decoded body holds. `asked`: the messages, whose tokens are estimated where the server
-    counts none. Raises NoAnswerError: it is no completion with text."""
+    counts none. Raises NoAnswerError: it is not a completion with text."""
     choices = found.get("choices") if isinstance(found, dict) else None
     choice = choices[0] if isinstance(choices, list) and choices else None
     message = choice.get("message") if isinstance(choice, dict) else None
@@ -104,7 +104,7 @@ class Stream:
     _unchecked: int = 0
 
     def add(self, line: str) -> None:
-        """Read a line. Raises NoAnswerError: it says that there is no answer; ValueError: it is cut."""
+        """Read a line. Raises NoAnswerError: it reports a failure; ValueError: it is cut."""
         if not line.startswith("data:"):
             return
         data = line.removeprefix("data:").strip()

@@ -45,9 +45,9 @@ class Connection(Closing):
         retries: int,
         backoff_seconds: float,
     ) -> None:
-        """Make the connection. `url`: where chats are sent to; `key`: None = none; `connections`: requests at the same
-        time; `silent_seconds`: limit for the next part of a stream, and for the whole of another answer; `retries`:
-        further requests after one that failed for now, a limit that was reached excepted; `backoff_seconds`: wait
+        """Make the connection. `url`: where chats are sent to. `key`: None = none. `connections`: requests at the same
+        time. `silent_seconds`: limit for the next part of a stream, and for the whole of another answer. `retries`:
+        further requests after one that failed for now, a limit that was reached excepted. `backoff_seconds`: wait
         before the first. Proxies are those of the environment, except for a server on this machine."""
         self._url, self._silent, self._retries, self._backoff = url, silent_seconds, retries, backoff_seconds
         host = urlsplit(url).hostname or ""
@@ -71,8 +71,8 @@ class Connection(Closing):
 
     def chat(self, body: Mapping[str, Any], heard: Callable[[int], None]) -> tuple[ChatAnswer, bool]:
         """Return the answer to a request, and whether it is whole: a stream that falls silent or repeats itself is cut
-        and is not. `heard`: called with about how many tokens of a stream have come. Raises NoAnswerError: there is no
-        answer."""
+        and is not. `heard`: called with about how many tokens of a stream have come. Raises NoAnswerError: the server
+        gave none."""
         failures = 0
         while True:
             try:

@@ -60,7 +60,7 @@ class Passage:
 
     @property
     def place(self) -> str:
-        """Where it is in its source, for people."""
+        """Its place in its source, for people."""
         return place_of(self.position, self.page)
 
 
@@ -105,7 +105,7 @@ class CitedSummary:
 
     @property
     def told(self) -> Sequence[SummarySentence]:
-        """Its sentences but for what sources say differently."""
+        """Its sentences, except those on what sources say differently."""
         return [sentence for sentence in self.sentences if not sentence.sides]
 
     @property
@@ -140,9 +140,9 @@ class PassageNumbers:
     def of(
         self, title: str, summary: Summary, heading: str = "", told: Sequence[Difference] = (), words: int | None = None
     ) -> list[SummarySentence]:
-        """Return the sentences of a summary, or of its section of this heading, with the numbers of their passages;
-        unsupported ones stay, and those go that state one side of what is told as a difference. `words`: of the
-        sentences together, at most, but for the first one; None = no limit."""
+        """Return the sentences of a summary, or of its section of this heading, with the numbers of their passages.
+        Unsupported ones stay. Those that state one side of a listed difference are left out. `words`: of the sentences
+        together, at most, but the first one always stays; None = no limit."""
         citer = Citer(title, self.texts)
         stay = [item for item in citer.cite(summary) if not any(other.stated_in(item.sentence) for other in told)]
         ends = accumulate(len(written_words(item.sentence)) for item in stay)

@@ -11,7 +11,7 @@ EDITED = "A reader changed this summary; its sentences were checked again."
 
 def edited(summary: CitedSummary, sentences: Sequence[str]) -> CitedSummary:
     """Return a summary with other sentences, cited and marked as those of a system are. What sources say differently
-    stays. Raises ValueError: there is no sentence."""
+    stays. Raises ValueError: no sentence is given."""
     lines = [line for sentence in sentences if (line := " ".join(sentence.split()))]
     if not lines:
         raise ValueError("there is no sentence: expected at least one, or delete the summary")

@@ -74,8 +74,8 @@ def to_text(summary: CitedSummary) -> str:
 
 
 def to_cited_text(summary: CitedSummary) -> str:
-    """Return the summary to be pasted elsewhere: sentences with the numbers of their passages, then where these
-    stand."""
+    """Return the summary to be pasted elsewhere: sentences with the numbers of their passages, then the source of
+    each."""
     sections = list[list[str]]([[]])
     for sentence in summary.told:
         if sentence.heading:
@@ -181,5 +181,5 @@ def _key(source: SummarySource) -> str:
 
 
 def _address(url: str) -> str:
-    r"""Return a URL as it may stand between braces: `\url` takes every other character as it is."""
+    r"""Return a URL in the form that is valid between braces: `\url` takes every other character as it is."""
     return re.sub(r"[{}\\%#]", lambda mark: f"%{ord(mark[0]):02X}" if mark[0] not in "%#" else f"\\{mark[0]}", url)

@@ -85,10 +85,10 @@ class Jobs(Closing):
         kept: int = 200,
         kept_bytes: int = 1 << 30,
     ) -> None:
-        """Start the workers. `work`: makes a summary; what its report raises has to end it, so it reports often;
-        `at_once`: summaries made at the same time; `keep`: called with every finished one; what it raises is logged;
-        `waiting`: requests that may wait for their turn; a further one is refused; `kept`: ended requests that are
-        remembered, the oldest are forgotten first, the last one never; `kept_bytes`: the most that their sources may
+        """Start the workers. `work`: makes a summary; what its report raises has to end it, so it reports often.
+        `at_once`: summaries made at the same time. `keep`: called with every finished one; what it raises is logged.
+        `waiting`: requests that may wait for their turn; a further one is refused. `kept`: ended requests that are
+        remembered, the oldest are forgotten first, the last one never. `kept_bytes`: the most that their sources may
         take together."""
         self._work, self._keep = work, keep
         self._most_waiting, self._kept, self._kept_bytes = waiting, kept, kept_bytes
@@ -161,7 +161,7 @@ class Jobs(Closing):
         try:
             job.summary, job.pages = self._made(job, report)
             job.title = job.summary.title
-            # With what was read of them, in the same memory, so that writing again fetches nothing twice.
+            # They share memory with what was read of them, so that writing again fetches nothing twice.
             read = [job.pages.get(number) for number in range(1, len(job.given) + 1)]
             job.given = [
                 replace(item, **vars(page)) if page else item for item, page in zip(job.given, read, strict=True)
@@ -243,7 +243,7 @@ class KeptSummaries:
         """Take the root, and the settings that a summary does not bring itself."""
         self._store, self._settings = store, settings
         self._file = TypeAdapter(_Kept)
-        self._listed: dict[str, tuple[KeptEntry, str] | None] = {}  # None for a file that is no summary
+        self._listed: dict[str, tuple[KeptEntry, str] | None] = {}  # None for a file that is not a summary
 
     def save(self, job: SummaryJob) -> None:
         """Keep a finished summary. Raises StorageError: it cannot be written."""

@@ -64,14 +64,14 @@ def summarize(
     connect_to: Mapping[str, str] | None = None,
 ) -> tuple[CitedSummary, dict[int, SourcePage]]:
     """Summarize sources under a title. `title`: the topic, by which paragraphs are ranked, "" = one is made of the
-    sources; `given`: those that cannot be used are in the result, with the reason; `question`: about the topic, which
-    sentences of the sources or a language model answer instead of a summary; "" = none; `choice`: whether the model of
-    `system` gives way to the extractive system: where it does not suit the sources or what it wrote (`doubts`), never,
-    or in any case; `progress`: called at the start of each step, and about once a second while pages are fetched;
-    `connect_to`: pattern of host -> `address:port` where its connections are made instead.
+    sources. `given`: those that cannot be used are in the result, with the reason. `question`: about the topic, which
+    sentences of the sources or a language model answer instead of a summary; "" = none. `choice`: when the extractive
+    system replaces the model of `system`: if the model or its summary does not suit the sources (`doubts`), never, or
+    always. `progress`: called at the start of each step, and about once a second while pages are fetched. `connect_to`:
+    pattern of host -> `address:port` where its connections are made instead.
 
     Returns: the summary, without sentences if no source could be used, and the pages by number of the source. Raises
-    ValueError: there is no source, or there are too many, or the model cannot be used."""
+    ValueError: no source or too many are given, or the model cannot be used."""
     check_request(given, settings)
     started = time.monotonic()
     progress(Progress(f"reading {counted(len(given), 'source')}", 0.02))
@@ -226,7 +226,7 @@ def _choose(
         sections.setdefault(headings[item.passage] if headings else "", []).append(item.text)
     if not sections:  # without a whole sentence, the first words
         return [("", Summary(first_words([passage.text for passage in passages], settings.words)))]
-    # On lines of their own, so that they are also cited one by one.
+    # They get lines of their own, so that they are also cited one by one.
     return [(heading, Summary("\n".join(texts))) for heading, texts in sections.items()]
 
 

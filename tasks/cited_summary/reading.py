@@ -1,5 +1,5 @@
-"""The given sources as tables of the pipeline: URLs fetched by the crawl, files as pages that are there already, notes
-as prose; a title for them, and the list of them as read, each with its text or why nothing of it was used."""
+"""The given sources as tables of the pipeline: URLs fetched by the crawl, files as pages that exist already, notes as
+prose. Also a title for them, and the list of the sources, each with its text or the reason why it was not used."""
 
 import hashlib
 import re
@@ -105,8 +105,8 @@ def file_url(index: int, source: GivenSource) -> str:
 
 
 def read_notes(documents: pa.Table) -> pa.Table:
-    """Return DOCUMENTS rows in which notes that people keep are prose: of plain text and Markdown, lines that state
-    something without an end get a full stop, and those that follow one another become one paragraph."""
+    """Return DOCUMENTS rows in which notes are prose. In plain text and Markdown, lines that state something without an
+    end get a full stop, and lines that follow one another become one paragraph."""
     rows = documents.to_pylist()
     for row in rows:
         if row["engine"] not in _ENGINES:
@@ -118,7 +118,7 @@ def read_notes(documents: pa.Table) -> pa.Table:
             for text in _joined([line for line, _ in lines])
         ]
         if (paragraphs := [text for text, _ in noted]) != row["paragraphs"]:
-            # What repeats on a host is told of its lines as they were, and of pages alone.
+            # Repeated lines of a host are recognised by their original form, and among pages alone.
             row |= {"paragraphs": paragraphs, "boilerplate": [False] * len(paragraphs)}
             row["page_numbers"] = [page for _, page in noted if page]
     return pa.Table.from_pylist(rows, schema=DOCUMENTS.schema)
@@ -199,14 +199,14 @@ def list_sources(
 
 
 def _nothing_kept(paragraphs: Sequence[Paragraph], language: str | None) -> str | None:
-    """Return why no paragraph is used, by the reason that refuses most of the text; None if one is used. Text counts,
-    not paragraphs: a heading is as much a paragraph as what stands below it."""
+    """Return why no paragraph is used, by the reason that refuses most of the text; None if one is used. Characters
+    count, not paragraphs, because a heading is a paragraph too."""
     refused: Counter[str] = Counter()
     for paragraph in paragraphs:
         if paragraph.refused is None:
             return None
         refused[paragraph.refused] += len(paragraph.text)
-    if "duplicate" in refused:  # what is no prose, such as headings, may be most of a page that is a copy
+    if "duplicate" in refused:  # headings and other text that is not prose may be most of a copied page
         return "it says nothing that an earlier source does not say: every usable paragraph is a repetition"
     reason = refused.most_common(1)[0][0]
     if reason == "language":

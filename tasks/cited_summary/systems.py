@@ -33,7 +33,7 @@ from tasks.writing.settings import GGUF, WriterSettings
 
 EXTRACTIVE = "concepts"
 _PREDICTOR = "models/attention-summarizer"
-# Of 200 paragraphs better sentences are chosen than of 40: on wikigraph +.9 values F1 (`benchmarks/extractors.py`).
+# 200 paragraphs give better sentences than 40: +.9 values F1 on wikigraph (`benchmarks/extractors.py`).
 _BY_TITLE = RankingSettings(method="similarity", keep=200)
 _WITHOUT_JUNK = ParagraphSettings(quality=0.76)  # as in the preset `records`, which is for pages of the real web too
 # A folder alone does not say how its model is to be decoded: only names and numbers of the input are sure to be safe.
@@ -44,10 +44,10 @@ _SECTIONS: Mapping[str, Any] = {"decoding": DecodingSettings, "graphs": GraphSet
 # a mini web spells in 2.21 to 2.43 pieces a word. On the other four groups that one takes 2.43 to 2.62, and
 # vocabularies of 4,000 and 8,000 pieces, trained on the pages of all groups but the one that they spell, 1.69 to 2.09.
 MOST_PIECES = 2.2
-# Share of what a model wrote that the sources must bear out; a sentence that only several passages together support
+# Share of a model's sentences that the sources must support; a sentence that only several passages together support
 # counts half. Chosen on 30 topics of the demo's own world and 24 piles outside it (FreshWiki's articles cut into their
-# sections, and ours). Of as many that chose nothing, 30 in the world pass and no pile outside does. Nothing outside was
-# borne out at all; but one passage alone says few sentences of the world's own summaries, so more cannot be asked.
+# sections, and ours). Among as many others, all 30 topics of the world pass, and no pile outside it does. A higher
+# share would also refuse summaries of the world, because one passage alone supports few of their sentences.
 LEAST_BORNE_OUT = 0.25
 # Share of the words that were asked for, or that the sources have if these are fewer. Chosen on 104 topics of a demo's
 # own world, of which 5 % are below it; of 97 of another world 2 % are.
@@ -64,7 +64,7 @@ class SummarySystem:
     summarizer: Path | None = None  # folder of the summarizer; None for the extractive system
     ranker: Path | None = None  # folder of the ranker; None = paragraphs are ranked by similarity with the title
     predictor: Path | None = None  # folder of the summarizer's attention predictor, if decoding needs one
-    writer: WriterSettings | None = None  # the language model that writes in place of a summarizer; None for none
+    writer: WriterSettings | None = None  # the language model that writes instead of a summarizer; None for none
     words: WordRule = "unicode"  # how texts are cut into words
     # Settings of the stages of these names.
     paragraphs: ParagraphSettings = _WITHOUT_JUNK
@@ -121,7 +121,7 @@ def trained_systems(model: str | None) -> list[str]:
 def find_system(model: str | None) -> SummarySystem:
     """Return the best system that is there: the champion's summarizer, the latest build's, the folder's, else concepts.
     `model`: a root (folder or URI), its `registry`, or the folder of a trained summarizer; None for none. Raises
-    StorageError: there is no such folder, or a file in it is damaged or missing."""
+    StorageError: the folder does not exist, or a file in it is damaged or missing."""
     if model is None:
         return SummarySystem(EXTRACTIVE, "No model was given, so whole sentences of the sources are chosen.")
     if model.lower().endswith(GGUF):
@@ -263,7 +263,7 @@ def fitting(system: SummarySystem, texts: Sequence[str]) -> SummarySystem:
 
 
 def doubts(name: str, sentences: Sequence[SummarySentence], words: int) -> str | None:
-    """Return why what a model wrote is not to be shown in place of the sources' own sentences; None if it is. `name`:
+    """Return why sentences of the sources should replace a model's summary; None if its summary is good enough. `name`:
     of the model; `sentences`: what it wrote, judged; `words`: how many could have been written."""
     wrote = sum(len(written_words(sentence.text)) for sentence in sentences)
     if not sentences or wrote < LEAST_WORDS * words:

@@ -18,7 +18,7 @@ _SUFFIX = ".jsonl"
 
 class Answers(dict[str, Any], Closing):
     """Question -> JSON-able answer, those given to `add` on disk line by line; a context manager, for one writer at a
-    time. On an object store, lines exist only once their file is closed, which happens after every `rows` answers."""
+    time. An object store has the lines only once their file is closed, which happens after every `rows` answers."""
 
     def __init__(self, filesystem: pafs.FileSystem, directory: str, *, rows: int) -> None:
         """Read the existing answers; a torn last line is left out."""

@@ -48,7 +48,7 @@ class ArchiveFile:
 
 def find_archives(settings: CrawlSettings) -> list[ArchiveFile]:
     """Return the archive files of the settings, globs expanded, sorted, once each. Raises FileNotFoundError: a pattern
-    matches nothing, or there is no such file."""
+    matches nothing, or a file does not exist."""
     files: list[str] = []
     for pattern in settings.archive:
         # glob.glob rather than Path.glob: a pattern may be absolute.
@@ -103,8 +103,8 @@ def _table(rows: Iterable[dict[str, Any]], file: str, host_shards: int) -> pa.Ta
 
 
 def _originals(rows: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
-    """Yield the rows; a revisit of an earlier record of the file, by its payload's digest or its URL and date, becomes
-    a capture where that one is, and a conversion of a page that the file has itself is left out."""
+    """Yield the rows. A revisit of an earlier record of the file, found by its payload's digest or its URL and date,
+    becomes a capture at that record. A conversion is left out if the file also has the page itself."""
     offsets: dict[object, int] = {}
     for row in rows:
         keys, refers = row.pop("keys", ()), row.pop("refers", ())

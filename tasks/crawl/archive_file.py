@@ -1,9 +1,9 @@
 """One archive file: detect its compression and read records by their offset.
 
 Archives are compressed record by record (gzip members, or zstd frames that may share the dictionary at the file's
-start), so that a record can be read from its start. A file that is one stream over many records, or whose members do
-not end where records do, is decoded once to a scratch file in the system's temporary folder (TMPDIR), and offsets refer
-to that file. Only one block is in memory at a time, however large the file or hostile its compression."""
+start), so that a record can be read from its start. Some files are one stream over many records, or have members that
+do not end where records do. These are decoded once to a scratch file in the system's temporary folder (TMPDIR), and
+offsets refer to that file. Only one block is in memory at a time, however large the file or hostile its compression."""
 
 import io
 import logging
@@ -141,7 +141,7 @@ class OpenArchive(Closing):
 
 
 def records_of(stream: "BinaryIO | Member") -> ArchiveIterator:
-    """Return the records in a member, or from the place on where another stream stands."""
+    """Return the records in a member, or from the current position of another stream."""
     buffered = io.BufferedReader(stream, _BLOCK) if isinstance(stream, Member) else stream
     return ArchiveIterator(buffered, no_record_parse=True, arc2warc=True)
 

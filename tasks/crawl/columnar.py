@@ -3,10 +3,10 @@ files. A table's files are in a folder, in an object store, or named by a list o
 (https://github.com/commoncrawl/cc-index-table) eight are read.
 
 A table is sorted by key, so the URLs of a shard of hosts lie all over it. Grouped by file, every file is read once for
-all URLs. Only row groups whose keys may include a wanted one are read, of these first the column of keys, and the other
-columns only where one of them is wanted; batch by batch, so that memory does not grow with the file. Which captures of
-a URL are tried is decided by the rule of the CDX look-up (`tasks.crawl.common_crawl`), for whole columns. Redirects are
-in the subset `crawldiagnostics`; what they lead to is looked up in a further pass over the files."""
+all URLs. Only row groups whose keys may include a wanted one are read: first the column of keys, and the other columns
+only if one of the keys is wanted. They are read batch by batch, so that memory does not grow with the file. Which
+captures of a URL are tried is decided by the rule of the CDX look-up (`tasks.crawl.common_crawl`), for whole columns.
+Redirects are in the subset `crawldiagnostics`; what they lead to is looked up in a further pass over the files."""
 
 import json
 import logging
@@ -99,8 +99,8 @@ class IndexFiles(tuple[TableFile, ...]):
 
 def find_tables(settings: CrawlSettings, connect_to: Mapping[str, str]) -> list[IndexFiles]:
     """Return the tables that the settings name, in their order, each with its files of pages and of redirects. Raises
-    FileNotFoundError: there is no such folder or list, or it has no file of pages; ValueError: a list does not hold the
-    names of files; ConnectionError: a list cannot be read."""
+    FileNotFoundError: the folder or list does not exist, or it has no file of pages; ValueError: a list does not hold
+    the names of files; ConnectionError: a list cannot be read."""
     tables = []
     for named in settings.common_crawl.tables:
         files = _listed(named, settings, connect_to) if named.lower().startswith(_ON_THE_WEB) else _in_folder(named)

@@ -245,8 +245,8 @@ class _Indexes(Closing):
         return sorted(captures, key=lambda line: self._settings.common_crawl.preference(line.captured_at))
 
     def _is_silent(self, service: Service) -> bool:
-        """Return whether an index sends an empty answer where it has no capture. Where it says so in words, an empty
-        answer is a fault. Raises FetchError: `index_failed`."""
+        """Return whether an index sends an empty answer where it has no capture. If the server says so in words, an
+        empty answer is a fault. Raises FetchError: `index_failed`."""
         if service.url not in self._silent:
             try:
                 answer = service.get(_query(service.url, _NOBODYS, limit="1"), max_bytes=_MAX_LINE_BYTES)

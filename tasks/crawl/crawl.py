@@ -84,12 +84,12 @@ def crawl_batches(
 ) -> Iterator[pa.RecordBatch]:
     """Yield one row of `pages` for each distinct URL of the frontier's kept rows, in order of URL.
 
-    Rows come in batches of some 8 MB, so memory does not grow with the shard. With `captures`, pages are fetched from
-    the web only if the settings say so and they are in no archive. Of the `earlier` pages those that are not due are
-    reused, the others requested conditionally. `turns`: None = those that all shards of the run share. What is fetched
-    is added to the journal. Raises ValueError: the settings name an archive and there are no captures; OSError: an
-    archive file cannot be read; CorruptShardError: the earlier crawl's file has been damaged since it was opened;
-    KeyboardInterrupt, SystemExit: the crawl was told to stop; the journal holds what was fetched."""
+    Rows come in batches of some 8 MB, so memory does not grow with the shard. If there are `captures`, a page is
+    fetched from the web only if the settings say so and no archive has it. Pages of the `earlier` crawl that are not
+    due are reused, and the others are requested conditionally. `turns`: None = those that all shards of the run share.
+    What is fetched is added to the journal. Raises ValueError: the settings name an archive and captures are missing.
+    OSError: an archive file cannot be read. CorruptShardError: the earlier crawl's file has been damaged since it was
+    opened. KeyboardInterrupt, SystemExit: the crawl was stopped; the journal holds what was fetched."""
     # With a million URLs each of these takes 90 MB, so only two of them exist at a time.
     frontier = frontier.select(["url", "drop_reason"])
     give_back()

@@ -1,5 +1,5 @@
-"""The URLs of an article's sources: those that it cites, then those that a search for its title found; and what a crawl
-will ask of the largest sites for them, in URLs and days at the polite rate."""
+"""The URLs of an article's sources: those that it cites, then those that a search for its title found. Also how many
+URLs a crawl will request from the largest sites, and how many days that takes at the polite rate."""
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping

@@ -156,8 +156,8 @@ class Client:
         the settings' limits. `max_bytes` limits the decoded body; a longer one is cut there if `cut`, else refused.
         `inspect` is called with None when the headers of a success have arrived, and with the first bytes of the body;
         if it returns a reason, the body is refused. `heard` is called with each part of a success as it comes.
-        `cookies` are sent where their hosts are asked, and take those of the response. Raises FetchError: there is no
-        response."""
+        `cookies` are sent where their hosts are asked, and take those of the response. Raises FetchError: the server
+        gave none."""
         self._guard.current.deadline = time.monotonic() + self._settings.total_seconds
         try:
             answer = self._sent(url, dict(headers or {}), body, cookies)
@@ -232,7 +232,7 @@ def read_body(
     heard: Callable[[bytes], None] | None = None,
 ) -> tuple[IO[bytes], int]:
     """Read a body block by block, decompressing at most a block beyond the limit; return it and its decoded bytes.
-    Afterwards `raw` is closed, or its connection returned to the pool. `cut`: stop at the limit instead of refusing;
+    Afterwards `raw` is closed, or its connection returned to the pool. `cut`: stop at the limit instead of refusing.
     `decode`: undo the Content-Encoding; `check` is called with None at once and then with the first kilobyte, and may
     return a reason to refuse; `heard` is called with each block. Raises FetchError: it is refused, broken or cut;
     OSError: the temporary folder is full."""

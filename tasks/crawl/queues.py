@@ -1,5 +1,5 @@
-"""The URLs of a shard that are still to be fetched, in compact form (a URL costs its own bytes and ten more), and which
-host comes next: one queue for each, with a pause between its requests, whose caller passes the time."""
+"""The URLs of a shard that are still to be fetched, in compact form (a URL costs its own bytes and ten more). Each host
+has a queue with a pause between its requests; the caller passes the time and gets the next host."""
 
 import heapq
 import itertools
@@ -54,9 +54,9 @@ class UrlList:
 
 
 class Backlog:
-    """URLs to fetch, origin by origin. Within an origin, URLs that were never fetched come first, then the others,
-    least recently fetched first. Origins are ordered likewise by their first URL; on a tie, the origin with the most
-    URLs comes first, because it takes longest."""
+    """URLs to fetch, origin by origin. An origin's URLs that were never fetched come first, then the others, least
+    recently fetched first. Origins are ordered likewise by their first URL; on a tie, the origin with the most URLs
+    comes first, because it takes longest."""
 
     def __init__(self, urls: UrlList, wanted: Iterable[int], fetched_at: Callable[[str], float]) -> None:
         """Take ascending indices into `urls`, and when each was fetched last: seconds since 1970, 0 for never."""

@@ -39,7 +39,7 @@ class CaptureReason(Reason):
 
 
 class PageReason(Reason):
-    """Why there is no page at a URL."""
+    """Why a URL has no page."""
 
     BAD_URL = "bad_url", "a redirect to something that is no URL"
     BAD_SCHEME = "bad_scheme", "a redirect to neither http nor https"

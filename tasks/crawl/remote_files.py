@@ -94,7 +94,7 @@ class RemoteFile(io.RawIOBase):
     """One of these files as a file object, readable at any offset."""
 
     def __init__(self, files: RemoteFiles, url: str) -> None:
-        """Ask for its size. Raises ConnectionError: there is no such file, or the archive does not answer."""
+        """Ask for its size. Raises ConnectionError: the file does not exist, or the archive does not answer."""
         self._files = files
         self._url = url
         self._place = 0

@@ -59,7 +59,7 @@ class StoredPage:
 
     @property
     def validators(self) -> dict[str, str]:
-        """Return the headers of a conditional request (RFC 9110, 13.1); empty if there are no validators."""
+        """Return the headers of a conditional request (RFC 9110, 13.1); empty without validators."""
         headers = {"If-None-Match": self.etag, "If-Modified-Since": self.last_modified}
         return {name: value for name, value in headers.items() if value is not None}
 
@@ -72,7 +72,7 @@ class EarlierPages:
     """The pages with a body of an earlier shard."""
 
     def __init__(self, store: Store, record: ShardRecord, settings: CrawlSettings) -> None:
-        """Read all but the bodies. Raises CorruptShardError: the file is gone, cut short or changed."""
+        """Read all columns except the bodies. Raises CorruptShardError: the file is gone, cut short or changed."""
         self._store = store
         self._record = record
         refreshed = record.settings["refresh"] != settings.refresh

@@ -1,12 +1,12 @@
 """robots.txt, after RFC 9309: what an origin allows, even if its file is missing, broken, huge or not a robots.txt.
 
 A hostile robots.txt can be expensive: half a megabyte of wildcards takes a second to parse, 33 MB of memory and a
-quarter of a second per URL. So only the rules for us are kept, as compressed text; they are parsed for a number of URLs
-at once; and a file with too many rules to apply in bounded time forbids its origin.
+quarter of a second per URL. So only the rules for us are kept, as compressed text, and are parsed for a number of URLs
+at once. A file with too many rules to apply in bounded time forbids its origin.
 
-Where the standard is silent a file is read as Google's open parser (google/robotstxt) reads what people write: a
-version or words after a name, a missing colon, misspelt names of lines, byte order marks.
-Crawl-delay and Request-rate are of no standard; we obey them.
+If the standard does not say how to read something, this reads it like Google's open parser (google/robotstxt): a
+version or words after a name, a missing colon, misspelt names of lines, byte order marks. Crawl-delay and Request-rate
+are of no standard; we obey them.
 
 In a pattern of paths, here and in tdmrep.json, `*` is any text and a `$` at the end is the end. Patterns and URLs come
 from strangers, so matching is a search for each piece after the one before it, without backtracking: where a piece
@@ -37,7 +37,7 @@ _UNESCAPED = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123
 
 
 def comparable(text: str) -> str:
-    """Return a part of a path as paths are compared; bytes that were no UTF-8 (`surrogateescape`) are escaped."""
+    """Return a part of a path as paths are compared; bytes that were not UTF-8 (`surrogateescape`) are escaped."""
     return _ESCAPE.sub(_settled, quote(text, safe=_LEFT, errors="surrogateescape"))
 
 
@@ -158,9 +158,9 @@ def decoded(body: bytes) -> str:
 
 def group_for(agent: str, text: str) -> Group:
     """Return what a robots.txt says to a crawler: the groups that name it, or else those for everyone. A group is its
-    User-agent lines and the rules after them, up to the next User-agent line after a rule. Any other line may stand
-    between (RFC 9309, 2.2.4); a delay there is for the names above it, since many files have a group of nothing else.
-    `agent`: product token, letters, `_` and `-`."""
+    User-agent lines and the rules after them, up to the next User-agent line after a rule. Any other line may come
+    between (RFC 9309, 2.2.4); a delay there is for the names above it, because many files have groups with only a
+    delay. `agent`: product token, letters, `_` and `-`."""
     own, everyones = Group(), Group()
     named = is_own = is_everyones = ruled = begun = False
     for kind, value in _lines(text):
@@ -173,7 +173,7 @@ def group_for(agent: str, text: str) -> Group:
             elif (token := _TOKEN.match(value)) and token[0].lower() == agent.lower():  # whatever follows it
                 named = is_own = True
             continue
-        if kind == "licence":  # of all crawlers, wherever it stands (RSL 1.0); an open licence reserves nothing
+        if kind == "licence":  # of all crawlers, at any place in the file (RSL 1.0); an open licence reserves nothing
             if "://" in value and licence_of_url(value) is None and ("", RSL) not in own.uses:
                 own.uses.append(("", RSL))
                 everyones.uses.append(("", RSL))
@@ -290,9 +290,9 @@ class Robots:
 
 def judge_robots(answer: Response | FetchError, user_agent: str) -> Robots:
     """Return the rules that follow from the answer to a request for robots.txt. A success is parsed, whatever its type.
-    4xx and redirects that lead nowhere mean that there is no file, so everything is allowed; 429, 5xx, a file that does
-    not arrive or is no text, and one with too many rules forbid the origin (RFC 9309, 2.3.1). `user_agent`: product
-    token, or with version."""
+    If the answer is 4xx, or redirects lead nowhere, the site has no such file, and everything is allowed. The origin is
+    forbidden by 429, 5xx, a file that does not arrive or is not text, and one with too many rules (RFC 9309, 2.3.1).
+    `user_agent`: product token, or with version."""
     if isinstance(answer, FetchError) and answer.reason in HOST_FAULTS:
         return Robots(answer.reason)
     if not has_arrived(answer):

@@ -1,13 +1,13 @@
 """Connections that a hostile server cannot misuse: only to permitted addresses, and with a deadline.
 
 A name is resolved once per connection, its addresses are filtered, and the socket is opened to one of the remaining
-ones. There is no second look-up that could give another answer (DNS rebinding). Sockets also have a deadline, so that
-a server that sends a byte now and then cannot exceed the total time of a request. A look-up has a limit too: the
+ones. The name is looked up once, so a second answer cannot differ (DNS rebinding). Sockets also have a deadline, so
+that a server that sends a byte now and then cannot exceed the total time of a request. A look-up has a limit too: the
 system's resolver can hang for minutes and cannot be stopped.
 
-The standard library takes for an answer what is none, or is only a part of one. It skips of the interim answers
-(RFC 9110, 15.2) only 100 and would take early hints for the final answer; it takes headers that end anywhere for all
-headers; and it takes a chunk size that is no number for the end of the connection."""
+The standard library takes for an answer what is none, or is only a part of one. It skips only 100 of the interim
+answers (RFC 9110, 15.2), and would take early hints for the final answer. It takes headers that end anywhere for all
+headers. It takes a malformed chunk size for the end of the connection."""
 
 import http.client
 import ipaddress
@@ -45,7 +45,7 @@ class _HeaderLines:
     def readline(self, limit: int) -> bytes:
         """Return the next line. Raises FetchError: it has no end, or the headers have none."""
         line = self._file.readline(limit)
-        inside = self._inside or line.startswith(b"HTTP/")  # before that there is no answer
+        inside = self._inside or line.startswith(b"HTTP/")  # before that the answer has not begun
         if inside and len(line) < limit and not line.endswith(b"\n"):
             raise FetchError(PageReason.TRUNCATED_HEADERS, transient=True)
         self._inside = inside and line.strip(b"\r\n") != b""
@@ -105,7 +105,7 @@ _REFUSED = tuple(
 
 
 class FetchError(Exception):
-    """There is no response, or no complete one."""
+    """No response came, or an incomplete one."""
 
     def __init__(
         self,
@@ -125,7 +125,7 @@ class FetchError(Exception):
 
 
 def is_public(address: str) -> bool:
-    """Tell whether an address is of the public internet, also IPv4 in IPv6. Raises ValueError: it is no address."""
+    """Tell whether an address is of the public internet, also IPv4 in IPv6. Raises ValueError: it is not an address."""
     ip: Address = ipaddress.ip_address(address.partition("%")[0])
     if isinstance(ip, ipaddress.IPv6Address):
         if ip.ipv4_mapped is not None:

@@ -52,11 +52,11 @@ class Service(Closing):
     ) -> None:
         """Make the client of the service at `url`; no request goes to another host.
 
-        Its host may be private, because the user chose it, except for well-known public hosts. `delay_seconds` stands
-        between the starts of two requests. With a `queue` all processes of this machine take turns by that name, and
-        with the crawl at the service's domain, which may be cited too; without, only this client's requests do.
-        `connections` are for requests without turns; None = all take turns. `keep_cookies` is for a login. A `resolver`
-        that hangs must not delay the turns of others. Raises ValueError: the environment's credentials are malformed
+        Its host may be private, because the user chose it, except for well-known public hosts. `delay_seconds`: between
+        the starts of two requests. With a `queue` all processes of this machine take turns by that name, and with the
+        crawl at the service's domain, which may be cited too; without, only this client's requests do. `connections`
+        are for requests without turns; None = all take turns. `keep_cookies` is for a login. A `resolver` that hangs
+        must not delay the turns of others. Raises ValueError: the environment's credentials are malformed
         (`tasks.crawl.credentials`)."""
         self.url = url
         self._patience = patience
@@ -102,8 +102,8 @@ class Service(Closing):
         inspect: Inspector | None = None,
         heard: Callable[[bytes], None] | None = None,
     ) -> T:
-        """Return what `reader` makes of the answer to a GET request, or to a POST request of a `body`, which does no
-        harm twice; it is sent again while the service is busy or `reader` raises a transient FetchError. Other
+        """Return what `reader` makes of the answer to a GET request, or to a POST request of a `body`, which must be
+        safe to send twice. It is sent again while the service is busy or `reader` raises a transient FetchError. Other
         arguments: `Client.request`."""
         assert host_of(url) == self._host, f"{url} is not of {self._host}"
         patience = self._patience

@@ -20,7 +20,8 @@ MIRROR_HOSTS: tuple[str, ...] = tuple(read_data("tasks.crawl", "sites.toml")["mi
 
 
 def service_url(url: str) -> str:
-    """Return the normal form of a service's address, at any host and port. Raises ValueError: it is no web address."""
+    """Return the normal form of a service's address, at any host and port. Raises ValueError: it is not a web
+    address."""
     try:
         return normalise_url(url, allowed_hosts=["*"])
     except BadUrlError as error:
@@ -73,7 +74,7 @@ FolderUrl = Annotated[str, AfterValidator(lambda url: f"{service_url(url).remove
 
 
 class CommonCrawlSettings(Settings):
-    """Where Common Crawl, or an archive of its form, is read."""
+    """The place of Common Crawl, or of an archive of its form."""
 
     delay_seconds: float = tuning(1.0, ge=0, le=LONGEST_WAIT)
     """between the starts of two requests to an index server from this machine, in seconds"""
@@ -132,7 +133,7 @@ class CommonCrawlSettings(Settings):
 
 
 class WaybackSettings(Settings):
-    """Whether and how the Internet Archive, or one that speaks its interface, stands in for dead links."""
+    """Whether and how the Internet Archive, or one with its interface, replaces dead links."""
 
     enabled: bool = False
     """ask the Internet Archive for pages that are gone from the web"""

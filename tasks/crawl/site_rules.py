@@ -1,9 +1,9 @@
 """What an origin's own files say of its URLs: robots.txt first, which may forbid the two others, in which a site says
 for all its pages that texts must not be mined.
 
-ai.txt (Spawning, 2023) is written like a robots.txt, and forbids kinds of files by their endings. tdmrep.json (TDM
-Reservation Protocol, W3C community group report, 2024) is a list of rules; the first whose location matches counts.
-What they say becomes entries of `rights_headers`, beside the headers of the page: no page is refused for it here. A
+ai.txt (Spawning, 2023) has the syntax of a robots.txt, and forbids kinds of files by their endings. The list of rules
+in tdmrep.json (TDM Reservation Protocol, W3C community group report, 2024) counts by its first rule whose location
+matches. Their rules become entries of `rights_headers`, like the headers of the page; this module refuses no page. A
 file that could not be read is such an entry too, as it may reserve the page."""
 
 import json

@@ -1,21 +1,21 @@
 """Turns: who may send the next request, over all shards, processes and runs.
 
-At a service, such as an archive, one request is sent at a time: the processes of the machine, whose address is all that
-it sees, take turns by a locked file with the earliest time of the next request.
+A service, such as an archive, gets one request at a time. It sees only the address of the machine, so the machine's
+processes take turns by a locked file with the earliest time of the next request.
 
 At web sites a request takes its turn at the host, the registered domain and the addresses (`Pace`). Most of a site's
 requests come from the shard of its domain. That is not enough for a second between two: a redirect leads to a domain
 of another shard, and domains share addresses, which nobody knows before they are looked up. So each request takes a
 turn in a table that all shards of the run share.
 
-On one machine the table is a locked file, which also holds for several runs on it. The workers of a Dask cluster may be
-on many machines, whose only common place may be an object store without locks; but all are connected to one scheduler,
-which runs one function at a time, so it keeps the table. A turn costs it two calls of about a millisecond, so that a
-whole cluster can fetch some hundreds of pages a second; polite crawls are slower, because of large hosts.
+The table of one machine is a locked file, which several runs on it share. The workers of a Dask cluster may be on many
+machines that share only an object store without locks. But all are connected to one scheduler, which runs one function
+at a time, so it keeps the table. A turn costs it two calls of about a millisecond, so that a whole cluster can fetch
+some hundreds of pages a second; polite crawls are slower, because of large hosts.
 
 A request holds its turn until it has been sent, connecting included, so that a slow connection and a quick one after it
-do not arrive together; the delay counts from then. A caller that has to wait is told when to ask again, each a turn
-later than the one before, so that a thousand waiting callers do not ask all the time."""
+do not arrive together; the delay counts from then. A caller that has to wait gets a time to ask again, a turn later
+than the caller before, so that a thousand waiting callers do not ask all the time."""
 
 import hashlib
 import os
@@ -234,10 +234,10 @@ def shared_turns() -> Turns:
     return MachineTurns()
 
 
-# Of the delay of a domain. Behind one address of a content network or a hosting company are thousands of domains, and
-# it answers thousands of requests a second: at a domain's own delay they would wait for each other for months. Behind
-# the address of a small server are a few domains, each of which is asked at its own delay at most, and all together ten
-# times as often. Lists of networks, or counts of the domains at an address, would have to be kept up to date.
+# Share of a domain's delay. One address of a content network or a hosting company may serve thousands of domains and
+# thousands of requests a second: at a domain's own delay they would wait for each other for months. The address of a
+# small server serves a few domains. Each of them gets requests at its own delay at most, and all together ten times as
+# often. Lists of networks, or counts of the domains at an address, would have to be kept up to date.
 ADDRESS_SHARE = 0.1
 
 
@@ -260,7 +260,7 @@ class Pace:
             try:
                 addresses = self._guard.own_addresses(parts.hostname or "", port)
             except FetchError as fault:
-                return RequestTurn(self._turns, self._guard, {}, fault=fault)  # there will be no request
+                return RequestTurn(self._turns, self._guard, {}, fault=fault)  # the request will not be sent
             delays |= {f"address {address}": ADDRESS_SHARE * self._delay for address in addresses}
         wait = self._turns.take(delays) if delays else 0.0
         return RequestTurn(self._turns, self._guard, delays, wait=wait)

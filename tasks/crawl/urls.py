@@ -44,10 +44,10 @@ class BadUrlError(ValueError):
 def normalise_url(url: str, *, allowed_hosts: Iterable[str] = ()) -> str:
     """Return the normal form of an absolute URL.
 
-    Scheme and host are lower-case, the host in its IDNA form, mapped as browsers do (UTS 46), and without a final dot;
-    default port, fragment and credentials are removed; dot segments are resolved; percent-encoding is upper-case and
-    used only where necessary. A URL that begins with `//` counts as https. Normalising twice changes nothing. For
-    `allowed_hosts`, patterns, any port is right. Raises BadUrlError: it cannot be fetched."""
+    Scheme and host are lower-case. The host has its IDNA form, mapped as browsers do (UTS 46), without a final dot.
+    Default port, fragment and credentials are removed, and dot segments resolved. Percent-encoding is upper-case and
+    used only where necessary. A URL that begins with `//` counts as https. Normalising twice changes nothing. Hosts
+    that match a pattern of `allowed_hosts` may have any port. Raises BadUrlError: it cannot be fetched."""
     text = re.sub(r"[\t\r\n]", "", url.strip())
     if not text or len(text) > MAX_URL_CHARACTERS or _CONTROL.search(text):
         raise BadUrlError(FrontierReason.BAD_URL, url)

@@ -126,8 +126,8 @@ def export_build(store: Store, build_name: str | None, to: str) -> WarcExport:
     """Write the pages of a build; one batch of them is in memory at a time.
 
     The name of the file `to` decides the compression (`.gz`: one member per record); with `{shard}` in it each shard of
-    `pages` gets a file. Build None = the latest. Raises StorageError: there is no such build, or a file could not be
-    written; ValueError: the build has no pages, or the file name is not valid for WARC; CorruptShardError: a shard of
+    `pages` gets a file. Build None = the latest. Raises StorageError: the build does not exist, or a file could not be
+    written. ValueError: the build has no pages, or the file name is not valid for WARC. CorruptShardError: a shard of
     pages is damaged.
     """
     folder, _, name = to.rpartition("/")

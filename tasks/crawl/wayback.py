@@ -140,8 +140,8 @@ def replace_dead(
     earlier: EarlierPages | None = None,
 ) -> Iterator[pa.RecordBatch]:
     """Yield rows of `pages` in order, with those of dead links replaced by `Wayback.row`. If the archive does not
-    answer, a page that an earlier crawl got from it is kept, with the reason beside it. The dead links' journal is in a
-    separate directory. Raises CorruptShardError: the earlier crawl's file has been damaged since it was opened."""
+    answer, a page that an earlier crawl got from it is kept, with the reason in its row. The dead links' journal is in
+    a separate directory. Raises CorruptShardError: the earlier crawl's file has been damaged since it was opened."""
     complete = None if earlier is None else earlier.completing()
     forget_lost(journal, earlier)
     dead = replaced = 0

@@ -1,1 +1,2 @@
-"""The engine that runs stages: shards, inputs and settings. What is done is skipped; what is made is recorded."""
+"""The engine that runs stages: shards, inputs and settings. It skips shards that are done, and records those that it
+makes."""

@@ -1,7 +1,7 @@
 """Why a shard or directory has to be computed: what differs between its recipe and what was made before.
 
-A key says only that something differs. The record of the newest file of the same stage and shard says what that was
-made from, so the two are compared in the order in which a change is easiest to understand: the stage's version, its
+A key says only that something differs. The record of the newest file of the same stage and shard says what that file
+was made from. The two are compared in the order in which a change is easiest to understand: the stage's version, its
 settings, notes, inputs."""
 
 import json

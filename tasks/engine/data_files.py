@@ -1,4 +1,4 @@
-"""Words, phrases, patterns and weights: data in TOML files beside the code, read once, when they are first needed."""
+"""Words, phrases, patterns and weights: data in TOML files next to the code, read once, when they are first needed."""
 
 import re
 import tomllib

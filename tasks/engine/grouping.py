@@ -60,7 +60,7 @@ def join_by_article(
 
 def packed(items: Iterable[T], size: Callable[[T], int], most: int, number: float = math.inf) -> Iterator[list[T]]:
     """Yield as many items together, in order, as have at most the size `most` in all and are at most `number`; an item
-    that is larger stands alone."""
+    that is larger is alone."""
     group: list[T] = []
     total = 0
     for item in items:

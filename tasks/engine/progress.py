@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Progress:
-    """Where work stands."""
+    """Progress of some work."""
 
     text: str  # one line for people: numbers with their units
     share: float  # of the whole work that is done, 0-1

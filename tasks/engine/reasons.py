@@ -1,4 +1,4 @@
-"""Why a row is refused: every place that refuses has an enum of its reasons, each with its meaning beside it."""
+"""Why a row is refused: every module that refuses rows has an enum of its reasons with their meanings."""
 
 from enum import StrEnum
 from typing import Self

@@ -1,8 +1,8 @@
 """What a stage makes, what it reads, and everything else that decides the content of its shards.
 
-A flow writes `same(articles)` for the shard of the same number, `gathered(documents)` for the reader's row group of
-every shard, `only(vocabulary)` for the single shard of a stage, `every(articles, paragraphs)` for lazy access to all
-shards, and `contents(ranker)` for the directory of a model."""
+A flow writes `same(articles)` for the shard of the same number, and `gathered(documents)` for the reader's row group of
+every shard. It writes `only(vocabulary)` for the single shard of a stage, `every(articles, paragraphs)` for lazy access
+to all shards, and `contents(ranker)` for the directory of a model."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -74,7 +74,7 @@ class StageResult:
     shards: Sequence[int]  # all shard numbers of the stage
     records: Mapping[int, ShardRecord]  # shard number -> record, for finished shards
     shown: Any = field(default=None, compare=False, repr=False)  # its reference in the UI, for its readers
-    title: str = field(default="", compare=False)  # tells it from others of the same dataset; empty = as the dataset
+    title: str = field(default="", compare=False)  # distinguishes stages of the same dataset; empty = as the dataset
 
     @property
     def complete(self) -> bool:

@@ -55,8 +55,8 @@ def make_shard(job: Job) -> ShardRecord:
 def make_directory(job: Job) -> DirectoryRecord:
     """Fill a directory (train a model, write a report), publish it, and return its record.
 
-    The function gets `directory` (a local path that an interrupted run finds again; with an object store also a run on
-    another machine) and returns its metrics; their field `published` names the files that readers load. Raises
+    The function gets `directory` and returns its metrics; their field `published` names the files that readers load. An
+    interrupted run finds the same local path again; with an object store also a run on another machine. Raises
     CorruptShardError: an input is damaged; StorageFullError: the disk of the local folder is full; complete files are
     kept for the next run; StorageError: the directory could not be written."""
     store = Store(job.root, job.lease)

@@ -125,10 +125,10 @@ class Run:
         lasting: str | None = None,
         name: str | None = None,
     ) -> StageResult:
-        """Return a stage's shards, computing those that are missing (none when planning). `context` holds arguments
-        that change how a shard is made but never its content, `scratch` names the one that takes a folder which
-        survives an interruption (`tasks.engine.job.Scratch`), with a key in `lasting` the shard too; `name` tells
-        apart stages that share a dataset. Raises StageFailedError: some shards could not be made."""
+        """Return a stage's shards, computing those that are missing (none when planning). `context`: arguments that
+        change how a shard is made but never its content. `scratch`: name of the argument that takes a folder which
+        survives an interruption (`tasks.engine.job.Scratch`), and with a key in `lasting` also the shard. `name`:
+        distinguishes stages that share a dataset. Raises StageFailedError: some shards could not be made."""
         name = name or recipe.name
         infos = self.store.infos(recipe.name)
         listing = {file: info.size for file, info in infos.items()}
@@ -197,7 +197,7 @@ class Run:
         return record_build(self.store, config, stages, directories, report, label=label, latest=latest)
 
     def use(self, result: DirectoryResult) -> DirectoryResult:
-        """Put another model in place of this walk's; the replaced one is kept as `NAME, replaced` for pruning."""
+        """Replace this walk's model with another one; the replaced one is kept as `NAME, replaced` for pruning."""
         replaced = self.directories.get(result.name)
         if replaced is not None and replaced != result:
             self.directories[f"{result.name}, replaced"] = replaced

@@ -57,9 +57,10 @@ def run_processes(
     """Call a training function in several processes of a process group and return what rank 0 returned.
 
     The function takes `arguments` and `progress`, which gets here what rank 0 reports, and returns what JSON can hold;
-    its errors are raised here. Raises TrainingStopped: SIGTERM or `stop_trainings` came, and a checkpoint was saved;
-    ValueError, OSError: the function raised it, the latter for example on a full disk; TrainingError: the function
-    raised it, or a process ended in another way, such as killed for its memory: then it has the log's last lines."""
+    its errors are raised here. Raises TrainingStopped: SIGTERM or `stop_trainings` came, and a checkpoint was saved.
+    ValueError, OSError: the function raised it, the latter for example on a full disk. TrainingError: the function
+    raised it, or a process ended in another way, such as killed for its memory. Then the error has the log's last
+    lines."""
     with TemporaryDirectory(prefix="torchrun-") as name, stop_on_sigterm() as stop:
         folder = Path(name)
         (folder / JOB).write_bytes(cloudpickle.dumps((function, dict(arguments))))

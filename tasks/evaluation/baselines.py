@@ -1,6 +1,6 @@
-"""Systems without a model on the test split -> predictions: Lead, LexRank and the greedy ROUGE-2 oracle (Liu & Lapata
-2019, sec. 4), concepts, which a corpus too small for a summarizer can be summarized with, a filler of templates, and
-the ceiling: what could be said at best of the paragraphs read."""
+"""Systems without a model on the test split -> predictions. Lead, LexRank and the greedy ROUGE-2 oracle are those of
+Liu & Lapata 2019, sec. 4. `concepts` summarizes a corpus that is too small for a summarizer, `filler` fills templates,
+and `ceiling` is the best possible summary of the input paragraphs."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache

@@ -1,10 +1,10 @@
 """Citations of a summary: for every sentence the fewest paragraphs read by its system that say it.
 
-Attention alone is no evidence. The verifier (`tasks/verification/verifier.py`) finds the paragraph that says a
-sentence, or several that say it together; attention decides between paragraphs that do so alike. For a sentence that it
-refuses, the paragraphs that hold most of its values are cited, for people to see what it may come from: of sets
-of equally few paragraphs with equally many values, that with the highest product of attention and overlap in content
-words. Without attention all paragraphs are equally likely.
+Attention alone proves nothing. The verifier (`tasks/verification/verifier.py`) finds the paragraph that says a
+sentence, or several that say it together; attention decides between paragraphs that do so alike. A sentence that it
+refuses cites the paragraphs with most of its values, so that people see what it may come from. Among sets of equally
+few paragraphs with equally many values, the one with the highest product of attention and overlap in content words is
+cited. If attention is missing, all paragraphs are equally likely.
 
 As metrics they are judged by a test of support (ALCE, Gao et al. 2023, sec. 4.3). While the same verifier chooses and
 judges, `citation-recall` and `supported` are equal by construction, and a citation lowers precision only if its
@@ -63,7 +63,7 @@ class CitedSentence:
 class ValueSupport:
     """Support by values: all names, numbers and dates of a sentence occur in the premises together. The article's title
     counts as part of every premise. A sentence without values other than the title's is supported if the premises
-    contain half of its content words; words of the title count only if there are no others. `title`: of the article;
+    contain half of its content words; words of the title count only if it has no others. `title`: of the article;
     `context`: texts on the same subject, to distinguish names at the start of a sentence from other words."""
 
     def __init__(self, title: str, context: ValueIndex | None = None) -> None:
@@ -101,9 +101,9 @@ class ValueSupport:
 
 
 class Citer:
-    """Cites the paragraphs of one article for any summaries of it. `title`: of the article, known to all; `paragraphs`:
-    ranked, best first; `context`: further texts on the same subject, such as the lead: they help to distinguish names
-    at the start of a sentence from other words, and are never cited. The verifier of the package decides; `support` has
+    """Cites the paragraphs of one article for any summaries of it. `title`: of the article, known to all. `paragraphs`:
+    ranked, best first. `context`: further texts on the same subject, such as the lead, which are never cited. They help
+    to distinguish names at the start of a sentence from other words. The verifier of the package decides; `support` has
     the values of sentences, and what texts lack of them."""
 
     def __init__(self, title: str, paragraphs: Sequence[str], context: Sequence[str] = ()) -> None:
@@ -169,8 +169,8 @@ class Citer:
         return of(ranks, "partly" if ranks else "not supported", missing)
 
     def _best_set(self, values: Sequence[Value], weights: Floats, overlaps: Floats) -> tuple[int, ...]:
-        """Return at most three paragraphs that contain most of the values; ties: the fewest, then the likeliest. Of
-        paragraphs with the same values only the likeliest is used, so that the sets are few and all can be tried."""
+        """Return at most three paragraphs that contain most of the values; ties: the fewest, then the likeliest. Only
+        the likeliest of the paragraphs with the same values is used, so that the sets are few and all can be tried."""
         likeliest: dict[frozenset[int], int] = {}
         for rank in sorted(range(len(weights)), key=lambda rank: (-weights[rank], -overlaps[rank], rank)):
             evidence = frozenset(index for index, value in enumerate(values) if value in self._evidence[rank])
@@ -242,7 +242,7 @@ def prepare(article: ArticleTexts, wanted: Collection[str]) -> SummaryScorer:
 
 def citation_scores(cited: Sequence[tuple[str, Sequence[str]]], support: SupportTest) -> tuple[float, float]:
     """Return citation recall and citation precision of a summary, 0-1. `cited`: the sentences, each with the texts
-    cited for it. Raises ValueError: there is no sentence.
+    cited for it. Raises ValueError: no sentence is given.
 
     Recall is the share of sentences that their citations support together. A citation is precise if its sentence is
     supported in this way and the citation is not needless. It is needless if it does not support the sentence alone and

@@ -2,7 +2,7 @@
 settings name a folder with one: of sentences, pages and citations.
 
 SummaC (zero-shot, Laban et al. 2022): a sentence of a summary has the highest P(entailment) of all paragraphs read, a
-summary the mean over its sentences. Paragraphs stand whole, as in their released code; their sentences would be four
+summary the mean over its sentences. Paragraphs stay whole, as in their released code; single sentences would make four
 times as many pairs. That code also subtracts the highest P(contradiction), which the many paragraphs of our inputs
 would drive up whatever a sentence says; here entailment counts alone, as a share.
 
@@ -11,7 +11,7 @@ P(entailment) of its paragraphs minus their highest P(contradiction) is above .5
 Their Table 13 has it at .2 too, which finds rephrased sentences that the first threshold misses.
 
 Citations are those of `citations.py`, chosen by values; here the test of their support is entailment, as in
-ALCE's evaluation (Gao et al. 2023, sec. 4.3). The article's title stands before the texts, for it is known to all.
+ALCE's evaluation (Gao et al. 2023, sec. 4.3). The article's title precedes the texts, because all sides know it.
 
 An empty summary has 0 of each share, so that silence wins none, and no NED, which is of its sentences."""
 
@@ -39,7 +39,7 @@ def premise(title: str, texts: Sequence[str]) -> str:
 
 def label_ids(folder: str, setting: str) -> list[int]:
     """Return the ids of entailment and contradiction, as the configuration of the folder's model names them. Raises
-    FileNotFoundError: there is no such folder, or no model in it; ValueError: it classifies no texts, or into other
+    FileNotFoundError: the folder or a model in it is missing; ValueError: it classifies no texts, or into other
     classes; they name the setting."""
     config = read_config(folder, setting)
     kinds = config.get("architectures") or []
@@ -105,8 +105,8 @@ def summac(table: Floats) -> float:
 
 
 def entailing_pages(table: Floats, pages: Sequence[str], threshold: float) -> float:
-    """Return how many pages entail a sentence, on average (NED). `table`: as in `summac`; `pages`: the page that each
-    of the N texts stands in; `threshold`: a page entails a sentence where its score, -1 to 1, is above."""
+    """Return how many pages entail a sentence, on average (NED). `table`: as in `summac`; `pages`: the page of each of
+    the N texts; `threshold`: a page entails a sentence if its score, -1 to 1, is above."""
     places: dict[str, list[int]] = {}
     for index, page in enumerate(pages):
         places.setdefault(page, []).append(index)

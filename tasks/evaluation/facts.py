@@ -1,27 +1,27 @@
 """Truth by facts: a benchmark whose truth is known, for builds whose source is the mini web.
 
 Its world knows every fact of every topic, and the templates from which leads and pages are written. So a summary is
-scored without a judge: the templates parse each of its sentences (`topic_truth.py`), and each fact that
-it states is compared with the world's. For other corpora not all facts are known; there values, entailment or people
-must replace this test. Its limit: only the world's own sentences are understood. A system that says the same in other
-words is not wrong but unread.
+scored without a judge: the templates parse each of its sentences (`topic_truth.py`), and each fact that it states is
+compared with the world's. Other corpora do not list all facts: values, entailment or people must replace this test for
+them. Its limit: only the world's own sentences are understood. A system that says the same in other words is not wrong
+but unread.
 
 What counts:
 
 * right: the topic's own value, whether or not its lead states this fact
 * wrong: another value, for a fact that the lead states
-* invented: another value for a fact that the lead does not state, or a fact that such a topic does not have, such as a
-  sentence about a river in a summary of a company
+* invented: a wrong value for a fact that the lead does not state, or a fact that such a topic cannot have (a sentence
+  about a river in a summary of a company)
 * missed: a fact of the lead that the summary does not state, neither right nor wrong
-* unread: a sentence that matches no template, mostly a garbled one; its facts are not counted, so the share of such
-  sentences must be shown beside every other figure
+* unread: a sentence that matches no template, mostly a garbled one; its facts are not counted, so every other figure
+  must be shown with the share of such sentences
 
-A sentence is true if it states a fact besides its topic's name ("the bakery opens at five" may be said of any town), if
-every fact that it states is right, its topic's name and kind included, and if no value stands in two places: "starring
-A and A" is not true of a film that stars A and B. A sentence that repeats one before it is not true again. The share of
-true sentences is the strictest of these figures, for a garbled sentence is not true either. A summary that states
-nothing has no true sentence and no right fact, which counts as 0; shares of what is wrong, where lower is better, are
-not defined for it.
+A sentence is true if three conditions hold. It states a fact besides its topic's name ("the bakery opens at five" may
+be said of any town). Every fact that it states is right, also its topic's name and kind. It has no value twice:
+"starring A and A" is not true of a film that stars A and B. A sentence that repeats one before it is not true again.
+The share of true sentences is the strictest of these figures, for a garbled sentence is not true either. A summary that
+states nothing has no true sentence and no right fact, which counts as 0; shares of what is wrong, where lower is
+better, are not defined for it.
 
 A fact stated twice with one value counts once; with two values, twice. The topic's name is a fact, and so is a
 person's pronoun. A summary is about its article: a sentence that names another topic states a wrong name, and its
@@ -42,7 +42,7 @@ Fact = tuple[str, str]  # kind of topic, name of the fact
 class Findings:
     """The facts found in a summary."""
 
-    # Of every fact that the lead or the summary states, how often it is right, wrong, invented and missed, as above;
+    # How often each fact of the lead or the summary is right, wrong, invented and missed, as above;
     # how often the lead states it; and how often what the lead states is right in the summary: recalled.
     facts: Mapping[Fact, Counter[str]]
     sentences: int  # number of sentences of the summary

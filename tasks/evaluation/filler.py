@@ -1,9 +1,9 @@
 """A filler of templates: what can be known of a corpus by heart, without a model.
 
-It learns the sentences of training leads with their names and numbers cut out, and where in the paragraphs read the
-values stood that filled each gap: the words around them. For another article it takes the training lead whose gaps are
-filled with most certainty, and leaves out the sentences that are not. A trained summarizer has to be ahead of it;
-otherwise its corpus has too few forms of sentences to show that anything was understood."""
+It learns the sentences of training leads with their names and numbers cut out. For each gap it learns the words around
+its value in the input paragraphs. To summarize another article, it takes the training lead whose gaps it fills with
+most certainty, and leaves out uncertain sentences. A trained summarizer has to be ahead of it; otherwise its corpus has
+too few forms of sentences to show that anything was understood."""
 
 import math
 import re
@@ -20,15 +20,15 @@ _TOKEN = re.compile(r"\d[\d.,]*\d|\d|[^\W\d_](?:[\w'’-]*\w)?|-[^\W\d_](?:[\w-]
 _SUBJECT, _NAME, _YEAR, _NUMBER, _WORDS = "@s", "@", "#y", "#n", "_"  # shapes of gaps
 _MALE = {"she": "he", "her": "his"}
 _FEMALE = {"he": "she", "his": "her"}
-# May stand within a value of small letters.
+# May occur within a value of small letters.
 _LINKS = frozenset(["a", "an", "the", "of", "in", "by", "for", "to", "on", "at"])
 _LONGEST = 8  # words of such a value
 _NEIGHBOURS = 40  # training leads tried for an article, those with the most similar paragraphs
 _SURE = 0.5  # least probability of a sentence that is written
 _COPIED = 2.0  # a lead's word is from its paragraphs if it is there so many times as often as in others'
 _SMOOTHING = 0.5
-_REACH = 3  # words on each side of a value that are told apart by their places
-_SHARPNESS = 0.5  # of the evidence of a value: words beside each other say the same twice
+_REACH = 3  # words on each side of a value whose positions count
+_SHARPNESS = 0.5  # of the evidence of a value: neighbouring words repeat each other's evidence
 
 
 class Gap(NamedTuple):
@@ -50,7 +50,7 @@ class SlotPlace(NamedTuple):
 
 
 class _Gap:
-    """What stood in a gap of a template, and how often each feature stood around that, and around other values."""
+    """The values in a gap of a template, and how often each feature occurred around them, and around other values."""
 
     def __init__(self) -> None:
         self.values: set[str] = set()
@@ -86,7 +86,7 @@ class _Gap:
 
 
 class Filler:
-    """Templates of training leads, and where the values of their gaps stood."""
+    """Templates of training leads, and the contexts of the values in their gaps."""
 
     def __init__(self, training: Iterable[tuple[str, str, Sequence[str]]]) -> None:
         """Learn from articles: title, lead and paragraphs read of each."""
@@ -136,7 +136,7 @@ class Filler:
         return summary
 
     def _learn(self, sentence: Tokens, places: Mapping[str, Sequence[SlotPlace]]) -> Template:
-        """Learn where the values of a lead's sentence stand in its paragraphs; return its template."""
+        """Learn the contexts of the values of a lead's sentence in its paragraphs; return its template."""
         template = tuple(token.shape if isinstance(token, Gap) else token for token in sentence)
         values = [token for token in sentence if isinstance(token, Gap) and token.shape != _SUBJECT]
         gaps = self._gaps[template]
@@ -208,8 +208,8 @@ class Filler:
 
 
 def _with_words(sentence: Tokens, copied: Collection[str], own: str) -> Tokens:
-    """Return a lead's sentence with the words that come from its paragraphs as gaps too, as long as they stand there in
-    one run."""
+    """Return a lead's sentence with the words that come from its paragraphs as gaps too, if they are in one run
+    there."""
     results: Tokens = []
     signs = _signs(sentence)
     start = 0

@@ -17,11 +17,11 @@ _BATCH = 32  # pairs; no setting, because the last bits of sums depend on it
 
 
 class EntailmentModel:
-    """The model of a folder, usable from many threads. Of a pair that is too long the longer text is cut at its end."""
+    """The model of a folder, usable from many threads. If a pair is too long, its longer text is cut at the end."""
 
     def __init__(self, folder: str, setting: str, device: str = "auto") -> None:
         """Load the model. `folder`: where it is; `setting`: that names it, for messages; `device`: where it runs: auto
-        | cpu | cuda | cuda:N. Raises FileNotFoundError: there is no such folder, or no model in it; ValueError: it is
+        | cpu | cuda | cuda:N. Raises FileNotFoundError: the folder or a model in it is missing; ValueError: it is
         another kind of model, or the device is not there."""
         self._labels = label_ids(folder, setting)
         model, self._tokenizer = load_model("AutoModelForSequenceClassification", folder)
@@ -34,7 +34,7 @@ class EntailmentModel:
     def __call__(self, pairs: Sequence[Pair]) -> Floats:
         """Return [N, 2], P(entailment) and P(contradiction) of each of N pairs, 0-1."""
         result = np.zeros((len(pairs), len(self._labels)), dtype=np.float32)
-        # Pairs of like length stand in a batch, the longest first, for memory runs out there.
+        # Pairs of similar length are in a batch, the longest first, because they need most memory.
         order = sorted(range(len(pairs)), key=lambda place: -sum(map(len, pairs[place])))
         with self._lock:
             for start in range(0, len(order), _BATCH):

@@ -25,8 +25,8 @@ def check_judges(settings: ScoringSettings) -> None:
 
 
 def judge_notes(settings: ScoringSettings) -> dict[str, str]:
-    """Return what decides scores beside the settings, which name folders: the digests of their models. Raises
-    FileNotFoundError: there is no such folder, or no model in it; ValueError: it is a model of another kind."""
+    """Return the digests of the judges' models, which decide scores too: settings only name their folders. Raises
+    FileNotFoundError: the folder or a model in it is missing; ValueError: it is a model of another kind."""
     if settings.nli is None:
         return {}
     entailment.label_ids(settings.nli.folder, _NLI)
@@ -37,8 +37,8 @@ def judge_notes(settings: ScoringSettings) -> dict[str, str]:
 def open_judges(
     settings: ScoringSettings, needed: Collection[Judge], device: str, scratch: Scratch | None
 ) -> Iterator[Mapping[Judge, Prepare]]:
-    """Open the judges that are needed, for the time of the block. `needed`: names of their sections in the settings;
-    `device`: where their models run: auto | cpu | cuda | cuda:N; `scratch`: where a language model's answers are kept
+    """Open the judges that are needed, for the time of the block. `needed`: names of their sections in the settings.
+    `device`: where their models run: auto | cpu | cuda | cuda:N. `scratch`: where a language model's answers are kept
     while the shard is made; it must be given for that judge."""
     opened: dict[Judge, Prepare] = {}
     if "nli" in needed:

@@ -62,7 +62,7 @@ def first_times(sentences: Sequence[str]) -> list[bool]:
 
 
 def known_metric(name: str) -> str:
-    """Return the name of a metric. Raises ValueError: there is no metric of that name."""
+    """Return the name of a metric. Raises ValueError: the name is unknown."""
     if name not in METRICS:
         raise ValueError(f"unknown metric {name!r}, expected one of: {', '.join(METRICS)}")
     return name
@@ -70,7 +70,7 @@ def known_metric(name: str) -> str:
 
 def deciding_metric(name: str) -> str:
     """Return the name of a metric by which systems and versions can be ranked: a share, higher is better. Raises
-    ValueError: there is no metric of that name, or its figure only describes, or lower is better."""
+    ValueError: the name is unknown, its figure only describes, or lower is better."""
     fit = [item.name for item in METRICS.values() if (item.better, item.unit) == ("higher", "percent")]
     if known_metric(name) not in fit:
         raise ValueError(f"{name!r} cannot decide which of two systems is better, expected one of: {', '.join(fit)}")
@@ -78,7 +78,7 @@ def deciding_metric(name: str) -> str:
 
 
 def metric_name(name: str) -> str:
-    """Return a metric's name for people; a name that there is no metric of is returned unchanged."""
+    """Return a metric's name for people; an unknown name is returned unchanged."""
     return METRICS[name].label if name in METRICS else name
 
 

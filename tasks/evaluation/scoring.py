@@ -56,8 +56,8 @@ def score_predictions(
 ) -> pa.Table:
     """Score every prediction against its article: SCORES rows in order of the predictions and of the metrics; a metric
     that is not defined for a summary has no row. Raises ValueError: a prediction's article is not in `articles` or
-    refused, a system has two predictions for one, or a judge's model is of another kind; FileNotFoundError: a judge's
-    model is missing; ChatError: a language model cannot be asked."""
+    refused, a system has two predictions for one, or a judge's model is of another kind. FileNotFoundError: a judge's
+    model is missing. ChatError: a language model cannot be asked."""
     used = articles.filter(pc.is_null(articles["drop_reason"]))
     sources = paragraphs.filter(pc.is_null(paragraphs["drop_reason"]))
     wanted = frozenset(settings.metrics)

@@ -152,7 +152,7 @@ def compare_systems(scores: pa.Table, settings: Significance, seed: int) -> list
 def bootstrap(values: Floats, settings: Significance, seed: int) -> list[Interval]:
     """Return the mean of each column and its percentile bootstrap interval (Efron 1979). `values`: [N, K] one row per
     article; the K columns are resampled together; `settings`: resamples and confidence; `seed`: decides the resamples.
-    Raises ValueError: there is no row."""
+    Raises ValueError: no row is given."""
     articles = len(values)
     if articles == 0:
         raise ValueError("expected at least 1 article for an interval, got 0")
@@ -171,11 +171,11 @@ def bootstrap(values: Floats, settings: Significance, seed: int) -> list[Interva
 def randomisation_test(differences: Floats, flips: int, seed: int) -> list[float]:
     """Return the two-sided p-value of each mean paired difference (approximate randomisation, Noreen 1989).
 
-    If two systems were equal, either could have produced either summary, so the signs of the differences would be coin
-    flips. p is the share of flips whose mean is at least as far from 0, counting the data as one of them; of few
-    articles all signs are tried, which makes it exact (Fisher 1935). `differences`: [N, K] score of one system minus
-    score of another on each article, for K pairs; `flips`: random sign flips, where not all are tried; `seed`: decides
-    the flips, which are the same for all pairs. Raises ValueError: there is no article."""
+    If two systems were equal, each could have produced each summary, and the signs of the differences would be coin
+    flips. Then p is the share of flips whose mean is at least as far from 0, counting the data as one of them. If
+    articles are few, all signs are tried, which makes p exact (Fisher 1935). `differences`: [N, K] score of one system
+    minus score of another on each article, for K pairs. `flips`: random sign flips, where not all are tried. `seed`:
+    decides the flips, which are the same for all pairs. Raises ValueError: no article is given."""
     # "not less" rather than "at least", here and below: a NaN, which compares with nothing, then has a p of 1.
     observed = np.abs(differences.sum(axis=0)) - _ROUNDING * len(differences)
     (extreme,) = _shares_of_flips(differences, flips, seed, lambda sums: ~(np.abs(sums) < observed))
@@ -225,7 +225,7 @@ def holm(p_values: list[float]) -> list[float]:
 
 
 def _adjusted(metrics: list[str], p_values: list[float]) -> list[float]:
-    """Correct the p-values of each metric, which stand together, for the number of pairs under it."""
+    """Correct the p-values of each metric, which are neighbours, for the number of pairs under it."""
     families = groupby(zip(metrics, p_values, strict=True), key=itemgetter(0))
     return [p for _, family in families for p in holm([value for _, value in family])]
 

@@ -143,8 +143,8 @@ class Truth:
         return (NAME, value) if pronoun is None else (PRONOUN, pronoun)
 
     def read(self, sentence: str) -> Reading | None:
-        """Read a sentence by a form of the topic's kind that makes it true, or else by the one that explains most of
-        its words: of the topic's kind, or else of any; paraphrases come last. None if no form matches."""
+        """Read a sentence by a form of the topic's kind that makes it true. Else read it by the form that explains most
+        of its words, first of the topic's kind, then of any; paraphrases come last. None if no form matches."""
         text = plain_sentence(sentence)
         written, reworded = (self._readings(text, [self.kind], paraphrases=each) for each in (False, True))
         for _, reading in written + reworded:

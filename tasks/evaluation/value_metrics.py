@@ -3,7 +3,7 @@
 Entity-level factual consistency (Nan et al. 2021), also with numbers and dates. Every value counts once. A summary that
 states no value is true of nothing, so that its shares are 0 and silence wins none of them; `values-none` says how many
 such summaries there are. Values of a sentence that was there before, and of a list of values, count as wrong each time,
-so that repetition and lists win nothing. Where the names of a summary cannot be told, because its script has no
+so that repetition and lists win nothing. If the names of a summary cannot be recognised, because its script has no
 capitals, it counts among them."""
 
 from collections.abc import Collection, Sequence

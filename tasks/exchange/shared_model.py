@@ -43,7 +43,7 @@ class ChosenModel:
 
 def choose_model(store: Store, which: str) -> ChosenModel:
     """Return the summarizer of a version (its number, or `champion`) or of a build (its name, or `latest`). Raises
-    StorageError: there is no such one, or its files have been pruned; ValueError: the build trained no summarizer."""
+    StorageError: it does not exist, or its files have been pruned; ValueError: the build trained no summarizer."""
     if which == "champion" or which.isdecimal():
         champion = read_champion(store) if which == "champion" else None
         if which == "champion" and champion is None:
@@ -122,8 +122,8 @@ _LENGTHS = ("max_paragraphs", "max_paragraph_tokens", "max_source_tokens")
 
 def export_model(store: Store, target: Store, which: str, *, dry_run: bool = False) -> str:
     """Write a summarizer's folder, or with `dry_run` only say what it would hold; return what happened. Raises
-    ValueError: the folder holds something else, or the build has no summarizer; StorageError: there is no such version
-    or build, or a file cannot be read or written."""
+    ValueError: the folder holds something else, or the build has no summarizer; StorageError: the version or build does
+    not exist, or a file cannot be read or written."""
     chosen = choose_model(store, which)
     record = chosen.record
     folder = ExportFolder(target, {"format": 1, "kind": "model", "model": chosen.name, "directory": record.path})

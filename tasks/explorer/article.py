@@ -63,7 +63,7 @@ class Candidate:
 
     @property
     def place(self) -> str:
-        """Where it is in its page, for people."""
+        """Its place in its page, for people."""
         return place_of(self.position, self.page)
 
 
@@ -88,7 +88,7 @@ class ArticleView:
 
 
 def read_article(corpus: ExplorerCorpus, shard: int, article_id: str) -> ArticleView:
-    """Return an article of a shard. Raises StorageError: there is no such article, or a file cannot be read."""
+    """Return an article of a shard. Raises StorageError: the article does not exist, or a file cannot be read."""
     this = [("article_id", "==", article_id)]
     result = corpus.rows("articles", shard, _ARTICLE, this).to_pylist()
     if not result:
@@ -142,7 +142,7 @@ def read_page(corpus: ExplorerCorpus, host_shard: int, url: str) -> SourcePage |
 
 
 def _paragraphs(corpus: ExplorerCorpus, shard: int, this: list[tuple[str, str, Any]]) -> list[dict[str, Any]]:
-    """Return the fields of the candidates but for citations, in their order."""
+    """Return the fields of the candidates, without citations, in their order."""
     features = _by_paragraph(corpus, "features", shard, ["rouge2_recall", "title_similarity"], this)
     ranked = _by_paragraph(corpus, "ranked", shard, ["rank", "score"], this)
     stage = compared_paragraphs(corpus.build.stages)

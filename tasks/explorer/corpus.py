@@ -1,5 +1,5 @@
-"""A corpus to look into: opened by its manifest alone. What is listed is read in the background, shard by shard, into
-tables of DuckDB, which answers at once of what was read so far; an article is read in place, column by column, and only
+"""A corpus to look into: opened by its manifest alone. Lists are read in the background, shard by shard, into tables of
+DuckDB, which answers at once from what was read so far. An article is read from its files, column by column, and only
 from row groups whose statistics allow it. Digests are not checked, which would read whole files: `flows.verify` does
 that."""
 
@@ -70,7 +70,7 @@ class ExplorerCorpus:
     """The latest build below a root."""
 
     def __init__(self, store: Store) -> None:
-        """Begin to read articles. Raises StorageError: there is no build with articles below the root."""
+        """Begin to read articles. Raises StorageError: the root has no build with articles."""
         check_root(store)
         build = latest_build(store)
         if build is None or not build.stages.get("articles"):
@@ -95,7 +95,7 @@ class ExplorerCorpus:
         return [name for name, kind in KINDS.items() if any(stage in self.build.stages for stage in kind.stages)]
 
     def find(self, asked: CorpusQuery) -> Listing:
-        """Return rows. Raises StorageError: the build has no such rows, or there is no such column."""
+        """Return rows. Raises StorageError: the build has no such rows or column."""
         if asked.kind not in self.kinds:
             raise StorageError(f"build {self.build.name} has no {asked.kind!r}: expected {', '.join(self.kinds)}")
         kind, reader = KINDS[asked.kind], self._reader(asked.kind)
@@ -216,7 +216,7 @@ _TYPES = {"article_shard": pa.int32(), "rank": pa.int32(), "score": pa.float32()
 
 
 def _where(kind: Kind, asked: CorpusQuery, without: str = "") -> tuple[str, list[Any]]:
-    """Return the condition of a question, but for one filter, as SQL and its values."""
+    """Return the condition of a question, without one filter, as SQL and its values."""
     conditions: list[tuple[str, Any]] = [
         (f"{name} = ?", value) for name, value in asked.chosen.items() if value and name != without
     ]

@@ -2,9 +2,8 @@
 `main_text.py` reads this among its features.
 
 The weight of prose is its length; blocks of links, and short blocks without a full stop, have negative weight. The
-element with the largest total weight contains the main text; within it the heaviest run of blocks is the main text
-(Kadane's maximum subarray, with the cost of a gap capped, so that an advertisement between two sections cuts nothing
-off)."""
+element with the largest total weight contains the main text; its heaviest run of blocks is the main text (Kadane's
+maximum subarray). The cost of a gap is capped, so that an advertisement between two sections cuts nothing off."""
 
 import re
 from collections.abc import Sequence

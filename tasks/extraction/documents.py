@@ -95,11 +95,11 @@ def extract_documents(
 ) -> Iterator[pa.RecordBatch]:
     """Extract a host shard's pages and yield DOCUMENTS rows, one for each (article, URL) of the frontier's kept rows.
 
-    They are sorted by article shard, article, provenance, rank and URL. The texts of all pages are in memory at the
-    same time, compressed to a third, but the bodies of one batch of PAGES alone: what repeats on a host is known after
-    its last page, and rows are in the order of articles, not of pages.
+    They are sorted by article shard, article, provenance, rank and URL. All texts of the pages are in memory at the
+    same time, compressed to a third. Repeated lines of a host are known only after its last page, and rows are in the
+    order of articles, not of pages. Only the bodies of one batch of PAGES are in memory.
 
-    Where a URL was both cited and found, the row has the citation. A page without a body keeps its reason; a URL that
+    If a URL was both cited and found, the row has the citation. A page without a body keeps its reason; a URL that
     is not among the pages has the reason `page_missing`. `boilerplate` only marks the paragraphs that repeat across
     pages of the host; rights, language, quality and personal data are columns and refuse nothing here. The first batch
     has in its metadata how much text had been encoded twice. Raises RuntimeError: the extracting process cannot be

@@ -1,5 +1,6 @@
-"""The text that a page carries in its data and not in its elements, because a script would write it: the article of its
-JSON-LD (schema.org), and the longest texts of the state that frameworks embed (`__NEXT_DATA__` and others)."""
+"""The text that a page has in its data and not in its elements, because a script would write it. It comes from the
+article of its JSON-LD (schema.org), and the longest texts of the state that frameworks embed (`__NEXT_DATA__` and
+others)."""
 
 import json
 import re
@@ -19,8 +20,8 @@ _DEPTH = 60
 
 
 def embedded_text(tree: html.HtmlElement) -> str:
-    """Return the text of a page's data, as HTML or with line breaks; empty if it has none. To be called before the
-    page's scripts are taken out."""
+    """Return the text of a page's data, as HTML or with line breaks; empty if it has none. Call it before the page's
+    scripts are removed."""
     articles: list[str] = []
     state: list[str] = []
     for script in tree.iter("script"):

@@ -1,7 +1,7 @@
-"""Extraction in a process of its own, so that a page can harm only itself: the shard's side, which replaces the process
-when a page kills it, and the extracting side, `main`, which reads pages from a pipe and answers with their text.
+"""Extraction in a separate process, so that a page can harm only itself. The shard's side replaces the process when a
+page kills it. The extracting side, `main`, reads pages from a pipe and answers with their text.
 
-The process limits itself, so that nothing remains when the shard's process is killed: the kernel ends it when a page
+The process limits itself, so that nothing remains when the shard's process is killed. The kernel ends it when a page
 has used up its processor time, also in C code, and denies it memory beyond its address space. A question is a JSON
 object and a body, the answer a JSON object."""
 

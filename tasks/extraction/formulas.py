@@ -19,7 +19,7 @@ def write_formulas(tree: html.HtmlElement) -> None:
 
 
 def _write(part: html.HtmlElement) -> None:
-    """Make an element of a formula an inline element; what stands between those that hold words is only white space."""
+    """Make an element of a formula an inline element; only white space is between those that hold words."""
     tag = part.tag
     if tag not in _WORDS:
         # "5" and "3/4" are two numbers.

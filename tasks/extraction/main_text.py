@@ -2,9 +2,9 @@
 
 The classifier is boosted trees (Friedman 2001; LightGBM), learned from pages of seven kinds and from small plain ones
 (`benchmarks/main_text.py`). That of pages without any class, such as those made of Markdown, was learned from the same
-pages without their design. Of a page's blocks those are taken that have the greatest expected F1 of words (Lewis
-1995); of a page that declares itself an article only those that are very likely or also weigh enough without anything
-learned (`density.py`), and no teasers of other articles."""
+pages without their design. It takes the blocks of a page with the greatest expected F1 of words (Lewis 1995). If a page
+declares itself an article, it takes only blocks that are very likely or also weigh enough by `density.py`, which learns
+nothing, and no teasers of other articles."""
 
 import gzip
 import re
@@ -98,8 +98,8 @@ def _plainly(
     page: Page, words: NDArray[np.float64], learned: NDArray[np.bool_], weighed: NDArray[np.bool_]
 ) -> NDArray[np.bool_]:
     """Return what to take of a page whose elements have no classes. Long paragraphs of prose between those that the
-    classifier takes are added. Where it takes more prose than other text, links that density leaves out are headlines
-    of other articles, and not taken."""
+    classifier takes are added. If it takes more prose than other text, links that density leaves out are headlines of
+    other articles, and are not taken."""
     links = np.array([block.linked >= _LINKS * len(block.text) for block in page.blocks])
     prose = weighed & np.array([_is_prose(block) for block in page.blocks])
     result: NDArray[np.bool_] = learned

@@ -1,4 +1,4 @@
-"""Decode a body of bytes into text, even if its declared character set is wrong or missing, and read from it what all
+"""Decode a body of bytes into text, even if its declared character set is wrong or missing. Read from it what all
 engines share: a tree of HTML, its title, plain lines, and Markdown without its marks."""
 
 import re
@@ -167,7 +167,7 @@ _ENGLISH_SHARE = 0.06  # of its words that are among the commonest; other langua
 
 
 def _is_western(body: bytes, codec: str) -> bool:
-    """Tell whether a page that is no UTF-8 is English with a few characters of Windows-1252, whatever its label."""
+    """Tell whether a page that is not UTF-8 is English with a few characters of Windows-1252, whatever its label."""
     if codec == "cp1252" or not _SINGLE_BYTE.match(codec.replace("-", "").replace("_", "").lower()):
         return False
     plain = _without_tags(body)

@@ -1,5 +1,5 @@
-"""Pages that stand in the place of another: consent walls, soft 404s, bot checks, parked domains, pages for outdated
-browsers and pages that have moved. They are short, and most of what they say is about themselves."""
+"""Pages that a server sends instead of the wanted one: consent walls, soft 404s, bot checks, parked domains, pages for
+outdated browsers and pages that have moved. They are short, and most of what they say is about themselves."""
 
 import re
 from collections.abc import Sequence

@@ -21,7 +21,7 @@ _HEAD = etree.XPath(
 _TIMES = etree.XPath("//time[@datetime][not(ancestor::aside or ancestor::footer or ancestor::nav)]")
 _MARKED = etree.XPath("//*[@itemprop]")
 _BY = etree.XPath("//a[@rel='author']")
-_MOST = 200  # elements of the head; more are no description of a page
+_MOST = 200  # elements of the head; more do not describe a page
 _LONGEST = 120  # characters of a name
 _NO_NAME = re.compile(r"\d|https?:|@|©|[|<>{}]")
 _BY_NAME = re.compile(r"^(?:by:? |@)", re.IGNORECASE)

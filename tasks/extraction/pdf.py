@@ -16,10 +16,10 @@ from tasks.text.raised import raised
 
 MIME = "application/pdf"
 
-_EDGE = 3  # lines of a page within which its running heads and feet stand
+_EDGE = 3  # lines at the edge of a page that may be running heads and feet
 _SHORT = 0.8  # of the usual line's characters: a shorter line may be the last of its paragraph, or a heading
 _USUAL = 0.9  # quantile of the lengths: most lines of prose are full, headings and captions are not
-_SHORTER = 0.6  # of such a line's: a line that is no line of a paragraph that goes on
+_SHORTER = 0.6  # of such a line's: a shorter line ends its paragraph
 _RUNNING = 3  # pages running, or every second one, whose edges have a line in common: the head of a chapter
 _FOOT = 15  # lines at the foot of a page within which its notes begin
 _RAISED = "⁰¹²³⁴⁵⁶⁷⁸⁹"
@@ -62,7 +62,7 @@ class _Line(NamedTuple):
 
 def read_pdf(body: bytes) -> PdfText:
     """Read a PDF file; a password that is empty opens it. Raises pypdfium2.PdfiumError: the file is damaged."""
-    import pypdfium2 as pdfium  # here, because most pages are no PDF
+    import pypdfium2 as pdfium  # here, because most pages are not PDF
 
     from tasks.extraction.pdf_pages import drawn_title, page_words, text_lines
 
@@ -87,11 +87,11 @@ def read_pdf(body: bytes) -> PdfText:
 
 def join_lines(pages: Sequence[Sequence[str]]) -> list[tuple[str, int]]:
     """Return the paragraphs of pages of lines, each with the number of its page, from 1. A paragraph ends at an empty
-    line, and at a line that is not full, if it ends a sentence or the next line does not begin in lower case; it may go
-    on over the end of a page. A hyphen at the end of a line is removed if the document or the language has the word
-    without it (`_Hyphens`). Lines that repeat at the top or bottom of pages but for their numbers, page numbers, and
-    short lines within a sentence that goes on over the page are left out. The notes at the foot of a page, whose
-    numbers its prose has, come last."""
+    line. It also ends at a line that is not full, if it ends a sentence or the next line does not begin in lower case.
+    It may continue on the next page. A hyphen at the end of a line is removed if the document or the language has the
+    word without it (`_Hyphens`). Page numbers are left out, and lines at the top or bottom of pages that repeat with
+    other numbers. So are short lines within a sentence that continues on the next page. The notes at the foot of a
+    page, whose numbers its prose has, come last."""
     repeated = _repeated(pages)
     bodies = [
         [_Line(" ".join(line.translate(_PLAIN).split()), number) for line in _body(page, repeated)]
@@ -118,7 +118,7 @@ def join_lines(pages: Sequence[Sequence[str]]) -> list[tuple[str, int]]:
 
 
 def _without_raised(text: str) -> str:
-    """Return text with its superscripts as plain text: no number grows by what stands above it."""
+    """Return text with its superscripts as plain text: a number must not grow by its superscript."""
     return _RAISED_NUMBER.sub(
         lambda match: raised(
             text[max(0, match.start() - _BEFORE) : match.start()], match[0].translate(_PLAIN_DIGITS), linked=False
@@ -168,8 +168,8 @@ def _uninterrupted(bodies: Sequence[Sequence[_Line]], short: float) -> list[_Lin
 
 
 def _repeated(pages: Sequence[Sequence[str]]) -> set[str]:
-    """Return the lines at the edges of pages that several have in common, a third of them or three running (or every
-    second one): running heads and feet, of a document or of one of its chapters."""
+    """Return the running heads and feet of a document or of one of its chapters. These are lines at the edges of pages
+    that a third of the pages have in common, or three in a row (or every second one)."""
     edges: defaultdict[str, list[int]] = defaultdict(list)
     for number, page in enumerate(pages):
         for edge in {_unnumbered(line) for line in [*page[:_EDGE], *page[-_EDGE:]]}:

@@ -1,5 +1,5 @@
-"""The lines of each page of a PDF file in the order in which they are read: columns one after the other, without the
-numbers of lines, an empty line where a paragraph ends by its layout. Coordinates are in points, from the lower left."""
+"""The lines of each page of a PDF file in reading order: columns one after the other, without the numbers of lines. An
+empty line is added where the layout ends a paragraph. Coordinates are in points, from the lower left."""
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
@@ -174,7 +174,7 @@ def _without_line_numbers(page: Sequence[Line]) -> list[Line]:
         return list(page)
     marked = set(map(id, numbers))
     after = [_text_beside(word, page) for word in numbers]
-    words = [text for text in after if text[:1].isalpha()]  # a line that begins with a figure tells nothing
+    words = [text for text in after if text[:1].isalpha()]  # a line that begins with a figure proves nothing
     if len(words) < _WORDS * len(after) or sum(text[0].islower() for text in words) < _WITHIN * len(words):
         return list(page)
     lines = (line[1:] if id(line[0]) in marked else line for line in page)
@@ -244,9 +244,9 @@ def _gutter(page: Sequence[Line]) -> float | None:
 
 
 def _are_wrapped(page: Sequence[Line], gutter: float) -> bool:
-    """Tell whether the lines at the left and at the right are those of short texts side by side: they begin below one
-    another, none has space for the first word of the next, and that often begins in lower case. Cells are shorter, or
-    begin a text."""
+    """Tell whether the lines at the left and at the right belong to short texts side by side. Such lines begin below
+    one another, have no space for the first word of the next, and this word often begins in lower case. Cells are
+    shorter, or begin a text."""
     blocks = [block for region in _regions(page, gutter) if all(region) for block in _side_by_side(*region)]
     if not blocks or any(len(block) < _SHORT_LINES or _ragged(block) for block in blocks):
         return False

@@ -4,7 +4,7 @@ from tasks.engine.reasons import Reason
 
 
 class DocumentReason(Reason):
-    """Why a fetched page is no document."""
+    """Why a fetched page does not become a document."""
 
     PAGE_MISSING = "page_missing", "the page is not among those fetched"
     NO_BODY = "no_body", "the page has no body"

@@ -29,7 +29,7 @@ _NEAR = 4  # marks before and after a mark, among which the number before or aft
 def without_reference_marks(lines: Sequence[str]) -> list[str]:
     """Return the lines of a document without the marks of notes and references in them. A number in brackets is one
     after a word that does not need it. A number glued to a word or to the end of a sentence is one only if a mark near
-    it has the number before or after its own, on another word: "Windows10" and "area14" count nothing. Without
+    it, on another word, has the number before or after its own. So "Windows10" and "area14" have no marks. Without
     another mark between, the word must occur elsewhere without a number, and nowhere before one ("Table 3")."""
     text = "\n".join(lines)
     bracketed = ((match, text[max(0, match.start() - _REACH) : match.start()]) for match in _BRACKETED.finditer(text))

@@ -18,7 +18,7 @@ _PARTS = frozenset([*_SUFFIXES, *"bcdefghjklmnopqrstuvwxyz", "ff", "fi", "fl", "
 
 
 def mended(lines: Iterable[str], is_english: Callable[[str], bool]) -> list[str]:
-    """Return lines with their torn words whole, if they have several; `is_english`: tells it of a text."""
+    """Return lines with their torn words whole, if they have several; `is_english`: whether a text is English."""
     lines = list(lines)
     words = [word for line in lines for word in line.split()]
     parts = sum(map(_PARTS.__contains__, words))
@@ -42,8 +42,8 @@ def _mended(text: str) -> str:
 
 
 def _is_one(parts: list[str], size: int) -> bool:
-    """Tell whether parts are one word: it is known, and a part is no word, or ends words and is rarer. A single letter
-    says nothing: "section B and C" has no band."""
+    """Tell whether parts are one word: it is known, and a part is not a word, or ends words and is rarer. A single
+    letter says nothing: "section B and C" has no band."""
     if len(parts) != size:
         return False
     count = _counts()

@@ -1,5 +1,5 @@
-"""What a reader sees of a page: hidden and struck-out text is taken out of its tree, superscripts are written as plain
-text, and text that scripts would show stands where they would put it. It comes before all that reads the tree."""
+"""What a reader sees of a page: hidden and struck-out text is removed from its tree, superscripts become plain text,
+and text that scripts would show is put where they would put it. It comes before all that reads the tree."""
 
 import re
 from functools import lru_cache

@@ -112,7 +112,7 @@ def _continued(pile: Pile, chosen: Sequence[PileSentence], length: int) -> list[
     telling = set(pile.concepts[KINDS.index("value")].sentence.tolist())
     for number, one in enumerate(pile.sentences):
         place = one.passage, one.place
-        follows = one.defects == 1 and _PRONOUN.match(one.text) and _is_sentence(one)  # all else stands alone
+        follows = one.defects == 1 and _PRONOUN.match(one.text) and _is_sentence(one)  # all others are alone
         if place in known:
             head = last = place
         elif follows and last == (one.passage, one.place - 1) and number in telling and len(one.words) <= left:
@@ -191,7 +191,7 @@ def _definition(pile: Pile, able: NDArray[np.bool_], merit: Floats) -> int | Non
 def _in_order(pile: Pile, chosen: Sequence[PileSentence], defined: bool) -> list[PileSentence]:
     """Return the sentences with the definition first, the others by year, and by source and place where few have one.
 
-    A sentence without a year stays with the one before it in its source; without one there, it stands before history.
+    A sentence without a year stays with the one before it in its source. If its source has none, it precedes history.
     """
     first, others = list(chosen[:1] if defined else ()), list(chosen[1:] if defined else chosen)
     rank: dict[str, int] = {}

@@ -1,6 +1,6 @@
 """Where sources differ on a subject: another date of what happens once, another number of the same things.
 
-Only what stands right beside the subject's name is read, so that little is found and hardly anything wrongly. Numbers
+Only words next to the subject's name are read, so few differences are found, and hardly any wrongly. Numbers
 that have different years of their own have changed, and contradict nothing.
 """
 
@@ -77,7 +77,7 @@ class Statement:
 
     subject: str  # of which, in lower case
     nouns: frozenset[str]  # words that stand for it: the last of its name, and what the passage says that it is
-    slot: str  # what is told: two statements of one slot tell the same thing
+    slot: str  # what is stated: two statements with the same slot are about the same thing
     value: Value  # what it is said to be
     text: str  # the statement as a clause that names the subject
     year: int | None  # in which a number was so: the only year of its sentence; None without, and of what happens once
@@ -124,7 +124,7 @@ class Difference:
 
 
 def without_sides(sentence: str, told: Sequence[Difference]) -> str:
-    """Return a sentence without what it tells of differences, by `Difference.left_out_of`; it may be empty."""
+    """Return a sentence without its side of the differences, by `Difference.left_out_of`; it may be empty."""
     return reduce(lambda rest, one: one.left_out_of(rest), told, sentence)
 
 
@@ -171,7 +171,7 @@ def statements(title: str, text: str, passage: int = 0) -> Iterator[Statement]:
 
 
 def _kinds(after: str) -> set[str]:
-    """Return what stands behind a mention as word for the subject, such as "ferry" in " is a car ferry of ours"."""
+    """Return the word for the subject behind a mention, such as "ferry" in " is a car ferry of ours"."""
     match = _IS_A.match(after)
     words = list(takewhile(lambda word: word not in FUNCTION_WORDS, match[1].split())) if match else []
     while words and words[-1].endswith("ed"):  # "a ferry operated by"
@@ -180,7 +180,7 @@ def _kinds(after: str) -> set[str]:
 
 
 def _told(before: str, name: str, after: str) -> Iterator[tuple[str, str, str, bool]]:
-    """Yield slot, value as written, clause and whether it may change, of what stands beside a mention."""
+    """Yield slot, value as written, clause and whether it may change, for the statements next to a mention."""
     alone = before.removesuffix("The ").removesuffix("the ")
     name = f"{before[len(alone) :].capitalize()}{name}"
     of, plain = _OF.search(before), not alone or _IN_YEAR.fullmatch(alone) is not None

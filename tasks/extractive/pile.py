@@ -1,9 +1,9 @@
 """A pile of passages about a title, cut into sentences, and the concepts that the sentences hold.
 
 A concept is a content word, a bigram, or a value (name, number or date): what a summary is made to cover (Gillick &
-Favre 2009). Where each stands is kept as two arrays, so that counts over a pile are sums over them. What is known of a
-concept or a sentence before its worth is are counts and places in the pile, never the words: so weights that were
-learned on some topics can be used on any other.
+Favre 2009). Two arrays hold the place of each, so that counts over a pile are sums over them. A concept or
+sentence is described only by counts and places in the pile, never by words. So weights that were learned on some topics
+can be used on any other.
 """
 
 import re
@@ -103,7 +103,7 @@ class Pile:
 
 
 def bigrams(tokens: Sequence[str]) -> list[tuple[str, str]]:
-    """Return the pairs of neighbouring words, but for those of two function words."""
+    """Return the pairs of neighbouring words, without those of two function words."""
     return [
         (item, other) for item, other in pairwise(tokens) if item not in FUNCTION_WORDS or other not in FUNCTION_WORDS
     ]
@@ -129,7 +129,7 @@ _YEARS = range(1500, 2100)
 
 
 class SentencePlaces:
-    """Where the sentences of a pile stand: one array of N numbers a property."""
+    """The places of the sentences of a pile: one array of N numbers a property."""
 
     def __init__(self, pile: Pile) -> None:
         numbers: dict[str, int] = {}
@@ -160,9 +160,9 @@ class SentencePlaces:
 def _likeness(pile: Pile, passage: NDArray[np.int64], source: NDArray[np.int64]) -> Floats:
     """Return [N, 7] cosines, by words weighed by their rarity in sentences.
 
-    That of a sentence and of its passage with the title; that of it, of its passage and of its source with what the
-    passages like the title are about (pseudo-relevance feedback, Lavrenko & Croft 2001); that of it with its source,
-    and with all others.
+    That of a sentence and of its passage with the title. That of sentence, passage and source with what the passages
+    similar to the title are about (pseudo-relevance feedback, Lavrenko & Croft 2001). That of the sentence with its
+    source, and with all others.
     """
     from sklearn.preprocessing import normalize  # here, because it takes a second that --help need not wait
 

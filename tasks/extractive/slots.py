@@ -28,7 +28,7 @@ _MEASURES = {stem(word): line.split()[0] for line in _DATA["measures"].split("\n
 _BOUNDS = frozenset().union(*(words for name, words in LIMITS.items() if name != "all"))
 _MOST_WORDS = 30  # of a sentence; longer ones say several things
 _MOST_OTHERS = 3  # words that only the longer sentence has
-_NEAR = Decimal("0.05")  # of a number; what differs by more is no rounding
+_NEAR = Decimal("0.05")  # of a number; a larger difference is not due to rounding
 _POINTING = frozenset({"it", "he", "she", "they", "this", "that", "these", "those", "we", "i", "you", "there"})
 _NAME = r"(?:(?:Dr|Mr|Mrs|Ms|Prof)\.? )?[A-Z][\w’'-]+(?: [A-Z][\w.’'-]*){0,3}"
 _ROLE = r"[a-z][a-z -]{2,40}?"
@@ -57,7 +57,7 @@ class StatedSentence:
     stems: frozenset[str]  # of its ordinary words and names; of a label those of the title too
     apart: frozenset[str]  # words that tell things apart
     limits: frozenset[str]  # stems of words right after a preposition, such as "case" in "a phone with a case"
-    tense: str  # past | present | future; empty where only an ordinary verb tells it
+    tense: str  # past | present | future; empty if only an ordinary verb shows it
     uncertain: bool
     label: bool  # "Chair: Ann Lee"
 
@@ -182,7 +182,7 @@ def _measured(sentence: StatedSentence) -> Iterator[Proposition]:
 
 
 def _unit(words: Sequence[Word], place: int) -> str | None:
-    """Return the stem of what a number counts, or "day" where a month is beside it; None for neither."""
+    """Return the stem of what a number counts, or "day" next to a month; None for neither."""
     near = [words[n] for n in (place - 1, place + 1) if 0 <= n < len(words)]
     if len(words[place].key) < 3 and any(word.text in _MONTHS for word in near):
         return _DAY

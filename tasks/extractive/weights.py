@@ -84,7 +84,7 @@ class Weights:
         return Worth(results, np.column_stack([model(features) for model in self.sentences]))
 
     def to_json(self) -> str:
-        """Return the weights as JSON, four digits a number: the last ones tell of no topic."""
+        """Return the weights as JSON, four digits a number: further digits are noise."""
         plain = {
             "concepts": dict(zip(KINDS, map(asdict, self.concepts), strict=True)),
             "sentences": dict(zip(TARGETS, map(asdict, self.sentences), strict=True)),

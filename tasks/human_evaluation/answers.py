@@ -1,9 +1,9 @@
 """Answers of raters: read, checked against the study, and turned into judgements of systems.
 
-People give the marks for answers to questions, 1 for a right one, .5 for a partly right one, else 0 (Clarke & Lapata
-2010, sec. 6), without seeing who answered or which system wrote the text: each different answer to a question is marked
-once, in a table. The table is filled with drafts, by the values and words that an answer shares with the lead's answer;
-people correct it and say in a column what they have checked, and the next scoring reads it."""
+People give the marks for answers to questions: 1 for a right one, .5 for a partly right one, else 0 (Clarke & Lapata
+2010, sec. 6). They mark each different answer to a question once, in a table, and do not see who answered or which
+system wrote the text. Drafts fill the table, by the values and words that an answer shares with the lead's answer.
+People correct it and mark in a column what they have checked, and the next scoring reads it."""
 
 import json
 from collections.abc import Iterable, Mapping, Sequence

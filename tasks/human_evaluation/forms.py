@@ -46,7 +46,7 @@ def form_page(study: Study, rater: int) -> str:
 
 
 def instructions(study: Study) -> str:
-    """Return what raters are told."""
+    """Return the instructions for raters."""
     compared = study.settings.task != "qa" and study.items(1)[0].reference is not None
     text: str = WORDS["instructions"][study.settings.task]
     return f"{text} {WORDS['compared']}" if compared else text

@@ -20,9 +20,9 @@ _log = logging.getLogger(__name__)
 
 def prepare_study(store: Store, build: Build, name: str, settings: StudySettings, folder: Path) -> str:
     """Draw the sample and write the folder; return what was written and what to do next. Questions are drafted first
-    and the forms made when the same command is run again, so that people can edit them. Raises ValueError: the settings
-    ask for systems or articles that the build does not have, the questions were edited into something else, or the
-    folder holds another study; StorageError: a file of the build is missing."""
+    and the forms made when the same command is run again, so that people can edit them. Raises ValueError: the build
+    lacks systems or articles that the settings ask for, the edited questions are malformed, or the folder holds another
+    study. StorageError: a file of the build is missing."""
     summaries = Summaries(store, build)
     systems = summaries.chosen(settings.systems)
     sources = settings.task == "ratings" and not ON_SOURCES.isdisjoint(settings.criteria)

@@ -1,8 +1,8 @@
 """Questions on a lead, drafted from its values, for people to edit before the forms are made.
 
 The papers' questions were written by hand, two to four on each gold summary (Liu & Lapata 2019, sec. 5). A draft is a
-sentence of the lead with a gap where a name, number or date stood. Values that another question of the article asks
-for are hidden too, so that no question answers another."""
+sentence of the lead with a gap instead of a name, number or date. Values that another question of the article asks for
+are hidden too, so that no question answers another."""
 
 import csv
 import io

@@ -59,7 +59,7 @@ class Summaries:
 
     def chosen(self, wanted: Sequence[str]) -> tuple[str, ...]:
         """Return the systems to compare: the wanted ones, or the trained ones with the usual baselines. Raises
-        ValueError: there is no such system, or fewer than two."""
+        ValueError: a system is unknown, or fewer than two are left."""
         unknown = [system for system in wanted if system not in self.systems and system != GOLD]
         known = ", ".join((*self.systems, GOLD))
         if unknown:

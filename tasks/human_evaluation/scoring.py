@@ -35,7 +35,7 @@ Unit = tuple[str, str, str]  # article, system, question
 
 @dataclass(frozen=True)
 class RaterFinding:
-    """A rater beside the others."""
+    """A rater compared with the others."""
 
     rater: int  # number
     judgements: int  # how many
@@ -188,13 +188,13 @@ class MeasureScores:
     strengths: dict[str, Interval] | None  # of Bradley and Terry; None where no rater compared two systems
     # (system, other) -> share of their comparisons in which it was preferred, ties as half (Shen et al. 2023, app. E)
     preferred: dict[tuple[str, str], float]
-    # Of each pair, on the articles on which both were judged: p by approximate randomisation and after Holm's
+    # Tests of each pair, on the articles on which both were judged: p by approximate randomisation and after Holm's
     # correction
     comparisons: Sequence[Comparison]
     # Pair of systems -> p of Tukey's test, as in Liu & Lapata 2019, which takes all judgements as independent
     tukey: dict[frozenset[str], float]
     alpha: float | None  # agreement of the raters
-    raters: Sequence[RaterFinding]  # each of them beside the others
+    raters: Sequence[RaterFinding]  # each of them compared with the others
 
     def significant(self, pair: Comparison) -> bool:
         """Whether two systems differ after Holm's correction."""
@@ -202,7 +202,7 @@ class MeasureScores:
 
 
 def score_judgements(judgements: Sequence[Judgement], seed: int) -> list[MeasureScores]:
-    """Return the scores under every measure, in order of first appearance. Raises ValueError: there is no judgement."""
+    """Return the scores under every measure, in order of first appearance. Raises ValueError: no judgement is given."""
     if not judgements:
         raise ValueError("expected at least 1 judgement to score, got 0")
     measures: dict[Measure, list[Judgement]] = defaultdict(list)

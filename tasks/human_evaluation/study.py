@@ -2,10 +2,10 @@
 decided by the build, the settings and the questions, so preparing a study again gives the same files. Its id is a
 digest of all of it; every form and every file of answers names it.
 
-The raters of a study that compares texts all judge the same group of systems on an article, so that their agreement can
-be measured; over the articles, every system and every pair of systems is in equally many groups, as far as the numbers
+If a study compares texts, all raters judge the same group of systems on an article, so that their agreement can be
+measured. Over the articles, every system and every pair of systems is in equally many groups, as far as the numbers
 allow. A rater who answers questions must see an article once only: the systems rotate over articles and raters (a Latin
-square, as in Clarke & Lapata 2010, sec. 5). In the form of each rater every system stands equally often in each place.
+square, as in Clarke & Lapata 2010, sec. 5). Each rater's form shows every system equally often in each place.
 """
 
 import hashlib
@@ -117,7 +117,7 @@ class Study:
 
     def items(self, rater: int) -> list[RatingItem]:
         """Return what a rater judges, in the order of the form."""
-        # Questions are answered without the lead; and a lead among the texts would give itself away beside it.
+        # Questions are answered without the lead, which would also be recognised among the texts.
         blind = self.settings.task == "qa" or GOLD in self.systems
         items = []
         for id_, systems in self.forms[rater]:

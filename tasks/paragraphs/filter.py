@@ -62,7 +62,8 @@ _MARKUP = re.compile(
 _LINK_SIGNS = ("](", "://", "w.", "W.")  # a text without any of these has no _LINK
 _MARKUP_SIGNS = ("<", "&", "{", "}", "=")  # likewise, no _MARKUP
 _SEPARATOR = re.compile(r"\s[|•·»›>*/–—-]\s|[|•·»›]|^\s*[*+-]\s|\[[x ]?\]")
-# Thai and Lao have no mark at the end of a sentence, but a space behind each clause: one of 20 letters is no menu.
+# Thai and Lao have no mark at the end of a sentence, but a space behind each clause: one of 20 letters is not from a
+# menu.
 _SENTENCE_END = re.compile(
     rf"""[.!?…؟](?:["”'’»)\]]|\[\d+\])*(?=\s|$)|[{END_MARKS}]|(?<=[\u0e00-\u0eff]{{20}})(?=\s|$)"""
 )

@@ -23,8 +23,8 @@ _NO_SIGN_ABOVE = ("Mn", "Cf")  # marks on letters; characters without width, sof
 
 
 def plain_words(text: str) -> list[str]:
-    """Return the words of a text without what a mirror may add or exchange: reference marks, characters without width,
-    other forms of the same letter (NFKD), marks on letters, and letters of other scripts that look Latin."""
+    """Return the words of a text without what a mirror may add or exchange. That is reference marks, characters without
+    width, other forms of the same letter (NFKD), marks on letters, and letters of other scripts that look Latin."""
     if not text.isascii():
         text = unicodedata.normalize("NFKD", _RAISED.sub("", text)).translate(_lookalikes())
         text = "".join(sign for sign in text if sign.isascii() or unicodedata.category(sign) not in _NO_SIGN_ABOVE)
@@ -47,9 +47,9 @@ class LeadNgrams:
         return len(shared) / max(1, len(self._ngrams))
 
     def mirrored(self, texts: Sequence[str], threshold: float) -> list[bool]:
-        """Tell which paragraphs of a document repeat the lead: none if it has no larger share of the 8-grams than the
-        threshold (0-1), else those that a shared 8-gram reaches into, and those with half of their bigrams from the
-        lead, which are its pieces with other words between."""
+        """Tell which paragraphs of a document repeat the lead: none if its share of the 8-grams is at most the
+        threshold (0-1). Else these are paragraphs that a shared 8-gram reaches into, and those with half of their
+        bigrams from the lead (pieces of the lead with other words between)."""
         words = [plain_words(text) for text in texts]
         shared = list(self._shared(list(chain.from_iterable(words))))
         if len({ngram for _, ngram in shared}) <= threshold * len(self._ngrams):

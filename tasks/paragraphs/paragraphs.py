@@ -205,7 +205,8 @@ class _Candidates:
             )
 
     def _repeated(self, text: str) -> str | None:
-        """Return "duplicate" for a text that the article has already but for white space and case, else remember it."""
+        """Return "duplicate" for a text that the article has already, apart from white space and case; else remember
+        it."""
         # A text without other white space than single spaces is its own key; no other white space is printable.
         single = text.isprintable() and "  " not in text and text[:1] != " " != text[-1:]
         key = (text if single else " ".join(text.split())).casefold()

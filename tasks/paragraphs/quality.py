@@ -1,10 +1,10 @@
 """Tell paragraphs about a page's subject from those that only look like prose: a linear model on cheap features.
 
-Rules refuse what no author writes. What passes them and is still no source for a summary (references, captions, teasers
-of other stories, comments of readers, notes on authors) differs from prose by degrees, so its marks (`junk.toml`) and
-words (`junk_words.toml`) are weighed, and with them what the page says: headings that announce no prose, and its other
-words, since teasers and captions are about other things, or stand last. The weights were fitted on paragraphs read one
-by one (`benchmarks/paragraph_quality.py`)."""
+Rules refuse what no author writes. Text that passes them may still be useless for a summary: references, captions,
+teasers of other stories, comments of readers, notes on authors. It differs from prose by degrees, so its marks
+(`junk.toml`) and words (`junk_words.toml`) are weighed. The page is weighed too: headings that do not announce prose,
+and its other words, because teasers and captions are about other things or come last. The weights were fitted on
+paragraphs read one by one (`benchmarks/paragraph_quality.py`)."""
 
 import codecs
 import math
@@ -43,7 +43,7 @@ def _replace(error: UnicodeError) -> tuple[str, int]:
 
 codecs.register_error("stand-in", _replace)
 _SIGNS = [bytes([byte]).decode("cp1252", "replace") for byte in range(256)]
-_STAND_INS = bytes(  # line breaks stay, because "$" and "." tell them from other spaces
+_STAND_INS = bytes(  # line breaks stay, because "$" and "." treat them differently from other spaces
     ord(_stand_in(sign)) if sign != "\n" and (sign.isspace() or (byte > 127 and sign.isalnum())) else byte
     for byte, sign in enumerate(_SIGNS)
 )
@@ -59,8 +59,8 @@ class PatternSet:
 
     The answer may name a pattern too many and never leaves one out, so that Python's `re` need only try those it names.
     The automaton reads Windows-1252 with an underscore for each letter that is not ASCII: to a pattern both are
-    characters of a word, so a range of letters may hold no sign (à-ÿ holds ÷). What it does not have (assertions about
-    what stands around, possessive repetition) it takes for granted."""
+    characters of a word, so a range of letters may hold no sign (à-ÿ holds ÷). If it lacks a construct (assertions
+    about neighbouring text, possessive repetition), it takes it as matched."""
 
     def __init__(self, patterns: Sequence[re.Pattern[str]], any_case: int = 0) -> None:
         flags = [
@@ -91,7 +91,7 @@ _EDGES = re.compile(r"^\W+|(?<!\W)\W+$")
 
 
 def sections(texts: Sequence[str], refused: Sequence[bool]) -> list[str | None]:
-    """Return for each paragraph of a page the kind of section it stands in: references, comments, others or None.
+    """Return for each paragraph of a page the kind of its section: references, comments, others or None.
     References and comments go on to the next heading of another kind, because their ends are seldom marked; a list of
     other stories has an end, after which the article may go on."""
     kind, since = None, 0
@@ -121,7 +121,7 @@ _LONGEST = 5.0  # times the median paragraph; longer says no more
 
 
 def page_word_features(words: Sequence[Sequence[str]], capitals: Sequence[Sequence[bool]]) -> list[list[float]]:
-    """Return for each paragraph of a page, given as words and whether each has a capital, what its words say beside
+    """Return for each paragraph of a page, given as words and whether each has a capital, how its words compare with
     those of the others. In the order of `PAGE_WORDS`: the share (0-1) of its names that other paragraphs have too; its
     words in relation to the median; the share of the others' words that come after it."""
     names = [
@@ -141,7 +141,7 @@ def page_word_features(words: Sequence[Sequence[str]], capitals: Sequence[Sequen
 
 
 _WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)?")
-# What finds most words in less time: in the bytes of Windows-1252 all but letters and apostrophes become spaces.
+# A table that finds most words in less time: all bytes of Windows-1252 except letters and apostrophes become spaces.
 _WORD_BYTES = bytes(byte if _WORD.match(sign) or sign in "'’" else 32 for byte, sign in enumerate(_SIGNS))
 _SENTENCE_END = re.compile(r"""[.!?…](?:["”'’»)\]]|\[\d+\])*(?=\s|$)""")
 _BETWEEN_SENTENCES = re.compile(r"(?<=[.!?])\s+")
@@ -166,8 +166,8 @@ def columns() -> dict[str, int]:
 
 @cache
 def marks() -> tuple[dict[str, re.Pattern[str]], dict[str, re.Pattern[str]]]:
-    """Return the marks of junk by name: those of a text in lower case, which are searched for in half the time that
-    they take where the pattern has to ignore case, and those of the text as it is."""
+    """Return the marks of junk by name: those of a text in lower case, and those of the text as it is. Searching a text
+    in lower case takes half the time of a pattern that ignores case."""
     data = read_data("tasks.paragraphs", "junk.toml")
     parts = {**data["parts"], "ENDS": ENDS.pattern}
     folded, exact = (
@@ -191,10 +191,10 @@ def junk_probabilities(texts: Sequence[str], refused: Sequence[bool], language: 
 def find_junk(
     texts: Sequence[str], refused: Sequence[bool], threshold: float, language: str | None = None
 ) -> list[bool]:
-    """Tell which paragraphs of a page are junk: those as likely as a threshold, but for the best of a page of junk. A
-    page that would lose every paragraph that no rule refuses keeps the `_SPARED` ones that are least likely junk, of
-    equals the first ones: something of what was cited or chosen is read, and a page that is misjudged is not lost.
-    `threshold`: probability (0-1); the other arguments are those of `junk_probabilities`."""
+    """Tell which paragraphs of a page are junk: those as likely as a threshold, except the best of a page of junk. A
+    page that would lose every paragraph keeps the `_SPARED` ones that are least likely junk (the first ones among
+    equals). So something of each cited or chosen page is read, and a misjudged page is not lost. `threshold`:
+    probability (0-1); the other arguments are those of `junk_probabilities`."""
     probabilities = junk_probabilities(texts, refused, language)
     candidates = [i for i, no in enumerate(refused) if not no]
     junk = {i for i in candidates if probabilities[i] >= threshold}
@@ -250,8 +250,8 @@ def _word_weights() -> dict[str, int]:
 
 @cache
 def mark_set() -> tuple[PatternSet, list[tuple[re.Pattern[str], bool, int, int | None]]]:
-    """Return what finds all marks of a text at once; with each mark whether it reads the text in lower case, its column
-    among the features of a text, and that of its rate where it is counted."""
+    """Return what finds all marks of a text at once. Each mark has three values: whether it reads the text in lower
+    case, its column among the features of a text, and the column of its rate if it is counted."""
     folded, exact = marks()
     return (
         PatternSet([*folded.values(), *exact.values()], any_case=len(folded)),
@@ -277,7 +277,7 @@ def _weights() -> tuple[float, NDArray[np.float64]]:
     return data["intercept"], np.array(list(data["features"].values())).T
 
 
-# What a page says of a paragraph, and what it says of a typical one: a paragraph that stands alone counts as typical,
+# What a page says of a paragraph, and what it says of a typical one: a paragraph without others counts as typical,
 # because the page says nothing of it, and one of few as nearly so.
 _NEAR_MEANS = {"function_words": 0.33, "ends": 0.7, "reference": 0.05}  # of neighbours that are kept
 _TYPICAL = {
@@ -335,8 +335,8 @@ def _text_features(text: str, words: Sequence[str], capitalised: int) -> list[fl
 
 
 def _places(texts: Sequence[str], kept: Sequence[int], own: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return where the kept paragraphs stand on a page, and beside what: the first features of `_TYPICAL` [k, 9], as
-    they are before they are drawn towards the typical ones."""
+    """Return the places and neighbours of the kept paragraphs on a page: the first features of `_TYPICAL` [k, 9],
+    before they are drawn towards the typical ones."""
     count, told = len(texts), [columns()[name] for name in _NEAR_MEANS]
     # Of each place on the page, and of places without a paragraph before it and after it: whether one is there, its
     # length, whether it is kept, and what a kept one tells its neighbours.

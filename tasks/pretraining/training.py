@@ -101,9 +101,9 @@ def pretrain(
     """Train in `directory`, or continue an interrupted training there; return its metrics and `published`, the files.
     The directory becomes a folder in Hugging Face's layout, with the best weights by validation loss. `shards` have
     passages of the splits `train` and `valid`, the vocabulary a mask. `progress` is called every `log_interval` steps
-    and after a validation. Raises ValueError: the settings contradict each other or the run in `directory`, or there is
-    no passage; TrainingError: training cannot continue, see its message; TrainingStopped: by SIGTERM; the same call
-    continues from the checkpoint that was saved."""
+    and after a validation. Raises ValueError: the settings contradict each other or the run in `directory`, or no
+    passage is given. TrainingError: training cannot continue, see its message. TrainingStopped: by SIGTERM; the same
+    call continues from the checkpoint that was saved."""
     words = Vocabulary.of(vocabulary)
     if (mask := words.specials.mask) is None:
         raise ValueError(f"the vocabulary ({words.kind}, {words.size} pieces) has no piece for hidden text: no <mask>")

@@ -1,7 +1,7 @@
 """Features of the kept paragraphs: the ranker's label, and tf-idf similarity, its baseline; and how much of the lead
 the best paragraphs contain (Liu & Lapata 2019, Table 1): ranked + features -> ranking_scores. The L' best paragraphs
-are joined and their ROUGE-L recall against the lead is computed: once in ranked order, usually that of the learned
-ranker, and once by tf-idf similarity with the title (the baseline of Liu & Lapata 2019, sec. 4)."""
+are joined and their ROUGE-L recall against the lead is computed. This is done once in ranked order, usually that of the
+learned ranker, and once by tf-idf similarity with the title (the baseline of Liu & Lapata 2019, sec. 4)."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
@@ -21,7 +21,7 @@ from tasks.text.tfidf import TfIdf
 def rouge2_recalls(lead: Sequence[str], paragraphs: Iterable[Sequence[str]]) -> NDArray[np.float64]:
     """Return the ROUGE-2 recall of each paragraph against the lead, [P] in 0-1 (Liu & Lapata 2019, sec. 3.1, y_i).
     Words are those of `tasks.text.ngrams.split_words`, by one rule; with `rouge` a recall equals rouge-score's
-    unstemmed `rouge2` recall to the last bit. With fewer than two words of the lead every recall is 0."""
+    unstemmed `rouge2` recall to the last bit. Every recall is 0 if the lead has fewer than two words."""
     return np.array(list(map(TargetNgrams(lead, 2).recall, paragraphs)), dtype=np.float64)
 
 

@@ -38,8 +38,8 @@ def check_installed(packages: Mapping[str, str], setting: str, extra: str = "jud
 
 def read_config(folder: str, setting: str) -> dict[str, Any]:
     """Return the configuration of the model in a folder. `folder`: where it is; `setting`: name of the setting, for
-    messages. Raises FileNotFoundError: there is no such folder, or it lacks its configuration, weights or tokenizer;
-    ValueError: its configuration is no JSON object."""
+    messages. Raises FileNotFoundError: the folder is missing, or lacks its configuration, weights or tokenizer;
+    ValueError: its configuration is not a JSON object."""
     path = Path(folder)
     if not path.is_dir():
         raise FileNotFoundError(f"{setting} is {folder!r}: expected a local folder with a model; there is none")
@@ -110,9 +110,9 @@ class RankingFolder:
 
 
 def read_ranking_folder(settings: RankingSettings) -> RankingFolder | None:
-    """Return what the folder of the settings says, None if they name none. Raises FileNotFoundError: there is no such
-    folder, or it lacks its configuration, weights or tokenizer; ValueError: its model is none that the method can rank
-    by, or the library that runs it is not there."""
+    """Return what the folder of the settings says, None if they name none. Raises FileNotFoundError: the folder is
+    missing, or lacks its configuration, weights or tokenizer; ValueError: the method cannot rank by its model, or the
+    library that runs it is not installed."""
     if settings.folder is None:
         return None
     check_installed({"transformers": ""}, _SETTING, "backbones")
@@ -147,7 +147,7 @@ def read_ranking_folder(settings: RankingSettings) -> RankingFolder | None:
 
 
 def ranking_notes(settings: RankingSettings) -> dict[str, str]:
-    """Return what decides scores beside the settings, which name a folder: the digest of its model. Raises
+    """Return the digest of the folder's model, which decides scores too: settings only name the folder. Raises
     FileNotFoundError, ValueError: as `read_ranking_folder`."""
     if settings.folder is None:
         return {}

@@ -1,6 +1,6 @@
-"""The ranked stage: the L' best candidate paragraphs of every article, in order (Liu & Lapata 2019, sec. 3.1); by a
-trained ranker, by rules, or by a model in a local folder, through transformers: a sentence encoder compares the vectors
-of paragraph and title, a cross-encoder reads both together.
+"""The ranked stage: the L' best candidate paragraphs of every article, in order (Liu & Lapata 2019, sec. 3.1). The
+order comes from a trained ranker, from rules, or from a model in a local folder, through transformers. A sentence
+encoder compares the vectors of paragraph and title; a cross-encoder reads both together.
 
 Shapes: N paragraphs, A articles, B texts of a batch, L tokens, D model size."""
 
@@ -51,7 +51,7 @@ class TrainedRanker:
 
 
 def describe_ranker(directory: Path, ranker: TrainedRanker) -> None:
-    """Write a ranker's files beside its weights, `config.json` last."""
+    """Write a ranker's files next to its weights, `config.json` last."""
     write_bytes_atomically(directory / VOCABULARY, ranker.vocabulary.model)
     read = {"title_tokens": ranker.title_tokens, "paragraph_tokens": ranker.paragraph_tokens}
     record = {"architecture": _ARCHITECTURE, "config": dataclasses.asdict(ranker.model.config), **read}

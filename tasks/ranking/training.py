@@ -1,5 +1,5 @@
 """The ranker stage: trains the paragraph ranker on ROUGE-2 recall (Liu & Lapata 2019, sec. 3.1 and 4), shard by shard.
-A step depends only on the seed, its number and its position in the data, all of which are in a checkpoint; so a run
+A step depends only on the seed, its number and its position in the data, all of which are in a checkpoint. So a run
 that was killed and started again ends with the same weights."""
 
 import math
@@ -34,9 +34,10 @@ from tasks.ranking.settings import RankerSettings
 
 
 def judge(parts: Sequence[Drawn], ranker: TrainedRanker, top: int) -> dict[str, Any]:
-    """Score every paragraph, and return `loss` (binary cross entropy of scores and labels, nats a paragraph) and
-    `loss_floor`, the lowest possible; and means over articles of the mean ROUGE-2 recall of the `top` paragraphs by
-    the ranker (`recall`), by tf-idf similarity with the title and by label, the highest possible; and their number."""
+    """Score every paragraph, and return `loss` (binary cross entropy of scores and labels, nats a paragraph),
+    `loss_floor`, the lowest possible, and the number of paragraphs. Also return means over articles of the mean ROUGE-2
+    recall of the `top` paragraphs: by the ranker (`recall`), by tf-idf similarity with the title, and by label, the
+    highest possible."""
     result: defaultdict[str, list[NDArray[np.float64]]] = defaultdict(list)
     for part in parts:
         scores = score_paragraphs(ranker, part.texts, part.titles, part.chosen.article, _VALIDATION_TOKENS)
@@ -115,8 +116,8 @@ def train_ranker(
     """Train a ranker into `directory`, or continue where an interrupted run stopped. Return `published`, the files of
     the model, and the metrics of the best validation; with `initial` also `initial_loss`, the validation loss of that
     ranker. Raises ValueError: there is nothing to train on, the directory contains a run with other settings, or
-    `initial` is a ranker with another vocabulary or architecture; TrainingError: training cannot continue, see its
-    message; TrainingStopped: by SIGTERM; the same call continues from the checkpoint that was saved."""
+    `initial` is a ranker with another vocabulary or architecture. TrainingError: training cannot continue, see its
+    message. TrainingStopped: by SIGTERM; the same call continues from the checkpoint that was saved."""
     words = Vocabulary.of(vocabulary)
     start = None if initial is None else weights_digest(initial / WEIGHTS)
     with torch_threads(_THREADS):

@@ -1,8 +1,8 @@
 """The attention of a summarizer while it wrote, by token, paragraph and sentence; and a picture of it: how much
 attention each page got, token by token. Shapes: T tokens of a summary, P ranked paragraphs.
 
-Where the parts of the picture stand is computed here, and its hundreds of labels are plain texts: a layout engine would
-measure each several times, and ticks take longer to make than to draw."""
+This module computes the places of the picture's parts, and its hundreds of labels are plain texts: a layout engine
+would measure each several times, and ticks take longer to make than to draw."""
 
 import math
 from collections.abc import Sequence
@@ -130,7 +130,7 @@ def attention_picture(attention: SummaryAttention) -> bytes:
                 axes.add_patch(Rectangle(corner, right - left, 1, fill=False, edgecolor=COLORS[1], lw=1.3))
             if start < span.stop < stop:
                 axes.axvline(span.stop - start - 0.5, color=INK, lw=0.8, ls=":")
-        # Texts rather than ticks, each of which is five objects; a dollar sign in a name is no formula.
+        # Texts rather than ticks, each of which is five objects; a dollar sign in a name does not begin a formula.
         axes.set_axis_off()
         for column, token in enumerate(tokens[start:stop]):
             axes.text(column, len(rows) - 0.4, token, rotation=90, ha="center", va="top", size=8, parse_math=False)

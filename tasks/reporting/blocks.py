@@ -23,7 +23,7 @@ class Cell:
     """A cell of a table."""
 
     text: str
-    note: str = ""  # smaller text below or beside it, such as an interval
+    note: str = ""  # smaller text below or next to it, such as an interval
     strong: bool = False  # whether it is emphasised
     share: float | None = None  # 0-1, drawn as a bar in formats with pictures
     # which rows are behind it, as the query of the explorer's list: a link where the explorer shows the page
@@ -53,12 +53,12 @@ class Figure:
 
     value: str
     name: str  # what it is
-    note: str = ""  # its interval, and what it stands beside
+    note: str = ""  # its interval, and what it is compared with
 
 
 @dataclass(frozen=True)
 class Figures:
-    """Few figures that stand out."""
+    """A few large figures."""
 
     kind: ClassVar[str] = "figures"
     figures: Sequence[Figure]
@@ -166,7 +166,8 @@ _Given = ParamSpec("_Given")
 
 
 def table_of(caption: str, columns: Sequence[str], rows: Iterable[Row], numbers: range | None = None) -> Table:
-    """Return a table, of cells, texts or whole numbers; `numbers`: the columns of numbers, None = all but the first."""
+    """Return a table, of cells, texts or whole numbers; `numbers`: the columns of numbers, None = all except the
+    first."""
     cells = [
         [item if isinstance(item, Cell) else Cell(f"{item:,}" if isinstance(item, int) else item) for item in row]
         for row in rows

@@ -41,10 +41,10 @@ def challenge_section(
     champion: Contender, challenger: Contender, articles: pa.Table, headline: str, seed: int
 ) -> Iterator[Block]:
     """Two models on the test articles on which both were scored: the paired verdict by the `headline` metric, means
-    with intervals, and the articles where the challenger does best, where it is in the middle and where it does worst.
-    `articles` are ARTICLES rows, at least of those that were scored. Raises ValueError: a table has no system or
-    several, an article is scored twice, the headline metric was not scored for both on a common article, or an
-    example's article or summary is missing."""
+    with intervals, and the articles where the challenger is best, in the middle and worst. `articles` are ARTICLES
+    rows, at least of those that were scored. Raises ValueError: a table has no system or several, an article is scored
+    twice, the headline metric was not scored for both on a common article, or an example's article or summary is
+    missing."""
     tables = [_scores(champion, _CHAMPION), _scores(challenger, _CHALLENGER)]
     before, after = (set(table["article_id"].to_pylist()) for table in tables)
     scores = pa.concat_tables(tables)
@@ -116,7 +116,7 @@ def _verdict(champion: str, challenger: str, pair: Comparison, articles: int) ->
 def _gain(pair: Comparison) -> Interval:
     """Return the mean figure of the challenger minus that of the champion, with its paired bootstrap interval."""
     gap = pair.difference
-    # 0 - x rather than -x: no minus stands before a 0 then.
+    # 0 - x rather than -x: then a 0 never gets a minus.
     return gap if pair.better == _CHALLENGER else Interval(0 - gap.mean, 0 - gap.high, 0 - gap.low)
 
 

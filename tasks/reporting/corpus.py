@@ -30,8 +30,8 @@ def distributions_section(
     instances: int | None,
 ) -> Iterator[Block]:
     """Lengths of paragraphs, leads and summaries in words (separated by spaces), the labels, and the size of all
-    `instances` articles; None = those read. Of `total` shards of (articles, paragraphs, features) only the first ones
-    are read."""
+    `instances` articles; None = those read. Only the first of `total` shards of (articles, paragraphs, features) are
+    read."""
     words: list[Words] = [np.zeros(0, np.int64)]
     leads: list[Words] = [np.zeros(0, np.int64)]
     labels: list[NDArray[np.float32]] = [np.zeros(0, np.float32)]
@@ -109,8 +109,8 @@ def across_section(
 
 @section("copies", "Leads in the sources")
 def copies_section(texts: Iterable[tuple[pa.Table, ...]], total: int, shards: int) -> Iterator[Block]:
-    """How many leads of each split occur in a source, whole or a paragraph of them, by the reasons of paragraphs. Of
-    `total` shards of (articles, paragraphs, features) only the first ones are read."""
+    """How many leads of each split occur in a source, whole or a paragraph of them, by the reasons of paragraphs. Only
+    the first of `total` shards of (articles, paragraphs, features) are read."""
     used: Counter[str] = Counter()
     copied: Counter[str] = Counter()
     repeats = pa.array(sorted(REPEATS_LEAD), pa.string())

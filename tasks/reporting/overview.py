@@ -34,7 +34,7 @@ from tasks.reporting.publishing import (
 
 LINEAGE, INDEX = "lineage", "index"
 _DIGITS = 12  # of a digest that people compare
-# In the picture of the lineage stands a row for each step of the work, from the sources at the top to the build.
+# The picture of the lineage has a row for each step of the work, from the sources at the top to the build.
 _WIDTH, _HEIGHT = 1.8, 0.5  # of a box, inches
 _ACROSS, _DOWN = 2.0, 0.72  # from a box to the next
 
@@ -98,7 +98,7 @@ def _sources(
 ) -> set[str]:
     sources = set[str]()
     for argument, digests in inputs.items():
-        # Where all that was read is empty, the argument's name alone says which stage it is of.
+        # If all inputs are empty, only the argument's name says which stage they are of.
         sources |= {other for digest in digests for other in known.get(digest, ())} or {argument} & set(stages)
     return sources - {name}
 

@@ -15,7 +15,7 @@ _TEMPLATE, _WIDTH = "page.html.j2", 100  # columns of a sentence; tables are not
 
 
 def templates(folder: Path, *, escaped: bool = True) -> Environment:
-    """Return the templates of a folder, which is beside the code in a checkout and in an installed package alike."""
+    """Return the templates of a folder, which is next to the code in a checkout and in an installed package alike."""
     environment = Environment(
         loader=FileSystemLoader(folder),
         autoescape=escaped,

@@ -54,8 +54,8 @@ def write_report(
 
     All scores are in memory, everything else one shard at a time; of the texts only the first shards are read.
     `scores`: (baseline scores, scores of the summarizer, ranking scores[, of each further summarizer][, of a language
-    model]) of each article shard; `samples`: (articles, ranked, baseline predictions, predictions of the summarizer[,
-    graphs[, those of each further summarizer][, of a language model]]); `texts`: (articles, paragraphs, features);
+    model]) of each article shard. `samples`: (articles, ranked, baseline predictions, predictions of the summarizer[,
+    graphs[, those of each further summarizer][, of a language model]]). `texts`: (articles, paragraphs, features).
     `overlaps`: (overlaps,), None if articles were not compared. `documents`, None without a crawl, and `given`, None if
     the source gives none: (documents,) of each host shard and partition, whose columns on rights are counted. `ranker`
     and `summarizer` are directories, no ranker if the paragraphs were imported ranked. `counts` are the rows that each

@@ -33,7 +33,7 @@ COVERED = percent(SIGNIFICANCE.confidence)  # by the intervals
 NOTHING_SCORED = "No summary of the test split was scored: there are no test articles with paragraphs."
 SHOWN_THE_TARGET = ("greedy-rouge2", "ceiling", "reference")  # bounds, and no competitors
 _FEW = 30  # articles below which percentile intervals are known to be too narrow
-# What the headline shows: the first three that were scored, each beside the best system without training; what is true
+# What the headline shows: the first three that were scored, each with the best system without training; what is true
 # where it is known, else what a source says.
 _QUOTED = ("facts-sentences", "said", "values-right", "values-recalled", "values", "rouge1", "rouge2", "rougeL")
 _FIGURES = 3

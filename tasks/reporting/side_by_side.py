@@ -1,5 +1,5 @@
-"""Builds of a root beside each other: settings that differ, scores with intervals and paired tests, curves of training
-over one another, and summaries that changed."""
+"""Builds of a root side by side: settings that differ, scores with intervals and paired tests, curves of training over
+one another, and summaries that changed."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace

@@ -1,5 +1,5 @@
-"""The stages of a build as the report tells of them: what their rows are, how many were refused and why, what they
-cost, and which hosts failed most."""
+"""The stages of a build in the report: what their rows are, how many were refused and why, what they cost, and which
+hosts failed most."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass

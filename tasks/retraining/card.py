@@ -1,6 +1,6 @@
 """What a version shows in Prefect: its card, which describes it for people, the comparison with the champion, and how
-many shards were computed. The pages are kept beside the registry, so that they can be published again: a server forgets
-old runs, and the tables that a comparison was made from are pruned."""
+many shards were computed. The pages are kept next to the registry, so that they can be published again: a server
+forgets old runs, and pruning deletes the tables that a comparison was made from."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -92,8 +92,8 @@ def _findings(verdict: Mapping[str, Any]) -> Iterator[Block]:
 def keep_pages(
     store: Store, version: Version, card: str, challenges: Mapping[str, ReportSection], decision: str
 ) -> None:
-    """Write a version's card and its comparisons with the champion, by split, beside the registry. The version need not
-    be saved yet, and a first one has no challenges; `decision` says what was decided and why."""
+    """Write a version's card and its comparisons with the champion, by split, next to the registry. The version need
+    not be saved yet, and a first one has no challenges; `decision` says what was decided and why."""
     store.write_bytes(_card(version), card.encode())
     for split, challenge in challenges.items():
         page = artifact([replace(challenge, blocks=[Text(decision), *challenge.blocks])])

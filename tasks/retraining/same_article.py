@@ -2,10 +2,11 @@
 its source, and must be recognised there before anything learns from it.
 
 It is the same article if id or page are the same, or the leads nearly so. Leads are compared as sets of words in which
-a rare word counts more (inverse document frequency, Spärck Jones 1972): two articles written after one template share
-the template's words, two versions of one article also its names and numbers. What they share is divided by the weight
-of the lighter lead, so that a sentence dropped, added or moved changes little. One edit changes much of a short lead,
-and short leads of one template are much alike: there references decide, which versions share and other articles do not.
+a rare word counts more (inverse document frequency, Spärck Jones 1972). Two articles written after one template share
+the template's words; two versions of one article also share its names and numbers. What they share is divided by the
+weight of the lighter lead, so that a sentence dropped, added or moved changes little. One edit changes much of a short
+lead, and short leads of one template are much alike: there references decide, which versions share and other articles
+do not.
 """
 
 import math
@@ -23,10 +24,10 @@ from tasks.text.ngrams import split_words
 _ALIKE = 0.68  # least common share of the lighter lead's weight
 _ALIKE_SHORT = 0.8  # where one of the leads is short
 _ALIKE_CITING = 0.25  # where the articles also cite the same
-_LIGHT = 0.25  # least weight of the lighter lead beside the other, without which a sentence of common words is in any
+_LIGHT = 0.25  # least weight of the lighter lead, as a share of the other's: a sentence of common words is in any
 _SHORT = 40  # different words, about two sentences
 _CITED = 0.5  # least common share of the references, of the article with fewer
-_REGISTER = 3  # articles citing a URL from which on it tells nothing: a register, a census
+_REGISTER = 3  # a URL cited by so many articles identifies none of them: a register, a census
 _COUNTED = 2_000  # other articles in which words and URLs are counted
 _SCALE = 1_000  # weights are whole numbers, so that their sums do not depend on the order of a set
 
@@ -47,14 +48,14 @@ class _ComparedArticle:
 
 class KnownArticles:
     """Articles that are to be recognised among others. Leads are found by their rare words (prefix filtering, Chaudhuri
-    et al. 2006): if two have the share `_ALIKE` of the lighter one's weight in common, they have one of its rarest
-    words in common, of as many as weigh more than the rest may. So the time for one article grows with the number of
-    known ones that share a rare word with it."""
+    et al. 2006). If two leads share `_ALIKE` of the lighter one's weight, they share one of its rarest words: these are
+    as many as weigh more than the rest may. So the time for one article grows with the number of known ones that share
+    a rare word with it."""
 
     def __init__(self, tables: Iterable[pa.Table], others: Iterable[pa.Table] = ()) -> None:
-        """Take ARTICLES of the known articles, numbered from 0 on, and INTAKE or ARTICLES rows of their corpus. Of
-        these the first `_COUNTED` say with the known ones which words are rare and which URLs many articles cite: among
-        few known articles alone, every word is rare."""
+        """Take ARTICLES of the known articles, numbered from 0 on, and INTAKE or ARTICLES rows of their corpus. The
+        first `_COUNTED` of these and the known ones decide which words are rare and which URLs many articles cite:
+        among few known articles alone, every word is rare."""
         self._articles = [article for table in tables for article in _articles(table)]
         ids = {article.names[0] for article in self._articles}
         more = (article for table in others for article in _articles(table) if article.names[0] not in ids)

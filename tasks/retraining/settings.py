@@ -10,7 +10,7 @@ from tasks.engine.settings import MOST_STEPS, Settings, tuning
 from tasks.evaluation.settings import DecidingMetric
 
 WEEKS = 53  # that a year can have
-RECENT_WEEKS = 8  # whose new test articles are the second test split, beside the frozen one
+RECENT_WEEKS = 8  # whose new test articles are the second test split, after the frozen one
 FLIPS = 50_000  # random sign flips of the test that decides
 # Weeks and three tests a week (two test splits, and both together) share the promotions out; with fewer, no p-value of
 # so many flips is as small as a share.

@@ -91,10 +91,10 @@ def joined(first: StageResult, *others: StageResult) -> StageResult:
 def new_articles(now: Tables, before: Tables, known: Tables, *, articles: int, seed: int) -> pa.Table:
     """Return test articles that were in no split a week ago, sorted by id.
 
-    An article that was used in training and then moved to the test split, by a rename or by its source, is not new, and
-    neither is one that was edited then: champion and challenger have seen it. The corpus of this week (`now`) is read
-    several times; those of the week before and of the test articles that are fixed already (`known`) are read twice. A
-    stable hash decides which at most `articles` are taken."""
+    An article that was used in training and then moved to the test split, by a rename or by its source, is not new,
+    even if it was also edited. Champion and challenger have seen it. The corpus of this week (`now`) is read several
+    times; those of the week before and of the test articles that are fixed already (`known`) are read twice. A stable
+    hash decides which at most `articles` are taken."""
     tables = (
         table.filter(pc.and_(pc.equal(table["split"], "test"), pc.is_null(table["drop_reason"]))) for (table,) in now
     )
@@ -120,8 +120,8 @@ def new_paragraphs(articles: pa.Table, shards: Shards) -> pa.Table:
 
 
 def find_kept_out(parts: pa.Table, frozen: Iterable[tuple[pa.Table]]) -> pa.Table:
-    """Return the rows of one shard that must not be used in training, as refused rows sorted by id and lead: those of
-    INTAKE `parts` in training and validation that are, in whatever version, of the `frozen` ARTICLES on which models
+    """Return the rows of one shard that must not be used in training, as refused rows sorted by id and lead. These are
+    rows of INTAKE `parts` in training and validation that are a version of one of the `frozen` ARTICLES on which models
     are judged. They are a table apart, because it seldom changes, and articles are merged again only if it does."""
     known = KnownArticles((table for (table,) in frozen), [parts])
     learned = parts.filter(_learned_from(parts))
@@ -132,7 +132,7 @@ def find_kept_out(parts: pa.Table, frozen: Iterable[tuple[pa.Table]]) -> pa.Tabl
 
 
 def without_learned(candidates: pa.Table, corpus: Tables) -> pa.Table:
-    """Return the candidates of a test split that are no article of training or validation, in whatever version.
+    """Return the candidates of a test split of which training and validation have no version.
     `corpus` has the ARTICLES of the whole corpus, and is read twice."""
     return without(candidates, (table.filter(_learned_from(table)) for (table,) in corpus), corpus)
 
@@ -146,9 +146,9 @@ def without(candidates: pa.Table, seen: Iterable[pa.Table], corpus: Iterable[tup
 
 def freeze_articles(shards: Shards, corpus: Tables, *, shard: int, of: int, articles: int, seed: int) -> pa.Table:
     """Return the articles of one shard of the frozen split, sorted by id. These are ARTICLES rows of the test split
-    with a kept paragraph that are no article of another split, in whatever version. `shards` are pairs of ARTICLES and
-    PARAGRAPHS, of which every `of`-th is read, from number `shard` on; the `corpus` is read twice. A stable hash
-    decides which at most `articles` the whole split has: fewer where more than half of those drawn are learned from."""
+    with a kept paragraph, of which other splits have no version. `shards` are pairs of ARTICLES and PARAGRAPHS, of
+    which every `of`-th is read, from number `shard` on; the `corpus` is read twice. A stable hash decides which at most
+    `articles` the whole split has: fewer where more than half of those drawn are learned from."""
     tables = [ARTICLES.schema.empty_table()]
     for number in range(shard, len(shards), of):
         about, paragraphs = shards.read(number)

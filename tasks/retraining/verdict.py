@@ -1,12 +1,12 @@
 """The verdict: is the challenger significantly better than the champion, and nowhere worse?
 
-One metric must improve, and none of some others may get worse. A challenger is promoted if, on one of the test splits
-or on both together, it gains at least the margin in the first, significantly, and none of all gets significantly worse
-on any of them.
+One metric must improve, and none of some others may get worse. A challenger is promoted if two conditions hold. On one
+of the test splits, or on both together, it gains significantly and at least the margin in the first metric. No metric
+gets significantly worse on any of them.
 
 There is a challenger every week, and each has another chance to be promoted by luck. So the number of false promotions
-per year is bounded: each week has an equal share of it (alpha spending in equal parts; Bonferroni over weeks and test
-splits, which is valid however the weeks depend on each other).
+per year is bounded: each week has an equal share of it (alpha spending in equal parts). This is Bonferroni over weeks
+and test splits, which is valid however the weeks depend on each other.
 
 What is known of both is one comparison for each metric on each test split."""
 
@@ -51,10 +51,10 @@ class MetricComparison:
 def find_all_evidence(
     champion: Mapping[str, pa.Table], challenger: Mapping[str, pa.Table], metrics: Sequence[str], flips: int, seed: int
 ) -> tuple[list[MetricComparison], list[str]]:
-    """Compare two versions on each test split, and on the articles of all together where there are several: a gain on
-    old and new articles alike may be too small to be significant on either split. Each side has its SCORES rows by test
-    split; `flips` are the random sign flips of the test. Return a finding for each metric and split, and why something
-    that should be known is not, in words; without such flaws every finding is finite."""
+    """Compare two versions on each test split, and on all together if there are several: a gain on old and new articles
+    alike may be too small to be significant on either split. Each side has its SCORES rows by test split; `flips` are
+    the random sign flips of the test. Return a finding for each metric and split, and why something that should be
+    known is not, in words; without such flaws every finding is finite."""
     findings: list[MetricComparison] = []
     flaws: list[str] = []
     for split in champion:

@@ -32,7 +32,7 @@ class VersionModels:
 
 
 def champion_models(store: Store, needed: str | None = None) -> VersionModels | None:
-    """Return the champion's models, or None if there is no champion yet. It must have the model `needed`, besides
+    """Return the champion's models, or None before the first promotion. It must have the model `needed`, besides
     ranker and summarizer. Raises StorageError: a file of the champion is missing, or it has no needed model."""
     pointer = read_champion(store)
     if pointer is None:
@@ -102,9 +102,9 @@ def warm_ranker(settings: RankerSettings, retraining: RetrainingSettings) -> Ran
 
 
 def warm_training(training: TrainingSettings, retraining: RetrainingSettings) -> TrainingSettings:
-    """Return the settings for continuing a summarizer's training: fewer steps, and the first training's peak rate. At a
-    lower peak it keeps to what it has learned by heart: 300 steps on the mini web, in its twelfth week, left the loss
-    on validation articles at .47 nats a token with .3 of the peak, and at .42 with the whole."""
+    """Return the settings for continuing a summarizer's training: fewer steps, and the first training's peak rate. A
+    model keeps what it has learned by heart if the peak is lower: .3 of the peak left the validation loss of the mini
+    web at .47 nats a token, the whole peak at .42."""
     lengths = math.sqrt(retraining.warmup / training.warmup)  # the noam peak is factor / sqrt(model size x warm-up)
     return training.model_copy(
         update={

@@ -1,8 +1,8 @@
-"""The licence that a page claims for itself, and where on the page the claim stands.
+"""The licence that a page claims for itself, and where on the page the claim is.
 
 A page also names licences of what it shows: of pictures, above all. So a licence counts only where markup says that it
 is the page's (`rel=license`, schema.org, RDFa, a `<meta>`), or where a sentence says so of the page's own text. Claims
-that contradict each other are no claim. A page without a claim may still have a licence: nothing says that it has none.
+that contradict each other do not count. A page without a claim may still have a licence: nothing says that it has none.
 """
 
 import re
@@ -35,12 +35,12 @@ _MOST_PLACES = 50  # looked at on one page; a page that names more licences list
 
 @dataclass(frozen=True)
 class Claim:
-    """A licence and where it stands."""
+    """A licence and where the page names it."""
 
     # SPDX identifier, or as `tasks.rights.licences` writes it; None if claims contradict each other
     licence: str | None
-    # rel-license | json-ld | rdfa | meta | statement | link-header | domain | source | ambiguous; None if there
-    # is no claim
+    # rel-license | json-ld | rdfa | meta | statement | link-header | domain | source | ambiguous; None without # a
+    # claim
     source: str | None
 
 
@@ -138,7 +138,7 @@ def _prose_block(holder: html.HtmlElement) -> html.HtmlElement | None:
 
 
 def _label(block: html.HtmlElement) -> str:
-    """Return what stands before a cell of a table or a list of definitions."""
+    """Return the text before a cell of a table or a list of definitions."""
     label = block.getprevious() if block.tag in ("td", "dd") else None
     return "" if label is None else text_of(label)
 

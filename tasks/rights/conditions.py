@@ -63,7 +63,8 @@ class Condition:
 
 
 def parse_conditions(written: tuple[str, ...]) -> list[Condition]:
-    """Return the conditions, those of rule sets in place of their name. Raises ValueError: one is no condition."""
+    """Return the conditions, with the name of a rule set replaced by its conditions. Raises ValueError: one is
+    malformed."""
     return [_parsed(item) for name in written for item in RULE_SETS.get(name.strip().lower(), (name,))]
 
 

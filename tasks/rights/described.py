@@ -1,8 +1,8 @@
-"""Where on a page a licence is named, and whether the page describes its own text by it: in a caption, in the footer,
-in an item of a list that has a licence an item, or in structured data (JSON-LD, microdata and RDFa).
+"""The place of a licence's name on a page, and whether the page means its own text by it. It may be in a caption, in
+the footer, in an item of a list that has a licence an item, or in structured data (JSON-LD, microdata and RDFa).
 
 A page also describes its pictures, other pages, and what it lists. So a licence in structured data counts only if it
-belongs to a text (schema.org's types), if that is no part of something else, and if it is the only one of its kind."""
+belongs to a text (schema.org's types) that is not part of something else and is the only one of its kind."""
 
 import json
 import re
@@ -21,12 +21,12 @@ _BLOCKS, _CAPTIONS, _PICTURES = (frozenset(_MARKUP[name]) for name in ("blocks",
 _PROSE = 60  # characters of a paragraph; a caption is not around one
 _FOOT = re.compile(r"foot|copyright|licen[cs]e|colophon|legal", re.IGNORECASE)
 _ITEMS = {"li": 2, "tr": 2, "article": 2, "dd": 2, "div": 3, "section": 3}  # so many of one kind are a catalogue
-_CREDIT = 200  # characters; a longer block is no credit of the picture in it
+_CREDIT = 200  # characters; a longer block is not the credit of a picture
 _BADGE = re.compile(r"creative-?commons|licensebuttons|\bcc[-_.]?by|/l/by", re.IGNORECASE)
 
 
 def block_of(element: html.HtmlElement | None) -> html.HtmlElement | None:
-    """Return the block, such as a paragraph, that an element stands in, or itself if it is one."""
+    """Return the block around an element, such as a paragraph, or the element itself if it is one."""
     while element is not None and element.tag not in _BLOCKS:
         element = element.getparent()
     return element
@@ -67,7 +67,7 @@ def in_caption(element: html.HtmlElement) -> bool:
 
 
 def in_foot(element: html.HtmlElement) -> bool:
-    """Tell whether an element stands in the page's footer, or in what its class calls a copyright notice."""
+    """Tell whether an element is in the page's footer, or in what its class calls a copyright notice."""
     return any(
         outer.tag == "footer" or _FOOT.search(f"{outer.get('class', '')} {outer.get('id', '')}")
         for outer in _outwards(element)
@@ -107,7 +107,7 @@ def _has_prose(outer: html.HtmlElement, own: html.HtmlElement | None) -> bool:
 
 
 def _is_credit(block: html.HtmlElement) -> bool:
-    """Tell whether a block is short and has, or follows in its box, a picture that is no licence's badge."""
+    """Tell whether a block is short and has, or follows in its box, a picture other than a licence's badge."""
     if len(text_of(block)) > _CREDIT or _has_prose(block, block):
         return False
     before = block.getprevious()

@@ -23,7 +23,7 @@ _SHORT, _LONG, _ZERO, _GOVERNMENT = (
 )
 _SIGNS = [re.compile(sign) for sign in _DATA["signs"].values()]
 _DEEDS = frozenset({"by", "by-sa", "by-nd", "by-nc", "by-nc-sa", "by-nc-nd"})
-_LONGEST = 2_000  # characters of a licence's name, with the sentences that may stand around it
+_LONGEST = 2_000  # characters of a licence's name, with the sentences around it
 
 
 def may_name_licence(source: str) -> bool:
@@ -32,7 +32,7 @@ def may_name_licence(source: str) -> bool:
 
 
 def licence_of_url(url: str) -> str | None:
-    """Return the identifier of the licence at an address, or None if it is no address of one."""
+    """Return the identifier of the licence at an address, or None for any other address."""
     if (deed := _DEED_URL.search(url)) is not None:
         name = deed["deed"].lower()
         name = "by-nc-nd" if name == "by-nd-nc" else name  # the order of version 1.0
@@ -92,7 +92,7 @@ Terms = Literal["free", "non-commercial", "no-derivatives", "other"]
 TERMS: tuple[Terms, ...] = get_args(Terms)
 MEANINGS: Mapping[Terms, str] = _DATA["meanings"]
 
-# As SPDX writes them, without version; beside those that are found here, what sources of articles name.
+# As SPDX writes them, without version: those that are found here, and those that sources of articles name.
 _FREE = re.compile(
     r"(?:cc0|cc-by|cc-by-sa|cc-pdm|public-domain|pd|ogl-uk|gfdl|gnu-fdl|odc-by|odbl|pddl|fal|mit|apache|bsd-[23]-clause)"
     r"(?:-v?\d.*|-only|-or-later|-igo)?"

@@ -1,13 +1,18 @@
 """Signs that a site reserves its rights against the mining of its texts, and which uses they leave.
 
-Read are the TDM Reservation Protocol (W3C community group report, 2024: header or meta `tdm-reservation`, the site's
-tdmrep.json), the directives `noai`, `noimageai` and `noml` of `X-Robots-Tag`, as a header or as a meta element, and of
-the meta `robots`, the preferences of Content-Signal (draft-romm-aipref-contentsignals: `ai-train`, `ai-input`,
-`search`) and of Content-Usage (draft-ietf-aipref-attach and -vocab: `train-ai`, `bots`) in robots.txt, header and meta,
-the licences of RSL (Really Simple Licensing 1.0: robots.txt, `Link`, a link or script of the page), whose terms are not
-read, the site's ai.txt, and a robots.txt that forbids the page to us. tdmrep.json and ai.txt are asked for only where
-the crawl's settings say so (`tasks.crawl.site_rules`). A page without any of these signs may still reserve its
-rights elsewhere, in its terms of use for example.
+The signs are:
+
+* the TDM Reservation Protocol (W3C community group report, 2024): header or meta `tdm-reservation`, the site's
+  tdmrep.json
+* the directives `noai`, `noimageai` and `noml` of `X-Robots-Tag`, as a header or meta element, and of the meta `robots`
+* the preferences of Content-Signal (draft-romm-aipref-contentsignals: `ai-train`, `ai-input`, `search`) and of
+  Content-Usage (draft-ietf-aipref-attach and -vocab: `train-ai`, `bots`) in robots.txt, header and meta
+* the licences of RSL (Really Simple Licensing 1.0: robots.txt, `Link`, a link or script of the page), whose terms are
+  not read
+* the site's ai.txt, and a robots.txt that forbids the page to us
+
+The crawl requests tdmrep.json and ai.txt only if its settings say so (`tasks.crawl.site_rules`). A page without any of
+these signs may still reserve its rights elsewhere, in its terms of use for example.
 
 Directives may be for one crawler. They speak of what texts are used for, not of who fetches them, so they are signs
 with its name, such as "header noai for gptbot"."""
@@ -128,8 +133,8 @@ def page_reservations(tree: "html.HtmlElement") -> list[str]:
 
 def _no_ai(value: str, crawler: str = "*") -> Iterator[str]:
     """Yield the directives against AI, each once, such as "noai" and "noai for gptbot". Headers of one name are joined
-    by commas: one without a crawler's name then stands after the name of another. `crawler` is the one that the
-    directives are for where they name none, lower-case; `*` = all."""
+    by commas: one without a crawler's name then follows the name of another. `crawler` is the one that the directives
+    are for where they name none, lower-case; `*` = all."""
     seen: set[str] = set()
     for part in value.lower().split(","):
         scope = _SCOPE.fullmatch(part)

@@ -2,11 +2,11 @@
 signals are those of filters of web corpora; `storage/schemas.toml` says what each means and which paper it is from. How
 a paragraph ends is a feature of the model of junk paragraphs too.
 
-Personal data are e-mail addresses, telephone, card and account numbers, and IP addresses, counted or masked. Numbers
-are only what their writing shows to be one: a telephone number has a country code, brackets around its area code, a
-word such as "tel." before it, or the spelling of North America, Britain or France; cards and accounts (IBAN) have check
-digits; an IP address is one that is routed on the internet, begins no text and follows no word such as "section", so
-that versions, headings and private networks do not count. Names and addresses of people are not found."""
+Personal data are e-mail addresses, telephone, card and account numbers, and IP addresses, counted or masked. A number
+counts only if its form shows what it is. A telephone number has a country code, brackets around its area code, a word
+such as "tel." before it, or the spelling of North America, Britain or France. Cards and accounts (IBAN) have check
+digits. An IP address is routed on the internet, begins no text and follows no word such as "section", so that versions,
+headings and private networks do not count. Names and addresses of people are not found."""
 
 import ipaddress
 import re
@@ -28,7 +28,7 @@ _MASKS: Mapping[str, str] = _PERSONAL["masks"]
 _PHONE_DIGITS = range(8, 16)  # E.164 allows 15; shorter ones are extensions and short codes
 _LEAST_OCTET = 12  # of an address's first number: smaller ones number sections of texts and versions of programs
 _SMALL = 32  # four numbers below it are an address only where the text says so
-_NEAR = 24  # characters before a number in which words stand that say whether it is an address
+_NEAR = 24  # characters before a number whose words decide whether it is an address
 _LEAST_ACCOUNT = 15  # characters, of Norway
 
 
@@ -177,7 +177,7 @@ def quality_signals(paragraphs: Sequence[str]) -> dict[str, float]:
     }
 
 
-# Characters of a page by which its language is told: twice as many cost twice as much and tell 2 in 1,500 pages more.
+# Characters of a page that decide its language: twice as many cost twice as much and help with 2 in 1,500 pages.
 _SAMPLE = 1_000
 
 

@@ -60,7 +60,7 @@ _ANSWERS_A_FILE = 100  # on an object store a file exists only once closed, so a
 
 def local_notes(settings: WebSearchSettings) -> dict[str, str]:
     """Return the digest of what a provider on this machine finds its results in: the file of recorded results, each
-    line of which is checked, or the pages of a corpus. Raises FileNotFoundError: there is no such file; ValueError: a
+    line of which is checked, or the pages of a corpus. Raises FileNotFoundError: the file does not exist; ValueError: a
     line of it is malformed, or the root has no build with documents."""
     if settings.provider == "recorded":
         file = Path(str(settings.recorded))
@@ -135,7 +135,7 @@ def _indexed(root: str, files: tuple[tuple[str, str], ...]) -> tuple[list[str], 
 
 
 def _ask_over_http(service: Service, settings: WebSearchSettings, query: str) -> list[str]:
-    """Return the URLs that a provider with a JSON interface finds, best first; FetchError: there is no answer."""
+    """Return the URLs that a provider with a JSON interface finds, best first; FetchError: it does not answer."""
     interface = interfaces()[settings.provider]
     key = None if settings.key is None else settings.key.get_secret_value()
     values = {
@@ -198,11 +198,11 @@ def search_articles(
     """Return rows of `search`, in the order of articles, by rank: the results of each kept article, or a reason.
 
     An article whose source has search results keeps them, with provider `source`. Every other title is one query (none
-    with provider `none`), whose answer is kept in `scratch`, so that none is paid for twice; a query that fails becomes
+    with provider `none`), whose answer is kept in `scratch`, so that none is paid for twice. A query that fails becomes
     a row with its reason, and the search continues. Its price is written to the `account` before it is sent, once
-    whatever its retries. Raises FileNotFoundError: the file of recorded results does not exist; ValueError: a line of
-    it is malformed, or the endpoint is not a web address; ConnectionError: the provider failed on query after query;
-    BudgetSpentError: the account refuses; CorruptShardError: a file of the corpus that is searched is damaged; answers
+    whatever its retries. Raises FileNotFoundError: the file of recorded results does not exist. ValueError: a line of
+    it is malformed, or the endpoint is not a web address. ConnectionError: the provider failed on query after query.
+    BudgetSpentError: the account refuses. CorruptShardError: a file of the corpus that is searched is damaged; answers
     are kept."""
     rows: list[dict[str, Any]] = []
     columns = articles.select(["article_id", "title", "search_results", "drop_reason"]).to_pylist()

@@ -56,7 +56,7 @@ def interfaces() -> Mapping[str, Interface]:
 
 
 def filled(template: Any, values: Mapping[str, Any]) -> Any:
-    """Return a template with the values in place of their names; a value of None leaves out the field that has it."""
+    """Return a template with names replaced by their values; a value of None leaves out the field that has it."""
     if isinstance(template, str):
         name = template[1:-1]
         return values[name] if template == f"{{{name}}}" and name in values else template.format_map(values)
@@ -67,7 +67,7 @@ def filled(template: Any, values: Mapping[str, Any]) -> Any:
 
 
 def _at(value: Any, path: str, otherwise: Any = None) -> Any:
-    """Return the value at a path. Where a name is missing, return `otherwise`, or raise KeyError if that is None.
+    """Return the value at a path. If a name is missing, return `otherwise`, or raise KeyError if that is None.
     Raises TypeError: a value on the path has no names."""
     for name in path.split("."):
         if otherwise is not None and isinstance(value, dict) and name not in value:

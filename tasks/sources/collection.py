@@ -41,13 +41,13 @@ class CollectionLayout:
     title: str = ""  # column of the title; "" = none
     id: str = ""  # column of a unique name; "" = none
     split: str = "split"  # column of the split, which rows may lack: then it is that of the file's name
-    # What stands between the documents of one string; none = the string is one document
+    # The separator between the documents of one string; none = the string is one document
     separators: Sequence[str] = ()
     line_break: str = ""  # what stands for a line break; "" = nothing does
     most: int | None = None  # documents read of a row; None = all
     licence: str = ""  # column of the licence of the summary; "" = none
     group: str = ""  # column of what a row belongs to, for the splits; "" = none
-    lines: bool = False  # whether the lines of a document are its paragraphs as they stand, and those of a summary stay
+    lines: bool = False  # whether the lines of a document are its paragraphs unchanged, and those of a summary stay
 
     @property
     def needed(self) -> tuple[str, ...]:
@@ -167,7 +167,7 @@ def rows(path: Path) -> Iterator[Row]:
 
 
 def parse_row(row: Row) -> Mapping[str, Any]:
-    """Return the columns of a row. Raises ValueError: it is no JSON object, not UTF-8, or has more fields than
+    """Return the columns of a row. Raises ValueError: it is not a JSON object, not UTF-8, or has more fields than
     columns."""
     if isinstance(row, tuple):
         return {SOURCE: row[0].decode(), TARGET: row[1].decode()}
@@ -316,7 +316,7 @@ def _documents(value: Any, layout: CollectionLayout, column: str) -> Iterator[tu
             return
         case str():
             parts = re.split("|".join(map(re.escape, layout.separators)), value) if layout.separators else [value]
-            # What precedes the first separator or follows the last one is often blank: that is no document.
+            # The text before the first separator or after the last one is often blank: then it is not a document.
             yield from ((text, None, None) for text in parts if text.strip())
         case Mapping() if layout.text in value and isinstance(value[layout.text], list):  # columns of a struct
             yield from _documents(value[layout.text], layout, column)

@@ -1,5 +1,5 @@
-"""Input files of a source: find them, find the file of a partition, detect changes, and read them. Of malformed lines,
-rows and titles all are looked for, the first twenty named and the others counted."""
+"""Input files of a source: find them, find the file of a partition, detect changes, and read them. All malformed lines,
+rows and titles are searched for; the first twenty are named, and the others counted."""
 
 import glob
 import gzip
@@ -36,7 +36,7 @@ class InputFile:
 def matching_files(patterns: Sequence[str], setting: str, kind: str) -> list[Path]:
     """Return the files that a setting names, in order, those of a pattern sorted by name, each once. Setting and kind
     of the files are named in messages. Raises FileNotFoundError: a file is missing, or nothing matches a pattern;
-    ValueError: there is no pattern."""
+    ValueError: no pattern is given."""
     if not patterns:
         raise ValueError(f"{setting} is empty: expected at least one {kind} file")
     paths: dict[Path, None] = {}
@@ -75,8 +75,9 @@ def file_with(partition: Partition, files: Iterable[InputFile]) -> InputFile:
 
 
 def file_state(path: Path) -> tuple[int, int, int]:
-    """Return a key that changes with the file, to cache its digest: size, modification time, and a number that differs
-    at each call for a file written a moment ago, which can change again without a new modification time, else 0."""
+    """Return a key that changes with the file, to cache its digest: size, modification time, and a number. The number
+    is 0, but differs at each call for a file written a moment ago, which can change again without a new modification
+    time."""
     status = path.stat()
     settled = time.time_ns() - status.st_mtime_ns > _SETTLED_NS
     return status.st_size, status.st_mtime_ns, 0 if settled else time.monotonic_ns()

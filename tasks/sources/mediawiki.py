@@ -121,8 +121,8 @@ class MediaWikiApi(Closing):
     ) -> None:
         """Make the client. The user chose the URL of api.php, so it may be on this machine or in a private network. A
         token is sent with every request and to no other host. New answers are added to those `kept` of an interrupted
-        listing. Raises ValueError: there is no contact, the URL is not a web address, the environment lacks the token,
-        or it would be sent unencrypted."""
+        listing. Raises ValueError: the contact is missing, the URL is not a web address, the environment lacks the
+        token, or it would be sent unencrypted."""
         if not contact.strip():
             raise ValueError(
                 "crawl.contact is empty: expected a URL or an e-mail address for the User-Agent, which wikis require"
@@ -150,8 +150,8 @@ class MediaWikiApi(Closing):
 
     def each(self, fields: Mapping[str, str], reader: Callable[[dict[str, Any]], T]) -> Iterator[T]:
         """Yield what `reader` makes of each part of a query's answer, for as long as it continues. Raises
-        ConnectionError: there is no answer, or the reader finds that it is not what it should be; MediaWikiError: the
-        wiki refuses the query."""
+        ConnectionError: the wiki does not answer, or the reader refuses the answer; MediaWikiError: the wiki refuses
+        the query."""
         for part, keep in self._parts(fields):
             result = self._read(reader, part)
             keep()
@@ -274,9 +274,9 @@ class MediaWikiSource:
 
     def partitions(self) -> list[Partition]:
         """Return ranges of pages in the order of the titles, redirects resolved, each page once; queries the wiki.
-        Raises ConnectionError: the wiki cannot be reached, or asks us to wait for too long; FileNotFoundError: there is
-        no such file of titles; MediaWikiError: the wiki refuses a query; ValueError: no contact was given, not exactly
-        one of titles and category, or the environment lacks the token."""
+        Raises ConnectionError: the wiki cannot be reached, or asks us to wait for too long. FileNotFoundError: the file
+        of titles does not exist. MediaWikiError: the wiki refuses a query. ValueError: no contact was given, not
+        exactly one of titles and category, or the environment lacks the token."""
         settings = self.settings
         if bool(settings.titles) == bool(settings.category):
             raise ValueError("source.mediawiki: expected exactly one of titles and category")
@@ -366,7 +366,7 @@ def _category_members(part: Mapping[str, Any]) -> list[tuple[int, str]]:
 
 
 def _latest(api: MediaWikiApi, titles: Sequence[str]) -> list[int | str]:
-    """Return the latest revision of each title in order, redirects resolved; the title itself if there is no page."""
+    """Return the latest revision of each title in order, redirects resolved; the title itself if it has no page."""
     query = {"prop": "info", "titles": "|".join(titles), "redirects": "1"}
     return api.whole(query, partial(_revisions_of, titles))
 

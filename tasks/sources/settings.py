@@ -39,7 +39,7 @@ class MediaWikiSettings(Settings):
 
 
 class SectionsSettings(Settings):
-    """Where the sections come from, and whether they become topics or documents."""
+    """The source of the sections, and whether they become topics or documents."""
 
     over: Literal["dump", "jsonl"] = "dump"
     """dump: the articles of source.dump; jsonl: those of the JSONL files below"""
@@ -163,7 +163,7 @@ class EncyclopediaSettings(Settings):
 
 
 class Tensor2TensorSettings(Settings):
-    """Where the published shards are stored."""
+    """The folder of the published shards."""
 
     urls: str = ""
     """folder or pattern of the URL shards, such as wiki_urls/ or wiki_urls.json-0004?-of-01000"""
@@ -179,7 +179,7 @@ LayoutName = Literal["columns", "multi-news", "wcep-10", "multi-xscience", "rott
 
 class CollectionSettings(Settings):
     """Which files, in which layout. Splits are those of a column `split`, else those in the files' names: train; valid,
-    validation, val or dev; test. Without any, articles are split by a hash."""
+    validation, val or dev; test. If none are given, articles are split by a hash."""
 
     layout: LayoutName = "columns"
     """columns: any JSONL, JSON, CSV or Parquet with the columns named below; multi-news: train.src and train.tgt;
@@ -202,7 +202,7 @@ class CollectionSettings(Settings):
     models read it in Shen et al. 2023, sec. 3"""
 
 
-# Sections that a source reads beside its own.
+# Sections that a source reads in addition to its own.
 _ALSO_READ: Mapping[str, Sequence[str]] = {
     "dump": ("wikitext",),
     "encyclopedia": ("wikitext",),

@@ -70,7 +70,7 @@ class Article:
     id: str | None = None  # what identifies it in its source; None = its title does
     # Number by which the source knows it whatever its title, such as MediaWiki's page id; None = not known
     page: str | None = None
-    # The lead is a published summary, the target as it stands; otherwise it may hold remains of a page, which are
+    # The lead is a published summary, the target unchanged; otherwise it may hold remains of a page, which are
     # removed
     published_target: bool = False
     # How many templates within the lead had no text that is known, by their names
@@ -97,7 +97,7 @@ class Partition:
 
 
 class Source(Protocol):
-    """Where articles come from. A source streams: its input is never in memory as a whole."""
+    """A source of articles. A source streams: its input is never in memory as a whole."""
 
     @property
     def gives_documents(self) -> bool:

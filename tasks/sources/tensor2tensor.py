@@ -1,9 +1,8 @@
 """The published WikiSum shards of Liu et al. 2018 as a source: shards of URLs and shards of articles, joined by the URL
-of the article (SYSTEMS: Layouts of other people's data).
+of the article.
 
 An article is a tf.train.Example in a TFRecord file, read here without TensorFlow or protobuf. A record: its length (8
-bytes, little-endian), the masked CRC-32C of these 8 bytes, the data, the masked CRC-32C of the data. There is nothing
-else in the file.
+bytes, little-endian), the masked CRC-32C of these 8 bytes, the data, the masked CRC-32C of the data.
 
 Example  { Features features = 1 }                Features { map<string, Feature> feature = 1 }
 Feature  { oneof: BytesList bytes_list = 1, FloatList float_list = 2, Int64List int64_list = 3 }

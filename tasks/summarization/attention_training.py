@@ -1,6 +1,6 @@
 """The attention predictor's stage: learn from a trained summarizer how much attention each paragraph gets (Ma & Zong
 2022, sec. 4.2.1). The summarizer is not trained. A step depends only on the seed, its number and its position in the
-data, all of which are in a checkpoint; so a run that was killed and started again ends with the same weights."""
+data, all of which are in a checkpoint. So a run that was killed and started again ends with the same weights."""
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -52,9 +52,9 @@ def train_attention(
     """Train the attention predictor of a summarizer in `directory`, or continue an interrupted training there. A window
     of training examples and the validation examples are in memory. Returns `published`, the files of the model, and
     metrics of the run: `validation_error`, and `uniform_error`, the error of predicting equal attention to all
-    paragraphs. Raises ValueError: there is no such summarizer, it has no paragraph embeddings, the settings contradict
-    it or the run in `directory`, or there are no training examples; TrainingError: training cannot continue, see its
-    message; TrainingStopped: by SIGTERM; the same call continues from the checkpoint that was saved."""
+    paragraphs. Raises ValueError: the summarizer does not exist or has no paragraph embeddings, the settings contradict
+    it or the run in `directory`, or no training examples are given. TrainingError: training cannot continue, see its
+    message. TrainingStopped: by SIGTERM; the same call continues from the checkpoint that was saved."""
     trained = load_summarizer(summarizer, device=find_device(device))
     check_predictable(to_config_dict(trained.model)["architecture"])
     check_budget(trained.layout, settings.batch_tokens)

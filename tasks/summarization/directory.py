@@ -72,7 +72,7 @@ def with_graphs(examples: pa.Table, graphs: pa.Table, kind: Graph) -> pa.Table:
 
 def weights_of(directory: Path | str, entries: Sequence[Mapping[str, Any]], checkpoint: int) -> str:
     """Return the file, relative to its directory, with the weights of a checkpoint; `entries` are those of BEST. Raises
-    ValueError: there is no such checkpoint."""
+    ValueError: the checkpoint does not exist."""
     if checkpoint == 0:
         return WEIGHTS
     if checkpoint >= len(entries):
@@ -87,7 +87,7 @@ def _best(directory: Path) -> list[dict[str, Any]]:
 
 
 def describe_predictor(directory: Path, predictor: AttentionPredictor, *, summarizer: str) -> None:
-    """Write `config.json` beside the weights: the configuration, and the `weights_digest` of the summarizer."""
+    """Write `config.json` next to the weights: the configuration, and the `weights_digest` of the summarizer."""
     record = {"architecture": _PREDICTOR, "config": asdict(predictor.config), "summarizer": summarizer}
     write_json_atomically(directory / CONFIG, record)
 

@@ -49,10 +49,10 @@ def supported_sentences(title: str, lead: str, paragraphs: Sequence[str]) -> lis
 
 
 def name_subject(sentence: str, title: str, definition: str) -> str:
-    """Return a sentence of a lead with the subject's name in place of what stands for it as the first words, or after
-    the first comma: a pronoun, a part of the name, or "the" and a word for its kind. It is returned as it is if it
-    names the subject, or nothing stands there for it. The definition, the lead's first sentence, says of what kind the
-    subject is, and whether its name has "the"."""
+    """Return a sentence of a lead with the subject's name instead of the words that refer to it at the beginning, or
+    after the first comma. These are a pronoun, a part of the name, or "the" and a word for its kind. It is unchanged if
+    it names the subject, or if no word there refers to the subject. The definition, the lead's first sentence, says of
+    what kind the subject is, and whether its name has "the"."""
     if names_subject(sentence, title):
         return sentence
     name = subject_of(title)
@@ -93,7 +93,7 @@ def build_examples(
     read: SummarizerSettings | None = None,
 ) -> pa.Table:
     """Return the EXAMPLES row of every kept article that has ranked paragraphs with any token. Paragraph i of `source`
-    is the one of rank i, an empty list if it has no token, so that ranks and graph nodes still match; one that is cut
+    is the one of rank i, an empty list if it has no token, so that ranks and graph nodes still match. A cut paragraph
     ends with a whole word, and not with a number that might go on. With `supported_by` an article of the training or
     validation split without a supported sentence has no row. Raises ValueError: a table is not sorted."""
     vocabulary = Vocabulary.of(vocabulary, form)

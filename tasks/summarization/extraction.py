@@ -1,7 +1,7 @@
 """BERTSUMEXT (Liu & Lapata 2019, *Text Summarization with Pretrained Encoders*): BERT learns to choose the sentences of
 a summary, before its encoder learns to write; and the summaries of the sentences that it chooses.
 
-Shapes: B articles, N sentences of an article; where BERT's `[CLS]` stands before the title, that counts as one."""
+Shapes: B articles, N sentences of an article; a title with BERT's `[CLS]` before it counts as one."""
 
 import json
 from collections.abc import Callable, Iterator, Sequence
@@ -66,8 +66,8 @@ def train_extractor(
     """Train the extractor in `directory`, or continue an interrupted training there, and return metrics of the run;
     `published` names the files of the model. Its labels are the sentences that together have the highest ROUGE-2 F1
     with the lead, found greedily (sec. 4.2) over the pieces that are read. Raises ValueError: the settings contradict
-    each other or the run in `directory`, or there are no training examples; TrainingError: training cannot continue,
-    see its message; TrainingStopped: by SIGTERM; the same call continues from the checkpoint that was saved."""
+    each other or the run in `directory`, or no training examples are given. TrainingError: training cannot continue,
+    see its message. TrainingStopped: by SIGTERM; the same call continues from the checkpoint that was saved."""
     words = Vocabulary.of(vocabulary, "sentences")
     layout = layout_of(settings, words)
     check_budget(layout, training.batch_tokens)
@@ -169,8 +169,8 @@ class ExtractionObjective(Objective[Batch]):
 
 
 def sentence_labels(source: Sequence[int], target: Sequence[int], mark: int, *, titled: bool) -> list[int]:
-    """Return the label of each sentence of a source, given as tokens with a mark before each: 1 for one of those that
-    together have the highest ROUGE-2 F1 with the target, 0 for another, -1 for a title with a mark (`titled`)."""
+    """Return the label of each sentence of a source, given as tokens with a mark before each. The sentences that
+    together have the highest ROUGE-2 F1 with the target get 1, the others 0, and a title with a mark (`titled`) -1."""
     sentences: list[list[str]] = []
     for token in source:
         if token == mark:
@@ -220,7 +220,7 @@ def predict_with_extractor(
     device: str = "cpu",  # auto | cpu | cuda | cuda:N
 ) -> pa.Table:
     """Summarize as `predict_baselines` does, whose arguments these are, and with the extractor: the best sentences of
-    what it reads, as many as the target has words. Raises ValueError: there is no such extractor."""
+    what it reads, as many as the target has words. Raises ValueError: the extractor does not exist."""
     others = settings.model_copy(update={"systems": tuple(name for name in settings.systems if name != EXTRACTOR)})
     plain = predict_baselines(articles, ranked, others, words, read=read, training=training)
     trained = load_extractor(extractor, find_device(device))

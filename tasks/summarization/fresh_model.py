@@ -22,7 +22,7 @@ from tasks.ranking.folders import folder_digest
 from tasks.summarization.examples import causal_fields
 from tasks.summarization.settings import SummarizerSettings
 
-_REACH = 2  # tokens: what a number counts stands beside it ("12 weeks")
+_REACH = 2  # tokens: the word that a number counts is next to it ("12 weeks")
 _SETTING = "summarizer.pretrained"
 _LOADED = ("bart", *OF_TRANSFORMERS)
 _PICKLED = (".bin",)  # loaded as tensors alone
@@ -82,10 +82,10 @@ def start_encoder(model: Summarizer, weights: Path, *, words: bool) -> None:
 
 
 def check_start(settings: SummarizerSettings, vocabulary: Vocabulary) -> str | None:
-    """Return a digest of the folder `summarizer.pretrained`, None if there is none, after checking before work starts
-    that a training with the build's vocabulary can start from it; of causal models alone the weights are read. Raises
-    FileNotFoundError: there is no such folder; ValueError: it has another tokenizer, its sizes are not the preset's, or
-    a file cannot be read."""
+    """Return a digest of the folder `summarizer.pretrained`, None without one. First check, before work starts, that a
+    training with the build's vocabulary can start from it; only the weights of causal models are read for this. Raises
+    FileNotFoundError: the folder does not exist; ValueError: it has another tokenizer, its sizes are not the preset's,
+    or a file cannot be read."""
     folder = settings.pretrained
     if folder is None:
         return None
@@ -126,7 +126,7 @@ def start_digest(folder: str | Path) -> str:
 def _fields(settings: SummarizerSettings, vocabulary: Vocabulary, dropout: float | None) -> dict[str, Any]:
     """Return the fields of the configuration that settings and vocabulary decide."""
     fields: dict[str, Any] = {"vocabulary_size": vocabulary.size, "pad": vocabulary.pad}
-    # Architectures that are told which tokens begin and end a text.
+    # Architectures that need to know which tokens begin and end a text.
     known = fields_of(settings.preset, {})
     marks = {
         "begin": vocabulary.begin,
@@ -162,8 +162,8 @@ def check_folder(folder: str, setting: str) -> Path:
 
 
 def folder_vocabulary(folder: str, setting: str) -> Vocabulary:
-    """Return the vocabulary of a folder's tokenizer. Raises FileNotFoundError: there is no such folder; ValueError: it
-    has no tokenizer that can be read."""
+    """Return the vocabulary of a folder's tokenizer. Raises FileNotFoundError: the folder does not exist; ValueError:
+    it has no tokenizer that can be read."""
     path = check_folder(folder, setting)
     try:
         return Vocabulary(read_tokenizer(path))

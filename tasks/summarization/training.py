@@ -186,12 +186,12 @@ def train_summarizer(
     `published` names the files on which decoding depends.
 
     Rows of the split `train` are for training, those of `valid` choose the best checkpoints. A window of training
-    examples and the validation examples are in memory of each process. With several processes (`training.processes`)
-    this one only starts them and passes their progress on. Under `torchrun` every process calls this, and they train
-    one model together.
-    Raises ValueError: the settings contradict each other or the run in `directory`, there are no training examples, or
-    `initial` is a summarizer with another vocabulary or architecture; TrainingError: training cannot continue, see its
-    message; TrainingStopped: by SIGTERM; the same call continues from the checkpoint that was saved."""
+    examples and the validation examples are in memory of each process. If `training.processes` asks for several
+    processes, this one only starts them and passes their progress on. Under `torchrun` every process calls this, and
+    they train one model together. Raises ValueError: the settings contradict each other or the run in `directory`, no
+    training examples are given, or `initial` is a summarizer with another vocabulary or architecture. TrainingError:
+    training cannot continue, see its message. TrainingStopped: by SIGTERM; the same call continues from the checkpoint
+    that was saved."""
     words = Vocabulary.of(vocabulary, settings.form)
     layout = layout_of(settings, words)
     check_budget(layout, training.batch_tokens)

@@ -78,7 +78,7 @@ def train_vocabulary(
     """Estimate the vocabulary and return it as a VOCABULARY table of one row; the same input gives the same bytes.
     Shards are pairs of an ARTICLES and a PARAGRAPHS table, of which the kept rows of the training split are used. They
     are read once: one shard and the sample are in memory, later the sample and SentencePiece's data. The seed decides
-    which texts are sampled. Raises ValueError: there is no training text, or it has more distinct characters than
+    which texts are sampled. Raises ValueError: the training text is empty, or has more distinct characters than
     `pieces` allows."""
     leads, paragraphs = _Sample(lead_characters), _Sample(paragraph_characters)
     for articles_table, paragraphs_table in shards:

@@ -1,1 +1,1 @@
-"""The papers' tables on our corpus, the published figures beside the measured ones."""
+"""The papers' tables on our corpus, with the published figures next to the measured ones."""

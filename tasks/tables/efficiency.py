@@ -1,9 +1,9 @@
 """Cost of a trained summarizer (Ma & Zong 2022, Table 5): seconds of a validation, and memory, as the largest batch
 that it can be trained on within a limit (11 GB there).
 
-On CUDA batches grow until the allocator, limited in a separate process, runs out of memory. On the CPU the bytes of
-tensors during an update are measured for two batch sizes; each example adds the same number of bytes to their peak, so
-the line through both gives the batch at which the limit is reached, without using that much memory."""
+On CUDA batches grow until the allocator, limited in a separate process, runs out of memory. A CPU measures the bytes of
+tensors during an update for two batch sizes. Each example adds the same number of bytes to their peak, so the line
+through both gives the batch that reaches the limit, without using that much memory."""
 
 import gc
 import json
@@ -53,13 +53,13 @@ def measure_efficiency(
     """Run a summarizer once over the validation articles, as in the validation of training, and find its largest batch.
 
     The first batch is run twice, because its first run is slower than all others and is not counted. `shards`:
-    (EXAMPLES[, GRAPHS]) of each, graphs where the summarizer reads one. Of each article at most so many `paragraphs`
-    and `source_tokens` are read, whatever the summarizer was trained on, and the examples of the largest batch are as
-    long: "1600 input tokens in this part to ensure fairness" (Ma & Zong 2022, sec. 7.1.2). `batch_tokens` are source
-    tokens, and target tokens, of a batch, padding included.
+    (EXAMPLES[, GRAPHS]) of each, graphs where the summarizer reads one. Each article gives at most so many `paragraphs`
+    and `source_tokens`, whatever the summarizer was trained on, and the examples of the largest batch are as long. Ma &
+    Zong 2022, sec. 7.1.2: "1600 input tokens in this part to ensure fairness". `batch_tokens` are source tokens, and
+    target tokens, of a batch, padding included.
 
     Return `seconds` over `articles`, `device`, `parameters`, the largest `batch`, the `way` to it, and as `published`
-    `efficiency.json` with them. Raises ValueError: there is no summarizer, or an example does not fit into a batch."""
+    `efficiency.json` with them. Raises ValueError: no summarizer is given, or an example does not fit into a batch."""
     trained = load_summarizer(summarizer, device=find_device(device), source_tokens=source_tokens)
     layout = replace(trained.layout, max_paragraphs=paragraphs, max_source_tokens=source_tokens)
     table = validation_examples(shards, trained.graph, articles)

@@ -1,5 +1,5 @@
-"""A published table with our column beside the paper's, as blocks of the report, and what its paper tests and looks at
-beside it."""
+"""A published table with our column next to the paper's, as blocks of the report, and the paper's other tests and
+figures."""
 
 from collections.abc import Sequence
 
@@ -16,7 +16,7 @@ from tasks.tables.plan import NEEDS_WEIGHTS
 from tasks.tables.published import ROUGE_COLUMNS, Measure, PublishedRow, PublishedTable
 
 NOT_RUN = "not run"
-_TRUTH = ("values-input", "values-right")  # beside ROUGE, which does not tell whether a summary is true
+_TRUTH = ("values-input", "values-right")  # shown with ROUGE, which does not measure whether a summary is true
 _BYTES = 12  # a parameter in fp32 with Adam's two moments, as Table 5 of Ma & Zong 2022 counts
 _ROUGE = ("rouge1", "rouge2", "rougeL")
 # Metric, what it says, and the ratio in Figure 3, which prints no numbers.
@@ -49,7 +49,7 @@ def section(table: PublishedTable, measured: TableFigures) -> ReportSection:
 
 
 def _headings(table: PublishedTable) -> list[str]:
-    """Return what stands above a row's cells; of several corpora, all figures of one are in one cell."""
+    """Return the heads above a row's cells; of several corpora, all figures of one are in one cell."""
     if table.corpora:
         metrics = "/".join(table.columns)
         return [*(f"{corpus}, {metrics}" for corpus in table.corpora), *(f"{name}, here" for name in table.columns)]
@@ -205,7 +205,8 @@ def rank_tests(measured: TableFigures) -> str:
 
 
 def attention_to_documents(measured: TableFigures) -> list[Block]:
-    """Return how BART+HED attends to documents beside BART, with Welch's test (Shen et al. 2023, 6.3, Figure 3)."""
+    """Return how BART+HED attends to documents compared with BART, with Welch's test (Shen et al. 2023, 6.3, Figure
+    3)."""
     rows: list[Row] = []
     drawn, articles = {}, 0
     for metric, where, published in _LOOKS:

@@ -87,7 +87,7 @@ def summarizer_of(system: TableSystem, settings: TableSettings, base: Summarizer
     tokens = None if system.tokens is None else settings.scaled(system.tokens)
     if find_preset(preset).architecture in SOURCE_LIMITED:
         overrides["source_tokens"] = tokens
-    # At the papers' lengths and at shorter ones each system is valid, as a test checks; the check of overrides would
+    # Each system is valid at the papers' lengths and at shorter ones, as a test checks; the check of overrides would
     # load torch, and a plan needs none.
     make = SummarizerSettings if settings.source_scale > 1 else SummarizerSettings.model_construct
     return make(

@@ -1,9 +1,9 @@
 """Whether a paragraph has a phrase that shows that it is about the page, not about the page's subject.
 
 Prose about cookies, newsletters or privacy policies has the same words, so each pattern of `boilerplate_phrases.toml`
-requires what only a page says about itself: it addresses its reader ("you", an imperative at the start of a sentence),
-mentions itself ("this site"), or is a label and ends like one. Looking for a pattern's signs is much cheaper than the
-search for it, and most prose has none of them."""
+requires what only a page says about itself. Such text addresses its reader ("you", an imperative at the start of a
+sentence), mentions the page ("this site"), or is a label and ends like one. Looking for a pattern's signs is much
+cheaper than the search for it, and most prose has none of them."""
 
 import re
 from collections import defaultdict

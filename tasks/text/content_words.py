@@ -25,7 +25,7 @@ _ARTICLES = frozenset({"a", "an", "the"})
 
 
 def subject_of(title: str) -> str:
-    """Return a title without what only tells it from others of that name: "Mercury (planet)"."""
+    """Return a title without the remark that distinguishes it from others of that name: "Mercury (planet)"."""
     return re.sub(r"(?<!\s)\s*\([^()]*\)$", "", title.strip()) or title.strip()
 
 

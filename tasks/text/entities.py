@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 # Find names in English text by their capitals, if no trained recogniser is installed; without types.
 # A name is a run of capitalised words, possibly joined by particles and "of", or a title in quotation marks. The
-# capital of a word that opens a sentence is no evidence, unless the word is also capitalised elsewhere in the paragraph
+# capital of a word that opens a sentence counts only if the word is also capitalised elsewhere in the paragraph
 # or the words around it suggest a name. A test measures it on Wikigold.
 VERSION = "2"
 LONGEST_NAME = 9  # words; a longer run of capitals is a heading
@@ -38,7 +38,7 @@ def find_names(words: Sequence[str]) -> list[slice]:
     alphabetic = sum(word[0].isalpha() for word in words)
     sentence = words[-1:] == ["."] or "," in words
     if not sentence and alphabetic >= 6 and sum(map(_is_capital, words)) > 0.8 * alphabetic:
-        return []  # a line in title case, whose capitals are no evidence
+        return []  # a line in title case, whose capitals do not count
     works = list(_quoted_works(words))
     part = _parts(words)
     for work in works:

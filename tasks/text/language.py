@@ -1,8 +1,8 @@
 """English by its words: the share of the commonest tells running prose, finite verbs (by form) tell sentences,
 discourse markers which sentences belong together. Any language by the character statistics of py3langid: offline, one
-model in memory; and the paragraphs of a page in another one than their article's, of which a summary has no use. Short
-texts, lists of names and tables are told badly by their letters: they follow their page, if most of it is surely in
-another language."""
+model in memory; and the paragraphs of a page in another one than their article's, of which a summary has no use. The
+letters of short texts, lists of names and tables say little about their language: they follow their page, if most of it
+is surely in another language."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -35,14 +35,14 @@ _WORD = re.compile(r"\w+")
 _LESS_SURE = re.compile(  # "may" in small letters alone, because May is a month
     r"\b(?:may|(?i:(?<!top )(?<!bottom )left))\b|(?i:\wn['’]t)\b"
 )
-_PAST = re.compile(  # unless it only describes what stands before it: "the lock, painted red", "a church built by"
+_PAST = re.compile(  # unless it only describes the words before it: "the lock, painted red", "a church built by"
     r"(?<!,)(?<!\b[Aa])(?<!\b[Aa]n)(?<!\b[Tt]he)\s"
     r"(?!(?:United|red|Red|based|located|used|called|named)\b)[a-z]+ed\b(?! (?:by|in|at|from)\b)"
 )
 
 
 def has_finite_verb(text: str) -> bool:
-    """Tell whether a text has a finite verb. Rarer present forms ("herons nest") are missed: "no" is no proof."""
+    """Tell whether a text has a finite verb. Rarer present forms ("herons nest") are missed: "no" proves nothing."""
     plain = text.isascii() and "_" not in text  # its words are what a pattern takes for words, at a tenth of the time
     words = split_words(text) if plain else _WORD.findall(fold(text))
     if not _VERBS.isdisjoint(words):
@@ -84,7 +84,7 @@ SUMMARIZED = frozenset(read_data("tasks.text", "words.toml")["summarized"])
 
 
 def check_language(code: str) -> str:
-    """Return the code of a language that can be told. Raises ValueError: it cannot."""
+    """Return the code of a language that can be recognised. Raises ValueError: it cannot."""
     if code not in LANGUAGES:
         known = ", ".join(sorted(LANGUAGES))
         raise ValueError(f"{code!r} is no language that can be told by its letters: expected one of {known}")
@@ -95,7 +95,7 @@ LanguageCode = Annotated[str, AfterValidator(check_language)]
 """The type of a setting that is such a code."""
 
 
-_CHARACTERS = 40  # from which the language can be told
+_CHARACTERS = 40  # enough to recognise the language
 _PROBABILITY = 0.9  # from which it is sure
 _WORDS = 6  # from which the share of the commonest English words says something
 _BYTES = 40  # in UTF-8, from which one language can be asked for: a Chinese character says as much as three letters
@@ -132,8 +132,8 @@ def is_english(text: str) -> bool:
 
 
 # Below which a paragraph is surely in another language, whichever: related ones share what is left, so that the
-# likeliest is often not sure. Of 90 paragraphs of cited pages below it whose likeliest language was not sure, none was
-# an English sentence.
+# likeliest is often not sure. No English sentence was among 90 paragraphs of cited pages below it whose likeliest
+# language was not sure.
 _EXCLUDED = 0.001
 _UNLIKELY = 0.5  # below which a paragraph follows its page, if that is foreign
 _PAGE_CHARACTERS = 200  # of surely foreign paragraphs, below which they say nothing of the others on their page

@@ -27,9 +27,9 @@ def split_words(text: str, rule: WordRule = "rouge") -> list[str]:
     """Return the lower-case words of a text.
 
     `rouge` gives exactly the words of rouge-score's tokeniser without stemming, on which the papers' labels and scores
-    are based: runs of a-z and 0-9, separated by everything else ("Zürich" is "z", "rich"; a Russian text has no words).
-    `unicode` keeps letters, digits and combining marks of every script, and takes each character of a script without
-    spaces as a word; on ASCII text the two are the same. Raises ValueError: unknown rule."""
+    are based. These are runs of a-z and 0-9, separated by everything else ("Zürich" is "z", "rich"; a Russian text has
+    no words). `unicode` keeps letters, digits and combining marks of every script, and takes each character of a script
+    without spaces as a word; on ASCII text the two are the same. Raises ValueError: unknown rule."""
     if rule not in _RULES:
         raise ValueError(f"unknown word rule {rule!r}: expected 'rouge' or 'unicode'")
     if not text.isascii():
@@ -48,7 +48,7 @@ def rule_for(text: str, rule: WordRule = "rouge") -> WordRule:
 
 
 def ngrams(words: Sequence[str], n: int) -> Iterator[tuple[str, ...]]:
-    """Return every n words that stand side by side, in order; none if there are fewer words."""
+    """Return every n neighbouring words, in order; none if there are fewer words."""
     return zip(*(words[start:] for start in range(n)), strict=False)
 
 
@@ -83,8 +83,8 @@ class TargetNgrams:
 
 def lcs_length(a: Sequence[str], b: Sequence[str]) -> int:
     """Return the length of the longest common subsequence of two word sequences. It uses one bit per word of the
-    shorter sequence, and a few operations on whole integers per word of the longer one (Hyyrö 2004, "Bit-parallel
-    LCS-length computation revisited"): a bit is 0 where the last row of the usual table rises."""
+    shorter sequence, and a few operations on whole integers per word of the longer one. A bit is 0 where the last row
+    of the usual table rises (Hyyrö 2004, "Bit-parallel LCS-length computation revisited")."""
     if len(a) > len(b):
         a, b = b, a
     everywhere = (1 << len(a)) - 1

@@ -1,5 +1,5 @@
-"""Superscripts, subscripts and characters without width as plain text, for sources and targets alike: no number may
-grow by what stands above it, and no mark of a note may become part of a value."""
+"""Superscripts, subscripts and characters without width as plain text, for sources and targets alike: a superscript
+must not make a number larger, and the mark of a note must not become part of a value."""
 
 import re
 

@@ -16,7 +16,7 @@ def _pattern(name: str, before: str = r"\b", flags: int = re.IGNORECASE) -> re.P
 
 # What a sentence that needs its page begins with.
 _BEGINNINGS = [_pattern(name, r"""^["'“‘(]*""") for name in ("points_back", "furniture")]
-# What stands anywhere in one.
+# Signs anywhere in a sentence.
 _ANYWHERE = [
     *map(_pattern, ("parts", "relative_time", "referring", "credits", "provisional")),
     _pattern("talks", flags=0),
@@ -47,12 +47,12 @@ _OPENING = "“‘\"'(["
 
 
 def defects(sentence: str) -> int:
-    """Return how many signs a sentence shows that it needs its page: 0 for one that stands alone.
+    """Return how many signs a sentence shows that it needs its page: 0 for one that makes sense alone.
 
-    It points back or elsewhere, is furniture of a page or names other parts of it, talks to somebody or in the first
-    person, quotes somebody who is not named, has a pronoun before any name, a time that only the page's day tells, a
-    plan that may be overtaken, a credit, marks of a page, a bracket or quotation that it does not close, asks,
-    exclaims, shouts, is mostly figures, or has over 60 words."""
+    Signs of content: it points back or elsewhere, is a label of the page or names other parts of it, or talks to
+    somebody or in the first person. It quotes somebody who is not named, has a pronoun before any name, a time that
+    depends on the page's day, or a plan that may be outdated. Signs of form: it has a credit, marks of a page, or a
+    bracket or quotation that it does not close. It asks, exclaims, shouts, is mostly figures, or has over 60 words."""
     words, written = sentence.split(), written_words(sentence)
     unpaired = sentence.count('"') % 2 or any(sentence.count(a) != sentence.count(b) for a, b in _PAIRS)
     long = [word for word in words if len(word) > 3]

@@ -1,7 +1,7 @@
 """Which words of a passage a sentence's words may come from, and the windows of it that could say the sentence.
 
 A window is one sentence of the passage, or two: neighbours, or the first one, which mostly names the subject, and a
-later one. Every content word of the sentence is given one place in a window, near those of the words beside it."""
+later one. Every content word of the sentence gets one place in a window, near those of its neighbours."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from itertools import groupby
 
 from tasks.verification.words import ParsedText
 
-_CLOSE = 0.3  # of the share of neighbours that stay neighbours, beside the share of words, when a window is chosen
+_CLOSE = 0.3  # weight of the share of neighbours that stay neighbours, against the share of words, to choose a window
 _TRIED = 3  # sentences of a passage, those with most of the words, among which the window is chosen
 NOWHERE = -1
 Matches = list[dict[int, float]]
@@ -80,10 +80,11 @@ def windows(found: Matches, weights: Sequence[float], passage: ParsedText) -> tu
 def _pair(
     found: Matches, held: Sequence[dict[int, float]], weights: Sequence[float], passage: ParsedText, single: Window
 ) -> Window:
-    """Return the window of two sentences, one of them that of the single window where there is no better one."""
+    """Return the window of two sentences; one of them is the sentence of the single window unless another pair is
+    better."""
     (own,) = single.sentences
     last = len(passage.sentences) - 1
-    # A second sentence that stands near, or the first one of the passage.
+    # A second sentence near the first, or the first one of the passage.
     others = {own - 2, own - 1, own + 1, own + 2, 0} - {own}
     pairs = [(min(own, other), max(own, other)) for other in sorted(others) if 0 <= other <= last]
     if not pairs:

@@ -1,8 +1,8 @@
 """What tells a passage that says a sentence from one that does not, as numbers.
 
-Each window of the passage (`alignment.py`) is measured in the same way: how much of the sentence is there, with its
-values, in what order, beside what, under which negations and bounds; then how the two windows and the whole passage
-differ. Shares are 0-1, the others counts."""
+Each window of the passage (`alignment.py`) is measured in the same way: how much of the sentence it has, with its
+values, their order and neighbours, negations and bounds. Then the two windows and the whole passage are compared.
+Shares are 0-1, the others counts."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -150,7 +150,7 @@ def _after(text: ParsedText, place: int) -> str | None:
 def _opposites(sentence: ParsedText, passage: ParsedText, window: Window) -> tuple[float, float]:
     """Return how many words have only an opposite in the window; and how many of these in their place.
 
-    Small words such as "few" count too: they are no content, but have opposites."""
+    Small words such as "few" count too: they are not content words, but have opposites."""
     held: dict[str, list[int]] = {}
     for place in window.span(passage):
         held.setdefault(passage.words[place].key, []).append(place)
@@ -258,7 +258,7 @@ def _joints_crossed(sentence: ParsedText, passage: ParsedText, pairs: Pairs) -> 
 
 
 def _passives_changed(sentence: ParsedText, passage: ParsedText, pairs: Pairs) -> float:
-    """Return how many words stand after a form of "be" in one of both alone."""
+    """Return how many words follow a form of "be" in only one of both."""
     of_words = [(own, there) for own, there in pairs if sentence.words[own].kind is WordKind.WORD]
     return sum(_after_be(sentence, own) != _after_be(passage, there) for own, there in of_words)
 

@@ -83,7 +83,7 @@ def teaching(topics: Sequence[LearningArticle], seed: int = 0, most: int = MOST_
 
 
 def fit(taught: Teaching, seed: int = 0, without: Collection[str] = ()) -> Verifier:
-    """Return the verifier that learns from what a corpus teaches, but for some kinds of lies."""
+    """Return the verifier that learns from a corpus, without some kinds of lies."""
     examples, made, rows, weights = taught
     true = np.array([example.true for example in examples])
     by_hand = np.arange(len(examples)) >= made
@@ -159,7 +159,7 @@ def examples_of(topic: LearningArticle, place: int, dice: Dice) -> Iterator[Labe
     restated = list(restatements(sentence, following, dice))
     for kind, made in restated:
         yield LabelledSentence(True, kind, made, passage)
-    # Half of the lies are made of restatements, so that other words are no sign of truth.
+    # Half of the lies are made of restatements, so that other words do not suggest truth.
     base = dice.pick([made for _, made in restated]) if dice.chance(0.5) else sentence
     for kind, made in lies(base, Others(near, far), dice):
         yield LabelledSentence(False, kind, made, passage)

@@ -49,7 +49,7 @@ def lies(sentence: str, others: Others, dice: Dice) -> Iterator[tuple[str, str]]
 
 
 def _differs(lie: str, sentence: str, others: Others) -> bool:
-    """Tell whether a lie is one: other words than the sentence, in another order than any beside it."""
+    """Tell whether a lie is one: its words differ from the sentence's, and their order from those of its neighbours."""
     words = _keys(lie)
     return len(words) > 2 and words != _keys(sentence) and all(words != _keys(near) for near in others.near)
 
@@ -148,7 +148,7 @@ def _joined(sentence: str, others: Others, dice: Dice) -> Iterator[str]:
 
 
 def _about(sentence: str) -> frozenset[str]:
-    """Return the content words before the first verb that is seen; none where a pronoun or nothing stands there."""
+    """Return the content words before the first verb; none for a pronoun or an empty subject."""
     return frozenset(word.key for word in read(_leading(sentence)).words if word.kind)
 
 
@@ -263,7 +263,7 @@ def _bound_added(sentence: str, others: Others, dice: Dice) -> Iterator[str]:
 
 
 def _turned(sentence: str, others: Others, dice: Dice) -> Iterator[str]:
-    """Yield the sentence with what stands before and after a word such as "because" exchanged, or the word turned."""
+    """Yield the sentence with the parts before and after a word such as "because" exchanged, or the word turned."""
     for match in list(_WORD.finditer(sentence))[2:-2]:
         word = match[0]
         if word not in ORDERING or word == "over":

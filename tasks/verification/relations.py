@@ -1,7 +1,7 @@
 """Who does what to whom, which number counts what, and what comes first: where a sentence and a window disagree.
 
-There is no parser: words that look like verbs have the content words before and after them as arguments, "by" and a
-form of "be" exchange these, and small words such as "at least" or "may" belong to what follows them."""
+This works without a parser. Words that look like verbs have the content words before and after them as arguments, and
+"by" with a form of "be" exchanges these. Small words such as "at least" or "may" belong to the words after them."""
 
 import re
 from collections.abc import Iterator, Sequence

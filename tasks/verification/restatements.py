@@ -1,7 +1,8 @@
 """Restatements: true sentences made of a passage's own, by rules that keep what is said.
 
-They teach the verifier what may change: the sentence shortened or cut to one clause, in other phrases, joined with its
-neighbour, with a pronoun for its subject, its time or place elsewhere, its voice turned, its numbers in digits."""
+They teach the verifier which changes keep the meaning. The sentence is shortened or cut to one clause, phrased
+otherwise, or joined with its neighbour. It gets a pronoun for its subject, its time or place elsewhere, the other
+voice, or digits for its numbers."""
 
 import re
 from collections.abc import Callable, Iterator
@@ -72,7 +73,8 @@ def _capital(text: str) -> str:
 
 
 def _small(text: str) -> str:
-    """Return the beginning of a sentence as it stands within one; empty where its capital may be a name's or not."""
+    """Return the beginning of a sentence in the form that it has within one; empty if its capital may be a name's or
+    not."""
     first, _, rest = text.partition(" ")
     if first in _NAMELESS:
         return f"{first.lower()} {rest}"
@@ -148,7 +150,7 @@ def _pronoun(sentence: str, following: str, dice: Dice) -> Iterator[str]:
 
 
 def _moved(sentence: str, following: str, dice: Dice) -> Iterator[str]:
-    """Yield a sentence whose time or place stands elsewhere."""
+    """Yield a sentence whose time or place is elsewhere."""
     match = _TIME.match(sentence)
     if match and sentence.endswith(".") and not {",", ";"} & set(rest := sentence[match.end("time") + 2 : -1]):
         if not _CLAUSES.search(rest):

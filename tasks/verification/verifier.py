@@ -1,9 +1,9 @@
 """The verifier: the probability that a passage says a sentence, and the fewest passages that say it.
 
-A passage of an article is taken as readers take it: what begins with "It" or "The tower" is about its subject. Of
-words, those tell most that are rare among the passages of a corpus; their weights are kept without the words.
+A passage of an article is taken as readers take it: what begins with "It" or "The tower" is about its subject. Words
+that are rare among the passages of a corpus carry most information; their weights are kept without the words.
 
-Two forests decide. One reads a sentence beside one passage, word by word. The other reads what the first one says of
+Two forests decide. One compares a sentence with one passage, word by word. The other reads what the first one says of
 each passage, and the evidence of all passages together (`evidence.py`): its answer is the mark."""
 
 from collections.abc import Iterable, Sequence
@@ -40,7 +40,7 @@ _SHIPPED = "shipped.npz"
 _TRIED = 8  # passages, those with most of a sentence's words, that are looked at closely
 SUPPORTED_AT = 0.4  # probability from which passages support a sentence: `benchmarks.verifiers.wice`
 _CLOSE = 0.8  # of a sentence's words by weight, from which the closest sentence of a passage has nearly all
-_LANGUAGE = 600  # characters of a text by which its language is told
+_LANGUAGE = 600  # characters of a text that decide its language
 _LEAST_ENGLISH = 0.1  # share of the commonest English words below which a text may be in another language
 _MOST_TOGETHER = 3  # passages that say a sentence together, as many as ALCE cites (Gao et al. 2023)
 _REFUSED_AT = 0.39  # the most that a refused sentence has
@@ -91,7 +91,8 @@ class WordWeights:
 
     @classmethod
     def of(cls, passages: Iterable[str]) -> "WordWeights":
-        """Count in how many passages words stand in small letters: names, which mostly do not, tell most."""
+        """Count in how many passages words have small letters: names, which mostly have capitals, carry most
+        information."""
         counts = np.zeros(_BUCKETS)
         total = 1
         for passage in passages:
@@ -117,10 +118,10 @@ class Verifier:
     def probabilities(self, pairs: Sequence[tuple[str, str]]) -> NDArray[np.float64]:
         """Return [N], the probability (0-1) that the passage of each pair (sentence, passage) says the sentence.
 
-        It is 1 for what the passage has word for word as whole sentences, whatever stands beside them. It is 0 where
-        either has no content words, where words stand right after themselves that do not in the passage ("was was"),
-        for sentences in scripts without capitals, which are not judged, and where the passage has the words and says
-        something else (`objections.py`)."""
+        It is 1 for what the passage has word for word as whole sentences, whatever surrounds them. It is 0 if
+        either has no content words, if words repeat that do not in the passage ("was was"), or if the passage has the
+        words and says something else (`objections.py`). It is also 0 for sentences in scripts without capitals, which
+        are not judged."""
         result = np.zeros(len(pairs))
         rows, places, gaps = [], [], []
         for position, (sentence, passage) in enumerate(pairs):
@@ -153,7 +154,7 @@ class Verifier:
         prior: Sequence[float] | NDArray[np.floating] | None = None,
     ) -> Finding:
         """Return the fewest passages that say a sentence, of as few the likeliest. `title`: of the article, known to
-        all: sentences of passages that begin with "It" or "The tower" may be about it; `prior`: of each passage, how
+        all: sentences of passages that begin with "It" or "The tower" may be about it. `prior`: of each passage, how
         likely it was the source, such as attention; decides between those that say it."""
         if not measurable(sentence):
             return Finding(Support.UNJUDGED, 0.0)

@@ -1,7 +1,7 @@
-"""A text as the verifier reads it: its words with what they are, in sentences, and where each stands; and what it knows
-of English: words of one meaning, words that turn a sentence round, words that bound a claim.
+"""A text as the verifier reads it: its words with their kinds, in sentences, and the place of each. Also what it knows
+of English: words of one meaning, words that negate or reverse a sentence, words that bound a claim.
 
-`synonyms.txt` and `antonyms.txt` beside this file hold the words; forms of a word are joined by `stem`. `phrases.txt`
+`synonyms.txt` and `antonyms.txt` in this folder hold the words; `stem` joins the forms of a word. `phrases.txt`
 holds what may replace what as it is written. In another language the lists know nothing, and only words as written,
 names and numbers are compared."""
 
@@ -167,7 +167,7 @@ _ORDINALS = {word: f"{number}th" for number, word in enumerate(small_words("ordi
 _ORDINAL = re.compile(r"(\d+)(?:st|nd|rd|th)")
 _NO_CONTENT = FUNCTION_WORDS | NEGATORS | frozenset().union(*BOUNDS.values()) | {"s", "t", "said", "says"}
 _MAY = "may, the month"  # as a key: in small letters it is a verb that bounds a claim
-_DOUBLED = frozenset({"had", "in", "on", "that"})  # may stand twice in a row in good English
+_DOUBLED = frozenset({"had", "in", "on", "that"})  # may occur twice in a row in good English
 _LEADING = 2
 _ARTICLES = frozenset({"a", "an", "the"})
 _JOINTS = frozenset(small_words("joints"))
@@ -216,7 +216,7 @@ class ParsedText:
 
     @cached_property
     def content(self) -> list[int]:
-        """Places of the words that are no function words."""
+        """Places of the content words."""
         return [index for index, word in enumerate(self.words) if word.kind]
 
     @cached_property
@@ -235,7 +235,7 @@ class ParsedText:
 
     @cached_property
     def repeats(self) -> frozenset[tuple[str, ...]]:
-        """What stands right after itself: runs of one to three words, in lower case."""
+        """Runs of one to three words that are repeated immediately, in lower case."""
         texts = [word.text for word in self.words]
         runs = {
             tuple(texts[index : index + size])
@@ -247,12 +247,12 @@ class ParsedText:
 
     @cached_property
     def ordinal(self) -> list[int]:
-        """For each place, how many content words stand before it."""
+        """The number of content words before each place."""
         return list(accumulate((bool(word.kind) for word in self.words), initial=0))[:-1]
 
     @cached_property
     def joints(self) -> list[int]:
-        """For each place, how many words that may begin a clause, and ends of sentences, stand before it or there."""
+        """The number of ends of sentences, and of words that may begin a clause, up to each place."""
         counts = accumulate(word.text in _JOINTS for word in self.words)
         return [count + word.sentence for count, word in zip(counts, self.words, strict=True)]
 

@@ -82,7 +82,7 @@ class Checker:
     def _checked(self, draft: Draft, cited: CitedSentence) -> Checked:
         result = Draft(draft.text, cited.ranks)
         if cited.verdict == "not judged" and not self._judged:
-            return Checked(result, True)  # the passages are of that script, too, and people are told
+            return Checked(result, True)  # the passages are of that script, too, and people see a note
         said = cited.verdict in {"said", "combined"}
         # The verifier compares word by word: of a name it knows, it may take another order for the same.
         if said and not missing(draft.text, self._evidence):

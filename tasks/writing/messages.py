@@ -41,8 +41,8 @@ def write_messages(
     heading: str = "",
     told: Sequence[str] = (),
 ) -> list[Message]:
-    """Return the request for sentences. `passages`: as of `passage_json`; `words`: length to ask for; `language`: ISO
-    639-1 code, None = that of the passages; `heading`: of the section to write, "" for a whole summary; `told`:
+    """Return the request for sentences. `passages`: as of `passage_json`. `words`: length to ask for. `language`: ISO
+    639-1 code, None = that of the passages. `heading`: of the section to write, "" for a whole summary. `told`:
     sentences of sections before it."""
     asked = f"Write about {words} words in {_language(language)}."
     if heading:

@@ -17,7 +17,7 @@ _MOST_SENTENCES = 300
 _DEEPEST = 6  # objects within each other
 _TEXTS = ("text", "sentence", "summary")  # keys under which models write what they were asked for
 _NUMBERS = ("passages", "passage", "citations", "sources", "source")
-_LETTERS = 0.5  # share of a sentence's characters, at least: less is no language
+_LETTERS = 0.5  # share of a sentence's characters, at least: less is not a language
 
 # Where thinking ends, and where it begins: Qwen and DeepSeek, Magistral, gpt-oss.
 _THOUGHT = re.compile(r"</think(?:ing)?>|\[/THINK\]|<\|channel\|>final(?:<\|message\|>)?", re.IGNORECASE)
@@ -66,7 +66,7 @@ class Draft:
 
 @dataclass(frozen=True)
 class _Said:
-    """A text of an answer, and the numbers beside it."""
+    """A text of an answer, and the numbers that belong to it."""
 
     text: str
     numbers: Any = ()
@@ -113,8 +113,8 @@ def read_sections(answer: str, passages: int) -> list[tuple[str, tuple[int, ...]
 
 
 def _drafts(said: _Said, passages: int) -> Iterator[Draft]:
-    """Yield the sentences of a text. Where it is one with citations of their own, each has these; else all have the
-    numbers beside it."""
+    """Yield the sentences of a text. If its sentences have citations of their own, each has these; else all have the
+    numbers of the text."""
     text = _AFTER_STOP.sub(r"\2\1", _canonical(_LINK.sub(r"\1", said.text), passages))
     beside = [n for n in _whole(said.numbers) if 1 <= n <= passages]
     for sentence in split_sentences(_TAG.sub("", text)):

@@ -43,12 +43,12 @@ def write_summaries(
     progress: Callable[[Progress], None] | None = None,  # called after each article
     account: Account | None = None,  # where the money is written; None = nowhere
 ) -> pa.Table:
-    """Return PREDICTIONS rows of every article of the test split that has a paragraph; citations stand as attention. An
-    article whose answers hold nothing that the passages say has an empty summary, one beyond the budget no row. The
-    metadata of its schema count requests, tokens, sentences, answers of each model that the server named, and articles
-    without a summary by reason. Raises ChatError: the model cannot be asked, or failed for now to answer for some;
-    ValueError: its context is too small, or the key is not there; BudgetSpentError: the account refuses; answers are
-    kept."""
+    """Return PREDICTIONS rows of every article of the test split that has a paragraph; the column of attention has
+    their citations. An article whose answers hold nothing that the passages say has an empty summary, one beyond the
+    budget no row. The metadata of its schema count requests, tokens, sentences, answers of each model that the server
+    named, and articles without a summary by reason. Raises ChatError: the model cannot be asked, or failed for now to
+    answer for some; ValueError: its context is too small, or the key is not there; BudgetSpentError: the account
+    refuses; answers are kept."""
     every = list(passages_by_article(articles, ranked, "test"))
     if not every:
         return PREDICTIONS.schema.empty_table()

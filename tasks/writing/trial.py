@@ -31,7 +31,7 @@ class Trial:
     @classmethod
     def run(cls, settings: WriterSettings, words: int, language: str | None, budget: Budget | None = None) -> "Trial":
         """Ask once for a summary of four passages of ours; arguments as of `open_writer`. Raises as that does, and
-        ChatError, with the server's own words, if there was no answer."""
+        ChatError, with the server's own words, if it does not answer."""
         data = read_data("tasks.writing", "trial.toml")
         title, passages = data["title"], data["passages"]
         settings = settings.model_copy(update={"entailment": None})  # which is not asked here

@@ -34,12 +34,12 @@ from tasks.writing.settings import OUTLINED, WriterSettings
 _ENTAILMENT = "writer.entailment"
 CONTEXT = 4096  # tokens, where neither the settings nor the server say more: what Ollama begins with
 _TOKENS_A_WORD = 3  # of an answer: with its JSON, and twice as many as English takes
-_ANSWER = 256  # tokens beside those of its words
+_ANSWER = 256  # tokens besides those of its words
 _PASSAGE = 200  # tokens of one, at least
 _REPORT_SECONDS = 1.0  # between two reports of an answer that is streamed
 _SECTION = 200  # words
 _MOST_SECTIONS = 12
-# Words that begin a heading with a capital, and are no names.
+# Words that begin a heading with a capital, and are not names.
 _HEADINGS = frozenset(read_data("tasks.writing", "headings.toml")["words"].split())
 _UNREADABLE = "there is no sentence in your answer: expected the JSON object"
 
@@ -54,7 +54,7 @@ class Writer:
     language: str | None  # ISO 639-1 code; None = that of the passages
     served: int | None = None  # tokens that the model reads and writes together, as the server says; None = it does not
     headings: bool | None = None  # whether there are sections; None = from 600 words on
-    entailment: Entailment | None = None  # what sentences have to pass beside the verifier; None = nothing
+    entailment: Entailment | None = None  # what sentences have to pass besides the verifier; None = nothing
     parameters: int | None = None  # of the model; None = unknown
 
     def __post_init__(self) -> None:
@@ -74,10 +74,10 @@ class Writer:
         return self.settings.asks_one_by_one(self.parameters)
 
     def write(self, title: str, passages: Sequence[str], said: Callable[[str], None] | None = None) -> Written:
-        """Return a summary; the fewer passages are read, the smaller the model's context. `title`: of the article;
-        `passages`: best first, at least one; `said`: called with what is being done, in a few words, about once a
-        second while an answer is streamed; None = it comes as a whole. Raises
-        NoAnswerError: there is no summary; it says why; ChatError: the model cannot be asked any more."""
+        """Return a summary; the fewer passages are read, the smaller the model's context. `title`: of the article.
+        `passages`: best first, at least one. `said`: called with what is being done, in a few words, about once a
+        second while an answer is streamed; None = it comes as a whole. Raises NoAnswerError: the model gave no summary;
+        it says why; ChatError: the model cannot be asked any more."""
         if self.one_by_one:
             return write_one_by_one(
                 title,
@@ -232,7 +232,7 @@ class _Summary:
                 better = self._checker.check(again)
                 if not checked:
                     checked = better
-                # Those that were mended stand in the places of those that failed, in order.
+                # The mended ones replace those that failed, in order.
                 for number, one in zip(failed, (each for each in better if each.supported), strict=False):
                     checked[number] = one
                     self._mended += 1
@@ -288,9 +288,9 @@ def open_writer(
     at_once: int = 1,
     device: str = "auto",
 ) -> Iterator[Writer]:
-    """Open a writer for the time of the block. `words`, `language` and `headings` as of `Writer`; `answers`: where they
-    are kept, None = nowhere; `budget`: what may be spent, None = that of the settings; `at_once`: requests at the same
-    time; `device`: where the model of entailment runs: auto | cpu | cuda | cuda:N.
+    """Open a writer for the time of the block. `words`, `language` and `headings` as of `Writer`. `answers`: where they
+    are kept, None = nowhere. `budget`: what may be spent, None = that of the settings. `at_once`: requests at the same
+    time. `device`: where the model of entailment runs: auto | cpu | cuda | cuda:N.
 
     Raises ChatError: the model cannot be asked; ValueError: its context is too small, the key is not there, or the
     folder holds no model of entailment; FileNotFoundError: that folder lacks a file."""
@@ -323,7 +323,8 @@ def check_writer(settings: WriterSettings, words: int) -> None:
 
 
 def writer_notes(settings: WriterSettings) -> dict[str, str]:
-    """Return what decides a writer's summaries beside its settings, which name folders: the digests of their models."""
+    """Return the digests of the folders' models, which decide a writer's summaries too: settings only name the
+    folders."""
     notes = {} if settings.folder is None else {"model_sha256": model_digest(settings.folder)}
     if settings.entailment is not None:
         label_ids(settings.entailment, _ENTAILMENT)

@@ -29,9 +29,9 @@ def export_shards(
 ) -> str:
     """Write the missing ranked shards of a build, the latest if None, in files whose names begin with `dataset`; return
     what was written. `target` gets them, the vocabulary, and below `records` what each was made from; `tell` gets a
-    line on each shard of the store. Raises ValueError: the build's
-    examples have slots, or could not be read back from the layout; StorageError: there is no such build, it has no
-    graphs for json, or a file cannot be read or written."""
+    line on each shard of the store. Raises ValueError: the build's examples have slots, or could not be read back from
+    the layout. StorageError: the build does not exist or has no graphs for json, or a file cannot be read or
+    written."""
     result = finished_build(store, build)
     if "slot-examples" in result.stages:
         raise ValueError(

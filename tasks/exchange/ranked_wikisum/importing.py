@@ -32,7 +32,7 @@ _GLOBAL = re.compile(r"GLOBAL (\S+)")
 
 def find_shards(folder: Store, layout: Layout | None = None) -> list[ShardFile]:
     """Return the shards in a folder, not its subfolders, in any layout if None: those of valid, test and train in this
-    order, each by number. Raises ValueError: there are no shards, or the folder contains several datasets."""
+    order, each by number. Raises ValueError: the folder contains no shards, or several datasets."""
     every_shard = [parsed for name in folder.sizes("") if (parsed := parse_shard_file(name)) is not None]
     shards = [shard for shard in every_shard if layout in (None, shard.layout)]
     if not shards:
@@ -116,8 +116,8 @@ def import_corpus(
 ) -> tuple[StageResult, StageResult, StageResult, StageResult | None]:
     """Import the missing shards of a folder; return the vocabulary, of one shard, and of a shard for each file the
     examples, the articles that scoring reads and, where the files hold them, the graphs. Raises ValueError: the folder
-    has no shards, or shards of several datasets; or the vocabulary is not a SentencePiece model; OSError: a file cannot
-    be read; StageFailedError: some shards could not be imported; its errors name file, item and field."""
+    has no shards, or shards of several datasets; or the vocabulary is not a SentencePiece model. OSError: a file cannot
+    be read. StageFailedError: some shards could not be imported. Its errors name file, item and field."""
     folder = Store(settings.folder)
     files = find_shards(folder, settings.layout)
     seen = [{**asdict(file), "sha256": file_digest(folder, file.path)} for file in files]

@@ -6,7 +6,7 @@ from tasks.engine.settings import Settings, tuning
 
 
 class ImportSettings(Settings):
-    """Where ranked shards are, and what is kept of them."""
+    """The folder of ranked shards, and what is kept of them."""
 
     folder: str = tuning(...)
     """folder or URI with the shards, such as WIKI.train.0.pt"""

@@ -124,11 +124,11 @@ def export_corpus(
 ) -> str:
     """Write the missing files of a shared corpus; return what it holds, or with `dry_run` what it would.
 
-    Killed and started again, it ends with the same bytes; a shard is in memory at a time. Without `build` it is the
-    latest; with `dry_run` nothing is written. `tell` gets a line on the plan, and one per group of files, which are of
-    `group_bytes` of shards. Values of the summaries of some `looked_up` articles are looked up in their paragraphs.
-    Raises ValueError: the folder holds something else, or the build lacks a chosen column or has no article;
-    StorageError: there is no such build, or a file cannot be read or written."""
+    Killed and started again, it ends with the same bytes; a shard is in memory at a time. `build`: None = the latest;
+    `dry_run`: write nothing. `tell` gets a line on the plan, and one per group of files, which are of `group_bytes` of
+    shards. Values of the summaries of some `looked_up` articles are looked up in their paragraphs. Raises ValueError:
+    the folder holds something else, or the build lacks a chosen column or has no article; StorageError: the build does
+    not exist, or a file cannot be read or written."""
     chosen = finished_build(store, build)
     if chosen.config.get("imported"):
         raise ValueError(

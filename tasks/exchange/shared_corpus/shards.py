@@ -147,10 +147,10 @@ class CorpusShards:
 
     def batches(self, shard: int) -> Iterator[tuple[str, list[Row]]]:
         """Yield split and rows of a shard's used articles, split by split and sorted by id. Besides the columns a row
-        has `pages`, the rights and personal data of its documents for `PageTotals`, `lead_in_source`, whether a source
-        repeats the lead, and a measured one `values`: how
-        many names, numbers and dates its summary has, and how many of them its paragraphs contain, whether or not these
-        are exported. Raises CorruptShardError: a file is gone, cut short or changed."""
+        has `pages`, the rights and personal data of its documents for `PageTotals`, and `lead_in_source`, whether a
+        source repeats the lead. A measured row also has `values`: how many names, numbers and dates its summary has,
+        and how many of them its paragraphs contain, exported or not. Raises CorruptShardError: a file is gone, cut
+        short or changed."""
         tables = {name: self._read(name, shard) for name in ("articles", "paragraphs", "features", "ranked", "graphs")}
         articles = tables["articles"].filter(pc.is_null(tables["articles"]["drop_reason"]))
         origins = self._origins(shard) if tables["paragraphs"] is not None else {}

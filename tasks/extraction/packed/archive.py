@@ -65,7 +65,7 @@ class Archive:
         return b"".join(blocks)
 
     def xml(self, name: str) -> etree._Element | None:
-        """Return the root of a part; None if there is no such part. Raises PackedError: it is damaged, or it declares
+        """Return the root of a part; None if it is missing. Raises PackedError: it is damaged, or it declares
         entities, which no program writes into such a file."""
         body = self.read(name)
         if not body:

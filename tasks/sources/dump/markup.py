@@ -179,8 +179,8 @@ class CitedUrls:
 
     A citation is a `<ref>` element, a `{{r}}` that names one, a citation template outside of these, or a link in a
     section that lists references. A `<ref>` that only names another, and a definition in a list at the page's end,
-    count where they are first cited. From a citation template the fields url, chapter-url and the like are taken, and
-    archive-url according to `WikitextSettings.archived`; from free text the links. DOIs and other identifiers are not
+    count where they are first cited. A citation template gives the fields url, chapter-url and the like, and
+    archive-url according to `WikitextSettings.archived`. Free text gives its links. DOIs and other identifiers are not
     URLs."""
 
     def __init__(self, text: str, settings: WikitextSettings) -> None:

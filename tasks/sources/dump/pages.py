@@ -73,8 +73,8 @@ def read_site(blocks: Iterable[bytes], location: str) -> Site:
 
 
 class _Reader:
-    """Makes an element of each page, and forgets it once it is read: a dump as a tree would not fit in memory. So it is
-    with whatever else stands beside the pages."""
+    """Makes an element of each page, and forgets it once it is read: a dump as a tree would not fit in memory. The same
+    holds for other elements next to the pages."""
 
     def __init__(self, location: str, *, fragment: bool) -> None:
         self.site: Site | None = None

@@ -36,8 +36,8 @@ def plain_prose(wikitext: str, site: Site, left_out: Counter[str] | None = None)
     """Return the prose of a section, its paragraphs separated by line breaks; empty if there is none.
 
     Removed are templates (but see `templates`), tables, references, files with their captions, galleries, categories,
-    lists and indented lines, bare URLs, maths in TeX, pronunciation and empty brackets. Of links and emphasis the text
-    is kept. A sentence that only introduces what was removed (`There are three kinds:`) is removed too. The source is
+    lists and indented lines, bare URLs, maths in TeX, pronunciation and empty brackets. Links and emphasis keep their
+    text. A sentence that only introduces what was removed (`There are three kinds:`) is removed too. The source is
     without comments and its own heading. `left_out` counts by name the templates within the text that were removed."""
     text = _PRIVATE.sub("", wikitext)
     text = _without_open_links(balanced(_without_boxes(without_references(text))))
@@ -60,8 +60,8 @@ def _without_boxes(text: str) -> str:
 
 
 def paragraphs_of(text: str) -> list[str]:
-    """Return the paragraphs of marked text, their punctuation mended. Blank lines stand between them; `ITEM` begins
-    what is an item of a list, `GONE` stands where something was removed, `raised` wrote superscripts."""
+    """Return the paragraphs of marked text, their punctuation mended. Blank lines separate them; `ITEM` begins an item
+    of a list, `GONE` marks where something was removed, `raised` wrote superscripts."""
     blocks: list[str] = []
     lines: list[str] = []
     for line in [*text.split("\n"), ""]:

@@ -1,8 +1,8 @@
 """The text that replaces a template in prose. Templates that `templates.toml` does not name are removed.
 
-Words in another language are shown without the language's name; a measure is shown as given, not converted; dates,
-eras, ordinals, amounts and ships are written out; pronunciation, notes, coordinates, navigation and all unknown
-templates are removed."""
+Words in another language are shown without the language's name, and a measure as given, not converted. Dates, eras,
+ordinals, amounts and ships are written out. Pronunciation, notes, coordinates, navigation and all unknown templates are
+removed."""
 
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -62,7 +62,7 @@ def expand(name: str, arguments: Arguments) -> str:
 
 
 def raised(text: str) -> str:
-    """Return superscript with a mark where it is a number, which is written once what stands before it is known."""
+    """Return superscript with a mark if it is a number, which is written once the text before it is known."""
     return f"{RAISED}{text}" if re.fullmatch(r"[-−+]?\d+", text) else text
 
 

@@ -57,7 +57,7 @@ def title_in(row: Mapping[str, Any], column: str) -> str:
 
 
 def objects(value: Any, column: str) -> list[Mapping[str, Any]]:
-    """Return a list of objects, as it stands or as JSON; none for null. Raises ValueError: it is something else."""
+    """Return a list of objects, given as such or as JSON; none for null. Raises ValueError: it is something else."""
     result = [] if value is None or value == "" else json.loads(value) if isinstance(value, str) else value
     if isinstance(result, list) and all(isinstance(item, Mapping) for item in result):
         return result
@@ -72,9 +72,9 @@ def identifier_in(row: Mapping[str, Any], column: str) -> str | None:
 
 
 def of_enterprise(row: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the fields of an `EncyclopediaPage` that rows of Wikimedia Enterprise have in common: licences by their
-    identifiers, the number of the page, else that of its Wikidata entity, and a reason if it is no article; None for
-    what a row lacks. Raises ValueError: it has no title, or its licences are something else."""
+    """Return the fields of an `EncyclopediaPage` that rows of Wikimedia Enterprise have in common; None for what a row
+    lacks. They are licences by their identifiers, the number of the page, else that of its Wikidata entity, and a
+    reason if it is not an article. Raises ValueError: it has no title, or its licences are something else."""
     page, licences = row.get("identifier"), row.get("license")
     result = [licences] if isinstance(licences, Mapping) else objects(licences, "license")
     names = (item.get("identifier") or item.get("name") or item.get("url") for item in result)
@@ -100,9 +100,9 @@ _IDENTIFIER = "_(identifier)"  # how the pages are called that explain a DOI, an
 
 
 def cited_urls(links: Iterable[str], archived: Archived) -> list[str]:
-    """Return the URLs that a rendered citation cites, in order. A link after the page of an identifier (a DOI) is no
-    source. Where one link is the archived copy of its neighbour, the citation shows first the one that its editors
-    chose, so `dead` keeps that one. `links` are those of the citation in order, wiki links included."""
+    """Return the URLs that a rendered citation cites, in order. A link after the page of an identifier (a DOI) does not
+    count as a source. If one link is the archived copy of its neighbour, the citation shows first the one that its
+    editors chose, so `dead` keeps that one. `links` are those of the citation in order, wiki links included."""
     results: list[str] = []
     identifier = False
     for link in links:
@@ -228,10 +228,10 @@ def _listed(part: Part, name: str) -> list[Part]:
 
 # MegaWika 2 (Barham et al. 2025, arXiv:2508.03828): articles with the places of their web citations.
 #
-# A row is a line of JSON with `title`, `wikicode`, `last_revision` and `elements`: headings, paragraphs, tables and
-# so on, in order. A paragraph has `elements` of its own: texts (`content`) and citations (`url`, null where a
-# citation is no link; one with several links occurs once for each). The lead is the paragraphs before the first
-# heading. The copy on the hub holds no text of the cited pages, so they are crawled like those of any other source.
+# A row is a line of JSON with `title`, `wikicode`, `last_revision` and `elements`: headings, paragraphs, tables and so
+# on, in order. A paragraph has `elements` of its own: texts (`content`) and citations (`url`, null for a citation
+# without a link; one with several links occurs once for each). The lead is the paragraphs before the first heading. The
+# copy on the hub holds no text of the cited pages, so they are crawled like those of any other source.
 #
 # Read as `schema.md` of that copy says, by `type` and field names; not checked against its files. `wikicode` is used
 # only to recognise redirects and disambiguations; it may be missing. Titles of other namespaces are recognised by the

@@ -137,7 +137,7 @@ def _formula(element: html.HtmlElement) -> str:
 
 
 # A citation is a footnote mark, whose text is in an `<ol class="mw-references">`; a citation template elsewhere; or a
-# link in a section that lists references. Of a template the fields count that were written (`data-mw`), as in wikitext:
+# link in a section that lists references. A template counts by its written fields (`data-mw`), as in wikitext:
 # a template's elements have one `about`, and the first of them has the fields. Of other text the links count, without
 # those of identifiers.
 _HEADINGS = ("h1", "h2", "h3", "h4", "h5", "h6")
@@ -150,7 +150,7 @@ def cited_in(body: html.HtmlElement, settings: WikitextSettings) -> Iterator[str
     for listed in body.iter("ol"):
         if "mw-references" in tokens(listed, "class"):
             for item in listed.iterchildren("li"):
-                # The whole item: its links back into the page are no sources, and the class of its text has changed.
+                # The whole item: its links back into the page are not sources, and the class of its text has changed.
                 urls = _Links(settings, {}, listing=True).urls_of(item)
                 notes |= {note.get("id") or "": urls for note in item.iter("li")}  # with details cited by themselves
     for section in body.iterchildren("section"):

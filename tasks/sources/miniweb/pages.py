@@ -1,5 +1,5 @@
-"""The texts of the web: a topic's facts in sentences, in the lead of its article and on other pages, and the content of
-a page, its paragraphs in order, before they are rendered as HTML."""
+"""The texts of the web: a topic's facts in sentences, in the lead of its article and on other pages, and the paragraphs
+of a page in order, before they are rendered as HTML."""
 
 import re
 from collections.abc import Iterator
@@ -207,8 +207,8 @@ class Pages:
 
     def _lines(self, subject: Topic, *, salient: bool, slot: int, test: bool) -> Iterator[Line]:
         """Yield a line on each aspect; the first aspect and the wording differ from page to page. `test` says whether
-        the page is that of a test article: then every second aspect is told in a form that is held back from all
-        others, and the rest in any form, as if most writers were strangers."""
+        the page is that of a test article. Then every second aspect has a form that is held back from all others, and
+        the rest have any form, as if most writers were strangers."""
         held = self.world.wording(subject.kind, test=test)
         every = subject.kind.aspects if test else held
         places = [index for index, aspect in enumerate(held) if bool(aspect.lead) == salient]

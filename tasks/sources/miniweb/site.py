@@ -108,7 +108,7 @@ class Answer:
 
     status: int
     body: bytes = b""
-    headers: dict[str, str] = field(default_factory=lambda: {"Content-Type": HTML})  # beside Date and the length
+    headers: dict[str, str] = field(default_factory=lambda: {"Content-Type": HTML})  # besides Date and the length
     seconds: float = 0.0  # to wait before answering
     chunked: bool = False  # sent in chunks, without its length
     flaky: bool = False  # the first request gets status 500 instead of this

@@ -1,15 +1,15 @@
 """The kinds of topics: a table of facts (`kinds.toml`) and a file of sentences each, for the renderer and the reader.
 
-A line of the file `NAME.txt` beside this one begins with its mark: `=` a sentence of leads, `?` of most leads, `-` of
-other pages, `+` of other pages, the first of an aspect that no lead mentions, `~` true of every topic, `>` a paragraph
-that names the topic but states no fact, `%` a sentence that nobody here writes, but the reader understands. Lines of
-one aspect follow each other, leads first. In a line `[a|b]` means either text, `{slot}` a fact, `{S}` the name that the
-narrator chooses for the topic ("the River Tavil", "the river", "it"), `{he}` and `{his}` its pronoun. "a" becomes "an"
-where necessary, the first letter becomes a capital, and a full stop is added.
+A line of the file `NAME.txt` in this folder begins with its mark. `=` marks a sentence of leads, `?` of most leads, `-`
+of other pages. `+` marks a sentence of other pages that begins an aspect which no lead mentions, `~` one that is true
+of every topic. `>` marks a paragraph that names the topic but states no fact, `%` a sentence that nobody here writes,
+but the reader understands. Lines of one aspect follow each other, leads first. In a line `[a|b]` means either text,
+`{slot}` a fact, `{S}` the name that the narrator chooses for the topic ("the River Tavil", "the river", "it"), `{he}`
+and `{his}` its pronoun. "a" becomes "an" where necessary, the first letter becomes a capital, and a full stop is added.
 
-Names of topics are combined from a compact set of syllables and words, unique, and invertible. A topic's ordinal within
-its kind is mapped to a combination of name parts by an affine permutation, so names are unique without a table, and a
-title can be mapped back to its topic without an index."""
+Names of topics are combined from a compact set of syllables and words, unique, and invertible. An affine permutation
+maps a topic's ordinal within its kind to a combination of name parts. So names are unique without a table, and a title
+can be mapped back to its topic without an index."""
 
 import re
 from collections.abc import Collection, Mapping
@@ -242,8 +242,8 @@ def expand(line: str) -> Line:
 
 
 def _divided(all_lines: tuple[Line, ...], share: float, dice: Dice) -> tuple[tuple[Line, ...], tuple[Line, ...]]:
-    """Divide lines at random into those that stay and the share held back, at least one where there are two. Of some
-    divisions the one is taken whose two parts state most facts, so that an article can be told in either."""
+    """Divide lines at random into those that stay and the share held back, at least one where there are two. Out of
+    several divisions this takes the one whose parts both state most facts, so that either can describe an article."""
     count = min(max(round(share * len(all_lines)), 1), len(all_lines) - 1) if share and all_lines else 0
     if not count:
         return all_lines, all_lines
