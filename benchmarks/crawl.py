@@ -2,7 +2,7 @@
 
     python -m benchmarks.crawl [--pages N] [--hosts N] [--delay SECONDS] [--rounds N]
 
-Both read the same list of URLs, obey robots.txt, are set to at most one open request per host and 32 in total, and
+Both read the same list of URLs, obey robots.txt, and are set to at most one open request per host and 32 in total. Both
 write each body to disk: the crawl to its journal and then to record batches, Scrapy to a feed of JSON lines. Each run
 is a separate process; rounds alternate, and the fastest counts. Another process serves the web and counts how many
 requests a host has open at once: without a delay Scrapy does not keep to one. The exit status is 1 if the crawl is

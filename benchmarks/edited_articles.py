@@ -2,7 +2,7 @@
 
     python -m benchmarks.edited_articles [--seeds 3 4] [--topics 2000] [--frozen 400] [--leads FRESHWIKI.jsonl.gz]
 
-Of a mini web, `--frozen` articles are known, and each comes back renamed and edited in every way of `EDITS`; the other
+A mini web has `--frozen` known articles, and each comes back renamed and edited in every way of `EDITS`. The other
 articles must not be taken for known ones. Whole leads are tried, and only their first two sentences, and the first
 alone, each with and without the references. The peer is the rule of equal leads. Thresholds of
 `tasks/retraining/same_article.py` were chosen on seed 1. All leads of the file were looked at then, so its rows are not

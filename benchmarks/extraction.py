@@ -1,4 +1,4 @@
-"""Main text extraction on pages with a true text, by kind of page, beside other extractors in the same run.
+"""Main text extraction on pages with a true text, by kind of page, compared with other extractors in the same run.
 
 Words: F1 of the words of a page, repetitions counted, as WCXB measures it (Foley 2026), and the shares of the required
 and forbidden pieces of text. News pages also by the method of the article extraction benchmark: shingles of 4 tokens,

@@ -2,12 +2,12 @@
 
     python -m benchmarks.false_promotions [--years 2000] [--articles 4000] [--recent 2000] [--spread 6]
 
-Years of 52 weeks are drawn and judged by `tasks.retraining.verdict.decide`, and by the rule it replaced: a two-sided
-p <= .05 on only the frozen test split, whatever the gain. A model's score on an article is a part common to all models
-plus its own part with a spread of `--spread` points; a challenger may be better by a gain on all topics, or only on new
+Years of 52 weeks are drawn and judged by `tasks.retraining.verdict.decide`, and by the rule it replaced: a two-sided p
+<= .05 on only the frozen test split, whatever the gain. A model's score on an article is a part common to all models
+plus its own part with a spread of `--spread` points. A challenger may be better by a gain on all topics, or only on new
 ones, which only the recent split contains. The champion keeps its random part on the frozen split until it is beaten,
-and on a week of the recent split until that week leaves the split. p-values are those of the normal distribution; the
-first line prints how far they are from the test in use.
+and on a week of the recent split until that week leaves the split. The p-values are those of the normal distribution;
+the first line prints how far they are from the test in use.
 
 The exit status is 1 if challengers that are not better are promoted more often than the settings allow."""
 

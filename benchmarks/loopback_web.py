@@ -2,9 +2,9 @@
 
 python -m benchmarks.loopback_web HOSTS
 
-Host number n is the address 127.0.1.n, all at one port, which is printed once connections are accepted; the server
-ends when its standard input is closed. `/robots.txt` allows all but `/private/`; what is below `/large/` is a page of
-9.9 MB, below `/gone/` nothing, below `/moved/` a redirect, and every other path is a page of some 4 kB. An answer takes
+Host number n is the address 127.0.1.n, all at one port, which is printed once connections are accepted; the server ends
+when its standard input is closed. `/robots.txt` forbids only `/private/`. A path below `/large/` is a page of 9.9 MB,
+below `/gone/` nothing, below `/moved/` a redirect, and every other path is a page of some 4 kB. An answer takes
 `LATENCY` seconds, so that requests can be open together; `/most-at-once` says how many a host had at most since it was
 asked for last."""
 

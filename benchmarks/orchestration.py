@@ -73,7 +73,7 @@ def _settled() -> float:
 
 
 def show_build(few: Mapping[str, Any], many: Mapping[str, Any], articles: int) -> float:
-    """Print the figures of two builds; return the share of what the tasks of the larger cost beside their work."""
+    """Print the figures of two builds; return the overhead of the larger one's tasks as a share of their cost."""
     tasks, work = many["tasks"], sum(many["stages"].values())
     print(f"{tasks} tasks; processor seconds of the stages' own work: {work:.1f}")
     for stage, seconds in sorted(many["stages"].items(), key=lambda one: -one[1]):

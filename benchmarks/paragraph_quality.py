@@ -19,7 +19,7 @@ Every model saw no page of the sites that it judges, and the threshold "chosen i
 it saw. Words are weighed by what the model without them says of the corpus's paragraphs of these sites.
 
 Most pages of wikigraph are long, and other people's may be one sentence. So each labelled paragraph is also judged on
-pages of 1, 2, 4, 8 and 16 of its page's paragraphs, cut around it at a place drawn by its digest, and those pages teach
+pages of 1, 2, 4, 8 and 16 of its page's paragraphs, cut around it at a place drawn by its digest. Those pages teach
 with a small weight, as do the leads of FreshWiki (LEADS): pages of one sentence, two, a paragraph, all.
 
 `--write` fits the weights of `tasks.paragraphs.quality`. What a corpus keeps with and without them its report says."""
@@ -262,8 +262,8 @@ class Judge:
         return features
 
     def _weighed(self, pool: Rows) -> np.ndarray:
-        """Return the weight of each word, in tenths [v]: of a regression on the log-odds of the corpus's paragraphs, in
-        which a site counts as the root of its paragraphs, for the words that tell most."""
+        """Return the weight of each word, in tenths [v], of a regression on the log-odds of the corpus's paragraphs,
+        for the most informative words. A site counts as the root of its number of paragraphs."""
         share = np.where(pool.junk, 1.0, self.linear.predict_proba(self._features(pool))[:, 1])
         odds = np.clip(np.log((share + 1e-3) / (1 - share + 1e-3)), -_SURE, _SURE)
         of_site = Counter(pool.site)

@@ -1,4 +1,5 @@
-"""What the columns on rights, language, quality and personal data cost a page, beside its extraction, in the same run.
+"""The cost of the columns on rights, language, quality and personal data for a page, compared with its extraction in
+the same run.
 
 Pages are read from a folder of HTML files (gzip or not) or a WARC file; each goes through both in turn, so that a busy
 machine slows both alike, and figures are processor time. Hits can be printed to be read by eye: `--half 0` to tune

@@ -75,7 +75,7 @@ def records(papers: Iterator[dict[str, Any]]) -> Iterator[dict[str, Any]]:
 def sections(sentences: Sequence[str], left_out: Sequence[str]) -> Iterator[list[str]]:
     """Yield the sentences of each section of a paper, its mark-up undone, without those that are left out.
 
-    The first sentence of a section carries a mark; before the first one stand title and abstract. A few papers have
+    The first sentence of a section has a mark; title and abstract precede the first one. A few papers have
     no marks and so one section."""
     unwanted = {_bare(text) for text in left_out}
     section: list[str] = []

@@ -4,8 +4,8 @@
     python -m benchmarks.summarize --model ROOT   # ten pages of the corpus below a root, its ranker and summarizer
 
 The application runs on a real port with real requests. Beside wall seconds, those of processor time, the extracting
-processes included, which other work on the machine changes less. There is no peer: no library that we know of fetches,
-ranks, summarizes and cites."""
+processes included, which other work on the machine changes less. It has no peer, because no library that we know of
+fetches, ranks, summarizes and cites."""
 
 import statistics
 import time

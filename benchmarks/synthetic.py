@@ -109,7 +109,7 @@ def write_records(file: Path, articles: int, archive: Path | None = None) -> Non
 
 
 def build_of_records(records: Path, root: Path, shards: int, **sections: Any) -> "BuildConfig":
-    """Return the settings of a build of a file of records, without a search; `sections` are set beside."""
+    """Return the settings of a build of a file of records, without a search; `sections` are set too."""
     from flows.config import BuildConfig  # here, because a benchmark may have to say first where Prefect's home is
 
     return BuildConfig.model_validate(

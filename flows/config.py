@@ -151,7 +151,7 @@ class BuildConfig(Settings):
         return None if pretrained is None else (pretrained, "summarizer.pretrained")
 
     def further_builds(self) -> Iterator[tuple[str, "BuildConfig"]]:
-        """Yield the name of each further summarizer, and the settings of a build with it in place of the first."""
+        """Yield the name of each further summarizer, and the settings of a build with it instead of the first."""
         for name, own in self.further.items():
             yield name, self.model_copy(update={**dict(own), "further": {}})
 
@@ -254,7 +254,7 @@ class BuildConfig(Settings):
         return self
 
     def _of_training(self) -> Iterator[str]:
-        """Yield what is wrong with settings of trainings, as they stand together."""
+        """Yield what is wrong with settings of trainings together."""
         training, number = self.training, self.decoding.checkpoint
         validations = -(-training.steps // training.validation_interval)
         kept = min(training.keep_best, max(validations, 1))
@@ -334,8 +334,8 @@ def recipe_of(settings: dict[str, Any]) -> dict[str, Any]:
 
 
 def in_sections(given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return settings, some given by full names or below `settings`, in sections. Raises ValueError: `settings` is no
-    mapping, or a setting has two values."""
+    """Return settings, some given by full names or below `settings`, in sections. Raises ValueError: `settings` is not
+    a mapping, or a setting has two values."""
     others = given.get(OTHERS) or {}
     if not isinstance(others, Mapping):
         raise ValueError(f"{OTHERS} is {others!r}: expected full names of settings and their values")

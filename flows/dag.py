@@ -1,7 +1,7 @@
 """The whole DAG in the order of the work: plain functions, each of which calls what it reads.
 
 Each runs once a session, when it is first called: finished shards are found by their keys, the others are computed. The
-flows of a run share what is done. Every stage has its own result type: mypy refuses one in place of another."""
+flows of a run share what is done. Every stage has its own result type, so mypy refuses a wrong one."""
 
 from functools import partial
 

@@ -25,8 +25,8 @@ _LOOKED_AT = 50  # records of a stage
 
 
 def examine(root: str, console: Console) -> None:
-    """Print it. Raises StorageError: there is no such root, this version does not read its format, or it lacks what its
-    inventory lists."""
+    """Print it. Raises StorageError: the root does not exist, this version does not read its format, or it lacks what
+    its inventory lists."""
     store = Store(root)
     check_root(store)
 

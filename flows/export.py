@@ -24,7 +24,7 @@ def export(
         build: name of the build whose corpus is exported; empty: the latest one.
         columns: some of summary, urls, documents, labels, ranked, graphs, separated by commas; empty: all there are.
         page_text: documents whose text is exported: licensed, free, all or none.
-        model: export its summarizer in place of a corpus: a version, champion, a build or latest.
+        model: export its summarizer instead of a corpus: a version, champion, a build or latest.
         push: repository (ORG/NAME) of the Hugging Face Hub that gets it too.
         layout: parquet, or the examples as shards: pt (ranked WikiSum) or json (GraphSum)."""
     return share(Sharing(root, to, build, columns, page_text, model, push, layout), tell=print)

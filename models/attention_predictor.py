@@ -128,10 +128,10 @@ FLOOR = 1e-9
 
 @dataclass(frozen=True)
 class AttentionAlignment:
-    """How well the attention of a hypothesis covers the expected one (Ma & Zong 2022, eq. 17-18). With the attention
-    predictor's output this is attAlign, with the ranker's normalised scores extProb (Ma & Zong 2022, sec. 5.3)."""
+    """How well the attention of a hypothesis covers the expected one (Ma & Zong 2022, eq. 17-18). The attention
+    predictor's output makes this attAlign, the ranker's normalised scores extProb (Ma & Zong 2022, sec. 5.3)."""
 
-    expected: Tensor  # [B, P] float32, rows sum to 1, zero where there is no paragraph
+    expected: Tensor  # [B, P] float32, rows sum to 1, zero for missing paragraphs
     beta: float = 0.8  # weight of the term (Ma & Zong 2022, sec. 5.3: .8)
     when: When = "step"  # "step" as in the equations, or "end" as in the released code
 

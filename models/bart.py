@@ -3,14 +3,14 @@
 
 Modules are called as in Hugging Face's checkpoints, so that `models.pretrained` loads and saves them by name.
 
-The special tokens of a source arrive with it: whoever makes a batch puts one `<s>` before the article, or one before
-each document where `document_begin` is set, `[BOS]` before each sentence where `sentence_heads` is not 0, and one
-`</s>` at the end. A document is a row of the batch, what other systems call a paragraph. A target is `</s>`, `<s>`, the
-text, `</s>`.
+The special tokens of a source arrive with it. The batch has one `<s>` before the article, or one before each document
+if `document_begin` is set, and one `</s>` at the end. If `sentence_heads` is not 0, it has `[BOS]` before each
+sentence. A document is a row of the batch, what other systems call a paragraph. A target is `</s>`, `<s>`, the text,
+`</s>`.
 
-Shapes: B articles, P documents, L tokens a document, N documents that exist, S tokens of an article, R rows of a batch
-(in a decoder R = B*K, the hypotheses of an article next to each other), T tokens of a row or of a target, H heads,
-E size of a head, D = H*E, V vocabulary."""
+Shapes: B articles, P documents, L tokens a document, N documents that exist, S tokens of an article. R rows of a batch
+(in a decoder R = B*K, the hypotheses of an article next to each other), T tokens of a row or of a target, H heads, E
+size of a head, D = H*E, V vocabulary."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace

@@ -3,8 +3,8 @@ sentence, and either a scorer chooses sentences (BERTSUMEXT) or a decoder writes
 after the other: its encoder is first trained to extract.
 
 BERT's layers are those of the library transformers (extra `backbones`), imported where a model is made. Marks arrive
-with a source: BERT's `[CLS]` before the title and before each sentence, `[SEP]` at the end of each. With a vocabulary
-that has no such pieces `[BOS]` is before each sentence.
+with a source: BERT's `[CLS]` before the title and before each sentence, `[SEP]` at the end of each. A vocabulary
+without such pieces has `[BOS]` before each sentence.
 
 Shapes: B articles, S tokens of an article, N its sentences, K hypotheses, T target tokens, D model size."""
 

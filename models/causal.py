@@ -1,10 +1,10 @@
 """Causal language models of the library transformers (extra `backbones`) as summarizers: Llama, Mistral, Qwen 2 and 3.
 
 The stack reads a request, which is the source with the words around it (`models.causal_folder`), and writes the summary
-as its answer. With `lora_rank` the weights of a folder stay as they are, and only adapters are learned and saved (Hu et
-al. 2022).
+as its answer. If `lora_rank` is not 0, the weights of a folder stay as they are, and only adapters are learned and
+saved (Hu et al. 2022).
 
-Shapes: B articles, K hypotheses an article, R = B*K, P paragraphs, L tokens a paragraph, S tokens of a request, T
+Shapes: B articles, K hypotheses an article, R = B*K, P paragraphs, L tokens a paragraph, S tokens of a request. T
 target positions, H heads of keys, E size of a head, D model size, V vocabulary."""
 
 import importlib
@@ -125,7 +125,7 @@ class Causal(Summarizer):
         peft.inject_adapter_in_model(adapters, self.model)
         for weight in self.parameters():
             if weight.requires_grad:
-                weight.data = weight.data.float()  # beside 4 bits they are made in bfloat16, which loses small steps
+                weight.data = weight.data.float()  # next to 4 bits they are made in bfloat16, which loses small steps
         self._adapted = True
 
     def state_dict(self, *arguments: Any, **options: Any) -> Any:

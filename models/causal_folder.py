@@ -143,8 +143,8 @@ def check_base(config: Any, folder: str | Path) -> None:
 
 
 def load_base(model: Any, folder: str | Path) -> None:
-    """Load the weights of a folder into a model without adapters, those of the stack in 4 bits where it asks for that
-    (Dettmers et al. 2023); nothing of it is changed unless all of them fit. Raises ValueError: see `check_base`."""
+    """Load the weights of a folder into a model without adapters, those of the stack in 4 bits if it asks for that
+    (Dettmers et al. 2023). The model changes only if all of them fit. Raises ValueError: see `check_base`."""
     file, config = open_weights(Path(folder)), model.config
     if _OUTPUTS not in _names(model, file) and _OUTPUTS in file.shapes:
         check_tied(file, _OUTPUTS, _WORDS)

@@ -55,7 +55,7 @@ class CopyDistribution:
     def mix(self, log_probs: Tensor) -> Tensor:
         """Mix the vocabulary's log-probabilities [B*K, T, V] with those of copying (See et al. 2017, eq. 9). It is for
         decoding; a loss takes `log_prob`. Only the tokens of the source have something to add, so logarithms are taken
-        of those alone, and a token that stands at several positions is written several times, with one value."""
+        of those alone. A token at several positions is written several times, with one value."""
         rows, positions, size = log_probs.shape
         ids_R1S = self.tokens.clamp_min(0).repeat_interleave(rows // len(self.tokens), dim=0).unsqueeze(1)
         ids_RTS = ids_R1S.expand(-1, positions, -1)
@@ -139,13 +139,13 @@ class Summarizer(nn.Module, ABC):
 
     def source_states(self, memory: Memory) -> tuple[Tensor, Tensor] | None:
         """Return hidden states [M, D] of the source and the tokens [M] they predict, or None. Only a decoder-only
-        summarizer predicts its source. In training the loss of these tokens is added to that of the target, in
-        validation it is not (Liu et al. 2018)."""
+        summarizer predicts its source. Training adds the loss of these tokens to that of the target, validation does
+        not (Liu et al. 2018)."""
         return None
 
     def encode_watched(self, source: SourceBatch) -> tuple[Memory, Tensor | None]:
-        """Encode B articles as `encode` does, and return how much paragraphs look at paragraphs meanwhile too, or None.
-        [B, P, P] float32: the attention of the first paragraph's tokens to the second's, averaged over the article's
-        tokens, heads and layers, so that all numbers of an article add up to 1 (Shen et al. 2023, sec. 6.3). Only
-        summarizers of that paper's kinds say it."""
+        """Encode B articles as `encode` does, and also return how much paragraphs attend to paragraphs, or None. It is
+        [B, P, P] float32: the attention of the first paragraph's tokens to the second's. It is averaged over the
+        article's tokens, heads and layers, so that all numbers of an article add up to 1 (Shen et al. 2023, sec. 6.3).
+        Only summarizers of that paper's kinds say it."""
         return self.encode(source), None

@@ -4,7 +4,7 @@ One causal stack reads title and paragraphs, then a separator (the target's begi
 differ in how a layer attends, and so in which source keys and values it keeps.
 
 Shapes: B articles, K hypotheses an article, R = B*K, P paragraphs, S source tokens of an article, M keys of the source
-that a layer remembers, T target positions, S also keys of the target, H heads, E size of a head, D = H*E."""
+that a layer remembers. T target positions, S also keys of the target, H heads, E size of a head, D = H*E."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator

@@ -161,7 +161,7 @@ def _of_causal(directory: Path, device: torch.device | str, source_tokens: int |
 
 
 def load_exported(folder: str | Path, *, device: torch.device | str = "cpu") -> ExportedSummarizer:
-    """Load what `wikisum export --model` wrote. Raises ValueError: it is no summarizer, or a file is damaged."""
+    """Load what `wikisum export --model` wrote. Raises ValueError: it is not a summarizer, or a file is damaged."""
     folder = Path(folder)
     trained = read_summarizer(folder, device=device)
     try:

@@ -4,8 +4,8 @@ Word layers read each paragraph separately, pooling turns it into a vector, and 
 each other with a penalty for paragraphs that the graph does not connect. A decoder layer attends to paragraphs and,
 within each, to words, head by head.
 
-Shapes: B articles, K hypotheses an article, R = B*K, P paragraphs, N paragraphs that exist, L tokens a paragraph,
-T target positions, Q = K*T positions of an article, H heads, E size of a head, D = H*E."""
+Shapes: B articles, K hypotheses an article, R = B*K, P paragraphs, N paragraphs that exist, L tokens a paragraph. T
+target positions, Q = K*T positions of an article, H heads, E size of a head, D = H*E."""
 
 from dataclasses import dataclass
 from typing import Literal, get_args

@@ -1,10 +1,11 @@
-"""HT, the hierarchical Transformer (Liu & Lapata 2019, sec. 3.2): local layers, global layers, a flat decoder; and FT,
-the flat one: title and ranked paragraphs as one sequence (Liu & Lapata 2019, sec. 4, Ma & Zong 2020, sec. 4.3).
+"""HT, the hierarchical Transformer, has local layers, global layers and a flat decoder (Liu & Lapata 2019, sec. 3.2).
+FT, the flat one, reads title and ranked paragraphs as one sequence (Liu & Lapata 2019, sec. 4, Ma & Zong 2020, sec.
+4.3).
 
 The paper of HT and the code its authors released differ in many small points; each is a field of `HierarchicalConfig`,
 so that one architecture covers both.
 
-Shapes: B articles, P paragraphs, N paragraphs that exist, L tokens a paragraph, M tokens that exist, S tokens of an
+Shapes: B articles, P paragraphs, N paragraphs that exist, L tokens a paragraph, M tokens that exist. S tokens of an
 article, H heads of a global layer, E size of such a head, D = H*E."""
 
 from dataclasses import dataclass, replace

@@ -1,6 +1,6 @@
-"""LED, PRIMERA, T5, T5 1.1 and LongT5 from a local folder in Hugging Face's layout: config.json beside the weights. The
-folder's configuration is compared with the preset's before a weight is read, and the weights are read by name here and
-not by the library, so that nothing is ever looked for on a network."""
+"""LED, PRIMERA, T5, T5 1.1 and LongT5 from a local folder in Hugging Face's layout: config.json and the weights. The
+folder's configuration is compared with the preset's before a weight is read. This module reads the weights by name, and
+not the library, so that nothing is ever looked for on a network."""
 
 from pathlib import Path
 

@@ -7,7 +7,7 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
-# Where it is stated, the first before the others; older folders have it in the configuration of the model.
+# Files that may state it, in this order; older folders have it in the configuration of the model.
 _GENERATION = ("generation_config.json", "config.json")
 
 # Our fields by their names in config.json, for each kind of model; under "more" what else its folders have.

@@ -5,7 +5,7 @@ One causal stack reads title and paragraphs, then a separator (the target's begi
 alternate: local ones attend within blocks, compressed ones to windows of three tokens merged by a convolution.
 
 Two choices of ours make everything before the separator the same for all hypotheses of an article, whatever the length
-of the source: blocks and windows start anew at the separator, and a last, shorter window is filled with zeros.
+of the source. Blocks and windows start anew at the separator, and a last, shorter window is filled with zeros.
 
 Shapes: B articles, K hypotheses an article, R = B*K, P paragraphs, S source tokens of an article, T target positions,
 W windows, H heads, E size of a head, D = H*E."""

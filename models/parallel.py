@@ -5,7 +5,7 @@ both in parallel, and its attention to a paragraph weighs the context it reads f
 decoder layer attends to the words of each paragraph at every target position; the context is that paragraph's
 embedding, and paragraph attention chooses among these embeddings.
 
-Shapes: B articles, K hypotheses an article, R = B*K, P paragraphs, N paragraphs that exist, L tokens a paragraph, T
+Shapes: B articles, K hypotheses an article, R = B*K, P paragraphs, N paragraphs that exist, L tokens a paragraph. T
 target positions, Q = K*T positions of an article, H heads, E size of a head, D = H*E."""
 
 from collections.abc import Iterable

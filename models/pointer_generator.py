@@ -1,16 +1,16 @@
 """PTGEN and PTGEN+COV, the pointer-generator network of See, Liu & Manning 2017 (Akiyama et al. 2021, Table 1), on
 ranked paragraphs.
 
-A bidirectional LSTM reads the first tokens of an article; another LSTM writes the summary, attends to every token at
+A bidirectional LSTM reads the first tokens of an article. Another LSTM writes the summary, attends to every token at
 each step, and either generates a piece of the vocabulary or copies the piece it points at. With coverage the attention
 also reads how much it has attended to each token so far, and a loss discourages attending there again.
 
-The paper's equations leave three things open, which its parameter counts (21,499,600 at 50,000 words, 1,153 more for
-p_gen, 512 more for coverage) settle: s_t is an LSTM's cell and output together, the last context enters the next step,
+The paper's equations leave three things open. Its parameter counts settle them (21,499,600 at 50,000 words, 1,153 more
+for p_gen, 512 more for coverage). So s_t is an LSTM's cell and output together, the last context enters the next step,
 and attention is as wide as the states it reads.
 
 Shapes: B articles, K hypotheses an article, R = B*K, T target positions, S source tokens, P paragraphs, E size of an
-embedding, D size of an LSTM (`model_size`), C = 2*D of the reader's states, of s_t and of attention, V vocabulary."""
+embedding. D size of an LSTM (`model_size`), C = 2*D of the reader's states, of s_t and of attention, V vocabulary."""
 
 from dataclasses import dataclass
 
@@ -102,7 +102,7 @@ class PointerGenerator(Summarizer):
         self.encoder = nn.LSTM(words + 1, size, bias=False, batch_first=True, bidirectional=True)
         self.first_output = nn.Linear(width, size)
         self.first_cell = nn.Linear(width, size)
-        self.feed = nn.Linear(words + width, words)  # the last context beside the word
+        self.feed = nn.Linear(words + width, words)  # the last context next to the word
         self.recurrence = nn.Linear(words + size, 4 * size)  # input, forget, new and output gate
         self.key = nn.Linear(width, width, bias=False)  # W_h of eq. 1
         self.query = nn.Linear(width, width)  # W_s and b_attn
@@ -174,9 +174,9 @@ class PointerGenerator(Summarizer):
     def _step(
         self, words_RE: Tensor, state: DecoderState, memory: PointerMemory
     ) -> tuple[DecoderState, Tensor, Tensor, Tensor, Tensor]:
-        """Read one target token after `state`. Return the state after it; what the vocabulary's distribution is made
-        from, [R, D]: V [s_t, h*_t] + b of eq. 4; a^t of eq. 2, [R, S] float32; the log-odds of p_gen (eq. 8), [R]
-        float32; and the coverage loss of eq. 12 without its weight, [R] float32."""
+        """Read one target token after `state`. Return the state after it and four tensors. V [s_t, h*_t] + b of eq. 4,
+        [R, D], gives the vocabulary's distribution. The others are a^t of eq. 2, [R, S] float32, the log-odds of p_gen
+        (eq. 8), [R] float32, and the coverage loss of eq. 12 without its weight, [R] float32."""
         x_RE = self.feed(torch.cat((words_RE, state.context), dim=-1))
         gates_RD = widened(self.recurrence(torch.cat((x_RE, state.output), dim=-1))).chunk(4, dim=-1)
         enter, keep, new, leave = gates_RD

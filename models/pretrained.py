@@ -1,4 +1,4 @@
-"""BART from and to a local folder in Hugging Face's layout: config.json beside model.safetensors or pytorch_model.bin.
+"""BART from and to a local folder in Hugging Face's layout: config.json with model.safetensors or pytorch_model.bin.
 
 HED and Hie-BART add no parameter to BART, so the same folder serves them; their switches come from the preset and are
 not stored in a folder.
@@ -40,8 +40,8 @@ _FRESH = "copying."
 
 
 def read_folder(path: str | Path) -> BartConfig:
-    """Return the sizes, special tokens and dropouts that a folder states; every switch is off. Raises ValueError: there
-    is no such folder, or it holds no BART."""
+    """Return the sizes, special tokens and dropouts that a folder states; every switch is off. Raises ValueError: the
+    folder does not exist, or it holds no BART."""
     path = Path(path)
     file, stated = path / CONFIG, read_config(path)
     if stated.get("model_type") != "bart":

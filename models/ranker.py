@@ -2,9 +2,9 @@
 
 Shapes: N paragraphs of L tokens, A titles of Lt tokens, E embedding size, H hidden size.
 
-The paper leaves some details open. Our choices: title and paragraph share one embedding matrix; the extracted features
-p_i are as wide as the LSTMs; dropout comes before both linear layers (sec. 4) and nowhere else, and drops one set of
-title features per paragraph, not per token."""
+The paper leaves some details open. Our choices: title and paragraph share one embedding matrix, and the extracted
+features p_i are as wide as the LSTMs. Dropout comes before both linear layers (sec. 4) and nowhere else, and drops one
+set of title features per paragraph, not per token."""
 
 import math
 from dataclasses import dataclass

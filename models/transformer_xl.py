@@ -7,7 +7,7 @@ the tokens of its segment up to itself and, through the memory, the whole segmen
 As the whole source is in one batch, all segments of a layer run at once: each needs only its own output of the layer
 below and that of the segment before. Segments start anew at the separator, with the source's last tokens as memory.
 
-Shapes: B articles, K hypotheses an article, R = B*K, P paragraphs, S source tokens of an article, M tokens of memory
+Shapes: B articles, K hypotheses an article, R = B*K, P paragraphs, S source tokens of an article. M tokens of memory
 and of a segment, C segments of all articles, T target positions, H heads, E size of a head, D = H*E."""
 
 from dataclasses import dataclass
@@ -87,8 +87,8 @@ class RelativeAttention(PrefixAttention):
     def write(
         self, x_RTD: Tensor, memory: PrefixMemory, cache: KeyValueCache | None, layer: int, *, weights: bool
     ) -> tuple[Tensor, Tensor | None]:
-        """Attend to the source's last tokens and to the target's own. Without `weights`, the position bias is the only
-        tensor of the logits' size."""
+        """Attend to the source's last tokens and to the target's own. If `weights` is false, the position bias is the
+        only tensor of the logits' size."""
         q, k, v = self.project(x_RTD)
         if cache is not None:
             k, v = cache.extend(layer, k, v)

@@ -1,9 +1,9 @@
 """Slots: the names and numbers of an article as single pieces of a vocabulary, whatever they are.
 
 A small model learns what to say sooner if it need not learn how each name is spelt (Hermann et al. 2015 did so for
-questions). In place of a number, and of words of a name that the vocabulary does not know, stands a letter of a script
-that texts do not use: the same one wherever the article has this value, another one in another article, so that it
-says only of what kind it is. The article's own name has the first letters."""
+questions). A number, and words of a name that the vocabulary does not know, are replaced by a letter of a script that
+texts do not use. It is the same letter wherever the article has this value, and another one in another article, so that
+it says only of what kind the value is. The article's own name has the first letters."""
 
 import random
 import re

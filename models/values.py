@@ -1,11 +1,11 @@
 """Values of a text: its names, numbers and dates, and whether other texts contain them.
 
 A summary is true to its sources only if its values occur there (entity-level factual consistency, Nan et al. 2021).
-Numbers and dates are compared by value ("1.8 million" is 1,800,000, "ten" is 10, "12,5" is 12.5, "-12" is not 12, "$12"
-and "12%" are more than 12), names word by word, with or without surrounding words that the other text writes in lower
-case ("the River Tavil" matches "the Tavil" if that text also contains "the river"). A name is a run of words with a
-capital anywhere ("iPhone", "al-Hasan") or in which digits are not a number ("h2o", "1:30", "3.11.7"). The search for
-summaries (`models.search.source_values`) and the metrics read values by these rules alone.
+Numbers and dates are compared by value: "1.8 million" is 1,800,000, "ten" is 10, "12,5" is 12.5, "-12" is not 12, "$12"
+and "12%" are more than 12. Names are compared word by word, with or without surrounding words that the other text
+writes in lower case ("the River Tavil" matches "the Tavil" if that text also contains "the river"). A name is a run of
+words with a capital anywhere ("iPhone", "al-Hasan") or in which digits are not a number ("h2o", "1:30", "3.11.7"). The
+search for summaries (`models.search.source_values`) and the metrics read values by these rules alone.
 
 A script without capitals shows no names: see `measurable`."""
 
@@ -133,7 +133,7 @@ class ValueIndex:
 
 def find_values(text: str, context: ValueIndex | None = None) -> list[Value]:
     """Return the distinct values of a text in order of first occurrence; dates and numbers before names. The capital of
-    a word that opens a sentence is no evidence: the word belongs to a name if `context`, texts on the same subject, or
+    a word that opens a sentence does not count. The word belongs to a name if `context`, texts on the same subject, or
     the text capitalises it within a sentence, and does not if one of them has it in lower case."""
     own = ValueIndex([text])
     inner = own.inner_names | (context.inner_names if context else frozenset())
@@ -142,15 +142,15 @@ def find_values(text: str, context: ValueIndex | None = None) -> list[Value]:
 
 
 def missing(text: str, evidence: ValueIndex) -> list[Value]:
-    """Return the values of a text that the evidence lacks, by the strictest reading: a capital at the beginning of a
+    """Return the values of a text that the evidence lacks, by the strictest reading. A capital at the beginning of a
     sentence is that of a name unless the word may open any sentence or the evidence has it in lower case. What is not
     missing here is in the evidence whatever context the text is later read in."""
     return [value for value in _found(text, frozenset(), evidence.lower) if value not in evidence]
 
 
 def measurable(text: str) -> bool:
-    """Whether the names of a text can be told from its other words: not where most of its letters are of a script
-    without capitals, such as Chinese or Arabic."""
+    """Whether the names of a text can be distinguished from its other words. They cannot if most of its letters are of
+    a script without capitals, such as Chinese or Arabic."""
     letters = [character for character in text if character.isalpha()]
     return 2 * sum(not (letter.islower() or letter.isupper()) for letter in letters) <= len(letters)
 

@@ -1,5 +1,5 @@
-"""Copy to another place what nothing computes again, and back: the inventory, manifests, pins, the registry with its
-pages, what was spent, the test articles on which versions are judged, the champion's models, journals of unfinished
+"""Back up and restore what no build computes again: the inventory, manifests, pins, the registry with its pages, and
+what was spent. Also the test articles on which versions are judged, the champion's models, journals of unfinished
 crawls and, if asked for, the pages that the web may no longer have.
 
 A backup has files named by their SHA-256 and generations that name them (`storage.generations`), so that a mistake on
@@ -59,7 +59,7 @@ class Copied:
 
 
 def back_up(store: Store, copy: Store, *, pages: bool = False, keep: int = KEEP) -> Copied:
-    """Copy what is new or changed as a generation, unless nothing is, and delete all but the newest `keep`. The caller
+    """Copy what is new or changed as a generation, unless nothing is, and keep only the newest `keep`. The caller
     holds the root. Raises ValueError: `keep` is less than 1; StorageError: one of both cannot be used, the backup is
     another root's, or the root lacks what its inventory lists (MissingFilesError)."""
     if keep < 1:
@@ -245,8 +245,9 @@ def _copy_out(
 
 
 def _damaged(store: Store, names: list[str], wanted: Mapping[str, str]) -> dict[str, str]:
-    """Return which of some files of the root do not match their record or their seal. Where that is so of a record or
-    of one of its files, or what is missing of these is another in the backup, it is all of them that are there."""
+    """Return which of some files of the root do not match their record or their seal. If this holds for a record or for
+    one of its files, or if the backup has a different version of a missing one, all existing ones of them are
+    included."""
     damaged: dict[str, str] = {}
     of_record: dict[str, list[str]] = {}
     for name in names:

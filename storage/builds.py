@@ -85,7 +85,7 @@ def record_build(
 
 
 def _is_part_of_latest(store: Store, build: Build) -> bool:
-    """Whether the latest build has all shards and models of this one, and others beside them."""
+    """Whether the latest build has all shards and models of this one, and others besides them."""
     if not store.exists(LATEST):
         return False
     try:

@@ -1,7 +1,7 @@
 """Files that belong together in a directory (a trained model, a report): published whole, the record last.
 
-A training on an object store survives its machine: while it runs, snapshots of its working directory go to the store,
-files named by their SHA-256 below `NAME/KEY/.snapshot/`, and a manifest, written last, that maps paths to them. So a
+A training on an object store survives its machine: while it runs, snapshots of its working directory go to the store.
+Their files are named by SHA-256 below `NAME/KEY/.snapshot/`; a manifest, written last, maps paths to them. So a
 snapshot is complete or absent, and files that have not changed since the last one are not sent again. Another machine
 begins by downloading it."""
 
@@ -118,7 +118,7 @@ def newest_directory(store: Store, name: str) -> DirectoryRecord | None:
 
 def read_directory_record(store: Store, sidecar: str) -> DirectoryRecord:
     """Return the record in a file. Raises ValueError: it is not a record, or that of another directory, copied under
-    this name; FileNotFoundError: there is no such file."""
+    this name; FileNotFoundError: the file does not exist."""
     record = of_kind(DirectoryRecord, unseal(store.read_bytes(sidecar)))
     if f"{record.path}.json" != sidecar:
         raise ValueError(f"it is the record of {record.path}")
@@ -171,7 +171,7 @@ def kept_on_store(store: Store, folder: Path, name: str, key: str) -> Iterator[N
     """Continue from the store's snapshot of a working directory, and update the snapshot while the block runs. A thread
     looks for new checkpoints and uploads them. A failed upload is tried again at the next interval and never ends the
     training. If the block fails (SIGTERM included, which training turns into an error), the last checkpoint is uploaded
-    before the error is raised on. On local disk there is nothing to do."""
+    before the error is raised on. A local disk needs nothing."""
     if store.is_local:
         yield
         return
@@ -217,7 +217,7 @@ class _Snapshots:
         newest = max((Path(file).parts[1] for file in files if file.startswith(f"{_CHECKPOINTS}/")), default="")
         if newest <= max(self._checkpoints(), default=""):
             return
-        # Downloaded beside it and renamed: a partial directory would look like a damaged one.
+        # Downloaded under another name and renamed: a partial directory would look like a damaged one.
         arriving = self.folder.with_name(f".{self.folder.name}.arriving")
         shutil.rmtree(arriving, ignore_errors=True)
         for file, sha256 in files.items():

@@ -35,4 +35,4 @@ class RootBusyError(StorageError):
 
 
 class BudgetSpentError(Exception):
-    """A run or its month would spend more than its budget; what was made is kept."""
+    """A run or its month would spend more than its budget; finished work is kept."""

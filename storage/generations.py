@@ -41,7 +41,7 @@ class BackupCheck:
 
 def check(copy: Store) -> BackupCheck:
     """Read every file that a generation names. Damaged ones are renamed, so that the next backup copies them again.
-    Raises StorageError: there is no backup."""
+    Raises StorageError: the folder has no backup."""
     generations, unread = some_generations(copy)
     done = BackupCheck(generations, damaged=unread)
     names: dict[str, list[str]] = {}  # SHA-256 -> what it is
@@ -93,7 +93,7 @@ def generation_path(generation: str) -> str:
 
 
 def some_generations(copy: Store) -> tuple[dict[str, Generation], dict[str, str]]:
-    """Return what `read_generations` does. Raises StorageError: there is no backup, or none that can be read."""
+    """Return what `read_generations` does. Raises StorageError: the folder has no backup that can be read."""
     copy.check_exists()
     generations, unread = read_generations(copy)
     if not generations:

@@ -52,7 +52,7 @@ class Inventory:
 
 
 def read_inventory(store: Store) -> Inventory | None:
-    """Return the inventory, or None if there is no `root.json`. Raises StorageError: it cannot be read here."""
+    """Return the inventory, or None without a `root.json`. Raises StorageError: it cannot be read here."""
     try:
         inventory = of_kind(Inventory, unseal(store.read_bytes(FORMAT_FILE)))
     except FileNotFoundError:
@@ -82,9 +82,9 @@ def check_format(store: Store) -> None:
 
 
 def take_stock(store: Store, *, anew: bool = False) -> Inventory:
-    """Return the inventory of a root that the caller holds, after listing what is there and not listed: of a run that
-    was killed before it listed it, or of a root of the format before. A new root gets its identity. `anew` makes an
-    inventory of what is there where `root.json` is gone. Raises StorageError as `check_format`."""
+    """Return the inventory of a root that the caller holds, after listing files that it lacks. They come from a run
+    that was killed before it listed them, or from a root of the format before. A new root gets its identity. `anew`
+    makes an inventory of what is there where `root.json` is gone. Raises StorageError as `check_format`."""
     if not anew:
         check_format(store)
     known = read_inventory(store)

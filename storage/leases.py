@@ -1,5 +1,5 @@
-"""Runs on an object store, which has no locks: the lease of a root, a file with the token of the run that renews it
-(`storage.root`), and changes of S3 objects on condition that they are still what was seen of them.
+"""Runs on an object store, which has no locks. The lease of a root is a file with the token of the run that renews it
+(`storage.root`). S3 objects are changed on condition that they are still as they were read.
 
 Pyarrow's streams take no conditions, so these go through botocore, which finds keys where pyarrow does."""
 

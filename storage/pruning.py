@@ -88,12 +88,10 @@ def plan_pruning(store: Store, keep: int, *, retrained: bool = False) -> Pruning
     """Find the files that can be deleted.
 
     Args:
-        store: the root, whose lock the caller holds.
-        keep: how many of the newest distinct builds and of the newest model versions to keep. Also kept: the champion,
-            the champion before it, the builds of kept versions, pinned builds, the latest build, and the test articles
-            on which versions are judged.
-        retrained: delete only builds that belong to a model version, and only files that these name; `keep` counts
-            only such builds.
+        store: the root, whose lock the caller holds. keep: how many of the newest distinct builds and of the newest
+        model versions to keep. It also keeps the champion, the champion before it, the builds of kept versions, pinned
+        builds, the latest build, and the test articles on which versions are judged. `retrained`: delete only builds
+        that belong to a model version, and only files that these name; `keep` counts only such builds.
 
     Raises:
         ValueError: `keep` is less than 1.

@@ -1,6 +1,6 @@
 """Keys and records: what a shard was made from, and whether it is still valid. A shard's file name carries its key, a
 hash of everything that decides its content. A changed setting, stage version or input gives another key, so its file
-does not exist yet; an unchanged one finds its file. The files themselves say what is done: there is no other state."""
+does not exist yet; an unchanged one finds its file. The files themselves say what is done, and nothing else does."""
 
 import hashlib
 import heapq
@@ -54,7 +54,7 @@ class ShardRecord:
     worst: Mapping[str, JSON] = field(default_factory=dict)  # worst values of `blamed` -> their `rows` and `drops`
     code: Mapping[str, str] = field(default_factory=dict)  # versions of code and libraries, for people; in no key
     title: str = ""  # name of the stage, if several share a dataset
-    tally: Mapping[str, int] = field(default_factory=dict)  # what the stage counted beside rows
+    tally: Mapping[str, int] = field(default_factory=dict)  # what the stage counted besides rows
 
     @property
     def path(self) -> str:
@@ -165,7 +165,7 @@ class DropCount:
         return most_first(self._counts)
 
     def tally(self) -> dict[str, int]:
-        """Return what the stage counted beside rows."""
+        """Return what the stage counted besides rows."""
         return dict(self._tally)
 
     def worst(self) -> dict[str, JSON]:

@@ -124,7 +124,7 @@ def read_champion(store: Store) -> Champion | None:
 def promote_version(store: Store, number: int, *, at: str, why: str) -> Champion:
     """Make a version the champion, atomically: readers see the old champion or the new one. An earlier champion's
     number rolls back to it; `at` is a UTC time in ISO 8601, and `why` is for people, in the history. Raises
-    StorageError: there is no such version, or some of its files are missing (it has been pruned)."""
+    StorageError: the version does not exist, or some of its files are missing (it has been pruned)."""
     check_usable(store, number)
     before = read_champion(store)
     switch = {"version": number, "at": at, "why": why}

@@ -2,7 +2,7 @@
 
 The format is how the files below a root are named and sealed, and what the small ones hold; what a stage's shards hold
 is up to the stage's version. A change that an older program would misread raises `FORMAT` (`docs/upgrading.md` lists
-what changed). It stands in `root.json`, with the root's inventory (`storage.inventory`)."""
+what changed). It is in `root.json`, with the root's inventory (`storage.inventory`)."""
 
 import logging
 import time
@@ -28,12 +28,12 @@ _log = logging.getLogger(__name__)
 def root_lock(store: Store, wait_seconds: float = 0.0, *, retry_seconds: float = 5.0) -> Iterator[None]:
     """Hold the root until the block ends.
 
-    On local disk the kernel holds the lock, also while the process is stopped, and releases it when the process ends,
+    The kernel holds the lock of a local disk, also while the process is stopped, and releases it when the process ends,
     however it ends. An object store has no locks: there a lease is renewed while the block runs and expires a minute
     after its holder died. Clocks are not trusted: a run that finds a lease watches it until it is renewed, released or
-    has expired. A holder that lay still for so long that another run took its lease over (a paused machine) fails with
-    RootBusyError at what it, or a process that makes shards for it, writes, renames or deletes next (`Store`); on a
-    store that does not heed conditions, of which a warning tells, but for one file at worst.
+    has expired. If a holder was paused for so long that another run took its lease over, its next write, rename or
+    deletion (`Store`) fails with RootBusyError, also in a process that makes shards for it. A store that ignores
+    conditions may let one file through at worst; a warning says so.
 
     It is tried every `retry_seconds`, for `wait_seconds` while another run holds it. Raises RootBusyError: another run
     still holds the root; the message names its process and machine."""
@@ -160,7 +160,7 @@ def _lease(store: Store) -> Iterator[None]:
 
 
 def _conditional(store: Store) -> tuple[ConditionalWrites | None, str]:
-    """Return what changes objects on conditions, or None and why there is no such thing."""
+    """Return what changes objects on conditions, or None and why the store cannot."""
     if store.filesystem.type_name != "s3":
         return None, f"only those of S3 are used, not those of {store.filesystem.type_name}"
     objects = conditional_writes(store.root)
@@ -200,7 +200,7 @@ def opened_root(store: Store, wait_seconds: float = 0.0) -> Iterator[None]:
 
 
 def accept_lost_inventory(store: Store) -> None:
-    """Make an inventory of what is there if `root.json` is gone. Raises StorageError: there is no such root."""
+    """Make an inventory of what is there if `root.json` is gone. Raises StorageError: the root does not exist."""
     store.check_exists()
     try:
         check_format(store)

@@ -1,7 +1,7 @@
-"""The Arrow schema of every stage, as `schemas.toml` beside this file describes it.
+"""The Arrow schema of every stage, as `schemas.toml` in this folder describes it.
 
-A dataset is a stage's output. Its columns, their meaning and the version that rises with it stand in that file; here
-are the types by the names it uses, and a constant a dataset."""
+A dataset is a stage's output. That file has its columns, their meaning and the version that rises with it; this one has
+the types by the names it uses, and a constant a dataset."""
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field

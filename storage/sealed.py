@@ -31,8 +31,8 @@ def unseal(data: bytes) -> dict[str, Any]:
 
 
 def of_kind(kind: type[Kind], fields: Mapping[str, Any]) -> Kind:
-    """Return a dataclass made of those of the fields that it has. A field that it does not have was written by a newer
-    version, which is no reason to forget the others. Raises ValueError: a field is missing that has no default."""
+    """Return a dataclass made of those of the fields that it has. An unknown field was written by a newer version; the
+    others are still read. Raises ValueError: a field is missing that has no default."""
     members = dataclasses.fields(kind)  # type: ignore[arg-type]
     needed = (member.name for member in members if member.default is MISSING and member.default_factory is MISSING)
     missing = [name for name in needed if name not in fields]

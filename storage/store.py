@@ -1,7 +1,7 @@
 """One root on any pyarrow filesystem: atomic shard writes, verified reads, and the row-group shuffle.
 
-The shuffle turns one partitioning of rows into another (articles to hosts and back): a writer makes one Parquet row
-group per destination shard, a reader reads only its row group from every file of the stage. Only one shard is in memory
+The shuffle turns one partitioning of rows into another (articles to hosts and back). A writer makes one Parquet row
+group per destination shard; a reader reads only its row group from every file of the stage. Only one shard is in memory
 at a time, and changes are detected per pair of shards, because every row group has its own digest."""
 
 import hashlib
@@ -110,7 +110,7 @@ class Store:
             ) from error
 
     def check_exists(self) -> None:
-        """Check that the root exists. Raises StorageError: there is no such root."""
+        """Check that the root exists. Raises StorageError: the root does not exist."""
         with self._naming("", "looked up"):
             kind = self.filesystem.get_file_info(self.base).type
         if kind != pafs.FileType.Directory:
@@ -168,7 +168,7 @@ class Store:
         """Remove a folder and its content, if it exists."""
         if self.lease is not None and self.lease.conditional:
             for file in self.files(name):
-                self.delete(file)  # one at a time, on a condition; folders are no objects
+                self.delete(file)  # one at a time, on a condition; folders are not objects
             return
         self._check_lease(name)
         with self._naming(name, "deleted"):

@@ -1,11 +1,11 @@
 """Read every file below a root and compare it with its record, to find damage in files that no run happens to read.
 
 A pass reads what records name: shards and the files of models and reports; then what names these: manifests, pins and
-the registry, and what was spent; and it compares the root with its inventory. It reports its speed and the time left.
-Its progress is kept in a small file at the root, so that a pass that was interrupted less than a day ago continues
-where it stopped; it then reads again what was found damaged, and what was written since. Damaged files are renamed, as
-in a run: the next build that reads one computes it again. A file that cannot be read at all is named and left as it is.
-A dry run writes nothing."""
+the registry, and what was spent; and it compares the root with its inventory. It reports its speed and the time left. A
+small file at the root keeps its progress, so that a pass that was interrupted less than a day ago continues where it
+stopped. It then reads again what was found damaged, and what was written since. Damaged files are renamed, as in a run:
+the next build that reads one computes it again. A file that cannot be read at all is named and left as it is. A dry run
+writes nothing."""
 
 import hashlib
 import time
@@ -59,11 +59,11 @@ def verify(
     progress: Callable[[str], None] = lambda _: None,
 ) -> Verification:
     """Read and check everything, or a `part` of the shards and directories, chosen by a hash (which from 0, of how
-    many), or continue the pass over it that was interrupted. The caller holds the root's lock. With `repair`, damaged
-    files are renamed, so that a build computes them again; without it nothing is written, and no pass continued. With
-    `accept_loss`, what the inventory lists and is gone is written off there. `workers` check records at the same time;
-    `progress` is called with a line for people, every few seconds and at the end. Raises StorageError: the store does
-    not answer; call it again to go on."""
+    many), or continue the pass over it that was interrupted. The caller holds the root's lock. `repair`: rename damaged
+    files, so that a build computes them again; otherwise write nothing, and continue no pass. `accept_loss`: write off
+    in the inventory what it lists and is gone. `workers` check records at the same time; `progress` is called with a
+    line for people, every few seconds and at the end. Raises StorageError: the store does not answer; call it again to
+    go on."""
     infos = store.files()
     listing = {name: info.size for name, info in infos.items()}
     result = _interrupted(store, "{}/{}".format(*part)) if repair else _begun(part)
@@ -162,7 +162,8 @@ def _raise_if_away(store: Store, error: StorageError) -> None:
 
 
 def described_by(store: Store, name: str) -> dict[str, str]:
-    """Return file -> SHA-256 of what a record describes. Raises ValueError: it is no such record; FileNotFoundError."""
+    """Return file -> SHA-256 of what a record describes. Raises ValueError: it is not such a record;
+    FileNotFoundError."""
     file = parse_file_name(name)
     assert file is not None
     if file.kind == "directory":
@@ -229,9 +230,9 @@ def check_naming_files(
     store: Store, listing: Mapping[str, int], *, repair: bool, accept_loss: bool = False
 ) -> Iterator[Fault]:
     """Yield what is wrong with the files that name others, and what the inventory lists and is gone. The caller holds
-    the root's lock; `listing` has every file below it. With `repair`, manifests that cannot be read are set aside,
-    `latest` names the newest build again, and a lost pointer the champion that the inventory names; `accept_loss` is
-    that of `verify`. Raises StorageError: the store does not answer."""
+    the root's lock; `listing` has every file below it. `repair`: set aside manifests that cannot be read, let `latest`
+    name the newest build again, and a lost pointer the champion of the inventory; `accept_loss` is that of `verify`.
+    Raises StorageError: the store does not answer."""
     yield from _inventory(store, repair=repair, accept_loss=accept_loss)
     yield from _manifests(store, listing, repair=repair)
     yield from _pins(store)

@@ -7,8 +7,8 @@
 Needs torch >= 2.6, numpy, pyarrow, sentencepiece and safetensors, and no network. Each measurement runs in a process of
 its own; after `--minutes`, for all parts together, what is left is not measured, and the table says so. `--json` gets
 all figures after every part. Progress goes to standard error. The peers are `benchmarks/peers/plain_design.py` in
-training and `released_search.py` beside it in decoding; `MFU` is the share of the device's peak that the operations of
-the tokens without padding take."""
+training and `released_search.py` there in decoding; `MFU` is the share of the device's peak that the operations of the
+tokens without padding take."""
 
 import json
 import os

@@ -89,7 +89,7 @@ class Side:
     def flops_per_token(self) -> float:
         """Return the operations of forward and backward pass that a source token takes in our design.
 
-        Those of both sides' MFU: what the plain design computes for padding is no use."""
+        Those of both sides' MFU: what the plain design computes for padding does not count."""
         batches = list(islice(self.batches(), _COUNTED))
         updater = self.updater(loss="plain")  # the others compute logits twice, or in kernels that are not counted
         update(updater, batches[0], 1)

@@ -15,7 +15,7 @@ from models.registry import build_summarizer, fields_of
 from models.training.batches import Batch, Position
 from models.training.layout import Layout
 
-TITLE_MARK, FIRST = 4, 7  # ids: the mark of a title, and the first piece that is no mark
+TITLE_MARK, FIRST = 4, 7  # ids: the mark of a title, and the first piece that is not a mark
 SYSTEMS = {
     "FT-1600": "ft-1600",
     "HT": "ht",
@@ -48,7 +48,7 @@ class Scale:
     decoded: int = 32  # articles decoded by our search
     decoded_plain: int = 3  # articles decoded by the released way, which is slow
     decoded_tokens: int = 140  # tokens of each summary
-    memory: int = 12 * 2**30  # bytes that a batch may take, where the largest batch is sought
+    memory: int = 12 * 2**30  # bytes that a batch may take in the search for the largest batch
     sizes: Mapping[str, int] = field(default_factory=dict)  # fields of every configuration that has them
 
 

@@ -1,10 +1,10 @@
 """The training step of HT as its released code is designed, written straightforwardly, for `benchmarks.training`.
 
-What costs time there, and differs from `models/hierarchical.py`: every cell of the padded batch goes through every
-layer, absent paragraphs included; attention weights are materialised in float32, heads in the batch; the memory of the
-decoder is gathered example by example; the logits of all target positions, padding included, are computed at once; and
-the smoothed target is a dense distribution over the vocabulary, compared by KL divergence. Sizes, layers and equations
-are those of the preset, so both sides learn the same function: `tests/benchmarks/test_released_ht.py`.
+It differs from `models/hierarchical.py` in what costs time. Every cell of the padded batch goes through every layer,
+also absent paragraphs. Attention weights are materialised in float32, heads in the batch. The memory of the decoder is
+gathered example by example. The logits of all target positions, with padding, are computed at once. The smoothed target
+is a dense distribution over the vocabulary, compared by KL divergence. Sizes, layers and equations are those of the
+preset, so both sides learn the same function: `tests/benchmarks/test_released_ht.py`.
 
 Shapes: B articles, P paragraphs, L tokens a paragraph, S tokens of an article, T target positions, H heads, D model
 size, V vocabulary."""

@@ -5,13 +5,13 @@
 1. The plan of 1,000 shards of articles and 1,000 of hosts, by the wiring of a build (`plan`).
 2. What many shards add: opening a thousand files (`fan_in`).
 3. Every stage from articles to report on a Dask cluster of two worker processes, on pages of the papers' sizes that are
-   served over loopback (`execution`): 158 articles, one in ten thousand, in some 20 minutes of two idle cores;
-   `--articles 1580` is one in a thousand. A third as many are executed first: the difference tells what an article
-   costs, and what a shard.
+   served over loopback (`execution`). The 158 articles are one in ten thousand, and take some 20 minutes of two idle
+   cores; `--articles 1580` is one in a thousand. A third as many are executed first: the difference tells what an
+   article costs, and what a shard.
 
 Each part leaves its figures in the folder and is not done again; a part that was interrupted goes on where it stopped.
 `--end corpus` ends with labelled paragraphs and vocabulary. `--small` executes 30 articles and plans 20 shards, to see
-that it works; `--cores` are those of the cluster whose hours are told. Needs Linux."""
+that it works; `--cores` are those of the cluster whose hours are reported. Needs Linux."""
 
 import json
 import os

@@ -29,7 +29,7 @@ CRAWL_DELAY = 1.0  # of a crawl of the web, the default of crawl.host_delay_seco
 def configuration(folder: Path) -> BuildConfig:
     """Return the settings of the executed part: those of the papers, with short trainings of small models.
 
-    Cost and quality of trainings are no matter of this rehearsal; the ranker that is applied has the papers' size."""
+    This rehearsal does not measure cost and quality of trainings; the ranker that is applied has the papers' size."""
     few = {"steps": 20, "validation_interval": 20}
     return BuildConfig.model_validate(
         {

@@ -1,4 +1,4 @@
-"""From what was executed to the whole WikiSum: every figure, and every assumption it stands on."""
+"""Extrapolation from the executed part to the whole WikiSum: every figure, and its assumptions."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ from benchmarks.rehearsal.fan_in import READERS
 from flows.running.estimates import CORPUS_ARTICLES, DOLLARS_PER_GB, DOLLARS_PER_MILLION_REQUESTS, RECORD_BYTES
 from tasks.crawl.settings import CommonCrawlSettings
 
-# Of 7,648 references in 100 articles 2,400 hosts are different ones; and their number grows with the power .75 of that
+# The 7,648 references of 100 articles have 2,400 different hosts, and their number grows with the power .75 of that
 # of URLs, which is between what a thousand to three thousand references show there (.72) and in a dump (.80).
 HOSTS_OF, HOSTS, HOSTS_POWER = 7_648, 2_400, 0.75
 BUDGETS = (None, 1_000_000, 100_000)  # pages of a domain (crawl.budget_domain_pages)

@@ -19,8 +19,7 @@ def write_page(
 ) -> str:
     """Return the page as Markdown.
 
-    `plans` has what each kind of plan took (`plan.plan`); `cores` are those of the cluster whose
-    time is told."""
+    `plans` has what each kind of plan took (`plan.plan`); `cores` are those of the cluster whose time is reported."""
     environment = templates(Path(__file__).parent, escaped=False)
     stages = extrapolation.stages()
     hours = sum(stage.core_hours or 0.0 for stage in stages)

@@ -1,9 +1,9 @@
 """The plan of a build of full size: 1,000 shards of articles and of hosts, 90 M URLs.
 
-Nothing is fetched or computed. A walk over the corpus's stages writes the record of each shard as a build would, with
-a digest for each of its row groups, beside a file of the right size without content; stages after the corpus wait.
-Then, in separate processes, a plan is made of the empty root, of the finished one (every shard is done), and of one
-whose crawl setting has changed (`frontier`, `pages` and all stages below must be computed again)."""
+Nothing is fetched or computed. A walk over the corpus's stages writes the record of each shard as a build would, with a
+digest for each of its row groups, and a file of the right size without content. Stages after the corpus wait. Then, in
+separate processes, three roots are planned: the empty one, the finished one (every shard is done), and one whose crawl
+setting has changed (`frontier`, `pages` and all stages below must be computed again)."""
 
 import hashlib
 import time

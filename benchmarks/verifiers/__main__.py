@@ -4,8 +4,8 @@
 
 DATA is the folder of shared data. Sentences of articles that taught nothing, unchanged, restated and turned into lies
 by rules, are held against their passage and others of their article; sentences by hand, true and false, against theirs.
-What is shown is the share that each verifier accepts: of true sentences high, of lies low. A verifier that accepts or
-refuses everything stands beside it, and the rule by values. `--left-out` learns anew without each family of lies and
+What is shown is the share that each verifier accepts: of true sentences high, of lies low. Its peers are a verifier
+that accepts or refuses everything, and the rule by values. `--left-out` learns anew without each family of lies and
 says how many of these then pass; sentences written by hand, which have all kinds, teach as ever. `--teach` learns the
 shipped verifier anew from the articles that teach, and writes its file."""
 

@@ -16,7 +16,7 @@ _RESTATED = Path(__file__).with_name("restated.txt")
 _OF_REAL_PAGES = ("read", "fresh", "hard")  # files, and parts of the tables
 _LINE = re.compile(r"(?:\+|- (?P<kind>[a-z, ]+):) (?P<text>.+)")
 _DIGITS = 12  # of the digest that names a passage
-_BESIDE = 4  # passages of the same article beside the one that a sentence was made from
+_BESIDE = 4  # passages of the same article besides the one that a sentence was made from
 
 
 @dataclass(frozen=True)
@@ -77,7 +77,7 @@ def by_hand(passages: Sequence[BenchmarkPassage]) -> Iterator[Case]:
 
 
 def _blocks(path: Path) -> Iterator[list[str]]:
-    """Yield the lines of each block of a file; blank lines stand between blocks, comments are left out."""
+    """Yield the lines of each block of a file; blank lines separate blocks, comments are left out."""
     for block in path.read_text(encoding="utf-8").split("\n\n"):
         if lines := [line for line in block.splitlines() if line and not line.startswith("#")]:
             yield lines

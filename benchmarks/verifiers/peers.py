@@ -38,7 +38,7 @@ def refuse_all(cases: Sequence[Case]) -> NDArray[np.float64]:
 
 
 def values_of_all(cases: Sequence[Case]) -> NDArray[np.float64]:
-    """All names, numbers and dates stand in the passages together, or half of the words where there are none."""
+    """The passages together have all names, numbers and dates, or half of the words of a sentence without any."""
     return np.array([_by_values(case.sentence, case.passages, case.passages) for case in cases], np.float64)
 
 

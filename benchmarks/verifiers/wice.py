@@ -2,10 +2,10 @@
 
     python -m benchmarks.verifiers.wice DATA [--count N] [--fit]
 
-DATA is the folder of shared data with `wice/`. Shown are AUC, and balanced accuracy, recall and precision of the mark,
-for supported against partially or not supported claims, by folds of pages: no model and no threshold was fitted to the
-pages that are judged. Two rows learn nothing: the share of a claim's words in the closest sentence, and accepting all.
-`--fit` fits the model to all claims, to `--count` passages a corpus with lies made by rules, and to the sentences
+DATA is the folder of shared data with `wice/`. It prints AUC, and balanced accuracy, recall and precision of the mark,
+for supported against partially or not supported claims. Folds are by pages, so no model and no threshold was fitted to
+the pages that are judged. Two rows learn nothing: the share of a claim's words in the closest sentence, and accepting
+all. `--fit` fits the model to all claims, to `--count` passages a corpus with lies made by rules, and to the sentences
 written by hand that teach every verifier, and writes `tasks/verification/evidence.npz`."""
 
 import gzip

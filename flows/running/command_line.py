@@ -56,7 +56,7 @@ OWN = frozenset(CommandLine.model_fields) - frozenset(BuildConfig.model_fields) 
 
 
 def as_written(given: Any) -> Any:
-    """Return options with `null` as no value, and with lists where commas stand between values of a list."""
+    """Return options with `null` as no value, and with lists for values that commas separate."""
     if isinstance(given, dict):
         return {name: as_written(value) for name, value in given.items()}
     if isinstance(given, list):

@@ -391,7 +391,7 @@ def _answer(program: str, tokens: list[str]) -> int:
         return 0
     if tokens[:1] == ["--install-completion"]:
         _parse_docstrings_once()
-    if "-" in tokens:  # standard input, which the library takes for an option unless it stands behind a `--`
+    if "-" in tokens:  # standard input, which the library takes for an option unless it follows a `--`
         tokens = [*(token for token in tokens if token not in ("-", "--")), "--", "-"]
     return app([*_whole_names(tokens)]) or 0
 

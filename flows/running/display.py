@@ -1,11 +1,11 @@
 """What people see of a run: its graph in the UI, the logs and progress of long tasks, and traces of OpenTelemetry.
 
-In the graph each stage stands after the stages that it reads, finished ones as cached.
+The graph shows each stage after the stages that it reads, and finished ones as cached.
 
-Prefect draws an edge for every id among the inputs of a task run. To avoid an edge for each pair of shards in a
-shuffle, a stage of several shards is represented by one extra task run: its shards come after that one, and so do the
-stages that read it. In the opposite order, with shards before the task run that joins them, the server's query would
-list each parent of a reader once per shard.
+Prefect draws an edge for every id among the inputs of a task run. An edge for each pair of shards in a shuffle would be
+too many, so a stage of several shards has one extra task run. Its shards come after that one, and so do the stages that
+read it. In the opposite order, with shards before the task run that joins them, the server's query would list each
+parent of a reader once per shard.
 
 Traces have a run, in it its stages, in these their shards. Only the API is used, which without an SDK does nothing;
 `opentelemetry-instrument` (opentelemetry-distro) starts one that sends spans where OTEL_ variables say."""
@@ -177,7 +177,8 @@ def span(name: str) -> AbstractContextManager[trace.Span]:
 
 
 def add_shard(name: str, outcome: Outcome) -> None:
-    """Add a span that has just ended to that of its stage. Where a job ran does not matter: its record has the time."""
+    """Add a span that has just ended to that of its stage. The machine of a job does not matter: its record has the
+    time."""
     now = time.time_ns()
     seconds = getattr(outcome, "seconds", 0.0)  # an exception has none
     shard = _tracer.start_span(name, start_time=now - int(seconds * 1e9))

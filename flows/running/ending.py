@@ -8,8 +8,8 @@ from contextlib import suppress
 
 
 def end(code: int) -> None:
-    """End as Python does, but leave memory to the system: taking all modules apart is a quarter of a short command, and
-    a thread of Arrow that lets go of a Python object meanwhile aborts the process. Where a debugger, a profiler or
+    """End as Python does, but leave memory to the system. Taking all modules apart is a quarter of a short command, and
+    a thread of Arrow that releases a Python object meanwhile aborts the process. Where a debugger, a profiler or
     coverage waits for the end, or after an error, as of output that is closed, or a Ctrl-C, Python ends by itself."""
     monitoring = getattr(sys, "monitoring", None)  # of Python 3.12 and later
     tools = () if monitoring is None else map(monitoring.get_tool, range(6))

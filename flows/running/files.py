@@ -9,7 +9,7 @@ from urllib.parse import unquote, urlsplit
 from pydantic import BaseModel
 
 FILES = "WIKISUM_FILES"  # environment variable of workers: further folders, separated as in PATH
-_LONGEST_PATH = 4096  # of Linux, in bytes: a longer text is no path
+_LONGEST_PATH = 4096  # of Linux, in bytes: a longer text is not a path
 
 
 def check_files(parameters: Mapping[str, Any], environment: Mapping[str, str]) -> None:

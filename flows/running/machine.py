@@ -20,8 +20,8 @@ _SUMMARIZER_BYTES = 16  # a parameter of the summarizer: weight, gradient and Ad
 
 
 def check_machine(config: BuildConfig) -> None:
-    """Check that this machine has what the settings name; files that stages read are checked by the plan. With a Dask
-    cluster only its scheduler is asked for, because its machines need the devices and files, not this one. Raises
+    """Check that this machine has what the settings name; files that stages read are checked by the plan. If there is a
+    Dask cluster, only its scheduler is checked, because its machines need the devices and files, not this one. Raises
     ValueError: something is lacking; the message names the setting; FileNotFoundError: the model of a judge is;
     ConnectionError: the scheduler does not answer."""
     for check in _ON_A_CLUSTER if config.engine.kind == "dask" else _HERE:

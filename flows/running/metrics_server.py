@@ -30,7 +30,7 @@ def metrics_address(text: str) -> tuple[str, int]:
 
 @contextmanager
 def serving_metrics(address: str, root: str, credentials: str) -> Iterator[int]:
-    """Answer Prometheus during the block; yield the port. Raises ValueError: there is no such address; OSError: it is
+    """Answer Prometheus during the block; yield the port. Raises ValueError: the address is malformed; OSError: it is
     taken."""
     host, port = metrics_address(address)
     guard = RequestGuard(make_asgi_app(registry(root)), credentials, _BODY_BYTES, known_hosts(host, os.environ))

@@ -81,7 +81,7 @@ def report_full_disk(store: Store) -> None:
     if not store.is_local or not Path(store.base).exists():
         return
     disk = shutil.disk_usage(store.base)
-    share = disk.used / (disk.used + disk.free)  # as `df`: what is reserved for the system is no room
+    share = disk.used / (disk.used + disk.free)  # as `df`: space that is reserved for the system does not count
     if share > _FULL:
         host = socket.gethostname()
         text = f"the disk of {store.root} on {host} is {100 * share:.0f} % full, {disk.free / 1e9:,.1f} GB are left"

@@ -75,11 +75,11 @@ def resume_schedules(names: Sequence[str]) -> None:
 def create_automations(
     to: str | None, late: timedelta = LATE, longest: timedelta = LONGEST, silence: timedelta = SILENCE
 ) -> list[str]:
-    """Renew on the server what marks dead runs as crashed and, if somebody is `to` be told, the alarms; return the
-    names of these. `to` is a URL that gets a POST of JSON with `text`, or a notification block of the server as
-    TYPE/NAME; without it earlier alarms are removed. A planned run may start so `late`, and a run take the `longest`;
-    one of which nothing is heard for so long, the `silence`, counts as dead.
-    Raises ValueError: `to` is neither, or the server has no such block."""
+    """Renew on the server what marks dead runs as crashed and, if `to` names a receiver, the alarms; return the names
+    of these. `to` is a URL that gets a POST of JSON with `text`, or a notification block of the server as TYPE/NAME;
+    without it earlier alarms are removed. A planned run may start so `late`, and a run take the `longest`; one of which
+    nothing is heard for so long, the `silence`, counts as dead. Raises ValueError: `to` is neither, or the server has
+    no such block."""
     block = _block_to(to) if to else None
     # Else a dead worker's run keeps its deployment's only slot for ever.
     crashed = "No heartbeat: its process or machine is gone. Run it again: it computes only what is missing."

@@ -82,8 +82,8 @@ def database_url(url: str) -> str:
 
 
 def authentication(host: str, credentials: str | None) -> str | None:
-    """Return the user:password of a page that is served alone: the given one, None on loopback, where only requests by
-    the names of this machine are answered, else a fresh one; ValueError for a bad one."""
+    """Return the user:password of a page that is served alone: the given one, else None on loopback, else a fresh one;
+    ValueError for a bad one. Loopback answers only requests by the names of this machine."""
     if credentials:
         return checked_credentials(credentials)
     return None if is_loopback(host) else fresh_credentials()
@@ -118,7 +118,7 @@ def environment_of(options: Options) -> dict[str, str]:
     }
     if "://" not in options.root:  # which may be outside the folder of the runs
         environment[FILES] = os.pathsep.join(filter(None, [environment.get(FILES), options.root]))
-    environment.pop(WEBHOOK, None)  # the server's alarms tell it
+    environment.pop(WEBHOOK, None)  # the server's alarms report it
     if options.database:
         environment["PREFECT_SERVER_DATABASE_CONNECTION_URL"] = options.database
     return environment

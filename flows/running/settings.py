@@ -1,4 +1,4 @@
-"""Settings of how a flow runs, what it may spend, and when people are told."""
+"""Settings of how a flow runs, what it may spend, and when people get a message."""
 
 import os
 from typing import Literal
@@ -9,7 +9,7 @@ WEBHOOK = "WIKISUM_WEBHOOK"
 
 
 class EngineSettings(Settings):
-    """Where shards are computed. Nothing here changes what they hold."""
+    """The engine that computes shards. Nothing here changes what they hold."""
 
     kind: Literal["threads", "processes", "dask"] = tuning("processes")
     """task runner of the flow: threads | processes | dask"""

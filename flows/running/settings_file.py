@@ -1,4 +1,5 @@
-"""Files of settings in YAML 1.2: `yes` and `no` are words, `010` is ten, a date is text, and no name stands twice."""
+"""Files of settings in YAML 1.2: `yes` and `no` are words, `010` is ten, a date is text, and a name may occur only
+once."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -31,7 +32,7 @@ class SettingsFile:
     lines: dict[Place, int]  # path of a value in `values` -> its line, counted from 1
 
     def line(self, place: Sequence[str | int]) -> str | None:
-        """Return the line of a value, or of the innermost section around it that stands in the file, for messages."""
+        """Return the line of a value, or of the innermost section around it in the file, for messages."""
         for end in range(len(place), 0, -1):
             if tuple(place[:end]) in self.lines:
                 return f"{self.name}, line {self.lines[tuple(place[:end])]}"

@@ -1,6 +1,6 @@
-"""A Prefect server for one process and its children, if there is no permanent one.
+"""A Prefect server for one process and its children, used without a permanent one.
 
-Prefect can start one by itself, but every worker process would start another, and a Ctrl-C in the terminal would end
+Prefect can start one by itself, but every worker process would start another. A Ctrl-C in the terminal would also end
 the server together with the build, which then could not report that it was interrupted. This one runs in its own
 session and ends with its process, however that ends."""
 
@@ -65,7 +65,8 @@ def check_prefect_api() -> None:
 
 @contextmanager
 def alone(home: Path) -> Iterator[None]:
-    """Start alone in this Prefect home: of servers that create one SQLite file together all but one end."""
+    """Start alone in this Prefect home: if several servers create one SQLite file together, only one of them
+    survives."""
     home.mkdir(parents=True, exist_ok=True)
     with (home / ".wikisum-server-start").open("a") as file:
         fcntl.flock(file, fcntl.LOCK_EX)  # released with the file, also where this process is killed

@@ -19,9 +19,9 @@ from flows.running.ending import end
 class ProcessPool(ProcessPoolTaskRunner):
     """A pool that the sub-flows of a run share, and that turns any exception of a job into an outcome.
 
-    Prefect's own pool passes on only an `Exception`. A `KeyboardInterrupt`, a termination, or a `SystemExit` (raised by
-    Prefect's engine if the server does not answer, or by a log line whose output is closed) would end the thread that
-    manages the pool: then every worker waits for work, and the run for outcomes, for ever.
+    Prefect's own pool passes on only an `Exception`. A `KeyboardInterrupt`, a termination, or a `SystemExit` would end
+    the thread that manages the pool; then every worker waits for work, and the run for outcomes, for ever. Prefect's
+    engine raises `SystemExit` if the server does not answer, a log line if its output is closed.
 
     Prefect also sends its settings with every task, and a worker takes tens of milliseconds to check them. Here a
     worker gets them once, by `start_worker`."""

@@ -18,8 +18,8 @@ from tasks.sources.source import Partition
 
 def articles(session: Session, kept_out: Articles | None = None) -> Articles:
     """Read the source's partitions and regroup its articles by shard, refusing those of `kept_out`: in retraining the
-    test articles of other weeks. In its first week there are none, but the input exists, so that later only shards with
-    a refused row get another key."""
+    test articles of other weeks. The first week has none, but the input exists, so that later only shards with a
+    refused row get another key."""
     config, stage, partitions = session.config, session.run.stage, _partitions(session)
     function, arguments = "tasks.articles.articles:read_articles", {**_arguments(config), "seed": config.seed}
     recipe = Recipe(schemas.INTAKE, function, arguments=arguments, per_shard={"partition": partitions})

@@ -1,4 +1,4 @@
-"""The report: content and scores of the build, beside the papers' figures."""
+"""The report: content and scores of the build, next to the papers' figures."""
 
 from collections.abc import Sequence
 

@@ -1,5 +1,6 @@
-"""From pages to labelled candidate paragraphs and the vocabulary (Liu & Lapata 2019, sec. 4, WikiSum Dataset); between
-them what articles share: near-duplicates, by way of buckets, and what of held-out articles is in training sources."""
+"""From pages to labelled candidate paragraphs and the vocabulary (Liu & Lapata 2019, sec. 4, WikiSum Dataset). Between
+them are the stages for what articles share: near-duplicates, by way of buckets, and leaks of held-out articles into
+training sources."""
 
 from typing import NamedTuple
 

@@ -1,5 +1,5 @@
-"""What a summarizer reads, token ids of ranked paragraphs and graphs over them; its training (Liu & Lapata 2019, sec.
-3.2), and that of the predictor of its attention; pre-training of a BART on the corpus (Lewis et al. 2020)."""
+"""What a summarizer reads: token ids of ranked paragraphs and graphs over them. Its training (Liu & Lapata 2019, sec.
+3.2), and that of the predictor of its attention. Pre-training of a BART on the corpus (Lewis et al. 2020)."""
 
 from typing import Any, NamedTuple
 
@@ -99,7 +99,7 @@ def _shards(read: Read) -> Input:
 
 
 def _start(session: Session, settings: SummarizerSettings) -> dict[str, str]:
-    """Return what decides the weights that a training starts from, beside the settings."""
+    """Return what else than the settings decides the weights that a training starts from."""
     folder = session.config.tokenizer_folder
     if settings.pretrained is None or folder is None:
         return {}

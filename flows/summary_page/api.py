@@ -49,7 +49,7 @@ def add_api(
     settings: SummarySettings,
     shared: Mapping[str, Any],
 ) -> None:
-    """Add the routes below /api; `job_of` raises HTTPException where there is no summary."""
+    """Add the routes below /api; `job_of` raises HTTPException for an unknown summary."""
     uploads = Uploads()
 
     def source_of(wanted: RequestedSource) -> GivenSource:
@@ -110,7 +110,7 @@ def add_api(
 
     @app.post("/api/summaries/{id_}/again", status_code=202, summary="Write it again with another system")
     def again(job: Annotated[SummaryJob, Depends(job_of)], system: str) -> Given:
-        """From the same sources, which are not fetched again if they are still there."""
+        """It has the same sources, which are not fetched again if they are still there."""
         return submitted(job.title, job.given, system, job.settings, asked_of=job.asked_of, about=job.about)
 
     @app.post("/api/summaries/{id_}/questions", status_code=202, summary="Ask a question about its sources")

@@ -63,7 +63,7 @@ def kept_below(model: str | None, explore: str | None) -> str:
     """Return the root that summaries are kept on: that of the corpus, else of the model, else the usual one."""
     if explore is not None:
         return explore
-    if model is None or Path(model).is_file() or (Path(model) / CONFIG).is_file():  # a model is no root
+    if model is None or Path(model).is_file() or (Path(model) / CONFIG).is_file():  # a model is not a root
         return _USUAL_ROOT
     return model.rstrip("/").removesuffix(f"/{REGISTRY}")
 

@@ -46,7 +46,7 @@ def summarize(
     try:
         written = FORMATS[form][1](summary)
     except ValueError:
-        write_result(to_text(summary), None)  # what was made is not lost
+        write_result(to_text(summary), None)  # finished work is not lost
         raise
     write_result(written, output)
     _tell_unused({source.name: source.refused for source in summary.sources}, form, output)

@@ -19,7 +19,7 @@ from tasks.reporting.blocks import clean, shown_url, web_url
 
 Systems = Callable[[], Mapping[str, str]]  # what people may choose: name -> what it is
 FOLDER = Path(__file__).parent / "page"
-_BESIDE = 140  # characters beside a quote in the margin
+_BESIDE = 140  # characters around a quote in the margin
 _SHOWN_PARAGRAPHS = 300  # of a source, besides those cited
 _ENVIRONMENT = Environment(
     loader=FileSystemLoader(FOLDER), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
@@ -73,7 +73,7 @@ def summary_view(summary: CitedSummary, choice: str, systems: Mapping[str, str])
 
 
 def _around(text: str, quote: str) -> tuple[str, str]:
-    """Return what stands before and after a quote in a passage, some words of each; nothing where it is not found."""
+    """Return some words before and after a quote in a passage; nothing if it is not found."""
     before, _, after = text.partition(quote)
     if before == text:
         return "", ""

@@ -29,7 +29,7 @@ def main(pipe: Connection) -> None:
             answer = ValueError("the models of the server cannot be read; its log says why")
         except ValueError as error:
             answer = ValueError(str(error))
-        except ConnectionError as error:  # of the pipe: pages that do not answer are no errors here
+        except ConnectionError as error:  # of the pipe: pages that do not answer are not errors here
             raise EOFError from error
         except Exception as error:
             logging.exception("a summary failed")

@@ -2,7 +2,7 @@
 weighted means of the tokens of a paragraph (Liu & Lapata 2019, eq. 13-16, Ma & Zong 2020, eq. 2-4).
 
 Shapes: B articles, K hypotheses an article, T query positions, S key positions, H heads, E size of a head, D = H*E, P
-paragraphs, N paragraphs that exist, L tokens a paragraph, R rows of any batch (R = B*K in a decoder), M tokens of rows
+paragraphs. N paragraphs that exist, L tokens a paragraph, R rows of any batch (R = B*K in a decoder), M tokens of rows
 without padding. A mask is True where a key may be attended to; a query whose keys are all masked gets a context of
 zeros and finite gradients."""
 
@@ -66,8 +66,8 @@ def join_heads(x_RHTE: Tensor) -> Tensor:
 
 class Growing:
     """Growing sequences of vectors per row, in memory that is allocated once, at the first `extend`. All `parts`, such
-    as the keys and the values of each layer, have vectors of one shape and lie in one tensor, so that a step of a
-    search reorders the rows of all of them at once. Time is the last dimension but one: [R, ..., T, C]."""
+    as the keys and the values of each layer, have vectors of one shape in one tensor. So a step of a search reorders
+    the rows of all of them at once. Time is the last dimension but one: [R, ..., T, C]."""
 
     def __init__(self, rows: int, capacity: int, parts: int = 1) -> None:
         self.rows = rows
@@ -274,9 +274,9 @@ PoolingWeights = Literal["normalised", "raw"]
 
 def pool_values(x_NLD: Tensor, weights_NLH: Tensor, value_DD: Tensor, bias_D: Tensor) -> Tensor:
     """Return, for each head, the weighted sum of the values of a paragraph's tokens: [N, H, E]. A value is a linear map
-    of a token and the sum is linear too, so the tokens are summed first and the sum is mapped: N*H vectors go through
-    the projection instead of N*L, and the values of tokens are never stored. Weights are zero at padding; the rows of
-    the value projection are grouped by head."""
+    of a token and the sum is linear too, so the tokens are summed first and the sum is mapped. The projection then maps
+    N*H vectors instead of N*L, and the values of tokens are never stored. Weights are zero at padding; the rows of the
+    value projection are grouped by head."""
     heads = weights_NLH.shape[-1]
     summed_NHD = weights_NLH.transpose(1, 2).to(x_NLD.dtype) @ x_NLD
     value_HED = value_DD.view(heads, -1, x_NLD.shape[-1]).to(summed_NHD.dtype)

@@ -1,19 +1,19 @@
 """The Transformer decoder that HT and FT share (Liu & Lapata 2019, sec. 3: the one of Vaswani et al., over a flat
-memory), what every decoder does around its layers, and what the summarizers share whose decoders read paragraphs and
-words: PHT, VHT and GraphSum. Behind any decoder words of the source may be copied, as a pointer-generator does (See et
-al. 2017, eq. 8-9).
+memory), and what every decoder does around its layers. Also what PHT, VHT and GraphSum share, whose decoders read
+paragraphs and words. Behind any decoder words of the source may be copied, as a pointer-generator does (See et al.
+2017, eq. 8-9).
 
 Copying: the next token is either taken from the vocabulary, with probability `gate`, or copied from a position of the
 source chosen by one attention head. A name is several pieces, and a decoder of few layers mixes up the pieces of
-several names; so the head also sees which positions follow the same pieces as were written last, and learns how much a
+several names. So the head also sees which positions follow the same pieces as were written last, and learns how much a
 match of one, two or three pieces counts.
 
-The sum over paragraphs of alpha_p softmax_p(Q K_p) V_p, which PHT, GraphSum and HED share, needs no block mask and no
-matrix of target positions by all words of an article: attention runs within each paragraph, and the contexts of the
-paragraphs are weighted afterwards.
+PHT, GraphSum and HED share the sum over paragraphs of alpha_p softmax_p(Q K_p) V_p. Attention runs within each
+paragraph, and the contexts of the paragraphs are weighted afterwards. So the sum needs no block mask and no matrix of
+target positions by all words of an article.
 
 Shapes: B articles, K hypotheses an article, R = B*K, P paragraphs, L tokens a paragraph, S source tokens, T target
-positions, Q = K*T query positions of an article, H heads, E size of a head, D = H*E, V vocabulary, C pieces of
+positions. Q = K*T query positions of an article, H heads, E size of a head, D = H*E, V vocabulary, C pieces of
 context."""
 
 from abc import abstractmethod
@@ -83,7 +83,7 @@ class CopyHead(nn.Module):
         )
 
     def _with_neighbours(self, states: FlatTokens) -> Tensor:
-        """Return [B, S, (1+2*reach)*D]: the states of each token and of those beside it in its paragraph."""
+        """Return [B, S, (1+2*reach)*D]: the states of each token and of its neighbours in its paragraph."""
         places = range(-self.reach, self.reach + 1)
         return torch.cat([_beside(states, place) for place in places], dim=-1)
 

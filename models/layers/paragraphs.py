@@ -1,12 +1,12 @@
 """A batch of sources, where its paragraphs and tokens are, the paragraphs as rows, and how to turn rows into a grid,
 into one flat sequence per article, or into the tokens alone, and back.
 
-To find where they are the host must wait for the device: how many there are decides the shapes of everything that
-follows. So they are found where a batch is laid out, on the CPU, and move to the device with it. Local layers work on
-rows, so empty cells of the grid [B, P] cost nothing; a decoder's cross-attention works on the flat sequence, so padding
-within paragraphs costs nothing there.
+The host must wait for the device to find them, because their number decides the shapes of everything that follows. So
+they are found where a batch is laid out, on the CPU, and move to the device with it. Local layers work on rows, so
+empty cells of the grid [B, P] cost nothing; a decoder's cross-attention works on the flat sequence, so padding within
+paragraphs costs nothing there.
 
-Shapes: B articles, P paragraphs, L tokens a paragraph, N rows (paragraphs that exist), M tokens that exist, S tokens of
+Shapes: B articles, P paragraphs, L tokens a paragraph, N rows (paragraphs that exist), M tokens that exist. S tokens of
 an article's flat sequence, R rows of T cells, C any shape of one token, D any size."""
 
 from collections.abc import Callable
@@ -98,7 +98,7 @@ class Packing:
         return x_RTC.flatten(0, 1).index_select(0, self.cell)
 
     def pad(self, x_MC: Tensor) -> Tensor:
-        """Lay tokens [M, C] into rows [R, T, C], zeros where there is no token."""
+        """Lay tokens [M, C] into rows [R, T, C], zeros in empty cells."""
         # Copying whole rows takes half the time of `index_put`, which goes element by element.
         cells = x_MC.new_zeros(self.mask.numel(), *x_MC.shape[1:])
         return cells.index_copy_(0, self.cell, x_MC).view(*self.mask.shape, *x_MC.shape[1:])
@@ -213,7 +213,7 @@ class ParagraphRows:
         )
 
     def grid(self, x_N: Tensor) -> Tensor:
-        """Lay rows [N, ...] into the grid [B, P, ...], zeros where there is no paragraph."""
+        """Lay rows [N, ...] into the grid [B, P, ...], zeros for missing paragraphs."""
         grid_BP = x_N.new_zeros(self.articles, self.paragraphs, *x_N.shape[1:])
         return grid_BP.index_put((self.article, self.column), x_N)
 
@@ -257,7 +257,7 @@ class ParagraphTokens:
 
 def weights_by_paragraph(weights_RTS: Tensor, member_BSP: Tensor) -> Tensor:
     """Sum weights of tokens [R, T, S] into weights of paragraphs [R, T, P], in float32 also under autocast, given the
-    share of each token that belongs to each paragraph; R = B*K, the hypotheses of an article next to each other."""
+    share of each token that belongs to each paragraph. R = B*K, the hypotheses of an article next to each other."""
     rows, new, tokens = weights_RTS.shape
     with torch.autocast(weights_RTS.device.type, enabled=False):
         weights_BQP = weights_RTS.reshape(len(member_BSP), -1, tokens) @ member_BSP.to(weights_RTS.dtype)

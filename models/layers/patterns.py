@@ -5,8 +5,8 @@ All three use the same projections, so none of them adds a parameter. Each can a
 document (Shen et al. 2023, sec. 6.3); `Watch` adds that up over layers.
 
 Shapes: R rows (articles, or documents folded into the batch), B articles, N documents that exist, P documents of an
-article, L tokens a document, S tokens of an article, M sentences, T tokens of a row, H heads, E size of a head,
-D = H*E."""
+article, L tokens a document. S tokens of an article, M sentences, T tokens of a row, H heads, E size of a head, D =
+H*E."""
 
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -27,7 +27,7 @@ class Contexts(NamedTuple):
     """What the tokens of each row read."""
 
     tokens: Tensor  # [R, T, D]
-    # [R, D] in place of that of each row's first token; None = it is like the others. It is by itself because in one
+    # [R, D] for each row's first token; None = it is like the others. It is by itself because in one
     # tensor with the others all of them would be kept twice for the backward pass.
     first: Tensor | None = None
 

@@ -21,9 +21,9 @@ _PER_DRAW = _DRAW_BITS // _BITS
 
 
 class Dropout(nn.Dropout):
-    """Zeroes elements with probability p and divides the others by 1 - p, in training (Srivastava et al. 2014). On a
-    CPU the probability is rounded to a multiple of 2^-16, and the factor is that of the rounded one. A compiled model
-    drops by PyTorch's own code, which the compiler joins with what is around it."""
+    """Zeroes elements with probability p and divides the others by 1 - p, in training (Srivastava et al. 2014). A CPU
+    rounds the probability to a multiple of 2^-16, and the factor is that of the rounded one. A compiled model drops by
+    PyTorch's own code, which the compiler joins with what is around it."""
 
     def forward(self, x: Tensor) -> Tensor:
         """Map any shape to the same shape."""

@@ -1,8 +1,8 @@
 """How sure a summarizer is of each sentence it wrote, and summaries without the sentences that it doubts.
 
-The probability of a whole sentence, given what it read and the sentences before, tells true sentences from false ones
-better than that of its least likely token does, or the mean over its tokens: a wrong name or a clause of another
-subject makes one or several tokens unlikely."""
+The probability of a whole sentence, given the input and the sentences before, separates true sentences from false ones
+better than that of its least likely token, or the mean over its tokens. A wrong name or a clause of another subject
+makes one or several tokens unlikely."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace

@@ -5,10 +5,10 @@ is said by `models.values`, as in the metrics. Two things hold:
 
 * A word may be left, and a summary may end, only where the source has every value written so far. So what a search
   finishes has no value that its source lacks.
-* So that this leaves no hypothesis in a dead end, values are written along a trie of those of the source: runs of words
-  with a capital or a digit, or that spell a number, and the ends and middles of such runs. "Marta Homansson" cannot
-  become "Marta Thobilund" or "Homanson". A word that only opens a sentence may have a capital: one that may open any
-  sentence, or that the source has in lower case, and it is written to its end ("The" cannot become "Theodora").
+* Values are written along a trie of those of the source, so that no hypothesis ends in a dead end. The trie has runs of
+  words with a capital or a digit, or that spell a number, and the ends and middles of such runs. "Marta Homansson"
+  cannot become "Marta Thobilund" or "Homanson". A word that only opens a sentence may have a capital if it may open any
+  sentence, or if the source has it in lower case. It is written to its end ("The" cannot become "Theodora").
 
 Text in a script without capitals has no values here and is not restricted. Slots are read as what they stand for: a
 source of "130 minutes" has no "130 million".
@@ -111,7 +111,7 @@ def joined(texts: Iterable[str]) -> str:
 
 
 def joins(before: str, word: str, after: str) -> bool:
-    """Whether a word in small letters stands within a value: "Anna de Vries", "two hundred and six"."""
+    """Whether a word in small letters is within a value: "Anna de Vries", "two hundred and six"."""
     return word in PARTICLES or (word == "and" and is_number_word(before) and is_number_word(after))
 
 
@@ -129,7 +129,7 @@ def _raw(piece: str) -> str:
 
 
 _IN_NUMBERS = frozenset(".,:")
-_OPENING = " \"'“‘«(["  # may stand before the first word of a sentence
+_OPENING = " \"'“‘«(["  # may precede the first word of a sentence
 _UNITS = frozenset({"percent", "cent"})  # words that change a number before them, as scales such as "millions" do
 
 
@@ -142,7 +142,7 @@ class Node:
 
 
 class _State(NamedTuple):
-    """Where a hypothesis stands."""
+    """The state of a hypothesis."""
 
     nodes: tuple[Node, ...] = ()  # the places in runs of the source, none outside of all
     bound: bool = False  # whether a piece of a value was written, so that only the run, or leaving it, goes on
@@ -176,13 +176,13 @@ class _SourceOfValues:
         self.masks: dict[tuple[object, ...], Tensor] = {}
 
     def spell(self, tokens: Iterable[int]) -> str:
-        """Return the text of tokens with values in place of their slots."""
+        """Return the text of tokens with slots replaced by their values."""
         return joined(self._spelled[token] for token in tokens)
 
 
 class SourceValues:
     """Which tokens may come next in summaries of a batch of articles. `pieces`: of the vocabulary. `source`: the batch.
-    `may_be_cut`: tells of the number of tokens of a paragraph, and of all together, whether its end may be cut off
+    `may_be_cut`: whether the end of a paragraph may be cut off, given its number of tokens and that of all together
     (`Layout.may_be_cut`). `slots`: what the slots of each article stand for (`ValueSlots.values`)."""
 
     def __init__(
@@ -304,7 +304,7 @@ def _begins(text: str) -> bool:
 
 
 def _is_plain(word: str) -> bool:
-    """Return whether a word is no value, and none before it has another one with it."""
+    """Return whether a word is not a value, and no word before it has another one with it."""
     small = word.isalpha() and word == word.lower()
     return small and word not in _UNITS and not is_number_word(word.removesuffix("s"))
 

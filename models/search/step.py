@@ -127,8 +127,9 @@ def advance(
     best K of those that do not end continue.
 
     Return these, one token longer; the index in the old beam that each of them continues, [b, K] int64; the best that
-    have ended; and [b] bool, True where the search is over: at least K hypotheses have ended and none that continues
-    scores higher than the best of them, or the maximum length is reached, or no hypothesis can continue."""
+    have ended; and [b] bool, True if the search is over. It is over when at least K hypotheses have ended and none that
+    continues scores higher than the best of them, when the maximum length is reached, or when no hypothesis can
+    continue."""
     beam = alive.tokens.shape[1]
     allowed_bKV = restrict(alive.tokens, token_log_probs_bKV, settings, rules, forced_b)
     attended = alive.attended(attention_bKP)
@@ -243,7 +244,7 @@ def _replaced(
 
 
 def _or_unfinished(ended: Ended, alive: Hypotheses, done_b: Tensor, settings: SearchSettings) -> Ended:
-    """Return what has ended; of a search that is over before anything could, the best hypothesis as it stands. The end
+    """Return the hypotheses that have ended; if the search is over before any could, the best unfinished one. The end
     may be forbidden too: in the middle of a name that is written as the source has it, at the greatest length or where
     every way on would repeat an n-gram."""
     stuck_b = done_b & ended.score.isneginf()

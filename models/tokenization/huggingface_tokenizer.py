@@ -27,7 +27,7 @@ class HuggingFaceTokenizer:
     """A byte-level BPE, BERT's WordPiece, or a BPE or Unigram model that writes spaces as U+2581."""
 
     def __init__(self, document: bytes) -> None:
-        """Read what `document_of` writes. Raises ValueError: it is no such document, or of another tokenizer."""
+        """Read what `document_of` writes. Raises ValueError: it is not such a document, or of another tokenizer."""
         try:
             record = json.loads(document)
             self.specials = Specials(**record["specials"])
@@ -66,7 +66,7 @@ class HuggingFaceTokenizer:
             return piece.removeprefix(_WITHIN) if piece.startswith(_WITHIN) else SPACE + piece
         if not self._bytes or any(character not in _BYTE_OF for character in piece):
             return piece  # an added piece is written as it is
-        # Bytes that are no whole character arrive as lone surrogates.
+        # Bytes of an incomplete character arrive as lone surrogates.
         text = bytes(_BYTE_OF[character] for character in piece).decode("utf-8", "surrogateescape")
         return "".join(f"<0x{ord(c) - 0xDC00:02X}>" if "\udc80" <= c <= "\udcff" else c for c in text).replace(
             " ", SPACE
@@ -82,10 +82,10 @@ def read_tokenizer(folder: Path) -> bytes:
 
     Pieces are found by the names that the folder gives them (special_tokens_map.json, tokenizer_config.json), else by
     BART's, or of WordPiece by BERT's. The decoder starts from `decoder_start_token_id` of config.json, else from the
-    begin piece; where both are given and differ, as in BART, targets continue with the begin piece.
-    Raises ValueError: the folder has neither tokenizer.json nor vocab.json and merges.txt, one of its files is no JSON
-    object, the tokenizer is of a kind that cannot be read, it lacks a piece, or config.json gives the piece another id.
-    A causal model's pieces may have other ids in config.json, which is about plain text and not about a dialogue."""
+    begin piece; where both are given and differ, as in BART, targets continue with the begin piece. Raises ValueError:
+    the folder has neither tokenizer.json nor vocab.json and merges.txt, a file is not a JSON object, the tokenizer is
+    of an unknown kind, or it lacks a piece or has it under another id than config.json. A causal model's pieces may
+    have other ids in config.json, which is about plain text and not about a dialogue."""
     file, described = described_tokenizer(folder)
     config = read_object(folder / CONFIG) if (folder / CONFIG).is_file() else {}
     roles = _roles(described)
@@ -240,8 +240,8 @@ def described_tokenizer(folder: Path) -> tuple[Path, dict[str, Any]]:
     """Return the tokenizer of a folder as tokenizer.json describes it, and the file that is to blame for its faults.
     Without a tokenizer.json it is made from vocab.json and merges.txt, the byte-level BPE of GPT-2, RoBERTa and BART,
     with the same ids as transformers gives; pieces that added_tokens.json or tokenizer_config.json add are added.
-    Raises ValueError: neither is there, a file is no JSON object, the pieces and merges do not belong together, or an
-    added piece cannot have the id that it is given."""
+    Raises ValueError: neither is there, a file is not a JSON object, the pieces and merges do not belong together, or
+    an added piece cannot have its id."""
     file = folder / TOKENIZER
     if file.is_file():
         return file, read_object(file)

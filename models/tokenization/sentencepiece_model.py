@@ -19,7 +19,7 @@ _PIECES |= {"title_mark": TITLE_MARK, "paragraph_mark": PARAGRAPH_MARK, "sentenc
 
 class SentencePieceTokenizer:
     """Special pieces are looked up by name, so that a vocabulary trained here (ids 0 to 6) and an imported one (where 0
-    is `<unk>` and 6 is `<PAD>`) both work. Begin and end of a summary also stand around sources."""
+    is `<unk>` and 6 is `<PAD>`) both work. The tokens for begin and end of a summary also enclose sources."""
 
     def __init__(self, model: bytes) -> None:
         """Read a serialized model. Raises ValueError: it is none of SentencePiece, or lacks a special piece."""

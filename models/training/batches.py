@@ -230,7 +230,7 @@ Item = TypeVar("Item")
 @contextmanager
 def prefetch(items: Iterator[Item], *, ahead: int = 4) -> Iterator[Iterator[Item]]:
     """Return an iterator over the same items in the same order, of which at most `ahead` are made before they are read.
-    An exception of `items` is raised in place of the item. The thread that makes them ends with the context."""
+    An exception of `items` is raised instead of the item. The thread that makes them ends with the context."""
     end: Any = object()
     with ThreadPoolExecutor(1, "prefetch") as thread:
         waiting = deque(thread.submit(next, items, end) for _ in range(ahead))

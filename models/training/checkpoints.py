@@ -1,5 +1,5 @@
 """Checkpoints: everything a training run needs to continue as if it had never stopped. A kill at any moment leaves the
-earlier checkpoints intact. Beside them are the metrics of the run as JSON lines, which a resumed run continues.
+earlier checkpoints intact. The folder also has the metrics of the run as JSON lines, which a resumed run continues.
 
 A checkpoint is a directory `step-00001000` with `model.safetensors`, `optimizer.safetensors` and `state.json`. The
 JSON holds the caller's state, the optimizer's settings, the size and sha256 of each file, and its own sha256. A
@@ -113,8 +113,8 @@ class Checkpoints:
 
     def latest(self) -> Checkpoint | None:
         """Return the last checkpoint before the first damaged one; None if there is none. The first damaged checkpoint
-        and all after it are renamed to `damaged-...`, with a warning, and the run makes them again: a run that
-        continued after the damage would miss a checkpoint that may be one of its best."""
+        and all after it are renamed to `damaged-...`, with a warning, and the run makes them again. If it continued
+        after the damage, it would miss a checkpoint that may be one of its best."""
         newest = None
         paths = self.paths()
         for index, path in enumerate(paths):

@@ -97,8 +97,8 @@ def shared_store() -> Store:
 
 def process_count(processes: int | None, accumulation: int, device: str) -> int:
     """Return how many processes to start that train together and share an update's batches equally; 1 = none but this
-    one, as where `torchrun` started it among others. Without a number asked for there is one for each GPU, 1 on a CPU.
-    With device "auto", fewer GPUs than processes are asked for will do. Raises ValueError: another device has fewer
+    one, as where `torchrun` started it among others. The default is one for each GPU, and 1 on a CPU.
+    Device "auto" accepts fewer GPUs than processes. Raises ValueError: another device has fewer
     GPUs."""
     if "WORLD_SIZE" in os.environ:
         return 1

@@ -41,7 +41,7 @@ class Layout:
     # whether `max_source_tokens` is divided equally among an article's paragraphs, each of which is cut at its end, and
     # not the end of all of them (Shen et al. 2023, app. C).
     shared_limit: bool = False
-    # id before each paragraph but the first in place of `source_begin`, if `begins_each`; None = none
+    # id before each paragraph except the first instead of `source_begin`, if `begins_each`; None = none
     separator: int | None = None
 
     def __post_init__(self) -> None:

@@ -1,5 +1,5 @@
-"""The settings of a training run, what it minimises, its state from step to step, what it reports, and its learning
-rates as functions of the step, so that a checkpoint need not store a state of the schedule. The objective is all that
+"""The settings of a training run, what it minimises, its state from step to step and what it reports. Learning rates
+are functions of the step, so that a checkpoint need not store a state of the schedule. The objective is all that
 differs between summarizers, ranker and predictor."""
 
 from abc import ABC, abstractmethod

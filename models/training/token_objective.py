@@ -2,10 +2,9 @@
 (`Summarizer.source_states`) also predicts the tokens of its source. Reports of an update show only the target's loss,
 as in validation, so that the figures of all systems can be compared.
 
-For logits z, target y and smoothing e the loss of a token is -(1-e) log p(y) - e mean_v log p(v)
-= logsumexp(z) - (1-e) z_y - e mean(z), by three methods of equal result: plain, chunked, and PyTorch's kernel. With
-32,000 pieces the [B, T, V] logits are by far the largest tensor of training, so the chunked and the fused method never
-hold all of them."""
+The loss of a token with logits z, target y and smoothing e is -(1-e) log p(y) - e mean_v log p(v) = logsumexp(z) -
+(1-e) z_y - e mean(z). Three methods have equal results: plain, chunked, and PyTorch's kernel. The [B, T, V] logits of
+32,000 pieces are by far the largest tensor of training, so the chunked and the fused method never hold all of them."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
@@ -114,7 +113,7 @@ def _fused_nll(hidden: Tensor, weight: Tensor, bias: Tensor | None, target: Tens
     if not torch.is_autocast_enabled(hidden.device.type):
         return widened(kernel(hidden, weight, target, linear_bias=bias))
     # The kernel is not on autocast's list. Given bfloat16, it sums loss and gradients of its chunks in bfloat16, whose
-    # eight bits lose a chunk beside the sum of many. So it gets one chunk at a time, and the weights are cast anew for
+    # eight bits lose a chunk next to the sum of many. So it gets one chunk at a time, and the weights are cast anew for
     # each: the gradients of several casts are summed in the type before the cast.
     dtype = torch.get_autocast_dtype(hidden.device.type)
     nll = widened(hidden.new_zeros(()))
@@ -200,9 +199,9 @@ class TokenObjective(Objective[Batch]):
 
     def loss(self, source: SourceBatch, target: Tensor, predicted: Tensor | None = None) -> tuple[Tensor, ...]:
         """Return scalars summed over a batch, given the target tokens [B, T] int64 and `Batch.predicted`, if known.
-        They are the objective: the label-smoothed loss of the target, the model's extra loss (`Decoded.extra_loss`)
-        and, in training, the loss of the source where the model predicts it; the smoothed loss and the negative log
-        likelihood of the target alone; and the number of source tokens in the objective."""
+        They are the objective, the smoothed loss and the negative log likelihood of the target alone, and the number of
+        source tokens in the objective. The objective is the label-smoothed loss of the target, the model's extra loss
+        (`Decoded.extra_loss`) and, in training, the loss of the source if the model predicts it."""
         if predicted is None:
             predicted = positions_of(target[:, 1:], source.pad)
         memory = self.model.encode(source)

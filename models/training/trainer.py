@@ -122,7 +122,7 @@ class Updater(Generic[Item]):
         try:
             yield
         except RuntimeError as error:
-            # Of a GPU the error is of a class, of PyTorch's CPU allocator it is known by its message.
+            # A GPU's error has a class, and that of PyTorch's CPU allocator is known by its message.
             if not isinstance(error, torch.OutOfMemoryError) and "can't allocate memory" not in str(error):
                 raise
             raise TrainingError(

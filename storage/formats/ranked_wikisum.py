@@ -10,8 +10,8 @@ A shard is a list of items. An item is a dict:
 A shard's file is `{name}.{split}.{number}.pt` (what torch.save writes) or `.json` (GraphSum). Fields that are not
 named here are ignored. Files are opened elsewhere: this module takes and returns plain Python values.
 
-What an item cannot hold: the article's id; the title as text; an article without any paragraph (it reads back as one
-empty paragraph); a graph's edges of weight 0; `<t>` and `</t>` as part of the text."""
+An item cannot hold the article's id, the title as text, a graph's edges of weight 0, and `<t>` and `</t>` as part of
+the text. An article without any paragraph reads back as one empty paragraph."""
 
 import re
 from dataclasses import dataclass
@@ -66,7 +66,7 @@ class RankedItem:
     source: list[list[int]]  # token ids of each paragraph
     target: list[int]  # token ids of the lead, begin and, unless it was cut, end included
     sentences: list[str]  # the lead as text; several where each is a sentence
-    similarity: list[Edge] | None = None  # edges (i, j, weight) with i < j, sorted; None where there is no such graph
+    similarity: list[Edge] | None = None  # edges (i, j, weight) with i < j, sorted; None without such a graph
     discourse: list[Edge] | None = None  # likewise
 
     @property
