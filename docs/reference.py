@@ -9,7 +9,7 @@ import ast
 import json
 import re
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
@@ -38,6 +38,17 @@ _COUNTS = (
     "bytes|mib|tokens|words|characters|pieces|steps|updates|batches|articles|pages|paragraphs|sentences|topics|lines|"
     "hosts|shards|threads|processes|connections|levels|hypotheses|checkpoints|people|results|weeks"
 )
+# Pages of settings: name -> title and the sections on it. A new section must be added here.
+_SETTING_PAGES = {
+    "running": ("How it runs", ("", "engine", "budget", "notification", "shards")),
+    "source": ("Source of articles", ("source",)),
+    "crawl": ("Search and crawl", ("search", "crawl")),
+    "texts": ("Texts", ("extraction", "paragraphs", "across")),
+    "ranking": ("Ranking and input", ("vocabulary", "ranker", "ranking", "graphs", "examples", "imported")),
+    "training": ("Summarizer and training", ("summarizer", "training", "attention", "pretraining")),
+    "writing": ("Decoding and language models", ("decoding", "writer")),
+    "evaluation": ("Evaluation and retraining", ("baselines", "scoring", "report", "tables", "retraining")),
+}
 # What else people start.
 _MODULES = ("models", "tasks.crawl.warc_export")
 
@@ -47,7 +58,7 @@ def pages() -> dict[str, str]:
     architecture = (FOLDER.parent / "architecture.md").read_text(encoding="utf-8")
     before, fence, rest = architecture.partition("```mermaid\n")
     return {
-        "settings.md": _page("Settings", _settings()),
+        **_setting_pages(),
         "stages.md": _page("Stages and their columns", _stages()),
         "reasons.md": _page("Reasons for refusing a row", _reasons()),
         "metrics.md": _page("Metrics", _metrics()),
@@ -57,16 +68,48 @@ def pages() -> dict[str, str]:
     }
 
 
-def _page(title: str, lines: Iterator[str]) -> str:
+def _page(title: str, lines: Iterable[str]) -> str:
     return "\n".join([_NOTE, "", f"# {title}", "", *lines]).rstrip() + "\n"
 
 
-def _settings() -> Iterator[str]:
+def _setting_pages() -> dict[str, str]:
+    """Return the pages of all settings, and their index."""
+    tables = _setting_tables()
+    pages = {}
+    for name, (title, sections) in _SETTING_PAGES.items():
+        lines = (line for section, table in tables.items() if section.split(".")[0] in sections for line in table)
+        pages[f"settings/{name}.md"] = _page(f"Settings: {title}", lines)
+    return {"settings/index.md": _page("Settings", _setting_index(tables)), **pages}
+
+
+def _setting_index(tables: Mapping[str, Sequence[str]]) -> Iterator[str]:
+    yield "Each setting is an option, `--section.name VALUE`, and a field of a settings file (`--config FILE`), with"
+    yield "underscores. The pages show the default of the preset `miniweb`, and that of another preset if it"
+    yield "differs. *Source* is the paper, or the code released with it, from which a number or an idea comes."
+    yield ""
+    pages = {section: page for page, (_, sections) in _SETTING_PAGES.items() for section in sections}
+    rows = []
+    for section, table in tables.items():
+        heading = table[0].strip("\n# ")
+        page = pages[section.split(".")[0]]
+        anchor = heading.lower().replace(".", "").replace(" ", "-")
+        rows.append((f"[{heading}]({page}.md#{anchor})", _section_meaning(section)))
+    yield from _table(("section", "what it sets"), rows)
+
+
+def _section_meaning(section: str) -> str:
+    """Return the first sentence of the docstring of a section's class."""
+    model: Any = BuildConfig
+    for name in filter(None, section.split(".")):
+        annotation = model.model_fields[name].annotation
+        model = next(kind for kind in (annotation, *get_args(annotation)) if hasattr(kind, "model_fields"))
+    return re.split(r"(?<=\.)\s", " ".join((model.__doc__ or "").split()))[0]
+
+
+def _setting_tables() -> dict[str, list[str]]:
+    """Return section -> the lines of its heading and table."""
     presets = preset_settings(BuildConfig)
     default, *others = presets
-    yield "Each is an option, `--section.name VALUE`, and a field of a settings file (`--config settings.yaml`), there"
-    yield f"with underscores. Defaults are those of the preset `{default}`; where another preset differs, it is named."
-    yield "*Source* is the paper, or the code released with it, whose number or idea it is."
     sections: dict[str, list[Sequence[str]]] = {}
     for name, field in options(BuildConfig):
         values = {preset: shown_value(name, field, settings) for preset, settings in presets.items()}
@@ -81,9 +124,11 @@ def _settings() -> Iterator[str]:
             _CITED.sub("", about),
         )
         sections.setdefault(name.rpartition(".")[0], []).append(row)
-    for section, rows in sections.items():
-        yield f"\n## {dashed(section) or 'The whole build'}\n"
-        yield from _table(("setting", "type", "default", "unit", "source", "meaning"), rows)
+    heads = ("setting", "type", "default", "unit", "source", "meaning")
+    return {
+        section: [f"\n## {dashed(section) or 'The whole build'}\n", *_table(heads, rows)]
+        for section, rows in sections.items()
+    }
 
 
 def _type(annotation: Any) -> str:
@@ -180,7 +225,7 @@ def _command(command: App, words: tuple[str, ...]) -> Iterator[str]:
     arguments = [item for item in command.assemble_argument_collection() if item.show]
     if words[1] in BUILDS:
         yield ""
-        yield "Its options are all [settings](settings.md), and:"
+        yield "Its options are all [settings](settings/index.md), and:"
         arguments = [argument for argument in arguments if not argument.keys or argument.keys[0] in OWN]
     rows = [(f"`{argument.name}`", _default(argument), argument.parameter.help or "") for argument in arguments]
     yield ""
@@ -254,7 +299,7 @@ def _identifier(stage: str) -> str:
 
 def main() -> None:
     """Write the pages."""
-    FOLDER.mkdir(exist_ok=True)
+    (FOLDER / "settings").mkdir(parents=True, exist_ok=True)
     for name, text in pages().items():
         (FOLDER / name).write_text(text, encoding="utf-8")
 

@@ -92,9 +92,9 @@ class BuildConfig(Settings):
     seed: int = Field(1, ge=0, le=_MOST_SEED)
     """every random choice depends on it"""
     words: WordRule = "rouge"
-    """how texts are cut into words for clones, labels, tf-idf and graphs: `rouge` as the papers where a lead is in the
-    Latin alphabet, else as `unicode`; `unicode` = the words of Unicode in every alphabet, so that "Zürich" is one word,
-    and each character of a script without spaces"""
+    """how texts are cut into words for clones, labels, tf-idf and graphs: `rouge` = as in the papers if the lead is in
+    the Latin alphabet, else as `unicode`; `unicode` = the words of Unicode in every alphabet, so that "Zürich" is one
+    word, and each character of a script without spaces"""
     engine: EngineSettings = EngineSettings()
     budget: BudgetSettings = tuning(BudgetSettings())
     notification: NotificationSettings = NotificationSettings()
@@ -111,7 +111,7 @@ class BuildConfig(Settings):
     graphs: GraphSettings = GraphSettings()
     examples: ExampleSettings = ExampleSettings()
     imported: ImportSettings | None = None
-    """train on other people's ranked shards, in place of a corpus of your own"""
+    """train on other people's ranked shards, instead of your own corpus"""
     summarizer: SummarizerSettings = SummarizerSettings()
     training: TrainingSettings = TrainingSettings()
     attention: AttentionSettings = AttentionSettings()
@@ -119,9 +119,9 @@ class BuildConfig(Settings):
     """of pretrain alone: no part of a build's recipe"""
     decoding: DecodingSettings = DecodingSettings()
     further: dict[str, FurtherSettings] = Field(default_factory=dict)
-    """further summarizers, as rows of the same table: name -> sections of its own, of vocabulary, examples, summarizer,
-    training, attention and decoding; what they do not say is as the same command has it without them, given their
-    summarizer"""
+    """further summarizers, as rows of the same table: name -> its sections of vocabulary, examples, summarizer,
+    training, attention and decoding; all other settings are those that the command would have with this summarizer
+    alone"""
     baselines: BaselineSettings = BaselineSettings()
     writer: BuildWriterSettings | None = None
     """a language model as one more system; null = none"""

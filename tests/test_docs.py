@@ -67,7 +67,7 @@ def test_the_site_is_built_without_a_warning(tmp_path: Path) -> None:
     silent = {**os.environ, "NO_MKDOCS_2_WARNING": "1"}
     done = subprocess.run(command, cwd=PROJECT, env=silent, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (0, "")
-    assert "summarizer" in (tmp_path / "reference" / "settings.html").read_text()
+    assert "summarizer" in (tmp_path / "reference" / "settings" / "training.html").read_text()
 
 
 def spans(page: Path) -> list[str]:

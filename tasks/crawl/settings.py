@@ -82,10 +82,9 @@ class CommonCrawlSettings(Settings):
     """CDX index servers asked in this order until one has a page, such as
     https://index.commoncrawl.org/CC-MAIN-2026-43-index, one URL a second; empty = not used"""
     tables: tuple[str, ...] = ()
-    """the columnar index in place of `indexes`, for more than some thousand URLs: a table for each crawl, as the URL of
+    """the columnar index instead of `indexes`, for more than some thousand URLs: a table for each crawl, as the URL of
     its list of files (https://data.commoncrawl.org/crawl-data/CC-MAIN-2026-43/cc-index-table.paths.gz), or as a folder
-    of Parquet files, a path or s3:// URI; new ones come at the end. What a
-    URL redirects to is looked up too"""
+    of Parquet files, a path or s3:// URI; add new ones at the end. Targets of redirects are looked up too"""
     near: Moment = ""
     """captures closest to this time are wanted, YYYYMMDDhhmmss or its beginning; empty = newest"""
     data_url: FolderUrl = "https://data.commoncrawl.org/"
@@ -187,7 +186,7 @@ class CrawlSettings(Settings):
     fetch_missing: bool = False
     """fetch from the web what neither archive files nor Common Crawl have; else it stays missing"""
     wayback: WaybackSettings = WaybackSettings()
-    """the Internet Archive in place of dead links"""
+    """the Internet Archive instead of dead links"""
     mirror_hosts: tuple[Annotated[str, AfterValidator(_domain)], ...] = MIRROR_HOSTS
     """domains never fetched from, subdomains included: the encyclopedia and its mirrors"""
     max_crawl_delay_seconds: float = Field(30.0, ge=0, le=_DAY)
@@ -195,8 +194,8 @@ class CrawlSettings(Settings):
     host_failure_limit: int = Field(20, ge=1, le=1_000_000)
     """failed requests in a row after which no other URL of the host is asked for"""
     refresh: str = ""
-    """any text, such as a date or a week; a new one makes the pages of earlier crawls due again: they are asked for
-    with conditional requests, and kept where they have not changed"""
+    """any text, such as a date or a week; a new one makes the pages of earlier crawls due again: they are requested
+    conditionally, and kept if they have not changed"""
     budget_seconds: float | None = Field(None, gt=0, le=3_660 * _DAY)
     """stop a shard after so many seconds; null = never"""
     budget_bytes: int | None = Field(None, gt=0, le=10**15)

@@ -22,7 +22,7 @@ class ExtractSettings(Settings):
     memory_mib: int = Field(2048, ge=512, le=1 << 20)
     """address space of the extracting process, in MiB; a page that needs more is refused as extraction_memory"""
     repeated_pages: int = Field(3, ge=0, le=1_000_000)
-    """a short line that stands on at least so many different pages of one host is boilerplate; 0 = off"""
+    """a short line on at least so many different pages of one host is boilerplate; 0 = off"""
 
     @field_validator("repeated_pages")
     @classmethod

@@ -10,7 +10,7 @@ class AcrossSettings(Settings):
 
     near_duplicates: Literal["off", "counted", "article", "corpus"] = "off"
     """paragraphs and documents nearly equal to an earlier one: counted, or refused where that one is of the same
-    article, or of any article of the corpus; one with a number or name of its own is not; off in the papers"""
+    article, or of any article of the corpus; one with another number or name is kept; off in the papers"""
     leakage: Literal["off", "counted", "leads", "pages"] = "off"
     """sources of training articles that contain 13 words in a row of a validation or test lead: counted, or refused
     (leads); pages also refuses what is nearly equal to a source of such an article; off in the papers"""

@@ -20,9 +20,9 @@ class ParagraphFilterSettings(Settings):
     min_words: int = Field(6, ge=1, le=10_000)
     """words a paragraph has at least, in the preset default"""
     language: str | None = OF_ARTICLE
-    """a paragraph of a web page or PDF that is surely in another language is refused, whatever the preset: ISO 639-1
-    code; article = the language of the article's lead, if it is sure, where documents that the source itself contains
-    are all kept; null = every language is kept, for sources in many languages"""
+    """language that paragraphs must have, whatever the preset: one of a web page or PDF that is surely in another
+    language is refused. ISO 639-1 code; article = the language of the article's lead, if it is sure, and all documents
+    that the source itself contains are kept; null = every language is kept, for sources in many languages"""
 
     @field_validator("language")
     @classmethod
@@ -43,8 +43,8 @@ class CloneSettings(Settings):
     text that the article quotes, its best evidence"""
     mirror: float | None = Field(0.4, ge=0, le=1)
     """share of the lead's 8-grams that a crawled page has as a whole, above which its paragraphs that repeat the lead
-    are refused, however the page lays it out; at most 0.39 on real cited pages; not asked of documents that the source
-    itself holds, whose summaries quote them; null = the papers' rule alone"""
+    are refused, however the page lays it out; at most 0.39 on real cited pages; does not apply to documents that the
+    source itself holds, because their summaries quote them; null = the papers' rule alone"""
     document: float | None = Field(None, ge=0, le=1)
     """share of the lead's words that occur in the whole document: drops all its paragraphs (Liu et al. 2018, 0.5); off,
     because a long page on the subject passes it without a copied sentence"""
@@ -62,11 +62,12 @@ class PageFilterSettings(Settings):
         f"published thresholds of {', '.join(RULE_SETS)}; empty = every page",
     )
     obey_training: bool = True
-    """refuse what a page reserves against training (ai-train=no, noai, tdm-reservation and so on; of `reservations` all
-    but those against search, models that read a page, and pictures) as a source of articles of the training split;
-    false = it is kept there, as it is for the other splits and for summaries"""
+    """refuse a page that reserves its text against training (ai-train=no, noai, tdm-reservation and so on; of
+    `reservations` all but those against search, models that read a page, and pictures) as a source of articles of the
+    training split; false = such a page is kept there, as it always is for the other splits and for summaries"""
     mask_personal: bool = False
-    """write [e-mail], [telephone] and [IP address] in place of these in paragraphs"""
+    """replace e-mail addresses, telephone numbers and IP addresses in paragraphs by [e-mail], [telephone] and [IP
+    address]"""
 
     @field_validator("keep")
     @classmethod
@@ -86,8 +87,8 @@ class ParagraphSettings(Settings):
     """which paragraphs count as copied from the article"""
     quality: float | None = Field(None, gt=0, lt=1)
     """probability (0-1) from which a paragraph of a crawled English page is refused as junk: a reference, a caption, a
-    teaser, a comment; a lower one refuses more of these and more prose; a page of nothing else keeps what is least
-    likely junk; null = off, as in the papers"""
+    teaser, a comment; a lower one refuses more of these and more prose; a page with only junk keeps its best paragraph;
+    null = off, as in the papers"""
     max_paragraphs: int | None = Field(2000, ge=1, le=10_000_000)
     """candidates an article may have (the mean of Liu & Lapata 2019, sec. 4 is 525); an article with more keeps the
     first ones of every document alike, so that one book cannot crowd out the other sources; null = no limit"""

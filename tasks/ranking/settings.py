@@ -17,8 +17,8 @@ class RankerSettings(Settings):
     learning_rate: float = Field(0.15, gt=0, le=100)
     """of Adagrad (Liu & Lapata 2019, sec. 4)"""
     initial_accumulator: float = Field(0.001, ge=0, le=1_000)
-    """where Adagrad's sums of squares start (unstated in Liu & Lapata 2019): at 0 the first steps are so large that
-    scores collapse, at .1 (See et al. 2017) labels of a few percent are learned slowly"""
+    """initial value of Adagrad's sums of squares (unstated in Liu & Lapata 2019): at 0 the first steps are so large
+    that scores collapse, at .1 (See et al. 2017) labels of a few percent are learned slowly"""
     batch_paragraphs: int = Field(128, ge=1, le=1_000_000)
     """paragraphs a step"""
     paragraphs_per_article: int = Field(40, ge=1, le=1_000_000)
@@ -32,7 +32,7 @@ class RankerSettings(Settings):
     select: Literal["loss", "recall"] = "loss"
     """best checkpoint by validation loss, or by mean ROUGE-2 recall of the five top paragraphs"""
     patience: int = Field(10, ge=1, le=1_000_000)
-    """validations without a better one before training ends"""
+    """validations without improvement before training ends"""
 
 
 class RankingSettings(Settings):

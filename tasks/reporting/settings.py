@@ -8,6 +8,6 @@ class ReportSettings(Settings):
     """What the report shows."""
 
     headline: DecidingMetric = "values"
-    """metric that systems are sorted by and compared in"""
+    """metric by which systems are sorted and compared"""
     tensorboard: str | None = tuning(None)
     """folder that gets curves, scores, tables and texts as TensorBoard files; needs the package tensorboard"""

@@ -45,12 +45,12 @@ class RetrainingSettings(Settings):
     guards: tuple[DecidingMetric, ...] = ("values-input", "said", "rougeL")
     """metrics that must not get worse, so that a challenger that invents more is refused"""
     false_promotions: float = Field(0.05, ge=LEAST_FALSE_PROMOTIONS, lt=1)
-    """expected number of promotions a year, at most, of challengers that are no better than the champion; shared out
+    """expected number of promotions a year, at most, of challengers that are not better than the champion; shared out
     over weeks and test splits, it sets the largest p-value (one-sided, approximate randomisation) at which a challenger
     is promoted"""
     keep: int = Field(3, ge=1, le=10_000)
-    """how many model versions, and how many of their builds, are kept beside the champion and the one before it; builds
-    of other runs are left alone"""
+    """how many model versions, and how many of their builds, are kept in addition to the champion and the one before
+    it; builds of other runs are left alone"""
 
     @field_validator("timezone")
     @classmethod

@@ -82,7 +82,7 @@ class WebSearchSettings(Settings):
     provider: Literal[
         "none", "recorded", "bm25", "searxng", "brave", "google", "mojeek", "exa", "meilisearch", "opensearch"
     ] = "none"
-    """who is asked; articles whose source brings search results keep those and are never asked for"""
+    """which provider is asked; articles that have search results keep them, and no query is sent for them"""
     results: int = Field(10, ge=1, le=20)
     """results kept for a title; WikiSum has 10 (Liu et al. 2018)"""
     recorded: str | None = None
@@ -94,7 +94,7 @@ class WebSearchSettings(Settings):
     """language of the results, ISO 639-1"""
     engine: str | None = None
     """identifier (cx) of a Google Programmable Search engine; name of a Meilisearch or OpenSearch index of your own
-    pages, with their `url`; for bm25 the root of a corpus, in whose pages is searched"""
+    pages, with their `url`; for bm25 the root of a corpus, whose pages are searched"""
     key: SecretStr | None = tuning(None)
     """key of the interface, for opensearch name:password in base64; not written to any record"""
     delay_seconds: float = tuning(1.0, ge=0, le=86_400)

