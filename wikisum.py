@@ -1,30 +1,32 @@
-"""wikisum for people who program: summarize pages, check a sentence, read a page's text, open a corpus.
+"""wikisum for people who program: summarize pages, check a sentence, read a page's text, build and open a corpus.
 
     import wikisum
 
     summary = wikisum.summarize(["notes.md", "https://example.org/page"], title="Skerry Point Lighthouse")
     wikisum.verify("It was lit in 1901.", ["The lighthouse was lit in 1901 by Ada Lund."]).support   # said
-    wikisum.open("data").table("ranked")
+    corpus = wikisum.build(preset="miniweb", root="data")
+    corpus.table("ranked")
 
 Nothing heavy is imported before it is needed."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
     from storage.store import Store
-    from tasks.cited_summary.cited import CitedSummary
+    from tasks.cited_summary.exports import ShownSummary
     from tasks.engine.progress import Progress
     from tasks.extraction.engines import Extracted
     from tasks.verification.verifier import Finding
 
-__all__ = ["Corpus", "extract", "open", "summarize", "verify"]
+__all__ = ["Corpus", "Plot", "build", "extract", "open", "summarize", "verify"]
 
 
 def _check_names() -> None:
@@ -52,8 +54,8 @@ def summarize(
     model: str | None = None,
     writer: str | None = None,
     progress: Callable[[Progress], None] | None = None,
-) -> CitedSummary:
-    """Return a summary of web pages and files in which every sentence cites its passages.
+) -> ShownSummary:
+    """Return a summary of web pages and files in which every sentence cites its passages; a notebook shows its page.
 
     Args:
         sources: URLs, files (HTML, PDF, Word, slides, OpenDocument, EPUB, text, Markdown) and folders of files.
@@ -62,13 +64,15 @@ def summarize(
         words: of the summary, at most (20 to 2,000).
         model: root of a build or folder of an exported model that writes; None: sentences of the sources are chosen.
         writer: folder or GGUF file of a language model that writes on this machine, or `local`: SmolLM2-135M-Instruct.
-        progress: called at the start of each step.
+        progress: called at the start of each step; None: a line in a terminal or a notebook, elsewhere nothing.
 
     Raises:
         ValueError: there is no source, too many, or the model cannot be used.
         FileNotFoundError: a source is neither a URL nor a file nor a folder."""
     import sys
 
+    from flows.running.from_python import shown_progress
+    from tasks.cited_summary.exports import ShownSummary
     from tasks.cited_summary.pipeline import summarize as summarize_sources
     from tasks.cited_summary.settings import SummarySettings
     from tasks.cited_summary.sources import read_sources
@@ -76,8 +80,9 @@ def summarize(
 
     settings = SummarySettings.model_validate({"words": words, "writer": writer})
     given = read_sources([str(source) for source in sources], settings.max_bytes, sys.stdin.buffer)
-    report = progress or (lambda now: None)
-    return summarize_sources(title, given, find_system(model), settings, question=question, progress=report)[0]
+    with shown_progress(progress) as report:
+        summary, _ = summarize_sources(title, given, find_system(model), settings, question=question, progress=report)
+    return ShownSummary(**vars(summary))
 
 
 def verify(sentence: str, passages: Sequence[str], title: str = "") -> Finding:
@@ -110,11 +115,56 @@ def extract(page: str | bytes | Path, media_type: str | None = None) -> Extracte
     return extract_page(body, media_type, None, ExtractSettings())
 
 
+def build(
+    preset: str = "miniweb",
+    root: str | Path = "data",
+    *,
+    train: bool = True,
+    progress: Callable[[Progress], None] | None = None,
+    **settings: Any,
+) -> Corpus:
+    """Build a corpus and its models, as `wikisum build` does, and open it; what is finished there is not made again.
+
+    Args:
+        preset: `miniweb`, `records` or `paper`.
+        root: folder or URI that everything is written below.
+        train: whether models are trained and judged; False: the corpus alone, as by `wikisum corpus`.
+        progress: called whenever the build reports something; None: a line in a terminal or a notebook, elsewhere
+            nothing.
+        settings: further ones, in sections (`source={"miniweb": {"topics": 40}}`) or by their full names
+            (`**{"training.steps": 100}`).
+
+    Raises:
+        ValueError: a setting is wrong.
+        RuntimeError: the build failed, with what it said."""
+    from flows.running.from_python import run_command, shown_progress
+
+    given = {"preset": preset, "root": str(root), **settings}
+    with shown_progress(progress) as report:
+        run_command("build" if train else "corpus", given, report)
+    return open(root)
+
+
 def open(root: str | Path) -> Corpus:
     """Return the corpus of a root: its latest build. Raises ValueError: there is no build."""
     from storage.store import Store
 
     return Corpus(Store(str(root)))
+
+
+@dataclass(frozen=True)
+class Plot:
+    """A picture; a notebook shows it."""
+
+    caption: str  # what it shows, with the unit
+    png: bytes = field(repr=False)
+
+    def save(self, path: str | Path) -> None:
+        """Write it as a PNG file."""
+        Path(path).write_bytes(self.png)
+
+    def _repr_png_(self) -> bytes:
+        return self.png
 
 
 class Corpus:
@@ -130,8 +180,8 @@ class Corpus:
 
     @property
     def tables(self) -> list[str]:
-        """The names of its tables, in the order of the pipeline."""
-        return list(self.build.stages)
+        """The names of its tables, sorted."""
+        return sorted(self.build.stages)
 
     def table(self, name: str) -> pa.Table:
         """Return a table with all its shards. Raises ValueError: the build has no table of this name."""
@@ -149,5 +199,25 @@ class Corpus:
         return self.table("articles")
 
     def scores(self) -> pa.Table:
-        """Return the scores, one row for each article, system and metric."""
-        return self.table("scores")
+        """Return the scores of all systems, one row for each article, system and metric. Raises ValueError: nothing was
+        scored, as where no model was trained."""
+        import pyarrow as pa
+
+        names = [name for name in self.tables if "scores" in name and name != "ranking_scores"]
+        if not names:
+            raise ValueError(f"build {self.build.name} has no scores: expected one of `wikisum build`, with models")
+        return pa.concat_tables(map(self.table, names))
+
+    def plot(self, metric: str | None = None) -> Plot:
+        """Return a picture of all systems under a metric, each with its mean and interval; None = the metric that the
+        report compares them in. Raises ValueError: nothing was scored under it."""
+        from tasks.reporting.scores import metric_picture
+        from tasks.reporting.settings import ReportSettings
+
+        headline = ReportSettings.model_validate(self.build.config.get("report", {})).headline
+        picture = metric_picture(self.scores(), metric or headline)
+        return Plot(picture.caption, picture.png)
+
+    def __repr__(self) -> str:
+        rows = ", ".join(f"{name} {counts['rows']:,}" for name, counts in self.build.counts.items())
+        return f"<build {self.build.name} below {self._store.root}; rows: {rows}>"

@@ -1,13 +1,21 @@
 """The module for people who program."""
 
+import json
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
+import pyarrow as pa
 import pytest
 
 import wikisum
+from storage.builds import Build, save_build
+from storage.schemas import SCORES
+from storage.store import Store
 from tests.tasks.explorer.small_corpus import small_corpus
+
+NOTEBOOK = Path(wikisum.__file__).parent / "docs" / "notebook.ipynb"
 
 NOTES = """# Skerry Point
 
@@ -55,6 +63,61 @@ def test_the_tables_of_a_root_are_read(tmp_path: Path) -> None:
         corpus.table("nothing")
     with pytest.raises(ValueError, match="has no build"):
         wikisum.open(tmp_path / "elsewhere")
+
+
+def scored(root: Path) -> str:
+    """A build in which two systems were scored on two articles, each in a stage of its own."""
+    store, stages = Store(str(root)), {}
+    values = {"scores": ("ours", [0.5, 0.7]), "baseline_scores": ("lead", [0.1, 0.3])}
+    for stage, (system, of_articles) in values.items():
+        rows = [
+            {**dict.fromkeys(SCORES.schema.names), "article_id": str(number), "system": system, "metric": "rouge1"}
+            | {"value": value}
+            for number, value in enumerate(of_articles)
+        ]
+        stages[stage] = {"0": f"{stage}/part-00000.{'0' * 16}.parquet"}
+        store.write_table(stages[stage]["0"], pa.Table.from_pylist(rows, schema=SCORES.schema), SCORES)
+    counts = {stage: {"rows": 2, "drops": {}} for stage in stages}
+    save_build(store, Build("20260101-000000-abc", "2026-01-01T00:00:00+00:00", {}, stages, {}, counts))
+    return str(root)
+
+
+def test_the_scores_of_all_systems_are_read_and_drawn(tmp_path: Path) -> None:
+    corpus = wikisum.open(scored(tmp_path / "root"))
+    assert corpus.scores()["system"].to_pylist() == ["lead", "lead", "ours", "ours"]
+    assert repr(corpus).endswith("root; rows: baseline_scores 2, scores 2>")
+    plot = corpus.plot("rouge1")
+    assert plot.caption == "ROUGE-1 of each system, with its 95 % interval"
+    plot.save(tmp_path / "plot.png")
+    assert (tmp_path / "plot.png").read_bytes().startswith(b"\x89PNG")
+    with pytest.raises(ValueError, match="no system was scored under 'values': expected one of rouge1"):
+        corpus.plot()
+    with pytest.raises(ValueError, match="has no scores"):
+        wikisum.open(small_corpus(tmp_path / "unscored")).scores()
+
+
+def test_a_notebook_shows_a_summary_in_a_frame_that_links_leave(tmp_path: Path) -> None:
+    (tmp_path / "notes.md").write_text(NOTES)
+    shown = wikisum.summarize([tmp_path / "notes.md"], 'Skerry "Point"')._repr_html_()
+    assert shown.startswith('<iframe title="Skerry &quot;Point&quot;" sandbox="allow-popups ')
+    assert "&lt;a href=&quot;#passage-1&quot;&gt;[1]&lt;/a&gt;" in shown
+
+
+@pytest.mark.integration
+def test_the_notebook_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PREFECT_HOME", str(tmp_path / "prefect"))
+    monkeypatch.setenv("PREFECT_API_URL", "")
+    names: dict[str, Any] = {}
+    for cell in json.loads(NOTEBOOK.read_text(encoding="utf-8"))["cells"]:
+        if cell["cell_type"] == "code":
+            assert cell["outputs"] == []
+            exec("".join(cell["source"]), names)
+    assert [sentence.verdict for sentence in names["summary"].sentences] == ["said", "said"]
+    assert names["finding"].support == "unsupported"
+    assert len(names["page"].paragraphs) == 1
+    assert {"articles", "paragraphs", "scores"} <= set(names["corpus"].tables)
+    assert names["plot"].png.startswith(b"\x89PNG")
 
 
 def test_nothing_heavy_is_imported_before_it_is_needed() -> None:

@@ -57,6 +57,7 @@ def run_build(
             errors.print(_NOTHING_TO_DO, highlight=False)
             with suppress(CorruptShardError):
                 return _show(walk_finished(config, wiring))
+        errors.print(_left_line(planned.run), highlight=False)
         use_prefect_api()
         try:
             return _show(run_through_a_loss(run, config, errors))
@@ -101,6 +102,12 @@ def _planned(config: BuildConfig, wiring: Callable[[Session], Any]) -> Session:
         check_writer(config.writer, config.writer.words)
     estimates.check_budget(planned.run, config)
     return planned
+
+
+def _left_line(run: Run) -> str:
+    """Return how many stages are not finished; of some the shards are known only once the stage above is done."""
+    left = sum(plan.done < plan.shards or not plan.shards for plan in run.plans)
+    return f"{left} of {len(run.plans)} stages are left to compute"
 
 
 def _show(result: Any) -> int:

@@ -4,7 +4,8 @@ manage references. Every text may come from a page of the web."""
 import json
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
+from html import escape as escape_html
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -48,6 +49,20 @@ def to_html(summary: CitedSummary) -> str:
     sources = {source.number: source for source in summary.sources}
     shown = {"marks": MARKS, "differing": DIFFERING, "meaning": meaning([summary.system])}
     return template.render(summary=summary, sources=sources, **shown)
+
+
+@dataclass(frozen=True)
+class ShownSummary(CitedSummary):
+    """A summary that a notebook shows, with citations that open."""
+
+    def _repr_html_(self) -> str:
+        """Return its page in a frame, so that its styles stay there; links to the web leave the frame."""
+        page = to_html(self).replace('<a href="http', '<a target="_blank" href="http')
+        allowed = "allow-popups allow-popups-to-escape-sandbox"
+        return (
+            f'<iframe title="{escape_html(clean(self.title))}" sandbox="{allowed}" width="100%" height="480" '
+            f'style="border:0" srcdoc="{escape_html(page)}"></iframe>'
+        )
 
 
 def to_text(summary: CitedSummary) -> str:

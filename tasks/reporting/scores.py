@@ -257,6 +257,19 @@ def scores_section(
         yield blocks.Text("No two systems were scored on a common article: nothing to compare.")
 
 
+def metric_picture(scores: pa.Table, metric: str, seed: int = 1) -> blocks.Picture:
+    """Return a picture of SCORES: each system's mean under a metric, with its interval, the highest on top. Raises
+    ValueError: no system was scored under it."""
+    chosen = scores.filter(pc.equal(scores["metric"], metric))
+    summaries = summarise_scores(chosen, SIGNIFICANCE, seed) if chosen.num_rows else []
+    if not summaries:
+        known = sorted(set(scores["metric"].to_pylist()))
+        raise ValueError(f"no system was scored under {metric!r}: expected one of {', '.join(known) or 'none'}")
+    summaries.sort(key=lambda score: (-score.value.mean, score.system))
+    by_cell = {(score.system, metric): score for score in summaries}
+    return _score_picture(Ranking(metric, systems=[score.system for score in summaries], scores=by_cell))
+
+
 def short_score_table(ranking: Ranking) -> blocks.Table:
     """Return the table for the terminal: truth, ROUGE-1, -2 and -L, and the interval of the headline metric."""
     suffix = "-stem" if ranking.headline.endswith("-stem") else ""
@@ -320,10 +333,10 @@ def _score(ranking: Ranking, system: str, metric: str, best: float | None = None
 
 def _score_picture(ranking: Ranking) -> blocks.Picture:
     name = metric_name(ranking.headline)
-    values = {}
+    values, scale = {}, METRICS[ranking.headline].scale
     for system in ranking.systems:
         if score := ranking.scores.get((system, ranking.headline)):
-            values[system] = (100 * score.value.mean, 100 * score.value.low, 100 * score.value.high)
+            values[system] = (scale * score.value.mean, scale * score.value.low, scale * score.value.high)
     caption = f"{name} of each system, with its {COVERED} interval"
     return blocks.Picture(caption, plots.bars(values, name))
 

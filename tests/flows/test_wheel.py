@@ -30,7 +30,7 @@ for one in yaml.safe_load(DEPLOYMENTS.read_text())["deployments"]:
 def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of a wheel's packages; made of a copy, in which setuptools leaves what it makes on the way."""
     copied, folder = tmp_path_factory.mktemp("sources"), tmp_path_factory.mktemp("site")
-    for name in ("pyproject.toml", "README.md", "LICENSE"):
+    for name in ("pyproject.toml", "README.md", "LICENSE", "wikisum.py"):
         shutil.copy(PROJECT / name, copied)
     for name in ("storage", "models", "tasks", "flows"):
         shutil.copytree(PROJECT / name, copied / name, ignore=shutil.ignore_patterns("__pycache__"))
@@ -61,6 +61,11 @@ def test_its_command_runs_from_any_folder(installed: Path, tmp_path: Path) -> No
     assert "--pool" in run(installed, tmp_path, "-c", start, "serve", "--help")
     planned = run(installed, tmp_path, "-c", start, "corpus", "--dry-run")
     assert "plan for root 'data', preset miniweb" in planned  # with the preset's file, which is no module
+
+
+def test_its_module_is_imported_from_any_folder(installed: Path, tmp_path: Path) -> None:
+    imported = run(installed, tmp_path, "-c", "import wikisum; print(wikisum.__file__, wikisum.__all__)")
+    assert imported.startswith(f"{installed / 'wikisum.py'} ['Corpus', ")
 
 
 def test_it_brings_its_deployments(installed: Path, tmp_path: Path) -> None:
