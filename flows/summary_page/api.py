@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated, Any, Literal
 
 from fastapi import Depends, FastAPI, HTTPException, Query, Request
@@ -130,10 +130,11 @@ def add_api(
         if job.summary is None:
             raise HTTPException(409, "there is no summary yet: change it once it is there")
         try:
-            job.summary = edited(job.summary, changed.sentences)
+            summary = edited(job.summary, changed.sentences)
         except ValueError as error:
             raise HTTPException(422, str(error)) from error
-        kept.save(job)
+        kept.save(replace(job, summary=summary))  # what cannot be kept is not shown either
+        job.summary = summary
         return Given(job.id)
 
     @app.get("/api/summaries/{id_}", summary="How far it is")

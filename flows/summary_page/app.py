@@ -1,5 +1,6 @@
 """The application: what every request passes, the form, and a summary's page, exports, and sources as fetched."""
 
+import logging
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Annotated, Any
 from urllib.parse import urlencode
@@ -14,12 +15,15 @@ from flows.summary_page.api import add_api
 from flows.summary_page.explorer import add_explorer
 from flows.summary_page.requested import RequestedSource, RequestedSummary
 from flows.summary_page.views import FOLDER, Systems, inert_response, render, summary_view
+from storage.errors import StorageError, StorageFullError
 from tasks.cited_summary.exports import FORMATS
 from tasks.cited_summary.jobs import Jobs, KeptSummaries, SummaryJob
 from tasks.cited_summary.settings import LENGTHS, SummarySettings
 from tasks.cited_summary.table import MOST_QUESTIONS, asked_questions, source_table, to_csv
 from tasks.explorer.corpus import ExplorerCorpus
 from tasks.text.language import SUMMARIZED
+
+_log = logging.getLogger(__name__)
 
 
 def create_app(
@@ -44,11 +48,21 @@ def create_app(
             raise HTTPException(404, "There is no such summary: it was deleted, or the server was started again.")
         return job
 
+    def refused(request: Request, status: int, heading: str, why: str) -> Response:
+        if request.url.path.startswith("/api/") or "/export." in request.url.path:
+            return JSONResponse({"detail": why}, status)
+        return render("missing.html.j2", status, heading=heading, why=why, **shared)
+
     @app.exception_handler(404)
     async def missing(request: Request, error: HTTPException) -> Response:
-        if request.url.path.startswith("/api/") or "/export." in request.url.path:
-            return JSONResponse({"detail": error.detail}, 404)
-        return render("missing.html.j2", 404, why=error.detail, **shared)
+        return refused(request, 404, "Not here", error.detail)
+
+    @app.exception_handler(StorageError)
+    @app.exception_handler(OSError)
+    async def not_stored(request: Request, error: Exception) -> Response:
+        _log.error("%s %s: %s", request.method, request.url.path, error)  # it names folders, which are for the log
+        status = 507 if isinstance(error, StorageFullError) else 500
+        return refused(request, status, "Not done", f"{_cause(error)}; the log of the server says more")
 
     @app.exception_handler(RequestValidationError)
     async def invalid(request: Request, error: RequestValidationError) -> Response:
@@ -72,6 +86,17 @@ def create_app(
     if corpus is not None:
         add_explorer(app, corpus)
     return app
+
+
+def _cause(error: BaseException) -> str:
+    """Return why a file of the server could not be read or written, without its name."""
+    if isinstance(error, StorageFullError):
+        return "the disk of the server is full"
+    cause: BaseException | None = error
+    while cause is not None and not (isinstance(cause, OSError) and cause.strerror):
+        cause = cause.__cause__
+    known = "" if cause is None else f": {cause.strerror}"
+    return f"a file of the server could not be read or written{known}"
 
 
 def _where(place: Sequence[int | str]) -> str:

@@ -1,5 +1,6 @@
 """The page over real HTTP: requests, refusals, exports, who is let in."""
 
+import errno
 import json
 import threading
 from collections.abc import Iterator
@@ -9,6 +10,7 @@ import pytest
 import requests
 from lxml import html
 
+import storage.writing
 from storage.store import Store
 from tasks.cited_summary.cited import CitedSummary
 from tasks.cited_summary.jobs import SummaryJob
@@ -129,6 +131,34 @@ def test_sentences_are_changed_checked_again_and_kept(page: str) -> None:
     assert change(" ").status_code == 422
     assert change("x" * 2_001).status_code == 422
     assert get(f"{asked}/export.json").json() == kept
+
+
+def test_what_the_server_cannot_keep_is_answered_with_its_cause_and_not_shown(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(_file: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    with page_server(root=tmp_path) as address:
+        asked = made(address, sources=[{"text": "The tower was built in 1847."}])
+        api = f"{address}/api/summaries/{asked.rpartition('/')[2]}"
+        before = get(f"{asked}/export.json").json()
+        with monkeypatch.context() as disk:
+            disk.setattr(storage.writing.os, "fsync", full)
+            answer_ = requests.put(f"{api}/sentences", json={"sentences": ["It was built."]}, timeout=PATIENCE)
+        assert (answer_.status_code, answer_.json()) == (
+            507,
+            {"detail": "the disk of the server is full; the log of the server says more"},
+        )
+        assert get(f"{asked}/export.json").json() == before
+        (tmp_path / "summaries").rename(tmp_path / "moved")
+        (tmp_path / "summaries").write_text("no folder")
+        answer_ = requests.put(f"{api}/sentences", json={"sentences": ["It was built."]}, timeout=PATIENCE)
+        assert answer_.status_code == 500
+        assert answer_.json()["detail"].startswith("a file of the server could not be read or written: ")
+        assert str(tmp_path) not in answer_.text
+        listed = get(f"{address}/summaries")
+        assert (listed.status_code, "Not done" in listed.text) == (500, True)
 
 
 def test_a_table_of_sources_and_questions(page: str) -> None:
