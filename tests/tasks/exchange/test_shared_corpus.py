@@ -401,6 +401,9 @@ import json, sys
 import mlcroissant
 found = mlcroissant.Dataset(jsonld=sys.argv[1] + "/croissant.json")
 assert not found.metadata.issues.errors and not found.metadata.issues.warnings, found.metadata.issues.report()
+named = json.load(open(sys.argv[1] + "/croissant.json"))
+named = [*named["distribution"], *named["recordSet"], *(field for one in named["recordSet"] for field in one["field"])]
+assert all(one["name"] == one["@id"].split("/", one["@type"] == "cr:Field")[-1] for one in named)
 rows = {split: list(found.records(record_set=split)) for split in ("train", "test")}
 first = rows["train"][0]
 print(json.dumps([len(rows["train"]), len(rows["test"]), first["train/summary"].decode(),
