@@ -62,8 +62,9 @@ def count_words(texts: pa.ChunkedArray) -> Words:
     return np.asarray(counts.to_numpy(), dtype=np.int64)
 
 
-def statistics_table(found: CorpusStatistics, instances: int) -> Table:
-    """Return the figures of this corpus, maybe means of a sample of `instances`, above those of Shen et al. 2023."""
+def statistics_table(found: CorpusStatistics, instances: int, *, published: bool = True) -> Table:
+    """Return the figures of this corpus, maybe means of a sample of `instances`, and below them `published` ones of
+    Shen et al. 2023."""
 
     def row(name: str, instances: str, documents: float, source: float, target: float) -> Row:
         return [name, instances, f"{documents:.1f}", f"{source:,.0f}", f"{target:,.0f}"]
@@ -71,7 +72,8 @@ def statistics_table(found: CorpusStatistics, instances: int) -> Table:
     kept = ("this one, kept paragraphs", found.kept_documents, found.kept_words)
     named = (("this one", found.documents, found.words), kept)
     rows = [row(name, f"{instances:,}", documents, words, found.target_words) for name, documents, words in named]
-    rows += [row(f"{name}, published", f"{some} K", *means) for name, (some, *means) in WORDS["corpora"].items()]
+    others = WORDS["corpora"].items() if published else ()
+    rows += [row(f"{name}, published", f"{some} K", *means) for name, (some, *means) in others]
     sample = "" if found.articles == instances else f"; means of {found.articles:,} articles"
     columns = ["corpus", "instances", "documents", "source, words", "target, words"]
     return table_of(f"Size of the corpus, as in Shen et al. 2023, Table 1{sample}", columns, rows)
@@ -85,5 +87,5 @@ def describe_corpus(build: Build, statistics: CorpusStatistics, root: str) -> st
         if stage not in _LEFT_OUT:
             refused = ", ".join(f"{reason} {rows:,}" for reason, rows in count["drops"].items())
             lines.append(f"{stage:<12} {kept[stage]:>10,}  {refused}".rstrip())
-    size = summary([statistics_table(statistics, kept["articles"])])
+    size = summary([statistics_table(statistics, kept["articles"], published=False)])
     return "\n".join([*lines, "", size, f"build {build.name}: its files are named in {root}/builds/{build.name}.json"])
