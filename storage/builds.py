@@ -68,20 +68,40 @@ def record_build(
 ) -> Build:
     """Write and return the manifest of a finished run. Its name begins with the time, or with the next second that no
     other has, and ends with `label`, else with a hash of what it holds. If not `latest`, the manifest only protects its
-    files from pruning; also where `latest` names all of them and more, as after a corpus that a whole build has."""
+    files from pruning; also where `latest` names all of them and more, as after a corpus that a whole build has.
+    Without a label, a run that made nothing new gets the manifest that an earlier one has written."""
     now = second = datetime.now(UTC)
     taken = {name[:_SECOND] for name in build_names(store)}
     while f"{second:{_TIME}}" in taken:  # else two builds within a second would be sorted by their labels
         second += timedelta(seconds=1)
     files = {name: {str(shard): record.path for shard, record in records.items()} for name, records in stages.items()}
     models = {name: record.path for name, record in directories.items()}
+    page = None if report is None else report.path
+    made = Build("", "", redacted_values(config), files, models, {}, page)
+    if label is None and (same := _recorded_before(store, made, latest=latest)) is not None:
+        return same
     content = hashlib.sha256(json.dumps([files, models], sort_keys=True).encode()).hexdigest()
     name = f"{second:{_TIME}}-{label or (content if report is None else report.key)[:6]}"
     counts = {stage: summarise(records.values()) for stage, records in stages.items()}
-    created, page = now.isoformat(timespec="seconds"), None if report is None else report.path
-    build = Build(name, created, config, files, models, counts, page)
+    build = Build(name, now.isoformat(timespec="seconds"), config, files, models, counts, page)
     save_build(store, build, latest=latest and not _is_part_of_latest(store, build))
     return build
+
+
+def _recorded_before(store: Store, made: Build, *, latest: bool) -> Build | None:
+    """Return the build that has the same settings and files, if it is the latest one, or the newest and a part of it;
+    None: there is none."""
+    with suppress(StorageError, FileNotFoundError):
+        named = named_by_latest(store)
+        newest = read_build(store, build_names(store)[-1])
+        hides = not latest or _is_part_of_latest(store, made)
+        return next((one for one in (named, *([newest] if hides else [])) if _content(one) == _content(made)), None)
+    return None
+
+
+def _content(build: Build) -> str:
+    """Return what a manifest holds but for its name, time and counts, which follow from the files."""
+    return json.dumps([build.config, build.stages, build.models, build.report], sort_keys=True)
 
 
 def _is_part_of_latest(store: Store, build: Build) -> bool:

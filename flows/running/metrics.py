@@ -111,7 +111,12 @@ def _of_build(store: Store, build: Build) -> Iterator["GaugeMetricFamily"]:
             for of_what, count in counts.get(field, {}).items()
         }
         yield _gauge("stage_refused" if field == "drops" else "stage_tally", f"{text} {of}", ("stage", label), result)
-    yield _gauge("build_timestamp_seconds", "when the latest build finished", (), {(): _time(build.created)})
+    yield _gauge(
+        "build_timestamp_seconds",
+        "when the latest build finished, which a run that makes nothing new does not change",
+        (),
+        {(): _time(build.created)},
+    )
 
 
 def _of_models(store: Store) -> Iterator["GaugeMetricFamily"]:

@@ -46,6 +46,26 @@ def test_a_corpus_that_a_whole_build_has_does_not_hide_it(tmp_path: Path) -> Non
     assert latest_build(store) == whole  # the same is not a part
 
 
+def test_a_run_that_made_nothing_new_writes_no_further_build(tmp_path: Path) -> None:
+    store = Store(str(tmp_path))
+    articles, pages = {"articles": {0: shard("articles")}}, {"pages": {0: shard("pages")}}
+    settings = {"seed": 1, "source": {"url": "https://me:secret@example.org/"}}
+    first = record_build(store, settings, articles | pages, {}, model("reports"))
+    again = record_build(store, settings, articles | pages, {}, model("reports"))
+    assert (again.name, again.created, build_names(store)) == (first.name, first.created, [first.name])
+    part = record_build(store, settings, articles, {})
+    assert record_build(store, settings, articles, {}).name == part.name
+    assert record_build(store, settings, articles | pages, {}, model("reports")).name == first.name
+    assert build_names(store) == [first.name, part.name]
+    other = record_build(store, {"seed": 2}, articles | pages, {}, model("reports"))
+    weekly = record_build(store, {"seed": 2}, articles | pages, {}, model("reports"), label="week")
+    assert build_names(store) == [first.name, part.name, other.name, weekly.name]
+    (tmp_path / "builds" / "latest.json").write_text("damaged")
+    healed = record_build(store, {"seed": 2}, articles | pages, {}, model("reports"))
+    assert latest_build(store) == healed
+    assert build_names(store)[-1] == healed.name != weekly.name
+
+
 def test_where_the_latest_build_has_no_summarizer_an_older_one_has(tmp_path: Path) -> None:
     store = Store(str(tmp_path))
     assert latest_build(store, having="models/summarizer") is None
