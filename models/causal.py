@@ -61,7 +61,9 @@ class CausalConfig(TransformerConfig):
         if self.lora_rank < 0:
             raise ValueError(f"lora_rank must be at least 0, got {self.lora_rank}")
         if self.four_bit and not self.lora_rank:
-            raise ValueError("four_bit is for weights that stay, beside adapters: expected lora_rank above 0, got 0")
+            raise ValueError(
+                "four_bit is for weights that stay fixed while adapters are trained: expected lora_rank above 0, got 0"
+            )
         for name in _PROMPT:  # JSON makes lists of them
             object.__setattr__(self, name, tuple(getattr(self, name)))
         object.__setattr__(self, "marks", tuple(map(tuple, self.marks)))

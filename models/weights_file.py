@@ -162,7 +162,7 @@ def open_sharded(path: Path, open_file: Callable[[Path], WeightsFile]) -> Weight
     for file in places.values():
         # Only files in the folder of the index: another path could lead anywhere on this machine.
         if not isinstance(file, str) or Path(file).name != file or not (path.parent / file).is_file():
-            raise ValueError(f"expected the file {file!r}, which {path} names, beside it")
+            raise ValueError(f"expected the file {file!r}, which {path} names, in the same folder")
     files = {file: open_file(path.parent / file) for file in sorted(set(places.values()))}
     for name, file in places.items():
         if name not in files[file].shapes:

@@ -120,9 +120,9 @@ def _lease(store: Store) -> Iterator[None]:
         raise busy(store.root, store.read_if_there(LOCK) or b"")
     if why:
         _log.warning(
-            "the root's object store does not heed conditions of writes (%s): a run that lies still for longer than "
-            "its lease, between its last look at the lease and a write, can put one file in the place of the next "
-            "run's. Let no machine be suspended, or take a store that knows If-Match and If-None-Match",
+            "the root's object store ignores conditions of writes (%s): a run that is paused for longer than "
+            "its lease, between its last look at the lease and a write, can overwrite one file of the next run. Do not "
+            "suspend machines, or take a store that knows If-Match and If-None-Match",
             why,
         )
     lease = Lease(token, conditional=objects is not None)

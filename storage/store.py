@@ -316,7 +316,7 @@ class Store:
         """Raise DamagedFieldsError for a folder, a pipe or a device: to open a pipe would wait for ever."""
         if self.is_local and self._type(name) not in (pafs.FileType.File, pafs.FileType.NotFound):
             raise DamagedFieldsError(
-                f"{self.path(name)} is no file: expected one, and not a folder, a pipe or a device"
+                f"{self.path(name)} is not a file: expected one, and not a folder, a pipe or a device"
             )
 
     def _type(self, name: str) -> pafs.FileType:

@@ -40,7 +40,7 @@ class CommandLine(BuildConfig):
     """Options of the commands that build: every field of the configuration, and how to run."""
 
     config: Annotated[Path | None, Parameter(allow_repeating=False)] = None
-    """YAML file of settings; options given beside it win"""
+    """YAML file of settings; options override it"""
     dry_run: bool = False
     """print what is done, what would run, and why; compute nothing"""
     verify: bool = False

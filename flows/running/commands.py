@@ -347,7 +347,7 @@ def compare(
     store = Store(root)
     check_root(store)
     sections = compared_builds(store, builds)
-    to.write_text(page("Builds beside each other", sections), encoding="utf-8")
+    to.write_text(page("Builds side by side", sections), encoding="utf-8")
     print(f"{summary(block for section in sections for block in section.blocks)}\npage: {to}")
 
 

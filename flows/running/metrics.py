@@ -139,7 +139,7 @@ def _of_champion(store: Store) -> Iterator["GaugeMetricFamily"]:
     yield _gauge("champion_version", "number of the champion", (), {(): float(champion.version)})
     promoted = {(): _time(str(champion.history[-1]["at"]))}
     yield _gauge("champion_timestamp_seconds", "when it became the champion", (), promoted)
-    text = "its mean on the frozen test split, 0-1 but for ratios, by metric"
+    text = "its mean on the frozen test split, by metric; 0-1, except ratios"
     yield _gauge("champion_score", text, ("metric",), scores)
 
 

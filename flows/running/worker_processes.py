@@ -41,7 +41,7 @@ class ProcessPool(ProcessPoolTaskRunner):
             except Exception as error:  # noqa: BLE001 - the stage reports it
                 outcome.set_exception(error)
             except BaseException as end:  # noqa: BLE001 - it concerns the job's process and must not end this thread
-                outcome.set_exception(RuntimeError(f"its process was told to end: {type(end).__name__}: {end}"))
+                outcome.set_exception(RuntimeError(f"its process was terminated: {type(end).__name__}: {end}"))
 
         job.add_done_callback(pass_on)
         return outcome

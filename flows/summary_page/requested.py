@@ -40,7 +40,7 @@ class RequestedSource(BaseModel):
             text = self.text.encode("utf-8", "replace")
             return GivenSource(self.name, text, "text/plain") if text.strip() else file_source(self.name, b"")
         url = (self.url or "").strip()
-        reason = "this is no web address: expected one that begins with http:// or https://"
+        reason = "this is not a web address: expected one that begins with http:// or https://"
         return GivenSource(url, reason=None if is_web_address(url) else reason)
 
 

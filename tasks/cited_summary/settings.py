@@ -25,19 +25,19 @@ class SummarySettings(Settings):
     words: int = Field(150, ge=20, le=2000)
     """words of a summary, at most, and about what a language model is asked for"""
     headings: bool | None = None
-    """whether sentences stand in sections: of a language model by its outline, those chosen by source, of a trained
-    model never; null = of a language model from 600 words on"""
+    """whether a summary has sections: a language model's by its outline, chosen sentences' by source, a trained
+    model's never; null = only a language model's from 600 words on"""
     writer: WriterSettings | None = None
     """a language model that writes; null = none"""
     language: LanguageCode | None = "en"
-    """ISO 639-1 code: paragraphs surely in another language are refused, but for those of plain text, whose language is
-    what was meant; null = every language is kept"""
+    """ISO 639-1 code: paragraphs surely in another language are refused, except those of plain text, whose language
+    is intended; null = every language is kept"""
     max_sources: int = Field(100, ge=1, le=100_000)
     """pages and files of one summary, at most"""
     max_bytes: int = Field(20_000_000, ge=1, le=10_000_000_000)
     """limit for a file, and for a page after decompression"""
     contact: str = Field("", pattern=HEADER_TEXT)
-    """URL or e-mail address that fetched sites may turn to"""
+    """URL or e-mail address at which fetched sites can reach you"""
     allowed_hosts: tuple[HostPattern, ...] = ()
     """patterns (*, ?) of host or host:port that may have a private address"""
 

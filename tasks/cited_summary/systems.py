@@ -274,8 +274,8 @@ def doubts(name: str, sentences: Sequence[SummarySentence], words: int) -> str |
     if supported + said >= 2 * LEAST_BORNE_OUT * len(sentences):
         return None
     return (
-        f"Of the {len(sentences)} sentences that {name} wrote, the sources support {supported}, and {said} are said by "
-        "one passage alone, so whole sentences of the sources are chosen."
+        f"{name} wrote {len(sentences)} sentences: the sources support {supported} of them, and one passage alone says "
+        f"{said}, so whole sentences of the sources are chosen."
     )
 
 

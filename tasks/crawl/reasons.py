@@ -41,7 +41,7 @@ class CaptureReason(Reason):
 class PageReason(Reason):
     """Why a URL has no page."""
 
-    BAD_URL = "bad_url", "a redirect to something that is no URL"
+    BAD_URL = "bad_url", "a redirect to something that is not a URL"
     BAD_SCHEME = "bad_scheme", "a redirect to neither http nor https"
     BAD_PORT = "bad_port", "a redirect to a port that belongs to another service than the web"
     BAD_REDIRECT = "bad_redirect", "a redirect that does not say where to"
@@ -65,7 +65,7 @@ class PageReason(Reason):
     PARTIAL_CONTENT = "partial_content", "a part of the page (206) where the whole was asked for"
     BAD_ENCODING = "bad_encoding", "the body is not compressed as its Content-Encoding says"
     TOO_LARGE = "too_large", "more decoded bytes than the settings allow"
-    NOT_HTML = "not_html", "a media type that no text is extracted from, or bytes that are no text"
+    NOT_HTML = "not_html", "a media type that no text is extracted from, or bytes that are not text"
     EMPTY_BODY = "empty_body", "a success without content"
     RATE_LIMITED = "rate_limited", "the server asked for fewer requests (429) until our patience ended"
     ROBOTS_DISALLOWED = "robots_disallowed", "robots.txt forbids it"

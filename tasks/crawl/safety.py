@@ -82,7 +82,7 @@ class FinalResponse(http.client.HTTPResponse):
             raise http.client.IncompleteRead(b"")
         if not _CHUNK_SIZE.fullmatch(line):
             self._close_conn()  # type: ignore[attr-defined]
-            raise http.client.HTTPException("the size of a chunk is no number, or has no end")
+            raise http.client.HTTPException("the size of a chunk is not a number, or has no end")
         return int(line.partition(b";")[0], 16)
 
 

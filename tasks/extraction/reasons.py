@@ -11,7 +11,7 @@ class DocumentReason(Reason):
     NO_TEXT = "no_text", "no engine found a main text"
     CONSENT_WALL = "consent_wall", "it only asks for consent to cookies"
     NOT_FOUND = "not_found", "it says that there is no such page, though the server called it a page"
-    BOT_CHECK = "bot_check", "it only checks that its reader is no program"
+    BOT_CHECK = "bot_check", "it only checks that its reader is not a program"
     PARKED_DOMAIN = "parked_domain", "it only offers its domain for sale"
     UNSUPPORTED_BROWSER = "unsupported_browser", "it only asks for another browser, or for JavaScript"
     MOVED = "moved", "it only says that the page has moved"

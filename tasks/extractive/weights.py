@@ -101,7 +101,7 @@ class Weights:
             sentences = [RegressionTrees(**plain["sentences"][target]) for target in TARGETS]
         except (KeyError, TypeError, ValueError) as error:
             raise ValueError(
-                f"these are no weights of an extractor: expected JSON of `to_json`, missing {error}"
+                f"these are not weights of an extractor: expected JSON of `to_json`, missing {error}"
             ) from error
         return cls(concepts, sentences)
 

@@ -201,7 +201,7 @@ def _own_words(ranking: Ranking, system: str) -> str:
     if novel is None:
         return ""
     own = round(100 * novel.value.mean)
-    return f" Of the bigrams that {system} writes, {100 - own} % are quoted from its input and {own} % are its own."
+    return f" The bigrams of {system}: {100 - own} % are quoted from its input, and {own} % are its own."
 
 
 def _best_systems(ranking: Ranking) -> tuple[str | None, str | None]:

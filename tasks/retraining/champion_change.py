@@ -66,5 +66,5 @@ def promote_by_hand(store: Store, number: int) -> str:
         return f"version {number} is already the champion"
     promote_version(store, number, at=datetime.now(UTC).isoformat(timespec="seconds"), why="promoted by hand")
     version = read_version(store, number)
-    was = "" if before is None else f" in place of version {before.version}"
+    was = "" if before is None else f" instead of version {before.version}"
     return f"version {number} ({version.label}, build {version.build}) is now the champion{was}"

@@ -85,8 +85,8 @@ def _parsed(written: str) -> Condition:
     match = _WRITTEN.fullmatch(written)
     if match is None or not match[3]:
         raise ValueError(
-            f"{written!r} is no condition: expected a column, a comparison and a value, such as language=en, or a set "
-            f"of rules: {', '.join(RULE_SETS)}"
+            f"{written!r} is not a condition: expected a column, a comparison and a value, such as language=en, or a "
+            f"set of rules: {', '.join(RULE_SETS)}"
         )
     name, sign, value = match.groups()
     if name in _NUMBERS:

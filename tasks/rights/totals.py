@@ -64,7 +64,7 @@ class PageTotals:
         tables = [
             ("licence that documents claim", self.licences),
             ("what it allows", allowed),
-            ("where the claim stands", claims),
+            ("where the claim is", claims),
             ("sign that rights are reserved", signs),
             ("language", self.languages),
         ]

@@ -25,7 +25,7 @@ class ArticleReason(Reason):
     LIST = "list", "a list, by its title"
     DISAMBIGUATION = (
         "disambiguation",
-        "the page only tells apart pages of like titles, by its title, templates or categories",
+        "the page only lists pages of similar titles, by its title, templates or categories",
     )
     SHORT_LEAD = "short_lead", "the lead has fewer words than the settings ask for"
     APPARATUS = "apparatus", "a section of references or links"

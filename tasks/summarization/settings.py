@@ -141,7 +141,7 @@ class TrainingSettings(Settings):
     """batches an update sees, on all processes together (released HT: 4)"""
     processes: int | None = Field(None, ge=1, le=10_000)
     """processes that train together and share the batches of an update equally; null = one for each GPU of the machine,
-    as far as they divide accumulation, 1 on a CPU. With device auto there are at most as many as GPUs. Each draws its
+    as far as they divide accumulation, 1 on a CPU. Device auto allows at most as many as GPUs. Each draws its
     own dropout, so the result depends on it"""
     schedule: Literal["noam", "linear", "constant"] = "noam"
     """learning rate after the warm-up: noam falls with the square root of steps (Vaswani et al. 2017), linear falls to

@@ -87,7 +87,7 @@ def check_language(code: str) -> str:
     """Return the code of a language that can be recognised. Raises ValueError: it cannot."""
     if code not in LANGUAGES:
         known = ", ".join(sorted(LANGUAGES))
-        raise ValueError(f"{code!r} is no language that can be told by its letters: expected one of {known}")
+        raise ValueError(f"{code!r} is not a language that its letters show: expected one of {known}")
     return code
 
 

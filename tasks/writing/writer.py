@@ -60,7 +60,7 @@ class Writer:
     def __post_init__(self) -> None:
         if not self.one_by_one and self._room("") < _PASSAGE:
             raise ValueError(
-                f"writer.context: the model has {self._context:,} tokens, too few for one passage beside an answer of "
+                f"writer.context: the model has {self._context:,} tokens, too few for one passage and an answer of "
                 f"{self.words:,} words: expected {self._context - self._room('') + _PASSAGE:,}, or fewer words"
             )
 

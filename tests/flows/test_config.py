@@ -45,7 +45,7 @@ def test_the_paper_preset_has_the_papers_numbers() -> None:
         ({"rooot": "x"}, "rooot"),
         ({"training.stepz": 7}, "training.stepz"),
         ({"settings": "training.steps"}, "settings is 'training.steps': expected full names of settings"),
-        ({"paragraphs": {"filter": {"language": "xx"}}}, "'xx' is no language that can be told by its letters"),
+        ({"paragraphs": {"filter": {"language": "xx"}}}, "'xx' is not a language that its letters show"),
         ({"ranker": {"hiden": 1}}, "ranker.hiden"),
         ({"preset": "wikipedia"}, "preset"),
         ({"shards": {"articles": 0}}, "shards.articles"),

@@ -210,7 +210,7 @@ def test_an_index_names_files_beside_it(folder: Path, file: str) -> None:
     save_pretrained(bart(), folder.parent)
     (folder.parent / "model.safetensors").rename(folder.parent / "elsewhere.safetensors")
     index = divide(folder, **{"model.shared.weight": file})
-    with pytest.raises(ValueError, match=rf"expected the file '{file}', which {index} names, beside it"):
+    with pytest.raises(ValueError, match=rf"expected the file '{file}', which {index} names, in the same folder"):
         check_pretrained(folder, bart().config)
 
 

@@ -119,7 +119,7 @@ def test_ctrl_c_ends_everything_and_writes_nothing(tmp_path: Path) -> None:
     ("arguments", "code", "said"),
     [
         (["--words", "5", "x"], 2, "words: Input should be greater than or equal to 20 (given: '5')"),
-        (["--language", "English", "x"], 2, "language: 'English' is no language that can be told"),
+        (["--language", "English", "x"], 2, "language: 'English' is not a language that its letters show"),
         (["--jobs", "0", "--serve"], 2, 'Invalid value "0" for --jobs. Must be >= 1'),
         (["--format", "odt", "x"], 2, 'Invalid value "odt" for --format. Choose from: "txt", "cited.txt"'),
         (["--format", "pdf", "x"], 1, "--format pdf is a file: expected --output, such as --output summary.pdf"),

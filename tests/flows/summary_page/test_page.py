@@ -71,7 +71,7 @@ def test_a_file_becomes_a_cited_summary_and_the_rest_says_why_not(page: str, sum
     assert "<mark>" in shown
     for reason in (
         "the host has no public address (private, loopback, link-local, metadata, ...)",
-        "this is no web address: expected one that begins with http:// or https://",
+        "this is not a web address: expected one that begins with http:// or https://",
         "it is no longer here: choose it again",
     ):
         assert reason in shown

@@ -266,8 +266,8 @@ def test_a_quarter_of_what_a_model_writes_must_be_borne_out(sentences: list[Summ
 
 def test_why_a_model_is_replaced_counts_its_sentences():
     assert doubts("ht", [JOINED, LOOSE, LOOSE], 100) == (
-        "Of the 3 sentences that ht wrote, the sources support 1, and 0 are said by one passage alone, so whole "
-        "sentences of the sources are chosen."
+        "ht wrote 3 sentences: the sources support 1 of them, and one passage alone says 0, so whole sentences of the "
+        "sources are chosen."
     )
     assert doubts("ht", [], 100) == "ht wrote nothing, so whole sentences of the sources are chosen."
     assert doubts("ht", [SAID], 31) == "ht wrote only 6 of 31 words, so whole sentences of the sources are chosen."

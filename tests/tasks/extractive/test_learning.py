@@ -79,5 +79,5 @@ def test_weights_outlive_their_file() -> None:
 
 @pytest.mark.parametrize("text", ["[]", "{}", '{"concepts": {"word": {"mean": []}}}', "no json"])
 def test_another_file_is_refused(text: str) -> None:
-    with pytest.raises(ValueError, match="these are no weights of an extractor"):
+    with pytest.raises(ValueError, match="these are not weights of an extractor"):
         Weights.from_json(text)

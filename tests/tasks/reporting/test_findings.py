@@ -202,7 +202,7 @@ def test_the_verdict_says_how_much_of_the_text_is_quoted() -> None:
         made.scores(lead={"a": 0.05, "b": 0.05}),
     )
     sentence = headline_sentence(rank_systems(baselines, trained, ReportSettings(), seed=1))
-    assert sentence.endswith(" Of the bigrams that ht writes, 85 % are quoted from its input and 15 % are its own.")
+    assert sentence.endswith(" The bigrams of ht: 85 % are quoted from its input, and 15 % are its own.")
 
 
 def test_the_verdict_says_below_and_not_significant_and_that_articles_are_few() -> None:

@@ -100,8 +100,8 @@ def test_published_thresholds(rules: str, signal: str, value: float) -> None:
 @pytest.mark.parametrize(
     ("condition", "named"),
     [
-        ("english", "'english' is no condition: expected a column"),
-        ("licence=", "'licence=' is no condition"),
+        ("english", "'english' is not a condition: expected a column"),
+        ("licence=", "'licence=' is not a condition"),
         ("license=CC0-1.0", "'license=CC0-1.0' names no column: expected one of licence, "),
         ("language>=en", "compares a text by >=: expected language=VALUE"),
         ("words>=many", "compares words with 'many': expected a number"),

@@ -36,7 +36,7 @@ def test_documents_with_text_are_counted() -> None:
         ("licence that documents claim", [["no claim found", "2", "66.7"], ["CC0-1.0", "1", "33.3"]]),
         ("what it allows", [["may be shared and changed", "1", "33.3"]]),
         (
-            "where the claim stands",
+            "where the claim is",
             [["claims that contradict each other", "1", "33.3"], ["the terms of the site", "1", "33.3"]],
         ),
         (

@@ -36,9 +36,7 @@ def test_a_language_has_no_probability_where_related_ones_are_as_likely() -> Non
 
 
 def test_a_language_that_cannot_be_told_is_named() -> None:
-    with pytest.raises(
-        ValueError, match="'xx' is no language that can be told by its letters: expected one of ace, af"
-    ):
+    with pytest.raises(ValueError, match="'xx' is not a language that its letters show: expected one of ace, af"):
         language_probability("The river rises on the moors and runs east.", "xx")
 
 

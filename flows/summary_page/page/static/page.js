@@ -113,7 +113,7 @@ if (form) {
     const text = form.elements.text.value;
     const sources = [...kept(), ...urls.map((url) => ({ url }))];
     if (!sources.length && !chosen.length && !text.trim()) {
-      return say("There is no source: give at least one web address, file or text.", form.elements.urls);
+      return say("Sources are missing: give at least one web address, file or text.", form.elements.urls);
     }
     if (!words.checkValidity()) return say("Length: expected 20 to 2,000 words.", words);
     say("");
