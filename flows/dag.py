@@ -12,7 +12,7 @@ from models.tokenization.contract import FORMS, TextForm
 
 @once_a_build
 def ranked_shards(session: Session) -> intake.RankedShards | None:
-    """Import ranked shards as the corpus; None for a corpus of one's own."""
+    """Import ranked shards as the corpus; None for your own corpus."""
     return None if session.config.imported is None else intake.ranked_shards(session)
 
 
@@ -68,7 +68,7 @@ def corpus(session: Session) -> texts.CorpusStages:
 
 @once_a_build
 def ranker(session: Session) -> results.RankerModel | None:
-    """Train the ranker; None where it does not order the paragraphs."""
+    """Train the ranker; None if it does not order the paragraphs."""
     return ranking.ranker(session, corpus(session)) if session.config.order == "ranking" else None
 
 
@@ -118,7 +118,7 @@ def read(session: Session) -> training.Read:
 
 @once
 def extractor(session: Session) -> results.ExtractorModel | None:
-    """Train the summarizer's encoder to extract; None where it begins to write at once."""
+    """Train the summarizer's encoder to extract; None if it begins to write at once."""
     return training.extractor(session, training.Read(None, examples_read(session), vocabulary(session)))
 
 
@@ -130,7 +130,7 @@ def summarizer(session: Session) -> results.SummarizerModel:
 
 @once
 def predictor(session: Session) -> results.PredictorModel | None:
-    """Train the predictor of the summarizer's attention; None where decoding reads none."""
+    """Train the predictor of the summarizer's attention; None if decoding reads none."""
     if not session.config.decoding.guidance.reads_predictor:
         return None
     return training.attention(session, read(session), summarizer(session))

@@ -1,4 +1,4 @@
-"""A cited summary of one's own web pages and files, in the terminal or on a local page (`--serve`). The command needs
+"""A cited summary of your own web pages and files, in the terminal or on a local page (`--serve`). The command needs
 no Prefect server, whose start would take longer than the summary. The flow, for the deployment `summarize`, does the
 same work and shows it as a Markdown artifact."""
 

@@ -54,7 +54,7 @@ class AttentionPredictor(nn.Module):
         start(self.unit)
 
     def forward(self, paragraphs_BPD: Tensor, mask_BP: Tensor) -> Tensor:
-        """Return the expected attention [B, P] float32: rows sum to 1, zero where mask_BP is False."""
+        """Return the expected attention [B, P] float32: rows sum to 1, zero if mask_BP is False."""
         packing = Packing.of(mask_BP)
         x_MD = packing.pack(paragraphs_BPD)
         for layer in self.layers:

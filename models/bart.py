@@ -96,7 +96,7 @@ class DocumentMemory(CopyableMemory):
     """Keys and values of an article's documents for each decoder layer."""
 
     pairs: tuple[tuple[Tensor, Tensor], ...]  # keys and values of each layer, both [B, P, H, L, E]
-    mask: Tensor  # [B, P, L] bool, True where there is a token
+    mask: Tensor  # [B, P, L] bool, True if there is a token
 
 
 SourceMemory = TokenMemory | DocumentMemory

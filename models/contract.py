@@ -26,7 +26,7 @@ class PerArticle:
 class Memory(PerArticle):
     """What `encode` returns for `decode`: an architecture's own tensors, each with the articles as first dimension."""
 
-    mask: Tensor  # [B, ...] bool, True where there is a token
+    mask: Tensor  # [B, ...] bool, True if there is a token
 
     @property
     def articles(self) -> int:

@@ -50,7 +50,7 @@ class PrefixMemory(Memory):
     """What the summary reads of its source."""
 
     keys_values: tuple[tuple[Tensor, Tensor], ...]  # a pair of [B, H, M, E] for each layer that keeps any
-    mask: Tensor  # [B, M] bool, True where a key comes from at least one token
+    mask: Tensor  # [B, M] bool, True if a key comes from at least one token
     member: Tensor  # [B, M, P] float32, the share of each key that comes from each paragraph
     lengths: Tensor  # [B] int64, source tokens
     hidden: Tensor  # [B, S, D] last hidden states of the source

@@ -351,7 +351,7 @@ class _TargetCache:
 
 @dataclass(frozen=True)
 class _Layer:
-    """The source's keys and values of a layer. The library's attention wants a row of keys for each row of queries. So
+    """The source's keys and values of a layer. The library's attention needs a row of keys for each row of queries. So
     those of one layer at a time are repeated for the hypotheses of an article, which otherwise share them."""
 
     key: Tensor

@@ -151,9 +151,9 @@ class VerticalMemory(CopyableMemory):
     """What a VHT decoder reads of B articles."""
 
     ranking: Tensor  # [B, P, D] ranking encodings (Ma & Zong 2020, eq. 11)
-    paragraph_mask: Tensor  # [B, P] bool, True where there is a paragraph
+    paragraph_mask: Tensor  # [B, P] bool, True if there is a paragraph
     word_keys_values: tuple[tuple[Tensor, Tensor], ...]  # a pair of [B, P, H, L, E] for each decoder layer
-    mask: Tensor  # [B, P, L] bool, True where there is a token
+    mask: Tensor  # [B, P, L] bool, True if there is a token
 
 
 class VerticalDecoderLayer(ParagraphDecoderLayer):

@@ -52,7 +52,7 @@ class PointerMemory(ParagraphTokens, Memory):
 
     states: Tensor  # [B, S, C] h_i of eq. 1, both directions
     keys: Tensor  # [B, S, C] W_h h_i of eq. 1
-    mask: Tensor  # [B, S] bool, True where there is a token
+    mask: Tensor  # [B, S] bool, True if there is a token
     tokens: Tensor  # [B, S] int64 token ids; padding gets no attention, so it is never copied
     paragraph: Tensor  # [B, S] int64, the paragraph each token is from
     paragraphs: int  # P

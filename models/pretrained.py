@@ -120,7 +120,7 @@ def save_pretrained(model: Bart, path: str | Path) -> None:
         "forced_bos_token_id": config.source_begin,
         "forced_eos_token_id": config.end,
     }
-    # Both are written before the first takes the place of an earlier one.
+    # Both are written before the first replaces an earlier one.
     with replacing(folder / CONFIG) as text, replacing(folder / SAFETENSORS) as weights:
         save_tensors({name: own_memory(value) for name, value in model.state_dict().items()}, weights, {"format": "pt"})
         text.write_text(json.dumps(stated, indent=2, sort_keys=True) + "\n", encoding="utf-8")

@@ -1,4 +1,4 @@
-"""What is described of datasets, for schemas and for settings: here it is at hand without Arrow."""
+"""Descriptions of the datasets' columns, for schemas and for settings, without Arrow."""
 
 import tomllib
 from collections.abc import Mapping

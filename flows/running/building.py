@@ -196,7 +196,7 @@ def _ranking_line(settings: RankingSettings) -> str | None:
 
 
 def writer_line(run: Run, config: BuildConfig) -> str | None:
-    """Return what a language model would be asked for what is missing, as the texts are; None where none is asked."""
+    """Return what a language model would be asked for what is missing, as the texts are; None if none is asked."""
     most = estimates.writer_requests(run, config)
     if most is None:
         return None

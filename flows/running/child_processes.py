@@ -71,7 +71,7 @@ def wait_for_api(url: str, process: "subprocess.Popen[bytes]", seconds: float) -
 
 @contextlib.contextmanager
 def listening(host: str, port: int = 0) -> Iterator[socket.socket]:
-    """Listen for the block on a port (0 = any); a child that inherits the socket goes on."""
+    """Listen for the block on a port (0 = any); a child that inherits the socket continues."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     with socket.create_server((host, port), family=family) as opened:
         yield opened

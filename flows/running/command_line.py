@@ -296,7 +296,7 @@ def _print_setting(name: str, field: FieldInfo, presets: dict[str, Settings], co
 
 
 def choices_of(field: FieldInfo) -> list[str]:
-    """Return the words that a setting takes; none where it takes other values."""
+    """Return the words that a setting takes; none if it takes other values."""
     return [choice for choice in typing.get_args(field.annotation) if isinstance(choice, str)]
 
 

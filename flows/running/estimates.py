@@ -143,7 +143,7 @@ CORPUS_URLS = 90_000_000  # 1.58 million articles with 57 URLs each
 RECORD_BYTES = 30_000  # mean of a record in its file: a crawl has some 3 billion in 90 TB
 READS_OF_A_ROW_GROUP = 4  # the keys, and three runs of adjacent columns
 READS_OF_A_FOOTER = 3  # the size of the file, and the footer twice where it is long
-# Common Crawl charges nothing. List prices of Amazon S3 in us-east-1, 2025, for a copy in a bucket of one's own.
+# Common Crawl charges nothing. List prices of Amazon S3 in us-east-1, 2025, for a copy in your own bucket.
 DOLLARS_PER_MILLION_REQUESTS = 0.40
 DOLLARS_PER_GB = 0.09  # that leaves the region
 

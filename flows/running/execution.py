@@ -56,7 +56,7 @@ def task_runner(settings: EngineSettings) -> TaskRunner[Any]:
 
     if settings.dask_address:
         return DaskTaskRunner(address=settings.dask_address)  # type: ignore[no-any-return]
-    # A free port of this machine alone: without an address every cluster wants 8787, and warns if another has it.
+    # A free port of this machine alone: without an address every cluster takes 8787, and warns if another has it.
     dashboard = {"dashboard_address": "127.0.0.1:0"}
     return DaskTaskRunner(  # type: ignore[no-any-return]
         cluster_kwargs={"n_workers": settings.parallel, "threads_per_worker": 1, **dashboard}

@@ -1,7 +1,7 @@
 """Figures of a root for Prometheus: what the records of its latest build say, its champion, and its disk.
 
 They are at `/metrics` of `wikisum serve --metrics ADDRESS`, and in the file that WIKISUM_METRICS names, for the
-textfile collector of Prometheus's node exporter, which a run renews while it goes on."""
+textfile collector of Prometheus's node exporter, which a run updates until it ends."""
 
 import math
 import os
@@ -35,7 +35,7 @@ _COUNTS = {"rows": "rows made", "bytes": "bytes", "seconds": "seconds of all job
 
 
 def registry(root: str, run: "Run | None" = None) -> "CollectorRegistry":
-    """Return what collects the figures of a root, and of a run that goes on, each time it is asked."""
+    """Return a collector of the figures of a root, and of a running run, for each request."""
     from prometheus_client import CollectorRegistry  # here: where nobody asks, it costs nothing
 
     class RootCollector:

@@ -6,7 +6,7 @@ from tasks.engine.stage import Run
 
 
 def try_writer(planned: Run, config: BuildConfig) -> str | None:
-    """Ask the writer once before a planned walk starts, and return what is said of its answer; None where the walk asks
+    """Ask the writer once before a planned walk starts, and return what is said of its answer; None if the walk asks
     no language model, or has all summaries already. What it costs counts as spent. Raises ChatError: the server gave no
     answer; it has the server's own words. ValueError, FileNotFoundError, BudgetSpentError: as `open_writer`."""
     settings, written = config.writer, planned.stages.get("written")

@@ -89,7 +89,7 @@ class WriterStages(NamedTuple):
 
 
 def written(session: Session, corpus: CorpusStages, ranked: results.Ranked) -> WriterStages | None:
-    """Have a language model summarize the test articles; None where the settings name none."""
+    """Have a language model summarize the test articles; None if the settings name none."""
     settings = session.config.writer
     if settings is None:
         return None

@@ -86,7 +86,7 @@ def _arguments(config: BuildConfig) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class RankedShards:
-    """The stages that were imported; `graphs` is None where the files hold none."""
+    """The stages that were imported; `graphs` is None if the files hold none."""
 
     articles: Articles
     examples: Examples

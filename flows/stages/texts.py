@@ -12,7 +12,7 @@ from tasks.near_duplicates.refusals import COMPARED
 
 
 class CandidateParagraphs(NamedTuple):
-    """The paragraphs that a ranker may choose from, and what articles share; None where nothing asks for it."""
+    """The paragraphs that a ranker may choose from, and what articles share; None if nothing asks for it."""
 
     compared: results.Compared
     overlaps: results.Overlaps | None = None
@@ -73,7 +73,7 @@ def vocabulary(session: Session, articles: results.Articles, paragraphs: results
 
 
 def overlaps(session: Session, articles: results.Articles, paragraphs: results.Paragraphs) -> results.Overlaps | None:
-    """Find what the paragraphs and documents of each article share with others; None where nothing asks for it."""
+    """Find what the paragraphs and documents of each article share with others; None if nothing asks for it."""
     if not session.config.across.on:
         return None
     run, words, count = session.run, {"words": session.config.words}, len(articles.shards)

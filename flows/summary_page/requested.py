@@ -80,7 +80,7 @@ class RequestedAnswer(BaseModel):
 
 
 class ChangedSentences(BaseModel):
-    """The sentences of a summary as a reader wants them."""
+    """The edited sentences of a summary."""
 
     model_config = ConfigDict(extra="forbid", json_schema_extra={"example": {"sentences": ["It was lit in 1901."]}})
 

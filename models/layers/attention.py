@@ -3,7 +3,7 @@ weighted means of the tokens of a paragraph (Liu & Lapata 2019, eq. 13-16, Ma & 
 
 Shapes: B articles, K hypotheses an article, T query positions, S key positions, H heads, E size of a head, D = H*E, P
 paragraphs. N paragraphs that exist, L tokens a paragraph, R rows of any batch (R = B*K in a decoder), M tokens of rows
-without padding. A mask is True where a key may be attended to; a query whose keys are all masked gets a context of
+without padding. A mask is True if a key may be attended to; a query whose keys are all masked gets a context of
 zeros and finite gradients."""
 
 from collections.abc import Sequence

@@ -43,7 +43,7 @@ class CopyMemory(ParagraphTokens, Memory):
     tokens: Tensor  # [B, S] int64 token ids
     # [B, S, C] int64, the token 1, 2, ... C positions earlier in the same paragraph, -1 if there is none
     before: Tensor
-    mask: Tensor  # [B, S] bool, True where there is a token
+    mask: Tensor  # [B, S] bool, True if there is a token
     paragraph: Tensor  # [B, S] int64, the paragraph each token is from
     paragraphs: int  # P
 
@@ -138,7 +138,7 @@ class TokenMemory(ParagraphTokens, CopyableMemory):
     """Keys and values of an article's source tokens for each decoder layer."""
 
     pairs: tuple[tuple[Tensor, Tensor], ...]  # keys and values of each layer, both [B, H, S, E]
-    mask: Tensor  # [B, S] bool, True where there is a token
+    mask: Tensor  # [B, S] bool, True if there is a token
     paragraph: Tensor  # [B, S] int64, the paragraph each token is from
     paragraphs: int  # P
 
@@ -338,10 +338,10 @@ class ParallelMemory(CopyableMemory):
     # [B, P, D] paragraph embeddings, of PHT with the ranking encoding (Ma & Zong 2020, eq. 6); the attention predictor
     # of Ma & Zong 2022 reads these
     paragraphs: Tensor
-    paragraph_mask: Tensor  # [B, P] bool, True where there is a paragraph
+    paragraph_mask: Tensor  # [B, P] bool, True if there is a paragraph
     paragraph_keys_values: tuple[tuple[Tensor, Tensor], ...]  # a pair of [B, H, P, E] for each decoder layer
     word_keys_values: tuple[tuple[Tensor, Tensor], ...]  # a pair of [B, P, H, L, E] for each decoder layer
-    mask: Tensor  # [B, P, L] bool, True where there is a token
+    mask: Tensor  # [B, P, L] bool, True if there is a token
 
     @classmethod
     def of(

@@ -85,7 +85,7 @@ class Packing:
     in a layer but its attention treats each token by itself, so it is computed on the tokens that exist; only attention
     needs rows. A quarter to a third of the cells of a batch are padding."""
 
-    mask: Tensor  # [R, T] bool, True where there is a token
+    mask: Tensor  # [R, T] bool, True if there is a token
     cell: Tensor  # [M] int64, the number of each token's cell among the R*T, ascending
 
     @classmethod
@@ -117,12 +117,12 @@ class SourceBatch:
 
     @property
     def token_mask(self) -> Tensor:
-        """[B, P, L] bool, True where there is a token."""
+        """[B, P, L] bool, True if there is a token."""
         return self.tokens != self.pad
 
     @property
     def paragraph_mask(self) -> Tensor:
-        """[B, P] bool, True where there is a paragraph."""
+        """[B, P] bool, True if there is a paragraph."""
         return self.token_mask.any(dim=-1)
 
     @cached_property
@@ -149,7 +149,7 @@ class FlatTokens:
     """The tokens of each article in one sequence."""
 
     values: Tensor  # [B, S, ...] the joined values
-    mask: Tensor  # [B, S] bool, True where there is a token
+    mask: Tensor  # [B, S] bool, True if there is a token
     paragraph: Tensor  # [B, S] int64 column in the grid of the paragraph each token is from; 0 at padding
     # [M] int64, ascending, the number of each token's cell among the B*S; None = it is to be found
     cell: Tensor | None = None
@@ -166,7 +166,7 @@ class ParagraphRows:
     rank."""
 
     tokens: Tensor  # [N, L] int64 token ids
-    mask: Tensor  # [N, L] bool, True where there is a token
+    mask: Tensor  # [N, L] bool, True if there is a token
     ranks: Tensor  # [N] int64
     article: Tensor  # [N] int64, ascending, article of each row
     column: Tensor  # [N] int64 its column p in the grid of the batch

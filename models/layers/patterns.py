@@ -58,7 +58,7 @@ class Watch:
 class WholeSequence:
     """Every token sees all tokens of its row."""
 
-    mask: Tensor  # [R, T] bool, True where there is a token
+    mask: Tensor  # [R, T] bool, True if there is a token
 
     def __call__(self, q_RHTE: Tensor, k_RHTE: Tensor, v_RHTE: Tensor, *, dropout: float) -> Contexts:
         """Return the contexts."""
@@ -114,7 +114,7 @@ class WordsAndSentences:
     (Akiyama et al. 2021, sec. 3.2-3.3). Keys and values of a mean are the means of the words' keys and values, because
     the projections are linear."""
 
-    mask: Tensor  # [B, S] bool, True where there is a token
+    mask: Tensor  # [B, S] bool, True if there is a token
     means: Tensor  # [B, M, S], the share of each token in the mean of its sentence
     heads: int  # how many heads see sentences
 

@@ -28,7 +28,7 @@ class SearchSettings:
     block_recent: int = 0
     allow_unknown: bool = False  # whether the unknown token may be generated
     # whether a search ends as `generate` of the transformers library does by default. At the greatest length the end
-    # token is given, not chosen, so its log-probability is 0 (`forced_eos_token_id`); and a search goes on until no
+    # token is given, not chosen, so its log-probability is 0 (`forced_eos_token_id`); and a search continues until no
     # live hypothesis is better than the worst of the K best that have ended, where ours compares with the best of them
     as_transformers: bool = False
 

@@ -54,7 +54,7 @@ class Pieces:
         self.leaving = self.outside & torch.tensor([b or not w for b, w in zip(self.begins, self.is_word, strict=True)])
         # letters -> the pieces that write them as the first ones of a sentence, at a word's beginning and within it
         self.capitals: dict[bool, dict[str, list[int]]] = {True: {}, False: {}}
-        self._following: dict[str, list[int]] = {}  # letters -> the pieces that go on with them
+        self._following: dict[str, list[int]] = {}  # letters -> the pieces that continue with them
         for id_, text in enumerate(self.text):
             if text.isalpha() and text[1:] == text[1:].lower():
                 if text[0].isupper():
@@ -116,7 +116,7 @@ def joins(before: str, word: str, after: str) -> bool:
 
 
 def _is_open(word: str) -> bool:
-    """Whether a word is of a number that the next word may go on with."""
+    """Whether a word is of a number that the next word may continue."""
     return word[-1:].isalnum() and (
         any(c.isnumeric() or c in _SLOTS for c in word) or is_number_word(word) or word == "and"
     )
@@ -145,7 +145,7 @@ class _State(NamedTuple):
     """The state of a hypothesis."""
 
     nodes: tuple[Node, ...] = ()  # the places in runs of the source, none outside of all
-    bound: bool = False  # whether a piece of a value was written, so that only the run, or leaving it, goes on
+    bound: bool = False  # whether a piece of a value was written, so that only the run may continue or end
     opening: str | None = None  # the letters so far of a word that opens a sentence, in lower case, or None
     blank: bool = True  # whether the word so far has no letter and no digit
     parted: bool = True  # whether punctuation parts it from the next word

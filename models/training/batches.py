@@ -60,7 +60,7 @@ class TrainingBatch:
     following: Position  # position in the data once every rank has its batch
 
     def pin_memory(self) -> Self:
-        """Return the batch in pinned memory, from which a GPU copies while the host goes on."""
+        """Return the batch in pinned memory, from which a GPU copies while the host continues."""
         return change_tensors(self, Tensor.pin_memory)
 
 

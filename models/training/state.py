@@ -42,7 +42,7 @@ def linear(*, peak: float, warmup: int, steps: int) -> Schedule:
 
 
 class TrainingError(RuntimeError):
-    """Training cannot go on; the message says what to change."""
+    """Training cannot continue; the message says what to change."""
 
 
 class TrainingStopped(RuntimeError):  # noqa: N818 - nothing went wrong
@@ -152,8 +152,8 @@ Item = TypeVar("Item", bound=TrainingBatch)
 
 
 def pinned_for(device: torch.device, batches: Iterator[Item]) -> Iterator[Item]:
-    """Return the batches in pinned memory if they are for a GPU: from other memory it cannot copy while the host goes
-    on, whatever `non_blocking` says."""
+    """Return the batches in pinned memory if they are for a GPU: from other memory it cannot copy while the host
+    continues, whatever `non_blocking` says."""
     return (batch.pin_memory() for batch in batches) if device.type == "cuda" else batches
 
 

@@ -68,7 +68,7 @@ class ChatClient(Closing):
 
         `section`: name of the settings' section, for messages. `answers`: where they are kept, so that none is paid for
         twice, None = nowhere. `budget`: what may be spent. `connections`: requests at the same time. `total_seconds`:
-        limit for one answer, and of a stream for its next part: a model on a machine of one's own may take minutes.
+        limit for one answer, and of a stream for its next part: a model on your own machine may take minutes.
         `retries`: further requests after one that failed for now. `backoff_seconds`: wait before the first, each
         further wait is twice as long. `here`: a model of this process that answers instead of the server."""
         self._settings, self._section, self._answers, self.budget = settings, section, answers, budget

@@ -18,6 +18,6 @@ class ChatSettings(Settings):
 
 
 def read_key(settings: ChatSettings, section: str) -> str | None:
-    """Return the key that the environment holds; None where the settings, of that section, name no variable. Raises
+    """Return the key that the environment holds; None if the settings, of that section, name no variable. Raises
     ValueError: the variable is not set, or holds something else than a key."""
     return secret_in(settings.key_variable, f"{section}.key_variable", f"the key of {settings.url}")

@@ -1,1 +1,1 @@
-"""A cited summary of one's own pages and files: a composition of the stages' functions on tables in memory."""
+"""A cited summary of a user's pages and files: a composition of the stages' functions on tables in memory."""

@@ -84,7 +84,7 @@ class SummarySentence:
 
     @property
     def stated(self) -> Sequence[tuple[str, int, str]]:
-        """Each side with its passage's number and quote; none where it does not tell a difference."""
+        """Each side with its passage's number and quote; none if it does not tell a difference."""
         return list(zip(self.sides, self.passages, self.quotes, strict=True)) if self.sides else []
 
 
@@ -115,7 +115,7 @@ class CitedSummary:
 
 
 def support_note(sentences: Sequence[SummarySentence]) -> str | None:
-    """Return a sentence on how many sentences the sources support; None where they support all."""
+    """Return a sentence on how many sentences the sources support; None if they support all."""
     supported = sum(sentence.supported for sentence in sentences)
     if supported == len(sentences):
         return None

@@ -42,7 +42,7 @@ class SummaryJob:
     asked_of: str = ""  # id of the summary of whose sources `title` is a question; "" = `title` is a topic
     about: str = ""  # the topic of that summary
     pages: Mapping[int, SourcePage] = field(default_factory=dict)  # the sources as fetched, by number
-    # set once nobody wants it any more; its work then ends at its next report
+    # set once nobody needs it any more; its work then ends at its next report
     cancelling: threading.Event = field(default_factory=threading.Event)
 
     @property
@@ -69,7 +69,7 @@ class TooBusyError(Exception):
 
 
 class CancelledError(Exception):
-    """Raised by the report of a summary that nobody wants any more, so that its work ends there."""
+    """Raised by the report of a summary that nobody needs any more, so that its work ends there."""
 
 
 class Jobs(Closing):

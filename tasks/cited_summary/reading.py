@@ -160,7 +160,7 @@ def suggest_title(documents: pa.Table, names: Sequence[str]) -> str:
     candidates = [title for title in titles if title] + [name for name, _ in counted.most_common(_MOST_NAMES)]
 
     def shared(candidate: str) -> float:
-        """The share of sources that have a word, added up over its words and held against their number and one more."""
+        """The share of sources that have a word, added up over its words and divided by their number plus one."""
         own = content_words(candidate)
         return sum(word in item for word in own for item in words) / len(words) / (len(own) + 1)
 

@@ -1,4 +1,4 @@
-"""Settings of a summary of one's own pages."""
+"""Settings of a summary of a user's pages."""
 
 from collections.abc import Mapping
 from typing import Literal
@@ -15,12 +15,12 @@ from tasks.writing.settings import WriterSettings
 # Who writes: the language model if one is set, else the trained model if it suits the sources; the trained model
 # whatever it writes; or the extractive system.
 Choice = Literal["suitable", "model", "extractive"]
-LENGTHS: Mapping[str, int] = {"short": 80, "medium": 150, "long": 400}  # words, for who wants no number
+LENGTHS: Mapping[str, int] = {"short": 80, "medium": 150, "long": 400}  # words, instead of a number
 _TYPES = ("text/html", "application/xhtml+xml", "text/plain", "text/markdown", "application/pdf", *PACKED)
 
 
 class SummarySettings(Settings):
-    """How one's own pages are read and summarized."""
+    """How a user's pages are read and summarized."""
 
     words: int = Field(150, ge=20, le=2000)
     """words of a summary, at most, and about what a language model is asked for"""

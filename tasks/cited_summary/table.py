@@ -27,7 +27,7 @@ class SourceRow:
     """A source and its answers."""
 
     source: SummarySource
-    cells: Sequence[QuotedAnswer | None]  # one a question; None where no sentence answers it
+    cells: Sequence[QuotedAnswer | None]  # one a question; None if no sentence answers it
 
 
 def asked_questions(questions: Sequence[str]) -> list[str]:

@@ -42,7 +42,7 @@ from tasks.crawl.settings import CommonCrawlSettings, CrawlSettings, service_url
 logger = logging.getLogger(__name__)
 
 KEY = "url_surtkey"
-# null where the archiver cut nothing; tables before CC-MAIN-2019-47 have no such column
+# null if the archiver cut nothing; tables before CC-MAIN-2019-47 have no such column
 TRUNCATED = "content_truncated"
 REDIRECT = "fetch_redirect"  # the target of an HTTP redirect; as old as the column above
 
@@ -189,7 +189,7 @@ def place_columns(parquet: pq.ParquetFile) -> list[str]:
 
 
 def key_ranges(parquet: pq.ParquetFile) -> Iterator[tuple[str | None, str | None]]:
-    """Yield the first and last key of each row group by its statistics; None where it has none."""
+    """Yield the first and last key of each row group by its statistics; None if it has none."""
     metadata = parquet.metadata
     column = parquet.schema_arrow.names.index(KEY)
     for group in range(metadata.num_row_groups):
@@ -314,7 +314,7 @@ def _are_redirects(status: NDArray[np.int64]) -> NDArray[np.bool_]:
 
 
 def _with_targets(found: pa.Table, keys: pa.StringArray, allowed_hosts: Collection[str]) -> pa.Table:
-    """Return rows with the target of each redirect as `redirect`; null where the index does not name one that leads
+    """Return rows with the target of each redirect as `redirect`; null if the index does not name one that leads
     away from the URL."""
     targets = np.full(found.num_rows, None, object)
     if REDIRECT in found.column_names:

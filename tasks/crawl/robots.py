@@ -118,7 +118,7 @@ class PathRules:
         return best[1]
 
 
-# A line's name may go on, "User-agents:". Without a colon the rest must be one word, else prose would be rules.
+# A line's name may be longer, "User-agents:". Without a colon the rest must be one word, else prose would be rules.
 _LINE = re.compile(
     r"(user[- ]?agent|dis+al+[oa]w|diasllow|allow|crawl[- ]?delay|request[- ]?rate|content-signal|content-usage"
     r"|license)(?:[^:/*]*:(.*)|\s+(\S+))",

@@ -32,8 +32,8 @@ logger = logging.getLogger(__name__)
 Report = Callable[[CrawlProgress], None]
 StoredPages = Callable[[str], StoredPage | None]
 
-# Origins open at a time. Thirty times the connections: enough to keep all connections busy if sites want half a minute
-# between requests, few enough that their state takes little memory.
+# Origins open at a time. Thirty times the connections: enough to keep all connections busy if sites ask for half a
+# minute between requests, few enough that their state takes little memory.
 ORIGINS = 1_024
 AHEAD = 16  # allowed URLs of a host that wait for their turn
 WAITING = 2 * ORIGINS * AHEAD  # with so many waiting visits, no further origin is opened

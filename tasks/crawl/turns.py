@@ -88,8 +88,8 @@ def turns_folder() -> Path:
     return folder
 
 
-# Maximum time to connect and send: after it, others may go on, because the holder may have been killed. An address has
-# ten seconds to accept a connection.
+# Maximum time to connect and send: after it, others may continue, because the holder may have been killed. An address
+# has ten seconds to accept a connection.
 HOLD_SECONDS = 15.0
 # Waiting callers ask again within so many turns, so that the places of killed crawls delay nobody for long.
 LONGEST_LINE = 60

@@ -25,7 +25,7 @@ from tasks.engine.closing import Closing
 
 logger = logging.getLogger(__name__)
 
-# A library with few servers: asked seldom, and left alone for minutes where it wants that.
+# A library with few servers: requests are rare, and stop for minutes if it asks for that.
 PATIENCE = Patience(total_seconds=60.0, retries=3, backoff_seconds=10.0, max_backoff_seconds=300.0)
 # Reasons of pages that count as gone. A server that refuses (403), or is down for now (5xx), may still have the page.
 _NOWHERE = {PageReason.REDIRECT_LOOP, PageReason.TOO_MANY_REDIRECTS, PageReason.EMPTY_BODY}

@@ -16,7 +16,7 @@ _LARGEST = 1 << 20  # bytes of a list of types
 
 
 def zip_type(body: bytes) -> str | None:
-    """Return the media type of an archive by its bytes, or by its first ones; None where those leave it open."""
+    """Return the media type of an archive by its bytes, or by its first ones; None if those leave it open."""
     named = _MIMETYPE.match(body[:200])
     if named:
         return named[1].decode("ascii")

@@ -87,7 +87,7 @@ def tuning(default: Any, **constraints: Any) -> Any:
 
 
 def secret_in(variable: str | None, setting: str, what: str) -> str | None:
-    """Return the secret that an environment variable holds; None where the setting names no variable. Raises
+    """Return the secret that an environment variable holds; None if the setting names no variable. Raises
     ValueError, which names `setting` and `what` was expected: the variable is not set, is empty, or holds anything but
     one line of printable ASCII, as headers of HTTP need it."""
     if variable is None:

@@ -2,7 +2,7 @@
 runs `main` below. All of them inherit this process's pipe as standard input: a byte in it asks them to save and stop,
 and they end when it is closed, however this process ended.
 
-Where `torchrun` started a whole command on several machines, rank 0 runs it and hands its trainings out to the others,
+Where `torchrun` started a whole command on several machines, rank 0 runs it and shares its trainings with the others,
 which read the inputs from the root themselves and write nothing there."""
 
 import json
@@ -89,7 +89,7 @@ def run_processes(
         try:
             while process.poll() is None:
                 if stop.wait(_POLL_SECONDS):
-                    with suppress(BrokenPipeError):  # where all have ended; of the others one tells all
+                    with suppress(BrokenPipeError):  # where all have ended; one message stands for the others
                         process.stdin.write("s")
                         process.stdin.flush()
                     with suppress(subprocess.TimeoutExpired):
@@ -141,7 +141,7 @@ def _outcome(folder: Path, status: int | None, processes: int, last: "deque[str]
 
 
 def run_on_machines(command: Callable[[], int]) -> int:
-    """Run a command on rank 0 and let the other processes train what it hands out; return the exit code."""
+    """Run a command on rank 0 and let the other processes join its trainings; return the exit code."""
     if not int(os.environ["RANK"]):
         try:
             return command()

@@ -57,7 +57,7 @@ class CitedSentence:
     verdict: Verdict = "not supported"
     # values that they do not contain, as written in the sentence; empty if something else is missing
     missing: tuple[str, ...] = ()
-    objection: str = ""  # why paragraphs that have its words do not say it; empty where no rule objects
+    objection: str = ""  # why paragraphs that have its words do not say it; empty if no rule objects
 
 
 class ValueSupport:

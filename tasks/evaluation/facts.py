@@ -19,8 +19,8 @@ What counts:
 A sentence is true if three conditions hold. It states a fact besides its topic's name ("the bakery opens at five" may
 be said of any town). Every fact that it states is right, also its topic's name and kind. It has no value twice:
 "starring A and A" is not true of a film that stars A and B. A sentence that repeats one before it is not true again.
-The share of true sentences is the strictest of these figures, for a garbled sentence is not true either. A summary that
-states nothing has no true sentence and no right fact, which counts as 0; shares of what is wrong, where lower is
+The share of true sentences is the strictest of these figures, because a garbled sentence is not true either. A summary
+that states nothing has no true sentence and no right fact, which counts as 0; shares of what is wrong, where lower is
 better, are not defined for it.
 
 A fact stated twice with one value counts once; with two values, twice. The topic's name is a fact, and so is a

@@ -112,7 +112,7 @@ class Filler:
         self._rare = {word: math.log(len(leads) / count) for word, count in counts.items() if count > 1}
 
     def write(self, title: str, texts: Sequence[str]) -> str:
-        """Return the summary of an article; empty where no sentence is sure enough."""
+        """Return the summary of an article; empty if no sentence is sure enough."""
         paragraphs = self._read(title, texts)
         sentences = [sentence for paragraph in paragraphs for sentence in paragraph]
         places, held = self._places(paragraphs), _small(paragraphs)

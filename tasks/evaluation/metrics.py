@@ -18,7 +18,7 @@ Floats = NDArray[np.floating]
 Group = Literal["truth", "rouge", "style"]
 Better = Literal["higher", "lower", "neither"]
 Unit = Literal["percent", "ratio"]
-Judge = Literal["nli", "judge"]  # sections of `scoring`, each null where its judge is not asked
+Judge = Literal["nli", "judge"]  # sections of `scoring`, each null if its judge is not asked
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ class Metric:
         return 100 if self.unit == "percent" else 1
 
     def best(self, figures: Collection[float]) -> float | None:
-        """Return the best of some figures; None where there is none, or none is better than another."""
+        """Return the best of some figures; None if there is none, or none is better than another."""
         if self.better == "neither" or not figures:
             return None
         return max(figures) if self.better == "higher" else min(figures)

@@ -114,7 +114,7 @@ def _shifts() -> list[int]:
 
 
 def features(page: Page, title: str, weighed: NDArray[np.bool_]) -> Rows:
-    """Return a row for each block; `title` is that of the page, empty where it has none; `weighed`: which blocks
+    """Return a row for each block; `title` is that of the page, empty if it has none; `weighed`: which blocks
     `density.dense` takes."""
     single = _single(page, title)
     columns = [

@@ -60,7 +60,7 @@ def load() -> None:
 
 def main_text(tree: html.HtmlElement, title: str, tables: bool = True) -> list[str]:
     """Return the lines of a page's main text; `visible.show` took from its tree what is hidden. `title`: the page's,
-    empty where it has none; `tables`: whether the text of tables is part of it."""
+    empty if it has none; `tables`: whether the text of tables is part of it."""
     page = read_page(tree)
     _shorten(page)
     if not page.blocks:

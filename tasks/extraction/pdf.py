@@ -150,7 +150,7 @@ def _number_of(note: re.Match[str]) -> str:
 
 
 def _uninterrupted(bodies: Sequence[Sequence[_Line]], short: float) -> list[_Line]:
-    """Return the lines of all pages, without the short ones at their edges within a sentence that goes on over them."""
+    """Return the lines of all pages, without the short ones at their edges that interrupt a sentence."""
 
     def interrupts(line: _Line) -> bool:
         return len(line.text) < short and not line.text[:1].islower() and not _SENTENCE_END.search(line.text)

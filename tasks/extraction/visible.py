@@ -213,7 +213,7 @@ def _replace(element: html.HtmlElement, text: str) -> None:
 
 
 def _text_before(element: html.HtmlElement) -> str:
-    """Return the last characters of the line before an element; none where a block begins."""
+    """Return the last characters of the line before an element; none if a block begins."""
     parts: list[str] = []
     at = element
     while sum(map(len, parts)) < _BEFORE:

@@ -50,7 +50,7 @@ class _Question:
 
 
 def answers(question: str, passages: Sequence[PilePassage], title: str = "", most: int = 2) -> list[AnsweringSentence]:
-    """Return the sentences that answer a question, best first; none where no sentence meets half of it.
+    """Return the sentences that answer a question, best first; none if no sentence meets half of it.
 
     `title`: what the passages are about; `most`: sentences at most."""
     asked = _read(question)

@@ -63,7 +63,7 @@ def choose(
     rules: Rules = RULES,
     told: Sequence[Difference] = (),
 ) -> list[PileSentence]:
-    """Return sentences of the passages, best first, in the order in which they are to be read; none where none is one.
+    """Return sentences of the passages, best first, in the order in which they are to be read; none if none is one.
     They have `length` words at most together. Sentences surely in another `language` (ISO 639-1 code; None = any) are
     refused, unless all are, and none states a side of what is `told` elsewhere: what sources say differently. `weights`
     is what was learned; None = the shipped ones."""

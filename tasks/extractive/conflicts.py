@@ -115,7 +115,7 @@ class Difference:
         return any(value in held for value in values)
 
     def left_out_of(self, sentence: str) -> str:
-        """Return a sentence without asides that tell one side; empty where the rest still does."""
+        """Return a sentence without asides that tell one side; empty if the rest still does."""
         if not self.stated_in(sentence):
             return sentence
         rest = _ASIDES.sub("", sentence)

@@ -127,7 +127,7 @@ def propositions(title: str, text: str, passage: int = 0) -> Iterator[Propositio
 
 
 def _stated(text: str, passage: int, about: frozenset[str]) -> StatedSentence | None:
-    """Return a sentence; None where it asserts nothing that can be compared."""
+    """Return a sentence; None if it asserts nothing that can be compared."""
     words = read(text).words
     label = _LABEL.match(text) is not None
     says = label or _is_sentence(text)

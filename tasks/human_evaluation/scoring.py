@@ -40,7 +40,7 @@ class RaterFinding:
     rater: int  # number
     judgements: int  # how many
     # by how much the rater's values are below what article, system and the other raters let expect (least squares);
-    # None where every rater's values must have the same mean, as in best-worst scaling
+    # None if every rater's values must have the same mean, as in best-worst scaling
     severity: float | None
     # rank correlation with the mean of the other raters on the same units, -1 to 1; None without such units, or if all
     # values are equal
@@ -185,7 +185,7 @@ class MeasureScores:
     articles: int  # number of articles
     means: dict[str, Interval]  # each system's mean judgement with its interval
     judged: dict[str, int]  # number of its judgements
-    strengths: dict[str, Interval] | None  # of Bradley and Terry; None where no rater compared two systems
+    strengths: dict[str, Interval] | None  # of Bradley and Terry; None if no rater compared two systems
     # (system, other) -> share of their comparisons in which it was preferred, ties as half (Shen et al. 2023, app. E)
     preferred: dict[tuple[str, str], float]
     # Tests of each pair, on the articles on which both were judged: p by approximate randomisation and after Holm's

@@ -186,7 +186,7 @@ def attach_words(paragraphs: pa.Table, twins: pa.Table, *, words: WordRule) -> p
 
 def near_duplicates(paragraphs: pa.Table, twin_words: pa.Table, words: WordRule) -> pa.Table:
     """Return an OVERLAPS row for each pair whose words are alike, without leads. Reports written by one template are
-    alike and differ in what they say: a pair is none where the later one has a number or name that the earlier one has
+    alike and differ in what they say: a pair is none if the later one has a number or name that the earlier one has
     not."""
     keys = _keys(twin_words, "article", "paragraph_id")
     own = _word_sets(paragraphs, set(keys), words)

@@ -72,7 +72,7 @@ class LeadClones:
         return None
 
     def is_clone(self, document: Iterable[Sequence[str]]) -> bool:
-        """Return whether a document, given as the words of its paragraphs, repeats the lead; False where not asked."""
+        """Return whether a document, given as the words of its paragraphs, repeats the lead; False if not asked."""
         threshold = self.settings.document
         return threshold is not None and self._words.recall(list(chain.from_iterable(document))) > threshold
 

@@ -91,9 +91,9 @@ _EDGES = re.compile(r"^\W+|(?<!\W)\W+$")
 
 
 def sections(texts: Sequence[str], refused: Sequence[bool]) -> list[str | None]:
-    """Return for each paragraph of a page the kind of its section: references, comments, others or None.
-    References and comments go on to the next heading of another kind, because their ends are seldom marked; a list of
-    other stories has an end, after which the article may go on."""
+    """Return for each paragraph of a page the kind of its section: references, comments, others or None. References and
+    comments last until the next heading of another kind, because their ends are rarely marked. A list of other stories
+    has an end, after which the article may continue."""
     kind, since = None, 0
     result: list[str | None] = []
     for i, (text, is_refused) in enumerate(zip(texts, refused, strict=True)):

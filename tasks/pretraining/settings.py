@@ -1,4 +1,5 @@
-"""Settings of denoising pre-training, and whether a summarizer can have it; loads nothing heavy, as plans want it."""
+"""Settings of denoising pre-training, and whether a summarizer can have it; loads nothing heavy, because plans use
+it."""
 
 from pydantic import Field
 

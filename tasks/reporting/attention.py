@@ -31,7 +31,7 @@ _WIDTH, _ROW_INCHES, _LETTER_INCHES = 7.2, 0.185, 0.06  # a letter of 8 points, 
 _EDGE, _SCALE_INCHES = 0.25, 0.75  # around it with the names of the axes, and for the scale of colours on the right
 _GAP_INCHES = 0.03  # between the name of a row and the row
 _HOST, _TOKEN = 24, 13  # characters of each that are shown
-_SHADES = colormaps["Blues"].resampled(12)  # few colours, told apart by eye and kept by the picture's palette
+_SHADES = colormaps["Blues"].resampled(12)  # few colours, which the eye can distinguish and the picture's palette keeps
 
 
 @dataclass(frozen=True)

@@ -33,7 +33,7 @@ class Curve:
 
 def model_curves(name: str, directory: Path) -> list[Curve]:
     """Return the curves of a model's training, by the name of its directory below models/: of the ranker, of a
-    predictor of attention, or of a summarizer; none where its metrics are not there."""
+    predictor of attention, or of a summarizer; none if its metrics are not there."""
     kind = "attention" if name.startswith("attention-") else "ranker" if name == "ranker" else "summarizer"
     path = directory / METRICS
     lines = read_metrics(path) if path.is_file() else []
@@ -45,7 +45,7 @@ def model_curves(name: str, directory: Path) -> list[Curve]:
 
 
 def stored_curves(store: Store, name: str, path: str) -> list[Curve]:
-    """Return the curves of a model in a store, whose directory is `path`; none where its metrics are not there."""
+    """Return the curves of a model in a store, whose directory is `path`; none if its metrics are not there."""
     if not store.exists(f"{path}/{METRICS}"):
         return []
     with TemporaryDirectory(prefix="wikisum-") as folder:

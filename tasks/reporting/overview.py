@@ -246,7 +246,7 @@ def lineage_picture(build: str, origins: Sequence[LineageStep]) -> bytes:
 
 
 def direct_reads(origins: Sequence[LineageStep]) -> dict[str, list[str]]:
-    """Return what each origin, in the order of `trace`, reads itself and not by way of another that it reads."""
+    """Return what each origin, in the order of `trace`, reads itself and not through another that it reads."""
     direct: dict[str, list[str]] = {}
     sources: dict[str, set[str]] = {}  # what each was made from, over others if need be
     for origin in origins:

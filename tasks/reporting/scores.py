@@ -196,7 +196,7 @@ def headline_sentence(ranking: Ranking) -> str:
 
 
 def _own_words(ranking: Ranking, system: str) -> str:
-    """Return a sentence on how much of a system's text is its own, by its bigrams; empty where that was not scored."""
+    """Return a sentence on how much of a system's text is its own, by its bigrams; empty if that was not scored."""
     novel = ranking.scores.get((system, "novel-bigrams"))
     if novel is None:
         return ""

@@ -95,6 +95,6 @@ def _changed(store: Store, builds: dict[str, Build]) -> Iterator[Block]:
 
 
 def _read(store: Store, build: Build, stage: str) -> pa.Table:
-    """Return all rows of a stage; none where the build does not have it."""
+    """Return all rows of a stage; none if the build does not have it."""
     shards = finished_stage(store, build, stage).in_order if stage in build.stages else ()
     return read_parts(store, stage, map(whole, shards))

@@ -40,7 +40,7 @@ def finish_retraining(
 ) -> str:
     """Judge the challenger, keep it as a version, promote it if it is better, and prune; return what happened.
     `champion` are the models in use, None before the first; `start` those from which training continued where they fit,
-    None where it started from scratch. The run `started` at that `time.monotonic`."""
+    None if it started from scratch. The run `started` at that `time.monotonic`."""
     store = run.store
     number = max(version_numbers(store), default=0) + 1
     verdict = Verdict(True, "the first version")

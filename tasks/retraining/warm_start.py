@@ -17,7 +17,7 @@ from tasks.summarization.settings import SummarizerSettings, TrainingSettings
 
 RANKER, PREDICTOR = "models/ranker", "models/attention-summarizer"
 # Share of the champion's validation loss, above its floor, that a new ranker must save to be taken up; else the
-# champion's goes on, and unchanged articles need not be ranked again.
+# champion's ranker stays, and unchanged articles need not be ranked again.
 RANKER_GAIN = 0.02
 _RESTORE = "restore it from a backup (wikisum restore --replace-damaged)"
 

@@ -109,7 +109,7 @@ class WebSearchSettings(Settings):
 
     @property
     def query_price(self) -> float | None:
-        """US dollars for one query, or None where it is not known; an instance of one's own and a file are free."""
+        """US dollars for one query, or None where it is not known; your own instance and a file are free."""
         price = self.price_per_thousand
         if price is None:
             price = interfaces()[self.provider].price_per_thousand

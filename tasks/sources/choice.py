@@ -20,7 +20,7 @@ _MOST_LOOKED_INTO = 20  # partitions of which the first article is read
 
 def open_source(settings: SourceSettings, contact: str = "", kept: KeptAnswers | None = None) -> Source:
     """Return the source that the settings choose; it opens no file before `partitions` is called. `contact` goes into
-    the User-Agent of requests to a live wiki, which needs one; a planning that asks one goes on from what was
+    the User-Agent of requests to a live wiki, which needs one; an interrupted planning continues from what was
     `kept`."""
     match settings.kind:
         case "miniweb":

@@ -267,7 +267,7 @@ class MediaWikiSource:
     settings: MediaWikiSettings
     wikitext: WikitextSettings
     contact: str = ""
-    kept: KeptAnswers | None = None  # of an interrupted planning, which goes on from them
+    kept: KeptAnswers | None = None  # of an interrupted planning, which continues from them
     patience: Patience = PATIENCE
     partition_pages: int = 500  # ten requests: what a failed partition asks for again
     gives_documents = False

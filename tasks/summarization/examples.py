@@ -94,8 +94,8 @@ def build_examples(
 ) -> pa.Table:
     """Return the EXAMPLES row of every kept article that has ranked paragraphs with any token. Paragraph i of `source`
     is the one of rank i, an empty list if it has no token, so that ranks and graph nodes still match. A cut paragraph
-    ends with a whole word, and not with a number that might go on. With `supported_by` an article of the training or
-    validation split without a supported sentence has no row. Raises ValueError: a table is not sorted."""
+    ends with a whole word, and not with a number that may be incomplete. With `supported_by` an article of the training
+    or validation split without a supported sentence has no row. Raises ValueError: a table is not sorted."""
     vocabulary = Vocabulary.of(vocabulary, form)
     layout = None if read is None else layout_of(read, vocabulary)
     kept = articles.filter(pc.is_null(articles["drop_reason"])).select(["article_id", "split", "title", "lead"])

@@ -55,7 +55,7 @@ _BATCH, _THREADS = 16, 1  # articles scored at a time, and threads of torch: sha
 def train_extractor(
     shards: Shards,
     vocabulary: pa.Table | Vocabulary,
-    settings: SummarizerSettings,  # of the summarizer (BERTSUMEXTABS) that goes on from the encoder
+    settings: SummarizerSettings,  # of the summarizer (BERTSUMEXTABS) that continues from the encoder
     *,
     training: TrainingSettings,  # of that summarizer; here there are a quarter of its steps, at its encoder's rate
     directory: Path,  # gets the files of the model and metrics.jsonl, and checkpoints meanwhile

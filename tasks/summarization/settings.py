@@ -282,7 +282,7 @@ class DecodingSettings(Settings):
         return Guidance(self.alignment, self.beta, self.alignment_when, self.coverage, self.compressed_paragraphs)
 
     def search(self) -> SearchSettings:
-        """Return what `beam_search` wants to know. Raises ValueError: min_length is above max_length."""
+        """Return the settings of `beam_search`. Raises ValueError: min_length is above max_length."""
         names = (field.name for field in dataclasses.fields(SearchSettings) if field.name in type(self).model_fields)
         return SearchSettings(**{name: getattr(self, name) for name in names})
 

@@ -98,8 +98,8 @@ def outcome(result: TrainingResult, model: nn.Module) -> dict[str, Any]:
 def trainer_settings(
     training: TrainingSettings, seed: int, *, processes: int = 1, continued: bool = False
 ) -> TrainerSettings:
-    """Return what the trainer wants to know, for each of `processes`. Raises ValueError: they cannot share an update's
-    batches equally, as where `torchrun` started another number."""
+    """Return the settings of the trainer, for each of `processes`. Raises ValueError: they cannot share an update's
+    batches equally, for example because `torchrun` started another number."""
     if training.accumulation % processes:
         raise ValueError(
             f"training.accumulation is {training.accumulation}: expected a multiple of {processes}, the processes of "

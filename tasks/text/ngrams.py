@@ -41,9 +41,9 @@ def split_words(text: str, rule: WordRule = "rouge") -> list[str]:
 
 
 def rule_for(text: str, rule: WordRule = "rouge") -> WordRule:
-    """Return the rule for what is compared with a text, such as a lead. `rouge` would leave next to nothing of a text
-    in another alphabet than the Latin one, and make two such texts equal that share a year: there it gives way to
-    `unicode`."""
+    """Return the rule for texts that are compared with a text, such as a lead. `rouge` would drop nearly all of a text
+    in another alphabet than the Latin one, and two such texts that share a year would be equal. So `unicode` replaces
+    it there."""
     return "unicode" if rule == "unicode" or is_beyond_latin(text[:_HEAD]) else "rouge"
 
 

@@ -45,7 +45,7 @@ def without_invisible(text: str) -> str:
 
 
 def raised(before: str, content: str, linked: bool) -> str:
-    """Return what takes the place of a superscript after a text `before`: "^30" after a number, "²" after a unit, "th"
+    """Return the replacement of a superscript after a text `before`: "^30" after a number, "²" after a unit, "th"
     and other letters as they are, nothing for the mark of a note. `linked`: it links to a place in the same page."""
     content = content.strip()
     if not content or (linked and (content.isdigit() or _NOTE.fullmatch(content))) or _SIGNS.fullmatch(content):

@@ -97,7 +97,7 @@ def _clause(token: "Token") -> "Token":
 
 
 def _around(words: list["Token"], source: "Doc") -> Frames | None:
-    """Return the frames that all of some words have in a source; None where it has too few of them."""
+    """Return the frames that all of some words have in a source; None if it has too few of them."""
     places = [next((token.i for token in source if _same(word, token)), None) for word in words]
     held = [clause_frames(source)[place] for place in places if place is not None]
     if len(held) < max(2, _MOSTLY * len(words)):
@@ -252,7 +252,7 @@ def _governor(token: "Token") -> "Token":
 
 
 def _listed(governor: "Token") -> Frames | None:
-    """Return the frame of what a word governs, none where it asserts it; None for a word that no list has."""
+    """Return the frame of what a word governs, none if it asserts it; None for a word that no list has."""
     part = _LISTS.get(governor.pos_, "")
     names = {governor.lemma_.lower(), *(child.lower_ for child in governor.children if child.dep_ == "amod")}
     if names & _ASSERTED.get(part, _NO_FRAME):

@@ -67,7 +67,7 @@ def parted_numbers(sentence: ParsedText, evidence: Evidence) -> bool:
 
 
 def gather(sentence: ParsedText, passages: Sequence[ParsedText], weigh: Weigh) -> Evidence | None:
-    """Return the evidence for a sentence, each next sentence the one that adds most weight; None where no passage has
+    """Return the evidence for a sentence, each next sentence the one that adds most weight; None if no passage has
     any of its words. `sentence`: with content words; `weigh`: how much a word in lower case tells, from 0."""
     words = [sentence.words[place] for place in sentence.content]
     weights = np.array(word_weights(words, weigh))

@@ -140,7 +140,7 @@ def _units_changed(sentence: ParsedText, passage: ParsedText, pairs: Pairs) -> f
 
 
 def _after(text: ParsedText, place: int) -> str | None:
-    """Return the stem of the content word right after a place; None where another sentence or nothing follows."""
+    """Return the stem of the content word right after a place; None if another sentence or nothing follows."""
     for after in range(place + 1, min(place + 3, len(text.words))):
         if text.words[after].kind and text.words[after].sentence == text.words[place].sentence:
             return text.words[after].key

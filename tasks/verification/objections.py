@@ -216,7 +216,7 @@ def _other_subject(claim: ParsedText, source: ParsedText) -> bool:
 
 
 def _said_of_part(claim: ParsedText, source: ParsedText, name: tuple[int, int], verb: Word) -> bool | None:
-    """Tell whether a verb after a name of the source has a part of it as its subject; None where no such verb follows.
+    """Tell whether a verb after a name of the source has a part of it as its subject; None if no such verb follows.
     `name`: its first place and the one after its last."""
     start, end = name
     after = [n for n in range(end, len(source.words)) if source.texts[n] not in _AUXILIARIES]

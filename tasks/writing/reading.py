@@ -50,7 +50,7 @@ _LINK = re.compile(r"!?\[([^\[\]]*)\]\([^()\s]*\)")
 _TAG = re.compile(r"<[^<>]*>|\[/?INST\]")
 _MARKUP = re.compile(r"(?:\*\*|__|`)|^[ \t]*(?:#{1,6}|[*>•-]|\d{1,3}[.)])[ \t]+", re.MULTILINE)
 _FENCE = re.compile(r"^[ \t]*(?:```|~~~)[\w-]*[ \t]*$", re.MULTILINE)
-# A cut answer's "41." may go on as "41.5".
+# A cut answer's "41." may have been "41.5".
 _ENDED = re.compile(r"(?:(?<!\d)[.!?]|[…。！？।])[\"'”’»)\]]*\Z")
 _STOPS = re.compile(r"[.!?…。！？।][\"'”’»)\]]*\Z")
 _QUOTES = {'"': '"', "“": "”", "«": "»", "„": "“", "'": "'", "‘": "’"}

@@ -84,7 +84,7 @@ class _Reader:
         self._names = dict[str, str]()
         self._looks = dict[str, _Look]()
         self._bases = dict[str, str]()
-        self._open: html.HtmlElement | None = None  # a paragraph whose end was deleted, so that the next one goes on
+        self._open: html.HtmlElement | None = None  # a paragraph without its end, which the next one continues
         self._fields: list[bool] = []  # of each open field, whether its instruction is being read
         for style in [] if styles is None else children(styles):
             name = attribute(style, "styleId") or ""
