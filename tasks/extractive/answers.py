@@ -2,8 +2,8 @@
 
 A sentence is compared with the question by the words that both have, weighed by how rare they are in the sources. Words
 of the title and of the passage before the sentence count half, so that "It was electrified in 1931" is about the
-lighthouse that its passage names. A question such as "when" or "how many" wants a date or a number: a sentence without
-one that the question lacks counts less."""
+lighthouse that its passage names. A question such as "when" or "how many" asks for a date or a number: a sentence
+without a new one counts less."""
 
 import math
 import re
@@ -23,11 +23,11 @@ _MEASURES = {word: words.split() for word, words in _DATA["measures"].items()}
 _WANTS: Mapping[str, str] = {**_DATA["wants"], **{f"how {word}": "number" for word in _MEASURES}}
 _ASKING = frozenset(_DATA["asking"].split())
 _YEARS = range(1000, 2100)
-_BY_CONTEXT = 0.5  # what a word counts that only the title or the passage before the sentence has
-_RELATED = 0.85  # what a synonym or another form of a word counts
-_WITHOUT_VALUE = 0.4  # what a sentence without the wanted kind of value counts
+_BY_CONTEXT = 0.5  # weight of a word that only the title or the passage before the sentence has
+_RELATED = 0.85  # weight of a synonym or another form of a word
+_WITHOUT_VALUE = 0.4  # weight of a sentence without the wanted kind of value
 _LEAST = 0.5  # share of the question's weight that an answer has
-_NEAR_BEST = 0.85  # of the best answer's score, that further answers have
+_NEAR_BEST = 0.85  # share of the best answer's score that further answers have
 _WORDS = re.compile(r"[^\W_]+")
 
 
@@ -46,7 +46,7 @@ class _Question:
 
     words: tuple[frozenset[str], ...]  # for each content word the stems that mean it, the first question word first
     wanted: str | None  # kind of value that an answer has: "name", "date", "number"; None = any
-    values: frozenset[Value]  # that the question has itself
+    values: frozenset[Value]  # values that the question has itself
 
 
 def answers(question: str, passages: Sequence[PilePassage], title: str = "", most: int = 2) -> list[AnsweringSentence]:

@@ -1,4 +1,4 @@
-"""Sentences that together say most of what a lead would, each readable alone, in an order that can be read."""
+"""Choose sentences that together say most of what a lead would, make sense alone, and have a readable order."""
 
 import re
 from collections.abc import Sequence
@@ -22,21 +22,21 @@ _UNTOLD = re.compile(
     r"The ((?:[a-z-]+ ){1,3})"
     r"(?:never|also|only|is|was|are|were|has|had|made|will|would|can|could|may|did|does|said|left|gave|took|[a-z]+ed)\b"
 )
-_PRONOUN = re.compile(r"(?:It|He|She|They) ")  # that a sentence may begin with right behind the one it means
+_PRONOUN = re.compile(r"(?:It|He|She|They) ")  # first words of a sentence that may follow the one it refers to
 _SENTENCE = re.compile(r"[A-Z]\S*(?: \S+){2,}[.!?]")
-_PER_UNTOLD = 0.5  # such a sentence is worth so much of another
+_PER_UNTOLD = 0.5  # worth of such a sentence, as a share of another's
 _YEAR = re.compile(r"\b(1[0-9]{3}|20[0-9]{2})\b")
 # Below which probability of a language a sentence is in another one; of 463 sentences of wikigraph that show it by few
 # of the commonest English words, none is.
 _OTHER = 0.01
-_LEAST_DATED = 0.5  # of the sentences, for their order to be that of their years
+_LEAST_DATED = 0.5  # share of sentences with a year from which years decide the order
 
 
 @dataclass(frozen=True)
 class Rules:
     """How sentences are chosen; the defaults were chosen on topics of other articles (`benchmarks/extractors.py`)."""
 
-    # What a covered concept of each kind counts
+    # Weight of a covered concept of each kind
     word: float = 1.0
     bigram: float = 2.0
     value: float = 3.0
@@ -45,8 +45,8 @@ class Rules:
     by_bigrams: float = 0.5
     by_values: float = 0.5
     by_length: float = 0.4  # power of its length, which the gain is divided by
-    again: float = 0.8  # what a sentence of a source counts that gave one before, for each one
-    floor: float = 0.15  # least worth of a sentence, as a share of that of the pile's best ones
+    again: float = 0.8  # factor of a sentence for each earlier one from its source
+    floor: float = 0.15  # least worth of a sentence, as a share of the mean of the best ones
 
 
 RULES = Rules()
@@ -88,10 +88,10 @@ def of_pile(
     words = np.array([len(each.words) for each in pile.sentences])
     alone = np.array([not each.defects for each in pile.sentences])
     able = whole & alone
-    fits = words[able].sum() <= length  # then nothing is left out for its worth
-    if words.sum() <= length or not able.any():  # nor for its shortness, where a page's furniture would come with it
+    fits = words[able].sum() <= length  # then no sentence is left out for its worth
+    if words.sum() <= length or not able.any():  # nor for its length, unless it would bring labels of the page
         able |= asked & alone & [_is_sentence(each) for each in pile.sentences]
-    if not (able & (words <= length)).any():  # rather one that needs its page than none
+    if not (able & (words <= length)).any():  # a sentence that needs its page is better than none
         able = whole
     merit = _merit(pile, worth, rules)
     if able.any() and words[able].sum() > length:
@@ -103,8 +103,8 @@ def of_pile(
 
 
 def _continued(pile: Pile, chosen: Sequence[PileSentence], length: int) -> list[PileSentence]:
-    """Return the sentences, each with those right behind it in its passage that begin with a pronoun, need nothing else
-    and have a name, number or date, while words are left."""
+    """Return the sentences, each with its followers in the passage while words are left. A follower begins with a
+    pronoun, needs nothing else and has a name, number or date."""
     left = length - sum(len(item.words) for item in chosen)
     known = {(item.passage, item.place) for item in chosen}
     behind: dict[tuple[int, int], list[PileSentence]] = {place: [] for place in known}

@@ -1,4 +1,4 @@
-"""Where sources differ on a subject: another date of what happens once, another number of the same things.
+"""Differences between sources on a subject: another date of what happens once, another number of the same things.
 
 Only words next to the subject's name are read, so few differences are found, and hardly any wrongly. Numbers
 that have different years of their own have changed, and contradict nothing.
@@ -75,8 +75,8 @@ _PREDICATE = re.compile(rf"{_ASIDE} (?:[a-z]+(?:s|ed)|had|stood|lay|ran|became|b
 class Statement:
     """What a sentence says of the subject."""
 
-    subject: str  # of which, in lower case
-    nouns: frozenset[str]  # words that stand for it: the last of its name, and what the passage says that it is
+    subject: str  # the subject, in lower case
+    nouns: frozenset[str]  # words for it: the last of its name, and the noun that the passage uses for it
     slot: str  # what is stated: two statements with the same slot are about the same thing
     value: Value  # what it is said to be
     text: str  # the statement as a clause that names the subject
@@ -129,8 +129,8 @@ def without_sides(sentence: str, told: Sequence[Difference]) -> str:
 
 
 def differences(title: str, passages: Sequence[PilePassage]) -> list[Difference]:
-    """Return what sources say differently of the title's subject, in the order of first mention. Nothing is said of a
-    slot for which one source has two values: it is not one that has a single value."""
+    """Return the differences between sources on the title's subject, in the order of first mention. A slot for which
+    one source has two values is left out, because it can have several."""
     slots: defaultdict[tuple[str, str], list[Statement]] = defaultdict(list)
     for number, passage in enumerate(passages):
         for statement in statements(title, passage.text, number):
@@ -214,7 +214,7 @@ def _numbered(
 
 
 def _dated(before: str, name: str, after: str, begins: bool) -> tuple[str, str, str, bool] | None:
-    """Return the same of what is done to the mentioned: told before it, around it, or in brackets after it."""
+    """Return the same for passive statements: before the mention, around it, or in brackets after it."""
     for first, then in ((_OPENING, None), (_DATED, _DONE), (_MADE, _THEN), (None, _BORN)):
         one, other = first.search(before) if first else None, then.match(after) if then else None
         if (one or (first is None and begins)) and (other or then is None):
@@ -242,7 +242,7 @@ def _difference(told: Sequence[Statement], sources: Sequence[str]) -> Difference
 
 
 def _agree(one: Statement, other: Statement) -> bool:
-    """Return whether both may be so: the same, one told less exactly, or of a time that only one of them tells."""
+    """Return whether both may be true: they are equal, one is less exact, or only one has a time."""
     if (one.year is None) != (other.year is None):
         return True
     if one.slot in _SLOTS.values():

@@ -1,9 +1,9 @@
 """A pile of passages about a title, cut into sentences, and the concepts that the sentences hold.
 
-A concept is a content word, a bigram, or a value (name, number or date): what a summary is made to cover (Gillick &
-Favre 2009). Two arrays hold the place of each, so that counts over a pile are sums over them. A concept or
-sentence is described only by counts and places in the pile, never by words. So weights that were learned on some topics
-can be used on any other.
+A concept is a content word, a bigram, or a value (name, number or date): a summary is to cover these (Gillick & Favre
+2009). Two arrays hold the place of each, so that counts over a pile are sums over them. A concept or sentence is
+described only by counts and places in the pile, never by words. So weights that were learned on some topics can be used
+on any other.
 """
 
 import re
@@ -277,7 +277,7 @@ def _distinct(
 
 
 def _held(concepts: Concepts, probability: Floats, sentences: int) -> tuple[Floats, Floats, Floats, Floats]:
-    """Return the sum, mean, most and number of the probabilities of what each sentence holds."""
+    """Return the sum, mean, maximum and number of the probabilities of each sentence's concepts."""
     values = probability[concepts.concept]
     count = np.bincount(concepts.sentence, minlength=sentences).astype(np.float64)
     total: Floats = np.bincount(concepts.sentence, values, sentences).astype(np.float64)

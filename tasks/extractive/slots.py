@@ -1,9 +1,9 @@
 """Sentences of two sources that say the same with another value: another price, date, length or person in an office.
 
-`conflicts.py` reads what is said of a name, with verbs that it knows. This module knows no verbs. Two sentences are of
-one slot if all ordinary words of the shorter one are in the longer one, which has few others, and none that tells two
-things apart ("adults", "north", "revised"). They differ if one value of one kind and unit differs and all others are
-the same. A line such as "Length: 214 km" is of the title's subject."""
+`conflicts.py` reads what is said of a name, with verbs that it knows. This module knows no verbs. Two sentences have
+one slot if the longer one has all ordinary words of the shorter one, few others, and none that distinguishes two things
+("adults", "north", "revised"). They differ if one value of one kind and unit differs and all others are the same. A
+line such as "Length: 214 km" is about the title's subject."""
 
 import re
 from collections import defaultdict
@@ -55,7 +55,7 @@ class StatedSentence:
     passage: int  # number of its passage
     words: tuple[Word, ...]
     stems: frozenset[str]  # of its ordinary words and names; of a label those of the title too
-    apart: frozenset[str]  # words that tell things apart
+    apart: frozenset[str]  # words that distinguish things
     limits: frozenset[str]  # stems of words right after a preposition, such as "case" in "a phone with a case"
     tense: str  # past | present | future; empty if only an ordinary verb shows it
     uncertain: bool
@@ -88,12 +88,13 @@ class SlotDifference(Difference):
         return has_value and all(any(_same(word, other) for other in own) for word in shared)
 
     def left_out_of(self, sentence: str) -> str:
-        """Return a sentence as it is, or nothing where it tells a side."""
+        """Return a sentence unchanged, or nothing if it states a side."""
         return "" if self.stated_in(sentence) else sentence
 
 
 def contradictions(title: str, passages: Sequence[PilePassage]) -> list[Difference]:
-    """Return what sources say differently: what `conflicts.py` reads of a name, then slots with different values."""
+    """Return the differences between sources: those that `conflicts.py` finds by names, then slots with different
+    values."""
     of_names = differences(title, passages)
     known = {(side.passage, side.sentence) for difference in of_names for side in difference.statements}
     by_unit: defaultdict[str, list[Proposition]] = defaultdict(list)
@@ -199,7 +200,7 @@ def _limited(words: Sequence[Word], place: int) -> bool:
 
 
 def differ(one: Proposition, other: Proposition) -> bool:
-    """Tell whether two propositions are of one slot, and cannot both be so."""
+    """Tell whether two propositions have one slot and cannot both be true."""
     a, b = one.sentence, other.sentence
     same = (one.unit, one.others, one.bounds) == (other.unit, other.others, other.bounds)
     if not same or (a.apart, a.uncertain) != (b.apart, b.uncertain) or (a.tense and b.tense and a.tense != b.tense):
@@ -207,7 +208,7 @@ def differ(one: Proposition, other: Proposition) -> bool:
     if one.unit in {"", _DAY} and a.label and b.label:
         return False  # the authors, or the days, of two pages
     if not one.unit and len(one.stems) != len(other.stems):
-        return False  # "the chair of the council" is another than "the chair"
+        return False  # "the chair of the council" is not "the chair"
     shorter, longer = sorted((one.stems, other.stems), key=len)
     added = [word for word in longer if not any(_same(word, there) for there in shorter)]
     if not shorter or len(added) > _MOST_OTHERS or len(added) != len(longer) - len(shorter):
@@ -230,7 +231,7 @@ def _rounded(exact: Decimal, coarse: Decimal) -> bool:
 
 
 def _stems(text: str) -> frozenset[str]:
-    """Return the stems of the ordinary words and names of a text; of a measure its noun."""
+    """Return the stems of the ordinary words and names of a text; for a measure its noun."""
     words = (word for word in read(text).words if word.kind in {WordKind.WORD, WordKind.NAME})
     kept = (word.key for word in words if word.text not in _MONTHS)
     return frozenset(_MEASURES.get(key, key) for key in kept if key not in _LIGHT)

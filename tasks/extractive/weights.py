@@ -108,12 +108,12 @@ class Weights:
 
 @cache
 def shipped() -> Weights:
-    """Return the default weights, learned on topics of other people (`benchmarks/extractors.py`)."""
+    """Return the default weights, learned on other topics (`benchmarks/extractors.py`)."""
     return Weights.from_json(files("tasks.extractive").joinpath("weights.json").read_text(encoding="utf-8"))
 
 
-_CONCEPTS = (400, 800, 500)  # of each kind, drawn of each topic: a long pile must not outweigh the others
-_SENTENCES = 150  # likewise
+_CONCEPTS = (400, 800, 500)  # concepts of each kind drawn for a topic: a long pile must not outweigh the others
+_SENTENCES = 150  # sentences that are drawn for each topic
 _SEED = 1
 
 
@@ -142,9 +142,9 @@ class LabelledPile:
 
 
 def learn(examples: Sequence[LabelledPile]) -> Weights:
-    """Return the weights that suit the examples best. What a sentence is worth is learned from probabilities of its
-    concepts that were learned on the other half of the examples, since those of the same examples look surer than they
-    are. Raises ValueError: there are fewer than two examples with sentences, or their leads say nothing of them."""
+    """Return the weights that suit the examples best. The worth of a sentence is learned from probabilities of its
+    concepts that were learned on the other half of the examples, because those of the same half are too sure. Raises
+    ValueError: there are fewer than two examples with sentences, or their leads say nothing of them."""
     examples = [each for each in examples if each.pile.sentences]
     if len(examples) < 2:
         raise ValueError(f"{len(examples)} topics with sentences are too few to learn from: expected at least two")

@@ -11,7 +11,7 @@ from itertools import groupby
 from tasks.verification.words import ParsedText
 
 _CLOSE = 0.3  # weight of the share of neighbours that stay neighbours, against the share of words, to choose a window
-_TRIED = 3  # sentences of a passage, those with most of the words, among which the window is chosen
+_TRIED = 3  # sentences of a passage with most of the words, from which the window is chosen
 NOWHERE = -1
 Matches = list[dict[int, float]]
 
@@ -21,8 +21,8 @@ class Window:
     """Sentences of a passage, and where in them a sentence's content words are."""
 
     sentences: tuple[int, ...]  # their numbers, one or two
-    places: list[int]  # of each content word of the sentence its place in the passage, or NOWHERE
-    quality: list[float]  # of each how surely it is the same word, 0-1
+    places: list[int]  # place in the passage of each content word of the sentence, or NOWHERE
+    quality: list[float]  # how surely each is the same word, 0-1
 
     @cached_property
     def said(self) -> list[int]:
@@ -30,7 +30,7 @@ class Window:
         return [place for place in self.places if place != NOWHERE]
 
     def pairs(self, sentence: ParsedText) -> list[tuple[int, int]]:
-        """Return the places of content words, in the sentence and in the passage, of those that the passage holds."""
+        """Return the places, in sentence and passage, of the content words that the passage has."""
         return [(own, there) for own, there in zip(sentence.content, self.places, strict=True) if there != NOWHERE]
 
     def span(self, passage: ParsedText) -> list[int]:
@@ -51,14 +51,14 @@ def matches(sentence: ParsedText, passage: ParsedText) -> Matches:
 
 
 def longest_gap(found: Matches) -> int:
-    """Return how many content words of a sentence, one after another, its passage has in no form."""
+    """Return the longest run of content words of a sentence that its passage has in no form."""
     return max((len(list(run)) for held, run in groupby(map(bool, found)) if not held), default=0)
 
 
 def windows(found: Matches, weights: Sequence[float], passage: ParsedText) -> tuple[Window, Window]:
-    """Return the sentence of a passage, and the two sentences, that could best say a sentence. `found`: as `matches`
-    returns it; `weights`: of each content word, how much it tells; `passage`: where they were looked for; it has at
-    least one sentence."""
+    """Return the sentence and the pair of sentences of a passage that match a sentence best. `found`: as `matches`
+    returns it; `weights`: information of each content word; `passage`: the searched passage, with at least one
+    sentence."""
     held: list[dict[int, float]] = []  # of each word, the best quality in each sentence
     total = [0.0] * len(passage.sentences)
     for places, weight in zip(found, weights, strict=True):

@@ -9,7 +9,7 @@ from functools import cache, lru_cache
 
 from tasks.engine.data_files import read_data
 
-_NUMBER = r"\d{1,12}(?:,\d{3}){0,6}(?:\.\d{1,12})?"  # bounded, so that long texts take no longer a character
+_NUMBER = r"\d{1,12}(?:,\d{3}){0,6}(?:\.\d{1,12})?"  # bounded, so that the time grows only linearly with the text
 _LENGTHS = "tall high wide long deep thick above below away apart race sprint hurdles dash freestyle relay"
 _MONTHS = "January|February|March|April|May|June|July|August|September|October|November|December"
 _UNITS = "one two three four five six seven eight nine"
@@ -28,7 +28,7 @@ def canonical(text: str) -> str:
 
 @cache
 def _replacements() -> list[Replacement]:
-    """Return what is replaced, in this order: later rules read the forms that earlier ones make."""
+    """Return the replacements in their order: later rules read the forms that earlier ones make."""
     table: Mapping[str, Mapping[str, str]] = read_data("tasks.verification", "canonical.toml")
     tens = {word: 10 * count for count, word in enumerate(_TENS.split(), 2)}
     units = {word: count for count, word in enumerate(_UNITS.split(), 1)}

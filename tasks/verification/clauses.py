@@ -1,6 +1,6 @@
-"""Frames by a dependency parse: each clause with what governs it, where a pipeline of spaCy for English is installed.
+"""Frames by a dependency parse: each clause with the words that govern it. It needs a pipeline of spaCy for English.
 
-`frames.py` reads words from left to right, and needs nothing. A parse tells what a word governs: "the engineer who
+`frames.py` reads words from left to right, and needs nothing. A parse shows what a word governs: "the engineer who
 claimed that the dam was unsafe was dismissed" says that he was dismissed, and does not say that the dam was unsafe. A
 clause below another one is asserted only where its governor asserts it ("he realised that ..."); `clauses.toml` names
 these, and what denies or doubts. Every other governor reports."""
@@ -29,12 +29,12 @@ _CONTENT = frozenset({"NOUN", "PROPN", "VERB", "ADJ", "NUM"})
 _COMPLEMENTS = frozenset({"ccomp", "xcomp", "acl", "oprd"})
 _SUBJECTS = frozenset({"nsubj", "nsubjpass", "csubj", "csubjpass", "expl"})
 _OBJECTS = frozenset({"dobj", "nsubjpass"})
-_OWN_CLAUSE = frozenset({"relcl", "advcl", "appos"})  # not governed by what governs the clause around them
+_OWN_CLAUSE = frozenset({"relcl", "advcl", "appos"})  # clauses outside the frame of the clause around them
 _OF_NOBODY = frozenset({"no", "neither", "nor", "nobody", "none", "nothing"})
 _INVERTED = frozenset({"had", "should", "were"})  # begin a condition without "if": "Had the dam failed, ..."
 _PRESENT, _PAST = frozenset({"VBZ", "VBP"}), frozenset({"VBD", "VBN"})
 _SPEECH = frozenset(read_data("tasks.verification", "frames.toml")["verbs"]["reported"].split())
-_MOSTLY = 0.6  # of a claim's words, from which a clause holds the claim
+_MOSTLY = 0.6  # share of a claim's words from which a clause holds the claim
 _REMEMBERED = 4096
 Frames = frozenset[Frame]
 _NO_FRAME: Frames = frozenset()
@@ -62,8 +62,8 @@ def dropped_frame(claim: str, evidence: Iterable[str], kept: Frames) -> Frame | 
 
 
 def _predicates(doc: "Doc") -> Iterator["Token"]:
-    """Yield the words that a sentence says of its subjects: the main verb, those joined to it, those of clauses that
-    complete it; of "be" what follows."""
+    """Yield the predicates of a sentence: the main verb, verbs joined to it and those of clauses that complete it; for
+    "be" the word after it."""
     for token in doc:
         if token.dep_ in {"ROOT", "ccomp"} or (token.dep_ == "conj" and token.head.dep_ == "ROOT"):
             said = [child for child in token.children if child.dep_ in {"attr", "acomp"}]
@@ -71,8 +71,8 @@ def _predicates(doc: "Doc") -> Iterator["Token"]:
 
 
 def _holding(predicate: "Token", sources: Iterable["Doc"]) -> list[Frames]:
-    """Return the frames of the clauses that hold a predicate with most of its words; of what holds most of its words,
-    where none has the predicate itself."""
+    """Return the frames of the clauses that hold a predicate with most of its words. If none has the predicate itself,
+    take clauses with most of its words."""
     words = [token for token in _clause(predicate).subtree if token.pos_ in _CONTENT and token.i != predicate.i]
     best = 0
     results: list[Frames] = []
@@ -92,7 +92,7 @@ def _holding(predicate: "Token", sources: Iterable["Doc"]) -> list[Frames]:
 
 
 def _clause(token: "Token") -> "Token":
-    """Return the verb of the clause that a word is the predicate of."""
+    """Return the verb of the clause whose predicate a word is."""
     return token.head if token.dep_ in {"attr", "acomp"} else token
 
 
@@ -122,7 +122,7 @@ def clause_frames(doc: "Doc") -> tuple[Frames, ...]:
 
 
 def _governed(token: "Token", found: dict[int, Frames]) -> Frames:
-    """Return the frames that a word has from the words above it. `found`: those of words that were asked before."""
+    """Return the frames that the words above a word give it. `found`: frames of words that are known already."""
     if token.i not in found:
         head = token.head
         if head.i == token.i:
@@ -135,7 +135,8 @@ def _governed(token: "Token", found: dict[int, Frames]) -> Frames:
 
 
 def _inherited(token: "Token") -> Frames:
-    """Return the frames of a governor itself that hold for a word too: "did not manage to win", not "did not know"."""
+    """Return the frames of a governor that also hold for a word below it: "did not manage to win", not "did not
+    know"."""
     head = token.head
     if token.dep_ == "conj":
         has_subject = any(child.dep_ in _SUBJECTS for child in token.children)
@@ -245,14 +246,14 @@ def _of_complement(token: "Token", marks: set[str]) -> Frames:
 
 
 def _governor(token: "Token") -> "Token":
-    """Return the word that a clause completes: of "it is untrue that ..." the adjective."""
+    """Return the word that a clause completes, such as the adjective in "it is untrue that ..."."""
     head = token.head
     said = [child for child in head.children if child.dep_ in {"acomp", "attr"} and child.i != token.i]
     return said[0] if head.lemma_ == "be" and said else head
 
 
 def _listed(governor: "Token") -> Frames | None:
-    """Return the frame of what a word governs, none if it asserts it; None for a word that no list has."""
+    """Return the frame that a word gives to its clause, none if it asserts it; None for a word that no list has."""
     part = _LISTS.get(governor.pos_, "")
     names = {governor.lemma_.lower(), *(child.lower_ for child in governor.children if child.dep_ == "amod")}
     if names & _ASSERTED.get(part, _NO_FRAME):

@@ -19,9 +19,9 @@ from tasks.verification.alignment import matches
 from tasks.verification.forest import Forest
 from tasks.verification.words import ParsedText, Weigh, WordKind, may_be_derived, word_weights
 
-MOST_SENTENCES = 5  # of the evidence: few supported sentences of WiCE need more
+MOST_SENTENCES = 5  # sentences of the evidence: few supported sentences of WiCE need more
 _FEW = 3
-_DERIVED = 0.7  # how much a name counts as held that has only its adjective there
+_DERIVED = 0.7  # how much a name counts whose adjective alone is there
 _NEAR = (-2, -1, 1, 2)
 _VALUES = frozenset({WordKind.NAME, WordKind.NUMBER})
 _PART = 0.08  # of a sentence's words by weight
@@ -36,16 +36,16 @@ class Evidence:
     """Sentences that together hold most of a sentence with C content words."""
 
     sentences: tuple[tuple[int, int], ...]  # (passage, number of the sentence in it), most words first
-    held: Floats  # [len(sentences), C] how surely each of them holds each word, 0-1
+    held: Floats  # [len(sentences), C] how surely each of them has each word, 0-1
     anywhere: Floats  # [C] how surely any sentence of any passage does
-    weights: Floats  # [C] how much each word tells
+    weights: Floats  # [C] information of each word
 
     def coverage(self, most: int = MOST_SENTENCES) -> float:
         """Return the share of the words' weight that the first `most` sentences hold, 0-1."""
         return float(self.held[:most].max(axis=0) @ self.weights / self.weights.sum())
 
     def needed(self) -> list[tuple[int, int]]:
-        """Return the sentences without which a noticeable part of the words is missing; at least one."""
+        """Return the sentences that hold a noticeable part of the words; at least one."""
         shares = [self.coverage(count) for count in range(1, len(self.sentences) + 1)]
         gains = [shares[0], *(after - before for before, after in pairwise(shares))]
         return [
@@ -68,7 +68,7 @@ def parted_numbers(sentence: ParsedText, evidence: Evidence) -> bool:
 
 def gather(sentence: ParsedText, passages: Sequence[ParsedText], weigh: Weigh) -> Evidence | None:
     """Return the evidence for a sentence, each next sentence the one that adds most weight; None if no passage has
-    any of its words. `sentence`: with content words; `weigh`: how much a word in lower case tells, from 0."""
+    any of its words. `sentence`: with content words; `weigh`: information of a word in lower case, from 0."""
     words = [sentence.words[place] for place in sentence.content]
     weights = np.array(word_weights(words, weigh))
     index, rows = [], []
@@ -107,8 +107,9 @@ def _held(sentence: ParsedText, passage: ParsedText) -> Floats:
 
 
 def measures(sentence: ParsedText, evidence: Evidence, of_pairs: Sequence[float]) -> NDArray[np.float32]:
-    """Return [G], what tells whether the evidence supports a sentence. `of_pairs`: what the forest of pairs says of the
-    likeliest passage and of the evidence as one passage, then the `PAIR_MEASURES` of the latter."""
+    """Return [G], the features that decide whether the evidence supports a sentence. `of_pairs`: the results of the
+    forest of pairs for the likeliest passage and for the evidence as one passage, then the `PAIR_MEASURES` of the
+    latter."""
     share = evidence.weights / evidence.weights.sum()
     missing = (1 - evidence.held.max(axis=0)) * evidence.weights
     worst = np.sort(np.append(missing, [0.0, 0.0]))[::-1]

@@ -1,4 +1,4 @@
-"""What tells a passage that says a sentence from one that does not, as numbers.
+"""Features that separate passages that say a sentence from others.
 
 Each window of the passage (`alignment.py`) is measured in the same way: how much of the sentence it has, with its
 values, their order and neighbours, negations and bounds. Then the two windows and the whole passage are compared.
@@ -27,7 +27,7 @@ from tasks.verification.words import (
     word_weights,
 )
 
-_SCOPE = 5  # words after a negator or bound among which the first content word is what it is about
+_SCOPE = 5  # words after a negator or bound in which its content word is searched for
 _HEADS = 2  # content words that a negator may be about
 _REACH = 4  # content words within which words belong together
 
@@ -41,8 +41,8 @@ NAMES = (*(f"{part}_{name}" for part in ("one", "two") for name in _NAMES["of_a_
 
 
 def features(sentence: ParsedText, passage: ParsedText, weigh: Weigh) -> list[float]:
-    """Return the numbers of `NAMES` for a sentence and a passage that may say it, both with content words. `weigh`: how
-    much a word in lower case tells, from 0."""
+    """Return the numbers of `NAMES` for a sentence and a passage that may say it, both with content words. `weigh`:
+    information of a word in lower case, from 0."""
     words = [sentence.words[place] for place in sentence.content]
     weights = word_weights(words, weigh)
     result = matches(sentence, passage)
@@ -113,7 +113,7 @@ def _window(sentence: ParsedText, passage: ParsedText, window: Window, weights: 
 
 
 def _order(passage: ParsedText, places: Sequence[int]) -> list[float]:
-    """Return how far neighbours stay neighbours and in order, the longest run, and where the thread breaks."""
+    """Return how far neighbours stay neighbours and in order, the longest run, and the number of breaks."""
     order = passage.ordinal
     pairs = list(pairwise(places))
     both = [(a, b) for a, b in pairs if NOWHERE not in (a, b)]
@@ -196,8 +196,8 @@ def _negation(sentence: ParsedText, passage: ParsedText, window: Window) -> tupl
 
 
 def _bounds(sentence: ParsedText, passage: ParsedText, window: Window) -> list[float]:
-    """Return how the words that bound a claim change: more of a class than the window has, or fewer than between the
-    words that are said."""
+    """Return how the words that bound a claim change: more of a class than the window has, or fewer than between its
+    matched words."""
     theirs = Counter(_bound(passage, place) for place in window.span(passage))
     first, last = (max(min(window.said) - 2, 0), max(window.said)) if window.said else (0, -1)
     inside = Counter(_bound(passage, place) for place in range(first, last + 1))
@@ -236,7 +236,7 @@ def _is_passive(words: Sequence[str]) -> bool:
 
 
 def _voice(sentence: ParsedText, passage: ParsedText, window: Window) -> float:
-    """Return whether the sentence begins with what comes later in the window, and its voice does not say so, or the
+    """Return whether the sentence begins with words that come later in the window without a change of voice, or the
     other way."""
     places = window.said
     if len(places) < 2:
@@ -249,7 +249,7 @@ def _voice(sentence: ParsedText, passage: ParsedText, window: Window) -> float:
 
 
 def _joints_crossed(sentence: ParsedText, passage: ParsedText, pairs: Pairs) -> float:
-    """Return how many clauses begin in the passage between words that are neighbours in the sentence, and not there."""
+    """Return how many clauses begin in the passage between words that are neighbours in the sentence."""
     steps = (
         (passage.joints[q] - passage.joints[p], sentence.joints[b] - sentence.joints[a])
         for (a, p), (b, q) in pairwise(pairs)
@@ -268,8 +268,8 @@ def _after_be(text: ParsedText, place: int) -> bool:
 
 
 def _leading(passage: ParsedText, window: Window, weights: Sequence[float]) -> tuple[float, float]:
-    """Return how many of the first words of the window's sentences are said, and how much is said of sentences whose
-    first words are not, and point to none before them."""
+    """Return how many of the first words of the window's sentences the sentence has, and how much it has of sentences
+    whose first words it lacks, if these do not refer to an earlier sentence."""
     said = set(window.places)
     shares = []
     unsaid = 0.0
@@ -289,7 +289,7 @@ def _subject(
 ) -> tuple[float, float]:
     """Return how much of the sentence's first words the window has, and how far before its other words."""
     names = [n for n, index in enumerate(sentence.content) if sentence.words[index].kind is WordKind.NAME]
-    # Names that follow the first one at once are as far from their numbers among the names.
+    # The run of names that begins with the first one.
     first = [n for among, n in enumerate(names) if sentence.content[n] - among == sentence.content[names[0]]]
     if not names or names[0] >= 2:
         first = list(range(min(2, len(weights))))
@@ -311,7 +311,7 @@ def _rest(passage: ParsedText, window: Window) -> tuple[float, float]:
 
 
 def _second(passage: ParsedText, pair: Window, weights: Sequence[float]) -> tuple[float, float]:
-    """Return what the later sentence of a pair gives alone, and whether it points back."""
+    """Return the share of words that only the later sentence of a pair has, and whether it refers back."""
     if len(pair.sentences) < 2:
         return 0.0, 0.0
     start, end = passage.bounds[pair.sentences[1]]

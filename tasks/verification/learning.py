@@ -1,9 +1,9 @@
-"""Learn a verifier from a corpus without labels: its sentences are true, what is made of them by rules is true or not.
+"""Learn a verifier from a corpus without labels: its sentences are true, and rules make true and false ones from them.
 
 True are source sentences in their passage, restatements of them (`restatements.py`), and sentences of leads that a
-passage nearly says. False are lies made of all these (`lies.py`), and sentences held against passages elsewhere. What
-rules cannot make, sentences in other words altogether, true and false, every verifier learns from the few hundred of
-`restated.txt`, which were written by hand about invented things."""
+passage nearly says. False are lies made of all these (`lies.py`), and sentences held against passages elsewhere. Rules
+cannot make sentences in entirely other words. Every verifier learns these from the few hundred true and false sentences
+of `restated.txt`, which were written by hand about invented things."""
 
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
@@ -27,13 +27,13 @@ from tasks.verification.words import read
 
 MOST_EXAMPLES = 24_000
 TREES = 96
-_WORDS = range(5, 51)  # of a sentence that teaches
+_WORDS = range(5, 51)  # words of a sentence that teaches
 _FAR = 6  # passages of the topic that lend names and ends of sentences
 _SHORT = 0.3  # of the passages that are cut to the sentence itself, alone or with the next: sources may be short
-_ALIGNED = 0.7  # of a lead's sentence, what a passage must hold, with all its values
+_ALIGNED = 0.7  # share of a lead's sentence that a passage must hold, with all its values
 _LEAD = ", lead"  # after the kind of a lie that is made of a lead's sentence
-_HELD_OUT = 0.2  # of the topics, on which the threshold is chosen
-# The lowest threshold, whatever the held out lies say, as no lie of a person is among them: at .4 a fifth of the true
+_HELD_OUT = 0.2  # share of the topics on which the threshold is chosen
+# The lowest threshold, whatever the held-out lies suggest, because people wrote none of them: at .4 a fifth of the true
 # sentences in other words are refused (`benchmarks.verifiers`, the half that may be looked at).
 _LEAST_SURE = 0.3
 _MOST_SURE = 0.9
@@ -67,9 +67,9 @@ class Teaching(NamedTuple):
 
 
 def teaching(topics: Sequence[LearningArticle], seed: int = 0, most: int = MOST_EXAMPLES) -> Teaching:
-    """Return what a corpus teaches; `fit` learns from it, in some forty seconds of processor time together. `topics`: a
-    corpus; those for training alone; `seed`: of every choice; `most`: examples made by rules, at most. Raises
-    ValueError: no passage has two sentences that can be read."""
+    """Return the examples of a corpus, from which `fit` learns; both take some forty seconds of processor time.
+    `topics`: a corpus; those for training alone; `seed`: of every choice; `most`: examples made by rules, at most.
+    Raises ValueError: no passage has two sentences that can be read."""
     weights = WordWeights.of(passage for topic in topics for passage in topic.passages)
     made = [example for example in _drawn(topics, seed, most) if read(example.sentence).content]
     if {example.true for example in made} != {True, False}:

@@ -1,7 +1,7 @@
-"""Lies by kind: what a sentence becomes when a part of it is exchanged, turned round, added or left out.
+"""Lies by kind: a part of a sentence is exchanged, reversed, added or left out.
 
-They teach the verifier what a passage does not say, without labels. A lie is made of a sentence and, where it needs
-words from elsewhere, of other sentences: of the same passage (`near`, the hardest) or of others."""
+They teach the verifier what a passage does not say, without labels. A lie is made from a sentence. If it needs words
+from elsewhere, they come from other sentences of the same passage (`near`, the hardest) or of others."""
 
 import re
 from collections.abc import Callable, Iterator, Sequence
@@ -29,7 +29,7 @@ _ONE_WORD = tuple(sorted({word for words in BOUNDS.values() for word in words} -
 
 @dataclass(frozen=True)
 class Others:
-    """Where a lie takes its words from."""
+    """Sentences that a lie takes words from."""
 
     near: Sequence[str]  # other sentences of the passage
     far: Sequence[str]  # sentences of other passages
@@ -59,7 +59,7 @@ def _keys(text: str) -> list[str]:
 
 
 def _names(text: str) -> list[re.Match[str]]:
-    """Return the runs of capitalised words that open no sentence, or do with a second capital."""
+    """Return the runs of capitalised words; one that opens a sentence needs a second capital."""
     return [match for match in _RUN.finditer(text) if match.start() or " " in match[0]]
 
 
@@ -136,7 +136,7 @@ _JOINTS = frozenset(["and", "but", "which", "who", "where", "when", "because", "
 
 
 def _splice_near(sentence: str, others: Others, dice: Dice) -> Iterator[str]:
-    # Two sentences about one subject may be joined, and the whole is true; not so those about two.
+    # Joining two sentences about one subject may keep the truth; joining those about two does not.
     own = _about(sentence)
     return _splice(sentence, [other for other in others.near if own and (a := _about(other)) and not a & own], dice)
 
@@ -220,7 +220,7 @@ def _role(sentence: str, others: Others, dice: Dice) -> Iterator[str]:
 
 
 def _voice(sentence: str, others: Others, dice: Dice) -> Iterator[str]:
-    """Yield the sentence with who does something and who undergoes it exchanged, by its verb's voice."""
+    """Yield the sentence with its agent and patient exchanged, by its verb's voice."""
     for match in re.finditer(r"\b(?:was|were) ([a-z]{2,}ed) by\b", sentence):
         yield _put(sentence, match, match[1])
     for match in list(_PAST.finditer(sentence))[:1]:
@@ -318,7 +318,7 @@ def _low(text: str) -> str:
 
 
 def _word(sentence: str, others: Others, dice: Dice) -> Iterator[str]:
-    """Yield the sentence with an ordinary word from another sentence in the place of one with its ending."""
+    """Yield the sentence with an ordinary word replaced by one with the same ending from another sentence."""
     pool: dict[str, set[str]] = {}
     for other in (*others.near, *others.far[:20]):
         for word in _ordinary(other):
@@ -344,7 +344,7 @@ def _words(sentence: str, others: Others, dice: Dice) -> Iterator[str]:
 
 
 def _invented(sentence: str, others: Others, dice: Dice) -> Iterator[str]:
-    """Yield the subject of the sentence with what another article says of another one."""
+    """Yield the subject of the sentence with the predicate of another article's sentence."""
     if not (own := _leading(sentence)):
         return
     for other in dice.sample(others.far, 6):

@@ -14,8 +14,8 @@ from tasks.verification.parser import english
 from tasks.verification.words import LIMITS, NEGATORS, ParsedText, Word, WordKind, read, related, small_words
 
 _WORDS = {name: frozenset(words.split()) for name, words in read_data("tasks.verification", "objections.toml").items()}
-_INSIDE = 0.6  # of the words that a sentence shares with its evidence, from which the frame is around the sentence
-_PART = 0.4  # of the sentence's content words, so that the frame is around what it says, not around a detail
+_INSIDE = 0.6  # share of the words common with the evidence from which the frame is around the sentence
+_PART = 0.4  # share of the sentence's content words, so that the frame is around its statement, not around a detail
 _BEFORE_RANK = 4  # words before "largest" that may say "second" or "one of"
 _OWNED = 3  # words after "Skerry Point's" among which its verb may be: "old brass lamp burned"
 _SCOPE = 7  # words after "largest" in which its scope begins: "largest stone bridge in Wales"
@@ -38,7 +38,7 @@ class Objection(StrEnum):
 
 def objection(sentence: str, evidence: Sequence[str], *, close: bool = True) -> Objection | None:
     """Return why the evidence does not say a sentence, or None. `evidence`: the sentences that hold its words; `close`:
-    one of them has nearly all of them, so that a small difference is meant. Where it is False, the sentence has other
+    one of them has nearly all of them, so that a small difference is meant. If it is False, the sentence has other
     words: small words differ freely, and only frames and units are compared."""
     claim = read(sentence)
     source = read("\n".join(evidence))
@@ -87,7 +87,7 @@ def _other_rank(claim: ParsedText, source: ParsedText) -> bool:
     ranked = (place for place in _superlatives(theirs) if _in_scope(theirs, place, claim))
     ranks = Counter((theirs[place], _rank(theirs, place)) for place in ranked)
     ours = Counter((own[place], _rank(own, place)) for place in _superlatives(own))
-    # Where the source lacks "first", "last" or "only", they may be adverbs of another meaning.
+    # If the source lacks "first", "last" or "only", they may be adverbs of another meaning.
     return any(count > ranks[key] for key, count in ours.items() if key[0] not in _ADVERBS or key[0] in theirs)
 
 
@@ -102,7 +102,7 @@ def _the(words: Sequence[str]) -> set[str]:
 
 
 def _in_scope(words: Sequence[str], place: int, claim: ParsedText) -> bool:
-    """Tell whether a claim has what limits a superlative of its source, if anything does."""
+    """Tell whether a claim keeps the scope of a superlative of its source, if it has one."""
     held = {word.key for word in claim.words} | {word.text for word in claim.words}
     return all(word in held or read(word).stems <= held for word in _scope(words, place))
 
@@ -125,7 +125,7 @@ def _scope(words: Sequence[str], place: int) -> list[str]:
 
 
 def _other_time(claim: ParsedText, source: ParsedText) -> bool:
-    """Tell whether a sentence says of the present what the source says of the past, or adds or drops an end."""
+    """Tell whether a sentence moves a statement of the source from past to present, or adds or drops an end."""
     own, theirs = set(claim.texts), set(source.texts)
     if own & _WORDS["ongoing"] - theirs and not theirs & _WORDS["ongoing"]:
         return True
@@ -201,7 +201,7 @@ def _limit(words: Sequence[str], place: int) -> str | None:
 
 
 def _other_subject(claim: ParsedText, source: ParsedText) -> bool:
-    """Tell whether what a claim says of a name is said of a part of it: "the lamp of Skerry Point burned oil"."""
+    """Tell whether the source says of a part what a claim says of the whole: "the lamp of Skerry Point burned oil"."""
     end = next((n for n, word in enumerate(claim.words) if n and word.kind is not WordKind.NAME), 0)
     begin = int(claim.texts[:1] == ["the"])
     verb = next((word for word in claim.words[end:] if word.text not in _AUXILIARIES), None)

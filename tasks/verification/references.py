@@ -1,4 +1,4 @@
-"""Whom a passage is about where it does not say the name: pronouns, and "the tower", replaced by names.
+"""References in a passage: pronouns, and words such as "the tower", replaced by names.
 
 Only what is certain is replaced. A sentence that begins with "It" or "The tower" is about the article's subject, if the
 passage does not name the subject. "She" at the beginning of a sentence is the person whom the previous sentence begins
@@ -22,8 +22,8 @@ _REMEMBERED = 2048  # passages
 
 
 def in_context(passage: str, title: str, sentence: str) -> str:
-    """Return a passage whose sentences name what they are about, where a sentence names it and they do not. `passage`:
-    source text of an article; `title`: of the article, "" = none; `sentence`: that the passage may say."""
+    """Return a passage in which sentences that only refer to their subject name it, if `sentence` has the name.
+    `passage`: source text of an article; `title`: of the article, "" = none; `sentence`: that the passage may say."""
     named = {word.key for word in read(sentence).words}
     subject = {word.key for word in read(title).words if word.kind} if title else set()
     if subject & named and not subject & named <= read(passage).stems:

@@ -1,4 +1,5 @@
-"""Who does what to whom, which number counts what, and what comes first: where a sentence and a window disagree.
+"""Relations in which a sentence and a window disagree: who does what to whom, which number counts what, and what comes
+first.
 
 This works without a parser. Words that look like verbs have the content words before and after them as arguments, and
 "by" with a form of "be" exchanges these. Small words such as "at least" or "may" belong to the words after them."""
@@ -37,7 +38,7 @@ def relations(sentence: ParsedText, passage: ParsedText, window: Window, pairs: 
 
 
 def _roles(sentence: ParsedText, passage: ParsedText, pairs: Pairs) -> tuple[float, float]:
-    """Return how many arguments of their common verbs do in one what is done to them in the other; and do not."""
+    """Return how many arguments of their common verbs have exchanged roles, and how many have kept them."""
     turned = kept = 0
     there = dict(pairs)
     for own, place in pairs:
@@ -66,7 +67,7 @@ def _acts(text: ParsedText, place: int) -> bool:
 
 
 def _arguments(text: ParsedText, verb: int) -> tuple[set[int], set[int]]:
-    """Return the content words that do what a verb says, and those to which it is done."""
+    """Return the content words that are the agent of a verb, and those that are its patient."""
     start, end = text.bounds[text.words[verb].sentence]
     left: list[int] = []
     for index in range(verb - 1, start - 1, -1):
@@ -109,7 +110,7 @@ def _limits(sentence: ParsedText, passage: ParsedText, pairs: Pairs) -> tuple[fl
 
 
 def _limit(text: ParsedText, place: int) -> str:
-    """Return what the words right before a number make of it: over, under, about, all or nothing."""
+    """Return the bound that the words right before a number give it: over, under, about, all or none."""
     sentence = text.words[place].sentence
     result = ""
     for before in range(place - 1, max(place - 1 - BEFORE, -1), -1):
@@ -139,7 +140,7 @@ def _maybe_lost(sentence: ParsedText, passage: ParsedText, pairs: Pairs) -> floa
 
 
 def _moved(sentence: ParsedText, passage: ParsedText, pairs: Pairs) -> float:
-    """Return how many numbers are next to a word to which in the passage an unsaid one like them is nearer."""
+    """Return how many numbers are next to a word that is nearer to another number of their kind in the passage."""
     count = 0
     said = {passage.words[there].key for _, there in pairs}
     for item, two in pairwise(pairs):

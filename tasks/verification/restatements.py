@@ -1,4 +1,4 @@
-"""Restatements: true sentences made of a passage's own, by rules that keep what is said.
+"""Restatements: true sentences made from those of a passage, by rules that keep the meaning.
 
 They teach the verifier which changes keep the meaning. The sentence is shortened or cut to one clause, phrased
 otherwise, or joined with its neighbour. It gets a pronoun for its subject, its time or place elsewhere, the other
@@ -22,14 +22,14 @@ _NUMBERS = small_words("numbers")
 _NAMELESS = frozenset(
     ["The", "A", "An", "It", "He", "She", "They", "Its", "His", "Her", "Their", "This", "These", "There"]
 )
-_LEADING = frozenset(small_words("leading"))  # of what has no subject of its own, or names it later
+_LEADING = frozenset(small_words("leading"))  # first words of a clause without its own subject, or that names it later
 _MOST_PHRASES = 3
 Restater = Callable[[str, str, Dice], Iterator[str]]
 
 
 def restatements(sentence: str, following: str, dice: Dice) -> Iterator[tuple[str, str]]:
     """Yield (kind, restatement) of a sentence, at most one of each kind. `following`: the sentence after it, "" = none;
-    `dice`: what decides which words change."""
+    `dice`: random choices of the changed words."""
     for kind, restater in KINDS.items():
         made = [text for text in restater(sentence, following, dice) if len(text.split()) >= 4]
         if made:
@@ -56,7 +56,7 @@ def _shortened(sentence: str, following: str, dice: Dice) -> Iterator[str]:
 
 
 def _clause(sentence: str, following: str, dice: Dice) -> Iterator[str]:
-    """Yield what an aside says, and the second of two verbs with its subject."""
+    """Yield an aside as a sentence, and the second of two verbs with its subject."""
     match = _ASIDE.match(sentence)
     if match and match["subject"].split()[0] not in _LEADING and not _CLAUSES.search(match["subject"]):
         past = match["verb"] in {"was", "were", "had"} or match["verb"].endswith("ed")
@@ -87,7 +87,8 @@ def _replaceable() -> re.Pattern[str]:
 
 
 def _as_pattern(phrase: str) -> str:
-    """Return what finds a phrase, not within words joined by hyphens nor after "an"; a capital may open a sentence."""
+    """Return a pattern for a phrase, not within words joined by hyphens nor after "an"; a capital may open a
+    sentence."""
     said = phrase.removesuffix(BEFORE_NUMBER)
     opening = "" if said[:1] == "," else rf"(?:(?<![\w’'-])(?<!\b[Aa]n ){said[:1]}|^{said[:1].upper()})"
     after = r"(?= [$£€]?\d)" if said != phrase else r"(?![\w’'-])"

@@ -1,7 +1,7 @@
 """The verifier: the probability that a passage says a sentence, and the fewest passages that say it.
 
-A passage of an article is taken as readers take it: what begins with "It" or "The tower" is about its subject. Words
-that are rare among the passages of a corpus carry most information; their weights are kept without the words.
+A passage of an article is read as people read it: a sentence that begins with "It" or "The tower" is about its subject.
+Words that are rare among the passages of a corpus carry most information; their weights are kept without the words.
 
 Two forests decide. One compares a sentence with one passage, word by word. The other reads what the first one says of
 each passage, and the evidence of all passages together (`evidence.py`): its answer is the mark."""
@@ -30,22 +30,22 @@ from tasks.verification.objections import Objection
 from tasks.verification.references import in_context
 from tasks.verification.words import WordKind, read
 
-_UNSEEN = [NAMES.index("numbers_unseen"), NAMES.index("names_unseen")]  # one that is not there is never said
+_UNSEEN = [NAMES.index("numbers_unseen"), NAMES.index("names_unseen")]  # a sentence with a missing one is never said
 _COVERED = NAMES.index("covered_by_passage")
-_LEAST_COVERED = 0.55  # of a sentence, by weight: of those written by hand as true, few have less in their passage
-_LONGEST_GAP = 2  # words in a row that the passage lacks; more, and part of the sentence is about something else
+_LEAST_COVERED = 0.55  # share of a sentence's weight; few true hand-written sentences have less in their passage
+_LONGEST_GAP = 2  # words in a row that the passage may lack; with more, part of the sentence is about something else
 _OF_PAIR = [NAMES.index(name) for name in PAIR_MEASURES]
-_FEATURES = stable_hash(*NAMES)  # in a file: a forest reads the features that it was taught with
+_FEATURES = stable_hash(*NAMES)  # in a file: a forest reads the features that it was trained with
 _SHIPPED = "shipped.npz"
 _TRIED = 8  # passages, those with most of a sentence's words, that are looked at closely
 SUPPORTED_AT = 0.4  # probability from which passages support a sentence: `benchmarks.verifiers.wice`
-_CLOSE = 0.8  # of a sentence's words by weight, from which the closest sentence of a passage has nearly all
+_CLOSE = 0.8  # share of a sentence's words, by weight, from which the closest sentence of a passage has nearly all
 _LANGUAGE = 600  # characters of a text that decide its language
 _LEAST_ENGLISH = 0.1  # share of the commonest English words below which a text may be in another language
 _MOST_TOGETHER = 3  # passages that say a sentence together, as many as ALCE cites (Gao et al. 2023)
-_REFUSED_AT = 0.39  # the most that a refused sentence has
+_REFUSED_AT = 0.39  # highest probability of a refused sentence
 _BUCKETS = 1 << 15  # two words in one bucket count as one
-_LEAST, _STEPS = 0.1, 255  # of a word's weight
+_LEAST, _STEPS = 0.1, 255  # lowest weight of a word
 
 
 class Support(StrEnum):
@@ -64,18 +64,18 @@ class Finding:
 
     support: Support
     probability: float  # that the passages support it, 0-1; 0 where it is not judged
-    # the fewest that support it, by their index in what was given; empty if none does
+    # the fewest that support it, by their index; empty if none does
     passages: tuple[int, ...] = ()
     objection: Objection | None = None  # why evidence that has its words does not say it
 
 
 @dataclass(frozen=True)
 class Judged:
-    """What is known of a sentence and N passages before the mark."""
+    """The results for a sentence and N passages before the mark."""
 
     evidence: Evidence
     alone: NDArray[np.float64]  # [N] the probability that each passage says it
-    row: NDArray[np.float32]  # what the forest of the evidence reads
+    row: NDArray[np.float32]  # features of the forest of the evidence
 
 
 class WordWeights:
@@ -109,8 +109,8 @@ def _bucket(word: str) -> int:
 
 
 class Verifier:
-    """Says how likely passages say sentences; loaded from a data file, or learned from a corpus (`learning.py`).
-    `said_at`: probability from which a sentence counts as said."""
+    """Gives the probability that passages say sentences; loaded from a data file, or learned from a corpus
+    (`learning.py`). `said_at`: probability from which a sentence counts as said."""
 
     def __init__(self, forest: Forest, weights: WordWeights, said_at: float) -> None:
         self._forest, self.weigh, self.said_at = forest, weights, said_at
@@ -130,7 +130,7 @@ class Verifier:
                 continue
             if own.lines <= other.lines:
                 result[position] = 1.0
-            elif not own.repeats or own.repeats <= other.repeats:  # of a passage, only where they are asked
+            elif not own.repeats or own.repeats <= other.repeats:  # of a passage, only when they are needed
                 rows.append(features(own, other, self.weigh))
                 places.append(position)
                 gaps.append(longest_gap(matches(own, other)) if rows[-1][_COVERED] < 1 else 0)
@@ -153,9 +153,9 @@ class Verifier:
         title: str = "",
         prior: Sequence[float] | NDArray[np.floating] | None = None,
     ) -> Finding:
-        """Return the fewest passages that say a sentence, of as few the likeliest. `title`: of the article, known to
-        all: sentences of passages that begin with "It" or "The tower" may be about it. `prior`: of each passage, how
-        likely it was the source, such as attention; decides between those that say it."""
+        """Return the fewest passages that say a sentence, and the likeliest among sets of that size. `title`: of the
+        article, known to all: sentences of passages that begin with "It" or "The tower" may be about it. `prior`: of
+        each passage, how likely it was the source, such as attention; decides between those that say it."""
         if not measurable(sentence):
             return Finding(Support.UNJUDGED, 0.0)
         order = self.likeliest(sentence, passages)
@@ -167,7 +167,7 @@ class Verifier:
             return Finding(Support.UNSUPPORTED, 0.0)
         copied = bool(judged.alone.max() == 1)
         if not copied and any(_is_foreign(text) for text in (sentence, texts[0])):
-            return Finding(Support.UNJUDGED, 0.0)  # it has learned English; what is copied is said in any language
+            return Finding(Support.UNJUDGED, 0.0)  # it has learned English; a copy is said in any language
         probability = 1.0 if copied else float(shipped_forest().probabilities(judged.row[None])[0])
         objected = None if copied else self.objection(sentence, texts, judged.evidence)
         if probability < SUPPORTED_AT or self.lacks(sentence, texts, judged.evidence):
@@ -185,15 +185,15 @@ class Verifier:
         return Finding(Support.UNSUPPORTED, _REFUSED_AT, (), objected)
 
     def lacks(self, sentence: str, texts: Sequence[str], evidence: Evidence) -> bool:
-        """Tell whether a sentence has what no text has: a value, too many of its words or several in a row, or words
-        right after themselves ("was was")."""
+        """Tell whether a sentence has something that no text has: a value, too many of its words or several in a row,
+        or repeated words ("was was")."""
         claim = read(sentence)
         repeats = bool(claim.repeats) and not any(claim.repeats <= read(text).repeats for text in texts)
         gap = max((len(list(run)) for held, run in groupby(evidence.anywhere > 0) if not held), default=0)
         return repeats or evidence.lacks_values(claim) or gap > _LONGEST_GAP or evidence.coverage() < _LEAST_COVERED
 
     def judged(self, sentence: str, texts: Sequence[str]) -> "Judged | None":
-        """Return what the second forest reads of a sentence and passages; None if they have none of its words."""
+        """Return the second forest's features of a sentence and passages; None if they have none of its words."""
         claim, parsed = read(sentence), [read(text) for text in texts]
         evidence = gather(claim, parsed, self.weigh)
         if evidence is None:
@@ -247,7 +247,7 @@ class Verifier:
 
 @cache
 def shipped() -> Verifier:
-    """Return the verifier for piles without a corpus; `benchmarks.verifiers --teach` makes its file."""
+    """Return the verifier for passages without a corpus; `benchmarks.verifiers --teach` makes its file."""
     with files("tasks.verification").joinpath(_SHIPPED).open("rb") as file:
         return Verifier.load(file)  # type: ignore[arg-type]
 

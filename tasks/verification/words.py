@@ -1,9 +1,9 @@
 """A text as the verifier reads it: its words with their kinds, in sentences, and the place of each. Also what it knows
 of English: words of one meaning, words that negate or reverse a sentence, words that bound a claim.
 
-`synonyms.txt` and `antonyms.txt` in this folder hold the words; `stem` joins the forms of a word. `phrases.txt`
-holds what may replace what as it is written. In another language the lists know nothing, and only words as written,
-names and numbers are compared."""
+`synonyms.txt` and `antonyms.txt` in this folder hold the words; `stem` joins the forms of a word. `phrases.txt` lists
+phrases that may replace one another. The lists are English; in another language only words as written, names and
+numbers are compared."""
 
 import re
 from collections import Counter, defaultdict
@@ -24,7 +24,7 @@ from tasks.verification.canonical import canonical
 _VOWELS = frozenset("aeiouy")
 _FAMILY = 6  # letters that words of one family share: construct, construction
 _NAME_STEM = 4  # letters that a name and its adjective share
-_BY_STEM, _BY_GROUP, _BY_FAMILY = 1.0, 0.85, 0.6  # how much a word counts as found that is found so
+_BY_STEM, _BY_GROUP, _BY_FAMILY = 1.0, 0.85, 0.6  # how much a word counts that is found so
 _NEGATIVE_PREFIXES = ("un", "in", "im", "il", "ir", "dis", "non", "mis")
 
 _SMALL = read_data("tasks.verification", "words.toml")
@@ -68,7 +68,7 @@ def stem(word: str) -> str:
 
 @lru_cache(maxsize=65_536)
 def family(key: str) -> str | None:
-    """Return what words derived from one another share; None for a word too short to tell."""
+    """Return the common beginning of words derived from one another; None for a word that is too short."""
     return key[:_FAMILY] if len(key) >= _FAMILY and key.isalpha() else None
 
 
@@ -79,8 +79,8 @@ def groups(key: str) -> frozenset[int]:
 
 @lru_cache(maxsize=65_536)
 def signs(key: str, *, number: bool) -> Mapping[Hashable, float]:
-    """Return by what the same word may be known elsewhere, and how surely, 0-1: its stem, its groups of synonyms, and
-    its family; of a number only itself."""
+    """Return the keys of a word in other texts, and how sure each is, 0-1: its stem, its groups of synonyms, and its
+    family; a number only has itself."""
     result: dict[Hashable, float] = {key: _BY_STEM}
     if not number:
         result |= dict.fromkeys(groups(key), _BY_GROUP)
@@ -120,7 +120,7 @@ def _synonyms() -> dict[str, frozenset[int]]:
 
 @cache
 def antonyms() -> dict[str, list[str]]:
-    """Return the words that turn a sentence round: by each, as written, those that say the opposite."""
+    """Return the words that reverse a sentence: by each, as written, those that say the opposite."""
     result: dict[str, list[str]] = {}
     for line in _lines("antonyms.txt"):
         one, other = (side.split() for side in line.split("|"))
@@ -174,7 +174,7 @@ _JOINTS = frozenset(small_words("joints"))
 _REMEMBERED = 4096
 
 
-Weigh = Callable[[str], float]  # how much a word in lower case tells, from 0
+Weigh = Callable[[str], float]  # information of a word in lower case, from 0
 
 
 class WordKind(IntEnum):
@@ -197,7 +197,7 @@ class Word:
 
     @property
     def signs(self) -> Mapping[Hashable, float]:
-        """By what it may be known elsewhere."""
+        """Its keys in other texts."""
         return signs(self.key, number=self.kind is WordKind.NUMBER)
 
 
@@ -293,7 +293,7 @@ class ParsedText:
 
 
 def word_weights(words: Iterable[Word], weigh: Weigh) -> list[float]:
-    """Return how much each word tells; names and numbers tell the most."""
+    """Return the information of each word; names and numbers have most."""
     return [weigh(word.text) if word.kind is WordKind.WORD else max(1.0, weigh(word.text)) for word in words]
 
 

@@ -175,9 +175,7 @@ def test_the_best_passages_that_fit_are_sent() -> None:
 
 
 def test_a_context_too_small_is_named_before_anything_is_asked() -> None:
-    with pytest.raises(
-        ValueError, match=r"writer\.context: the model has 512 tokens, too few for one passage and an"
-    ):
+    with pytest.raises(ValueError, match=r"writer\.context: the model has 512 tokens, too few for one passage and an"):
         written(sentences((IS, [1])), context=512)
     with writing(in_turn([""]), context=2700) as (writer, chat), pytest.raises(NoAnswerError, match="context"):
         writer.write(TITLE, ["word " * 5000])
